@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a game is: the protocol that every rules object satisfies.
+
+A game is a frozen dataclass whose fields are its parameters; its states are immutable values and its methods pure
+functions over them. Nothing here builds trees or solves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, TypeVar
+
+__all__ = ["CHANCE", "TERMINAL", "ActionClass", "Game", "GameSpec", "parameter"]
+
+CHANCE: Final = -1  # actor of a state in which nature moves
+TERMINAL: Final = -2  # actor of a state in which the game is over
+
+State = TypeVar("State")
+
+
+class ActionClass(enum.Enum):
+    """What kind of move an action is; biased continuations and local best response ask for it."""
+
+    FOLD = "fold"
+    CALL = "call"  # checking counts as calling nothing
+    RAISE = "raise"  # betting counts as raising
+    OTHER = "other"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GameSpec:
+    """What is true of a game before any state is looked at."""
+
+    name: str  # as registered
+    version: int  # raised whenever behaviour changes: caches and checkpoints carry it
+    num_players: int
+    parameters: Mapping[str, Any]
+    is_zero_sum: bool
+    min_utility: float  # smallest return of any player at any terminal state; attained
+    max_utility: float  # largest return of any player at any terminal state; attained
+    max_length: int  # most actions (chance included) on any path; attained or above
+
+    @property
+    def utility_range(self) -> float:
+        """Returns the distance between the smallest and the largest return."""
+        return self.max_utility - self.min_utility
+
+    @property
+    def label(self) -> str:
+        """Returns the name with every parameter, a key for caches and reports."""
+        inside = ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        return f"{self.name}({inside})"
+
+
+class Game(Protocol[State]):
+    """A rules object: pure functions over immutable, hashable states.
+
+    Simultaneous moves are serialised: the first mover's choice is hidden from the second until both have chosen.
+    """
+
+    @property
+    def spec(self) -> GameSpec:
+        """Returns the game's facts and parameters."""
+        ...
+
+    def initial_state(self) -> State:
+        """Returns the state before anything has happened."""
+        ...
+
+    def actor(self, state: State) -> int:
+        """Returns the player to move (from 0), `CHANCE` or `TERMINAL`."""
+        ...
+
+    def legal_actions(self, state: State) -> tuple[int, ...]:
+        """Returns the acting player's actions, ascending; empty at chance and terminal states."""
+        ...
+
+    def chance_outcomes(self, state: State) -> tuple[tuple[int, float], ...]:
+        """Returns `(action, probability)` pairs, actions ascending, at a chance state; empty elsewhere."""
+        ...
+
+    def apply(self, state: State, action: int) -> State:
+        """Returns the state after an action; raises `IllegalActionError` if the rules do not allow it."""
+        ...
+
+    def returns(self, state: State) -> tuple[float, ...]:
+        """Returns each player's utility at a terminal state; raises `InvalidStateError` elsewhere."""
+        ...
+
+    def infostate(self, state: State, player: int) -> str:
+        """Returns all that `player` has seen and done, on turn or off, readable, without line breaks."""
+        ...
+
+    def public_state(self, state: State) -> str:
+        """Returns all that everybody has seen; it names one public actor."""
+        ...
+
+    def action_name(self, state: State, action: int) -> str:
+        """Returns a short word for an action (or a chance outcome) in a state."""
+        ...
+
+    def action_class(self, state: State, action: int) -> ActionClass:
+        """Returns the kind of move that an action is."""
+        ...
+
+    def describe(self, state: State) -> str:
+        """Returns the whole state in words, hidden parts included."""
+        ...
+
+
+def parameter(default: Any, description: str) -> Any:
+    """Returns a dataclass field for a game parameter with the description that users are shown."""
+    return dataclasses.field(default=default, metadata={"description": description})
