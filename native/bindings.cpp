@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The native module: array views in, array views out. Shapes and dtypes are checked by the Python wrappers in
+// equipoise.kernels, which are the only importers.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include "history.hpp"
+
+namespace nb = nanobind;
+using namespace equipoise;
+
+namespace {
+
+template <typename T>
+using Array = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+using Ints = Array<const std::int32_t>;
+using Doubles = Array<const double>;
+using MutableDoubles = Array<double>;
+
+// Keeps the arrays alive that its form points into.
+struct BoundHistoryForm {
+  HistoryForm form;
+  std::vector<Ints> ints;
+  std::vector<Doubles> doubles;
+
+  BoundHistoryForm(std::vector<Ints> terminal_sequence, std::vector<Doubles> weight, Ints sequence_start,
+                   Ints infoset_start, Ints first_sequence, Ints num_actions, Ints parent_sequence) {
+    form.num_players = static_cast<int>(terminal_sequence.size());
+    form.is_zero_sum = form.num_players == 2 && weight.size() == 1;
+    form.num_terminals = static_cast<std::int64_t>(terminal_sequence[0].size());
+    for (int player = 0; player < form.num_players; ++player) {
+      form.terminal_sequence[player] = terminal_sequence[player].data();
+    }
+    for (std::size_t player = 0; player < weight.size(); ++player) form.weight[player] = weight[player].data();
+    form.sequence_start = sequence_start.data();
+    form.infoset_start = infoset_start.data();
+    form.first_sequence = first_sequence.data();
+    form.num_actions = num_actions.data();
+    form.parent_sequence = parent_sequence.data();
+    ints = std::move(terminal_sequence);
+    for (Ints& array : std::vector<Ints>{sequence_start, infoset_start, first_sequence, num_actions, parent_sequence}) {
+      ints.push_back(array);
+    }
+    doubles = std::move(weight);
+  }
+};
+
+Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool floors_regrets, bool tracks_variance) {
+  return Rule{.policy_map = static_cast<PolicyMap>(policy_map),
+              .fallback = static_cast<Fallback>(fallback),
+              .is_optimistic = is_optimistic,
+              .floors_regrets = floors_regrets,
+              .tracks_variance = tracks_variance};
+}
+
+void bind_history(nb::module_& module) {
+  nb::class_<BoundHistoryForm>(module, "HistoryForm")
+      .def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
+
+  module.def(
+      "history_iterate",
+      [](const BoundHistoryForm& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
+         MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
+         MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
+        const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
+        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),     realization.data(),
+                            last_regret.data(), scale.data(),        value_moments.data()};
+        static_assert(sizeof(Discount) == 5 * sizeof(double));
+        const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
+        const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
+        nb::gil_scoped_release release;
+        Workspace workspace;
+        iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+      });
+  module.def("history_realize", [](const BoundHistoryForm& bound, Doubles strategy, MutableDoubles realization) {
+    const HistoryForm& form = bound.form;
+    for (int player = 0; player < form.num_players; ++player) realization.data()[form.sequence_start[player]] = 1.0;
+    realize(form, 0, form.infoset_start[form.num_players], strategy.data(), realization.data());
+  });
+  module.def("history_normalize", [](const BoundHistoryForm& bound, Doubles sums, MutableDoubles out) {
+    normalize_sums(bound.form, sums.data(), out.data());
+  });
+  module.def("history_terminal_values", [](const BoundHistoryForm& bound, int player, Doubles realization,
+                                           int num_threads, MutableDoubles cfv) {
+    nb::gil_scoped_release release;
+    evaluate_terminals(bound.form, player, realization.data(), num_threads, cfv.data());
+  });
+  module.def("history_back_up_best",
+             [](const BoundHistoryForm& bound, int player, MutableDoubles cfv, MutableDoubles best) {
+               back_up_best(bound.form, player, cfv.data(), best.data());
+             });
+  module.def("history_back_up_strategy",
+             [](const BoundHistoryForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
+               back_up_strategy(bound.form, player, strategy.data(), cfv.data());
+             });
+}
+
+void bind_policy(nb::module_& module) {
+  module.def("apply_policy_map",
+             [](int policy_map, int fallback, double eta, Doubles regret, MutableDoubles out) {
+               const int num_actions = static_cast<int>(regret.size());
+               const auto chosen = static_cast<Fallback>(fallback);
+               switch (static_cast<PolicyMap>(policy_map)) {
+                 case PolicyMap::hedge:
+                   return hedge(eta, num_actions, regret.data(), out.data());
+                 case PolicyMap::normal_hedge:
+                   return normal_hedge(chosen, num_actions, regret.data(), out.data());
+                 default:
+                   return regret_matching(chosen, num_actions, regret.data(), out.data());
+               }
+             });
+}
+
+}  // namespace
+
+NB_MODULE(_native, module) {
+  bind_policy(module);
+  bind_history(module);
+}

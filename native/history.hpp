@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Full-width sweeps over a history tree, in its sequence form.
+//
+// Terminals stand in depth-first order with the last sequence of every player; a player's counterfactual values are
+//     cfv[own(z)] += chance(z) * utility(z) * product of the others' realisation weights at z,
+// followed by one backward walk over that player's information-set forest. No per-history state is written.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "policy.hpp"
+#include "threads.hpp"
+
+namespace equipoise {
+
+inline constexpr int max_players = 10;
+
+// Views of one tree. Sequences of all players share one numbering: player i owns [sequence_start[i],
+// sequence_start[i+1]), the first of which is its empty sequence; information sets likewise, in forest pre-order.
+struct HistoryForm {
+  int num_players = 0;
+  bool is_zero_sum = false;  // two players, weight[1] == -weight[0] (and not stored)
+  std::int64_t num_terminals = 0;
+  const std::int32_t* terminal_sequence[max_players] = {};  // each [Z]
+  const double* weight[max_players] = {};                   // each [Z], chance times utility
+  const std::int32_t* sequence_start = nullptr;             // [P+1]
+  const std::int32_t* infoset_start = nullptr;              // [P+1]
+  const std::int32_t* first_sequence = nullptr;             // [I]
+  const std::int32_t* num_actions = nullptr;                // [I]
+  const std::int32_t* parent_sequence = nullptr;            // [I]
+
+  std::int32_t num_sequences() const { return sequence_start[num_players]; }
+  std::int32_t num_sequences(int player) const { return sequence_start[player + 1] - sequence_start[player]; }
+};
+
+// What one iteration does to the sums: stored values are multiplied, then the iteration's are added.
+struct Discount {
+  double positive;        // factor on positive regrets
+  double negative;        // factor on negative regrets
+  double average_decay;   // factor on the strategy sum
+  double average_weight;  // weight of this iteration in the strategy sum
+  double eta_scale;       // Hedge alone: eta = eta_scale * sqrt(ln n) / scale(I)
+};
+
+struct Rule {
+  PolicyMap policy_map = PolicyMap::regret_matching;
+  Fallback fallback = Fallback::uniform;
+  bool is_optimistic = false;     // the last instantaneous regret counts twice when the strategy is formed
+  bool floors_regrets = false;    // regrets below zero are forgotten
+  bool tracks_variance = false;   // Hedge alone: scale(I) = 3 standard deviations of v(I) instead of a constant
+};
+
+// Tables of a run, all over the shared sequence numbering (or information sets, where said).
+struct Tables {
+  double* regret_sum;     // [Q]
+  double* strategy_sum;   // [Q] weighted by own reach
+  double* strategy;       // [Q] current probabilities
+  double* realization;    // [Q] own reach of each sequence under `strategy`; 1 at empty sequences
+  double* last_regret;    // [Q] only for optimistic rules
+  double* scale;          // [I] only for Hedge
+  double* value_moments;  // [I, 2] mean and sum of squared deviations of v(I), only when the variance is tracked
+};
+
+// Adds the counterfactual values of terminals [begin, end) into cfv, indexed by the player's own sequences.
+inline void accumulate_terminals(const HistoryForm& form, int player, const double* __restrict realization,
+                                 std::int64_t begin, std::int64_t end, double* __restrict cfv) {
+  const std::int32_t* __restrict own = form.terminal_sequence[player];
+  if (form.num_players == 2) {
+    const std::int32_t* __restrict other = form.terminal_sequence[1 - player];
+    const double* __restrict weight = form.weight[form.is_zero_sum ? 0 : player];
+    for (std::int64_t z = begin; z < end; ++z) cfv[own[z]] += weight[z] * realization[other[z]];
+    return;
+  }
+  const double* __restrict weight = form.weight[player];
+  for (std::int64_t z = begin; z < end; ++z) {
+    double reach = weight[z];
+    for (int other = 0; other < form.num_players; ++other) {
+      if (other != player) reach *= realization[form.terminal_sequence[other][z]];
+    }
+    cfv[own[z]] += reach;
+  }
+}
+
+// Sign that turns accumulated values into the player's own (zero-sum trees store player 0's weights alone).
+inline double value_sign(const HistoryForm& form, int player) {
+  return form.is_zero_sum && player == 1 ? -1.0 : 1.0;
+}
+
+// Overwrites the realisation weights of information sets [begin, end) with those of `strategy`.
+inline void realize(const HistoryForm& form, std::int32_t begin, std::int32_t end, const double* strategy,
+                    double* realization) {
+  for (std::int32_t infoset = begin; infoset < end; ++infoset) {
+    const double reach = realization[form.parent_sequence[infoset]];
+    const std::int32_t first = form.first_sequence[infoset];
+    const int num_actions = form.num_actions[infoset];
+    for (int a = 0; a < num_actions; ++a) realization[first + a] = reach * strategy[first + a];
+  }
+}
+
+// Splits [begin, end) of a player's forest into contiguous parts of whole top-level trees, about equal in sequences.
+inline std::vector<std::int32_t> split_forest(const HistoryForm& form, int player, int num_parts) {
+  const std::int32_t begin = form.infoset_start[player];
+  const std::int32_t end = form.infoset_start[player + 1];
+  std::vector<std::int32_t> bounds(static_cast<std::size_t>(num_parts) + 1, end);
+  bounds[0] = begin;
+  int part = 1;
+  for (std::int32_t infoset = begin; infoset < end && part < num_parts; ++infoset) {
+    if (form.parent_sequence[infoset] != form.sequence_start[player]) continue;
+    const std::int64_t before = form.first_sequence[infoset] - form.sequence_start[player];
+    if (before * num_parts >= static_cast<std::int64_t>(form.num_sequences(player)) * part) bounds[part++] = infoset;
+  }
+  return bounds;
+}
+
+// One player's regret and average update over information sets [begin, end), children before parents.
+// `cfv` holds accumulated terminal values and is consumed; `sign` turns them into the player's own.
+template <PolicyMap policy_map, bool is_optimistic>
+void update_infosets(const HistoryForm& form, const Rule& rule, const Discount& discount, std::int64_t t, int player,
+                     std::int32_t begin, std::int32_t end, const Tables& tables, double* __restrict cfv) {
+  const double sign = value_sign(form, player);
+  const std::int32_t empty = form.sequence_start[player];
+  const double floor = rule.floors_regrets ? 0.0 : -INFINITY;
+  double modified[64];
+  for (std::int32_t infoset = end; infoset-- > begin;) {
+    const std::int32_t first = form.first_sequence[infoset];
+    const int num_actions = form.num_actions[infoset];
+    double* __restrict value = cfv + first;
+    double* __restrict regret = tables.regret_sum + first;
+    double* __restrict strategy = tables.strategy + first;
+    double* __restrict average = tables.strategy_sum + first;
+    const double* __restrict reach = tables.realization + first;
+    double expected = 0.0;
+    for (int a = 0; a < num_actions; ++a) expected += strategy[a] * value[a];
+    if (form.parent_sequence[infoset] != empty) cfv[form.parent_sequence[infoset]] += expected;
+    for (int a = 0; a < num_actions; ++a) {
+      const double instant = sign * (value[a] - expected);
+      const double stored = regret[a];
+      const double updated = stored * (stored > 0.0 ? discount.positive : discount.negative) + instant;
+      regret[a] = updated > floor ? updated : floor;
+      average[a] = average[a] * discount.average_decay + discount.average_weight * reach[a];
+      if constexpr (is_optimistic) tables.last_regret[first + a] = instant;
+    }
+    const double* basis = regret;
+    if constexpr (is_optimistic) {
+      // more actions than the buffer holds: the tail of `cfv` of this set is free by now
+      double* target = num_actions <= 64 ? modified : value;
+      for (int a = 0; a < num_actions; ++a) target[a] = regret[a] + tables.last_regret[first + a];
+      basis = target;
+    }
+    if constexpr (policy_map == PolicyMap::regret_matching) {
+      regret_matching(rule.fallback, num_actions, basis, strategy);
+    } else if constexpr (policy_map == PolicyMap::normal_hedge) {
+      normal_hedge(rule.fallback, num_actions, basis, strategy);
+    } else {
+      if (rule.tracks_variance) {
+        double* moments = tables.value_moments + 2 * static_cast<std::ptrdiff_t>(infoset);
+        const double seen = sign * expected;
+        const double delta = seen - moments[0];
+        moments[0] += delta / static_cast<double>(t);
+        moments[1] += delta * (seen - moments[0]);
+        // three standard deviations; the lower clamp keeps eta finite until two values differ
+        const double spread = 3.0 * std::sqrt(moments[1] / static_cast<double>(t));
+        hedge(discount.eta_scale * std::sqrt(std::log(num_actions)) / std::max(spread, tables.scale[infoset]),
+              num_actions, basis, strategy);
+      } else {
+        hedge(discount.eta_scale * std::sqrt(std::log(num_actions)) / tables.scale[infoset], num_actions, basis,
+              strategy);
+      }
+    }
+  }
+}
+
+using UpdateKernel = void (*)(const HistoryForm&, const Rule&, const Discount&, std::int64_t, int, std::int32_t,
+                              std::int32_t, const Tables&, double*);
+
+inline UpdateKernel choose_update(const Rule& rule) {
+  switch (rule.policy_map) {
+    case PolicyMap::hedge:
+      return rule.is_optimistic ? update_infosets<PolicyMap::hedge, true> : update_infosets<PolicyMap::hedge, false>;
+    case PolicyMap::normal_hedge:
+      return rule.is_optimistic ? update_infosets<PolicyMap::normal_hedge, true>
+                                : update_infosets<PolicyMap::normal_hedge, false>;
+    default:
+      return rule.is_optimistic ? update_infosets<PolicyMap::regret_matching, true>
+                                : update_infosets<PolicyMap::regret_matching, false>;
+  }
+}
+
+// Working memory of a run: per thread one value table over the shared sequence numbering.
+struct Workspace {
+  std::vector<std::vector<double>> cfv;
+
+  void prepare(std::int32_t num_sequences, int num_threads) {
+    cfv.resize(static_cast<std::size_t>(num_threads));
+    for (auto& table : cfv) table.resize(static_cast<std::size_t>(num_sequences));
+  }
+};
+
+// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates every player once.
+inline void iterate(const HistoryForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
+                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables,
+                    Workspace& workspace) {
+  workspace.prepare(form.num_sequences(), num_threads);
+  const UpdateKernel update = choose_update(rule);
+  std::vector<std::vector<std::int32_t>> parts;
+  for (int player = 0; player < form.num_players; ++player) parts.push_back(split_forest(form, player, num_threads));
+  Barrier barrier(num_threads);
+
+  run_team(num_threads, [&](int thread) {
+    const std::int64_t terminal_begin = form.num_terminals * thread / num_threads;
+    const std::int64_t terminal_end = form.num_terminals * (thread + 1) / num_threads;
+    double* own_cfv = workspace.cfv[thread].data();
+    double* cfv = workspace.cfv[0].data();
+
+    const auto accumulate = [&](int player) {
+      std::memset(own_cfv + form.sequence_start[player], 0, sizeof(double) * form.num_sequences(player));
+      accumulate_terminals(form, player, tables.realization, terminal_begin, terminal_end, own_cfv);
+    };
+    const auto update_part = [&](int player, std::int64_t t) {
+      const std::int32_t begin = parts[player][thread];
+      const std::int32_t end = parts[player][thread + 1];
+      if (begin == end) return;
+      const std::int32_t first = form.first_sequence[begin];
+      const std::int32_t last = form.first_sequence[end - 1] + form.num_actions[end - 1];
+      for (int other = 1; other < num_threads; ++other) {
+        const double* __restrict addend = workspace.cfv[other].data();
+        for (std::int32_t q = first; q < last; ++q) cfv[q] += addend[q];
+      }
+      update(form, rule, discounts[t - first_t], t, player, begin, end, tables, cfv);
+      realize(form, begin, end, tables.strategy, tables.realization);
+    };
+
+    for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
+      if (is_alternating) {
+        for (int player = 0; player < form.num_players; ++player) {
+          accumulate(player);
+          barrier.wait();
+          update_part(player, t);
+          barrier.wait();
+        }
+      } else {
+        for (int player = 0; player < form.num_players; ++player) accumulate(player);
+        barrier.wait();
+        for (int player = 0; player < form.num_players; ++player) update_part(player, t);
+        barrier.wait();
+      }
+    }
+  });
+}
+
+// Overwrites `cfv` over the player's own sequences with terminal values against the others' realisation weights.
+inline void evaluate_terminals(const HistoryForm& form, int player, const double* realization, int num_threads,
+                               double* cfv) {
+  const std::int32_t start = form.sequence_start[player];
+  const std::int32_t size = form.num_sequences(player);
+  std::memset(cfv + start, 0, sizeof(double) * size);
+  if (num_threads == 1) {
+    accumulate_terminals(form, player, realization, 0, form.num_terminals, cfv);
+  } else {
+    std::vector<std::vector<double>> partial(static_cast<std::size_t>(num_threads));
+    run_team(num_threads, [&](int thread) {
+      partial[thread].assign(static_cast<std::size_t>(form.num_sequences()), 0.0);
+      accumulate_terminals(form, player, realization, form.num_terminals * thread / num_threads,
+                           form.num_terminals * (thread + 1) / num_threads, partial[thread].data());
+    });
+    for (const auto& table : partial) {
+      for (std::int32_t q = start; q < start + size; ++q) cfv[q] += table[q];
+    }
+  }
+  if (value_sign(form, player) < 0.0) {
+    for (std::int32_t q = start; q < start + size; ++q) cfv[q] = -cfv[q];
+  }
+}
+
+// Backs terminal values up the player's forest; `choose(infoset, first, num_actions, cfv)` returns a set's value.
+template <typename Choose>
+void back_up(const HistoryForm& form, int player, double* cfv, Choose&& choose) {
+  for (std::int32_t infoset = form.infoset_start[player + 1]; infoset-- > form.infoset_start[player];) {
+    cfv[form.parent_sequence[infoset]] +=
+        choose(infoset, form.first_sequence[infoset], form.num_actions[infoset], cfv);
+  }
+}
+
+// Backs up the best action everywhere (reached or not) and writes it as a pure strategy into `best`.
+inline void back_up_best(const HistoryForm& form, int player, double* cfv, double* best) {
+  back_up(form, player, cfv, [best](std::int32_t, std::int32_t first, int num_actions, const double* values) {
+    int chosen = 0;
+    for (int a = 1; a < num_actions; ++a) {
+      if (values[first + a] > values[first + chosen]) chosen = a;
+    }
+    for (int a = 0; a < num_actions; ++a) best[first + a] = a == chosen ? 1.0 : 0.0;
+    return values[first + chosen];
+  });
+}
+
+// Backs up the value of playing `strategy`.
+inline void back_up_strategy(const HistoryForm& form, int player, const double* strategy, double* cfv) {
+  back_up(form, player, cfv, [strategy](std::int32_t, std::int32_t first, int num_actions, const double* values) {
+    double expected = 0.0;
+    for (int a = 0; a < num_actions; ++a) expected += strategy[first + a] * values[first + a];
+    return expected;
+  });
+}
+
+// Overwrites `out` with the sums normalised at every information set; uniform where nothing was summed.
+inline void normalize_sums(const HistoryForm& form, const double* sums, double* out) {
+  for (std::int32_t infoset = 0; infoset < form.infoset_start[form.num_players]; ++infoset) {
+    const std::int32_t first = form.first_sequence[infoset];
+    regret_matching(Fallback::uniform, form.num_actions[infoset], sums + first, out + first);
+  }
+}
+
+}  // namespace equipoise

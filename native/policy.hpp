@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maps from regrets to probabilities at one information state: regret matching, Hedge, NormalHedge.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace equipoise {
+
+enum class PolicyMap : int { regret_matching = 0, hedge = 1, normal_hedge = 2 };
+enum class Fallback : int { uniform = 0, argmax = 1 };
+
+inline void fall_back(Fallback fallback, int num_actions, const double* regret, double* out) {
+  if (fallback == Fallback::argmax) {
+    const auto best = std::max_element(regret, regret + num_actions) - regret;
+    for (int a = 0; a < num_actions; ++a) out[a] = a == best ? 1.0 : 0.0;
+    return;
+  }
+  const double share = 1.0 / num_actions;
+  for (int a = 0; a < num_actions; ++a) out[a] = share;
+}
+
+inline void regret_matching(Fallback fallback, int num_actions, const double* regret, double* out) {
+  double total = 0.0;
+  for (int a = 0; a < num_actions; ++a) {
+    const double positive = regret[a] > 0.0 ? regret[a] : 0.0;
+    out[a] = positive;
+    total += positive;
+  }
+  if (total > 0.0) {
+    const double scale = 1.0 / total;
+    for (int a = 0; a < num_actions; ++a) out[a] *= scale;
+    // a subnormal total has an infinite inverse: divide instead
+    if (!(scale < 1e300)) {
+      for (int a = 0; a < num_actions; ++a) out[a] = (regret[a] > 0.0 ? regret[a] : 0.0) / total;
+    }
+    return;
+  }
+  fall_back(fallback, num_actions, regret, out);
+}
+
+// softmax(eta * regret), shifted by the largest regret so that nothing overflows
+inline void hedge(double eta, int num_actions, const double* regret, double* out) {
+  const double largest = *std::max_element(regret, regret + num_actions);
+  double total = 0.0;
+  for (int a = 0; a < num_actions; ++a) {
+    out[a] = std::exp(eta * (regret[a] - largest));
+    total += out[a];
+  }
+  for (int a = 0; a < num_actions; ++a) out[a] /= total;
+}
+
+// probability of a proportional to (R+/c) exp(R+^2 / 2c), c > 0 solving mean(exp(R+^2 / 2c)) = e
+inline void normal_hedge(Fallback fallback, int num_actions, const double* regret, double* out) {
+  double largest = 0.0;
+  for (int a = 0; a < num_actions; ++a) largest = std::max(largest, regret[a]);
+  if (!(largest > 0.0)) {
+    fall_back(fallback, num_actions, regret, out);
+    return;
+  }
+  // in units of the largest regret: y = 1/2c lies in [1, 1 + ln n], because mean >= exp(y)/n and mean <= exp(y)
+  double low = 1.0;
+  double high = 1.0 + std::log(static_cast<double>(num_actions));
+  for (int step = 0; step < 60 && high - low > 1e-14 * high; ++step) {
+    const double y = 0.5 * (low + high);
+    double mean = 0.0;
+    for (int a = 0; a < num_actions; ++a) {
+      const double u = regret[a] > 0.0 ? regret[a] / largest : 0.0;
+      mean += std::exp(y * u * u - 1.0);
+    }
+    (mean < num_actions ? low : high) = y;
+  }
+  const double y = 0.5 * (low + high);
+  double total = 0.0;
+  for (int a = 0; a < num_actions; ++a) {
+    const double u = regret[a] > 0.0 ? regret[a] / largest : 0.0;
+    out[a] = u * std::exp(y * (u * u - 1.0));
+    total += out[a];
+  }
+  for (int a = 0; a < num_actions; ++a) out[a] /= total;
+}
+
+}  // namespace equipoise

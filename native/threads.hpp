@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A team of threads that runs one function and meets at barriers; nothing here knows what is computed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace equipoise {
+
+// Meeting point of a fixed number of threads. Spins briefly, then yields: phases last microseconds to milliseconds,
+// and a machine may have fewer free cores than the team has threads.
+class Barrier {
+ public:
+  explicit Barrier(int size) : size_(size) {}
+
+  void wait() {
+    if (size_ == 1) return;
+    const std::uint32_t phase = phase_.load(std::memory_order_acquire);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      phase_.fetch_add(1, std::memory_order_release);
+      return;
+    }
+    for (int spin = 0; phase_.load(std::memory_order_acquire) == phase; ++spin) {
+      if (spin > 2000) std::this_thread::yield();
+    }
+  }
+
+ private:
+  int size_;
+  std::atomic<int> arrived_{0};
+  std::atomic<std::uint32_t> phase_{0};
+};
+
+// Runs `work(thread)` on threads 0..size-1, the caller being thread 0, and returns when all are done.
+template <typename Work>
+void run_team(int size, Work&& work) {
+  std::vector<std::thread> others;
+  others.reserve(static_cast<std::size_t>(size - 1));
+  for (int thread = 1; thread < size; ++thread) others.emplace_back([&work, thread] { work(thread); });
+  work(0);
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace equipoise

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CFR variants as data: what each iteration multiplies, adds and plays.
+
+A rule never traverses a tree. The kernels are specialised on `KernelRule` and read one row of discounts an iteration.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.kernels.history import Fallback, KernelRule, PolicyMap
+
+__all__ = [
+    "CFR",
+    "DCFR",
+    "CFRPlus",
+    "DCFRPlus",
+    "Discounts",
+    "Hedge",
+    "LinearCFR",
+    "LinearCFRPlus",
+    "NormalHedge",
+    "Optimistic",
+    "PredictiveCFRPlus",
+    "Rule",
+    "tabulate_discounts",
+]
+
+
+class Discounts(NamedTuple):
+    """What iteration t does to the stored sums before its own contribution is added."""
+
+    positive: float = 1.0  # factor on positive regrets
+    negative: float = 1.0  # factor on negative regrets
+    average_decay: float = 1.0  # factor on the strategy sum
+    average_weight: float = 1.0  # weight of iteration t in the strategy sum
+    eta_scale: float = 1.0  # Hedge alone: eta = eta_scale * sqrt(ln n) / scale(I)
+
+
+@runtime_checkable
+class Rule(Protocol):
+    """A CFR variant as a value."""
+
+    @property
+    def name(self) -> str:
+        """Returns the variant's name with its numbers, as reports print it."""
+        ...
+
+    @property
+    def kernel(self) -> KernelRule:
+        """Returns what kernels are specialised on."""
+        ...
+
+    def discounts(self, t: int) -> Discounts:
+        """Returns the factors and weights of iteration t, from 1."""
+        ...
+
+
+def tabulate_discounts(rule: Rule, first_t: int, num_iterations: int) -> npt.NDArray[np.float64]:
+    """Returns `[B, 5]` one row of discounts per iteration, in the order that kernels read."""
+    rows = [rule.discounts(t) for t in range(first_t, first_t + num_iterations)]
+    return np.array(rows, dtype=np.float64).reshape(num_iterations, len(Discounts._fields))
+
+
+def discount_factor(u: float, exponent: float) -> float:
+    """Returns u^e / (u^e + 1), with its limits at infinite exponents: 1 (no discount) and 0 (forget).
+
+    >>> discount_factor(1.0, 0.0), discount_factor(4.0, 0.5), discount_factor(1.0, float("-inf"))
+    (0.5, 0.6666666666666666, 0.0)
+    """
+    if exponent == math.inf:
+        return 1.0
+    if exponent == -math.inf:
+        return 0.0
+    if u == 0.0:
+        return 0.0 if exponent > 0 else (0.5 if exponent == 0 else 1.0)
+    power = u**exponent
+    return power / (power + 1.0)
+
+
+def format_exponent(value: float) -> str:
+    """Returns an exponent as reports print it.
+
+    >>> format_exponent(1.5), format_exponent(float("-inf")), format_exponent(2.0)
+    ('1.5', '-inf', '2')
+    """
+    return f"{value:g}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DCFR:
+    """Discounted CFR; every rule between CFR and CFR+ is one of its settings.
+
+    Paper: Brown & Sandholm 2019, "Solving Imperfect-Information Games via Discounted Regret Minimization",
+        arXiv:1809.04040 [BS19].
+    Symbols: t -> t (from 1); alpha, beta, gamma -> the fields; R -> regret_sum.
+    Departs from the paper: the factors of iteration t-1 are applied before iteration t is added, which is the same
+        product (its Lemma 5); exponents may be infinite.
+    Checked by: tests/solvers/test_rules.py, tests/solvers/test_convergence.py.
+    """
+
+    alpha: float = 1.5  # exponent on positive regrets; inf: never discounted
+    beta: float = 0.0  # exponent on negative regrets; inf: never discounted, -inf: forgotten
+    gamma: float = 2.0  # exponent of the average's weights, at least 0
+    fallback: Fallback = Fallback.UNIFORM  # what is played when no regret is positive
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.alpha) or self.alpha == -math.inf:
+            raise ConfigError(f"alpha must be a number above -inf, got {self.alpha}")
+        if math.isnan(self.beta):
+            raise ConfigError(f"beta must be a number, got {self.beta}")
+        if not 0 <= self.gamma < math.inf:
+            raise ConfigError(f"gamma must be at least 0 and finite, got {self.gamma}")
+
+    @property
+    def name(self) -> str:
+        """Returns the rule's common name where it has one, else its exponents."""
+        exponents = (self.alpha, self.beta, self.gamma)
+        if exponents in _COMMON_NAMES:
+            return _COMMON_NAMES[exponents]
+        return f"dcfr({','.join(format_exponent(value) for value in exponents)})"
+
+    @property
+    def kernel(self) -> KernelRule:
+        """Returns regret matching, floored at zero if negative regrets are forgotten."""
+        return KernelRule(floors_regrets=self.beta == -math.inf, fallback=self.fallback)
+
+    def discounts(self, t: int) -> Discounts:
+        """Returns the factors of iteration t."""
+        u = t - 1.0  # discounts apply to the sums before iteration t is added
+        return Discounts(
+            positive=discount_factor(u, self.alpha),
+            negative=discount_factor(u, self.beta),
+            average_decay=(u / t) ** self.gamma,
+        )
+
+
+def CFR(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:  # noqa: N802 - reads as the rule it makes
+    """Returns plain CFR: nothing is discounted, iterations weigh the same."""
+    return DCFR(alpha=math.inf, beta=math.inf, gamma=0.0, fallback=fallback)
+
+
+def CFRPlus(*, gamma: float = 2.0, fallback: Fallback = Fallback.UNIFORM) -> DCFR:  # noqa: N802 - as above
+    """Returns CFR+: negative regrets are forgotten; the average is linear (`gamma=1`) or quadratic (2)."""
+    return DCFR(alpha=math.inf, beta=-math.inf, gamma=gamma, fallback=fallback)
+
+
+def LinearCFR(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:  # noqa: N802 - as above
+    """Returns linear CFR: regrets and average of iteration t weigh t."""
+    return DCFR(alpha=1.0, beta=1.0, gamma=1.0, fallback=fallback)
+
+
+def LinearCFRPlus(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:  # noqa: N802 - as above
+    """Returns LCFR+: linear weights and forgotten negative regrets; slower than either parent."""
+    return DCFR(alpha=1.0, beta=-math.inf, gamma=1.0, fallback=fallback)
+
+
+_COMMON_NAMES = {
+    (math.inf, math.inf, 0.0): "cfr",
+    (math.inf, -math.inf, 1.0): "cfr+linear",
+    (math.inf, -math.inf, 2.0): "cfr+",
+    (1.0, 1.0, 1.0): "lcfr",
+    (1.0, -math.inf, 1.0): "lcfr+",
+    (1.5, 0.0, 2.0): "dcfr",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DCFRPlus:
+    """DCFR+ of Supremus: DCFR's regrets with a delayed linear average.
+
+    Paper: Zarick et al. 2020, "Unlocking the Potential of Deep Counterfactual Value Networks", section 4.1.
+    Symbols: d -> delay; alpha, beta as in DCFR; exponent 1 in the paper -> average_exponent.
+    Departs from the paper: until the delay has passed, where the paper has no average, it is the last iterate.
+    Checked by: tests/solvers/test_rules.py.
+    """
+
+    alpha: float = 1.5
+    beta: float = 0.0
+    delay: int = 100  # iterations that the average leaves out
+    average_exponent: float = 1.0  # weight of iteration t is max(0, t - delay) to this power
+
+    def __post_init__(self) -> None:
+        if self.delay < 0:
+            raise ConfigError(f"delay must be at least 0, got {self.delay}")
+
+    @property
+    def name(self) -> str:
+        """Returns the name with the delay where it is not the paper's."""
+        return "dcfr+" if self == DCFRPlus() else f"dcfr+({self.delay})"
+
+    @property
+    def kernel(self) -> KernelRule:
+        """Returns regret matching."""
+        return KernelRule(floors_regrets=self.beta == -math.inf)
+
+    def discounts(self, t: int) -> Discounts:
+        """Returns the factors of iteration t."""
+        u = t - 1.0
+        # decay 0 up to t = delay + 1: the sum holds the last iterate alone
+        decay = ((u - self.delay) / (t - self.delay)) ** self.average_exponent if t > self.delay + 1 else 0.0
+        return Discounts(
+            positive=discount_factor(u, self.alpha), negative=discount_factor(u, self.beta), average_decay=decay
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Optimistic:
+    """Another rule whose last instantaneous regret counts twice when the next strategy is formed.
+
+    Paper: [BS19] section "Optimistic CFR Variants".
+    Symbols: R_mod = R + r^T -> regret_sum + last_regret.
+    Departs from the paper: nothing.
+    Checked by: tests/solvers/test_rules.py.
+    """
+
+    base: Rule
+
+    @property
+    def name(self) -> str:
+        """Returns the base rule's name with a prefix; PCFR+ by its own."""
+        return "pcfr+" if self.base == CFRPlus() else f"optimistic-{self.base.name}"
+
+    @property
+    def kernel(self) -> KernelRule:
+        """Returns the base rule's kernel with optimism."""
+        return dataclasses.replace(self.base.kernel, is_optimistic=True)
+
+    def discounts(self, t: int) -> Discounts:
+        """Returns the base rule's factors."""
+        return self.base.discounts(t)
+
+
+def PredictiveCFRPlus() -> Optimistic:  # noqa: N802 - reads as the rule it makes
+    """Returns PCFR+: CFR+ with quadratic averaging that predicts each regret by the last one.
+
+    Paper: Farina, Kroer & Sandholm 2021, "Faster Game Solving via Predictive Blackwell Approachability", AAAI.
+    Symbols: prediction m^t = last counterfactual values, so that the predicted regret is last_regret.
+    Departs from the paper: nothing; with this prediction it is CFR+ under `Optimistic`.
+    Checked by: tests/solvers/test_rules.py.
+    """
+    return Optimistic(CFRPlus())
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NormalHedge:
+    """Another rule's weights with NormalHedge in place of regret matching.
+
+    Paper: [BS19] section "NormalHedge for CFR Variants"; Chaudhuri, Freund & Hsu 2009.
+    Symbols: c_t -> solved for at every information state by bisection.
+    Departs from the paper: nothing.
+    Checked by: tests/solvers/test_rules.py, tests/solvers/test_policy_maps.py.
+    """
+
+    base: Rule = dataclasses.field(default_factory=CFR)
+
+    @property
+    def name(self) -> str:
+        """Returns the base rule's name with a prefix."""
+        return "normal-hedge" if self.base == CFR() else f"normal-hedge-{self.base.name}"
+
+    @property
+    def kernel(self) -> KernelRule:
+        """Returns the base rule's kernel with NormalHedge."""
+        return dataclasses.replace(self.base.kernel, policy_map=PolicyMap.NORMAL_HEDGE)
+
+    def discounts(self, t: int) -> Discounts:
+        """Returns the base rule's factors."""
+        return self.base.discounts(t)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Hedge:
+    """CFR with Hedge (exponential weights) at every information state.
+
+    Paper: Brown 2020, thesis sections 2.3.3 and 3.4.3 [B20].
+    Symbols: eta -> eta_scale * sqrt(ln n) / scale(I); VAR(I)_t -> the second of value_moments over t.
+    Departs from the paper: the running deviation is clamped below at 1e-9 of the payoff range, because before two
+        values differ it is zero.
+    Checked by: tests/solvers/test_rules.py, tests/solvers/test_policy_maps.py.
+    """
+
+    horizon: int = 0  # iterations planned, for the fixed-horizon step; 0: the experiments' variance-scaled step
+
+    def __post_init__(self) -> None:
+        if self.horizon < 0:
+            raise ConfigError(f"horizon must be at least 0, got {self.horizon}")
+
+    @property
+    def name(self) -> str:
+        """Returns the name with the horizon where one is given."""
+        return f"hedge({self.horizon})" if self.horizon else "hedge"
+
+    @property
+    def kernel(self) -> KernelRule:
+        """Returns Hedge; its variance is tracked unless the horizon is fixed."""
+        return KernelRule(policy_map=PolicyMap.HEDGE, tracks_variance=not self.horizon)
+
+    def discounts(self, t: int) -> Discounts:
+        """Returns uniform weights and the step of iteration t."""
+        if self.horizon:
+            return Discounts(eta_scale=math.sqrt(2.0 / self.horizon))
+        # [B20] 3.4.3: eta_t = sqrt(ln n) / (3 sqrt(VAR) sqrt(t)); the 3 is part of the kernel's scale
+        return Discounts(eta_scale=1.0 / math.sqrt(t))
