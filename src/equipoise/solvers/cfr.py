@@ -26,7 +26,15 @@ __all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes"]
 
 FloatArray = npt.NDArray[np.float64]
 
-TABLE_NAMES = ("regret_sum", "strategy_sum", "strategy", "realization", "last_regret", "scale", "value_moments")
+TABLE_NAMES = (
+    "regret_sum",
+    "strategy_sum",
+    "strategy",
+    "realization",
+    "last_regret",
+    "scale",
+    "value_moments",
+)
 
 
 def estimate_table_bytes(tree: HistoryTree, rule: Rule, *, num_threads: int = 1) -> int:
@@ -34,7 +42,9 @@ def estimate_table_bytes(tree: HistoryTree, rule: Rule, *, num_threads: int = 1)
     kernel = rule.kernel
     sequences, infosets = int(tree.sequence_start[-1]), tree.num_actions.size
     tables = 4 + kernel.needs_last_regret + num_threads  # the last: one value table a thread
-    weights = tree.terminal_node.size * (1 if tree.is_zero_sum and tree.num_players == 2 else tree.num_players)
+    weights = tree.terminal_node.size * (
+        1 if tree.is_zero_sum and tree.num_players == 2 else tree.num_players
+    )
     return 8 * (sequences * tables + infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + weights)
 
 
@@ -126,7 +136,9 @@ class CFRSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {name: getattr(self.tables, name) for name in TABLE_NAMES}
+        arrays: dict[str, npt.NDArray[np.generic]] = {
+            name: getattr(self.tables, name) for name in TABLE_NAMES
+        }
         return {**arrays, "iteration": np.array(self.iteration)}
 
     def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:

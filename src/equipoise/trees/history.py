@@ -23,7 +23,9 @@ from equipoise.games.base import CHANCE, TERMINAL, Game
 __all__ = ["DEFAULT_MAX_HISTORIES", "HistoryTree", "TreeSize", "build_history_tree", "estimate_num_histories"]
 
 DEFAULT_MAX_HISTORIES: Final = 20_000_000
-BYTES_PER_HISTORY: Final = 56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
+BYTES_PER_HISTORY: Final = (
+    56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
+)
 PROGRESS_EVERY: Final = 1 << 14  # histories between two progress calls
 
 IntArray = npt.NDArray[np.int32]
@@ -67,7 +69,9 @@ class HistoryTree:
     subtree_end: IntArray  # [N] one past the last node below
     infoset: IntArray  # [N] information set of the actor, NO_INFOSET elsewhere
     chance_probability: FloatArray  # [N] of the edge into the node, 1 unless chance moved
-    public_chance: IntArray  # [N] at chance nodes with public outcomes: which public state; else PRIVATE_CHANCE
+    public_chance: (
+        IntArray  # [N] at chance nodes with public outcomes: which public state; else PRIVATE_CHANCE
+    )
     first_edge: IntArray  # [N+1] into edge_child
     edge_child: IntArray  # [N-1] children in the order of actions
     terminal_node: IntArray  # [Z]
@@ -154,7 +158,13 @@ class _Recorder:
         )
 
     def visit(
-        self, state: Any, parent: int, edge: float, chance: float, sequences: tuple[int, ...], done: tuple[float, float]
+        self,
+        state: Any,
+        parent: int,
+        edge: float,
+        chance: float,
+        sequences: tuple[int, ...],
+        done: tuple[float, float],
     ) -> None:
         """Records a state and everything below; `done` is the share of the tree before it and its own share."""
         game = self.game
@@ -310,7 +320,9 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
         first_edge=first_edge,
         edge_child=edges.astype(np.int32),
         terminal_node=np.flatnonzero(actor == TERMINAL).astype(np.int32),
-        terminal_sequence=renumber[np.stack([_as_array(row, np.int32) for row in recorder.terminal_sequence])],
+        terminal_sequence=renumber[
+            np.stack([_as_array(row, np.int32) for row in recorder.terminal_sequence])
+        ],
         terminal_chance=_as_array(recorder.terminal_chance, np.float64),
         utility=np.stack([_as_array(row, np.float64) for row in recorder.utility]),
         infoset_start=infoset_start,
