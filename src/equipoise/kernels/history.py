@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from equipoise import _native
+import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 
 __all__ = ["Fallback", "HistoryKernel", "HistoryTables", "KernelRule", "PolicyMap", "apply_policy_map"]
@@ -167,9 +167,7 @@ class HistoryKernel:
         sequences, infosets = self.num_sequences, self.num_infosets
         for name in ("regret_sum", "strategy_sum", "strategy", "realization"):
             check_array(name, getattr(tables, name), np.float64, (sequences,))
-        check_array(
-            "last_regret", tables.last_regret, np.float64, (sequences if rule.needs_last_regret else 0,)
-        )
+        check_array("last_regret", tables.last_regret, np.float64, (sequences if rule.needs_last_regret else 0,))
         check_array("scale", tables.scale, np.float64, (infosets if rule.needs_scale else 0,))
         moments = infosets if rule.tracks_variance else 0
         check_array("value_moments", tables.value_moments, np.float64, (moments, 2))
@@ -195,9 +193,7 @@ class HistoryKernel:
         _native.history_terminal_values(self._form, player, realization, num_threads, cfv)
         return cfv
 
-    def best_response(
-        self, player: int, realization: FloatArray, *, num_threads: int = 1
-    ) -> tuple[float, FloatArray]:
+    def best_response(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> tuple[float, FloatArray]:
         """Returns the value of the best response to the others' reach, and it as a pure strategy `[Q]`."""
         cfv = self.terminal_values(player, realization, num_threads=num_threads)
         best = np.zeros(self.num_sequences)

@@ -42,9 +42,7 @@ def estimate_table_bytes(tree: HistoryTree, rule: Rule, *, num_threads: int = 1)
     kernel = rule.kernel
     sequences, infosets = int(tree.sequence_start[-1]), tree.num_actions.size
     tables = 4 + kernel.needs_last_regret + num_threads  # the last: one value table a thread
-    weights = tree.terminal_node.size * (
-        1 if tree.is_zero_sum and tree.num_players == 2 else tree.num_players
-    )
+    weights = tree.terminal_node.size * (1 if tree.is_zero_sum and tree.num_players == 2 else tree.num_players)
     return 8 * (sequences * tables + infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + weights)
 
 
@@ -89,9 +87,7 @@ def payoff_ranges(tree: HistoryTree) -> FloatArray:
 class CFRSolver:
     """A run of full-width CFR: tables over a history tree, advanced by `iterate`."""
 
-    def __init__(
-        self, tree: HistoryTree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1
-    ) -> None:
+    def __init__(self, tree: HistoryTree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1) -> None:
         if num_threads < 1:
             raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
         self.tree = tree
@@ -136,9 +132,7 @@ class CFRSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {
-            name: getattr(self.tables, name) for name in TABLE_NAMES
-        }
+        arrays: dict[str, npt.NDArray[np.generic]] = {name: getattr(self.tables, name) for name in TABLE_NAMES}
         return {**arrays, "iteration": np.array(self.iteration)}
 
     def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:

@@ -80,7 +80,7 @@ def discount_factor(u: float, exponent: float) -> float:
         return 0.0
     if u == 0.0:
         return 0.0 if exponent > 0 else (0.5 if exponent == 0 else 1.0)
-    power = u**exponent
+    power = math.pow(u, exponent)
     return power / (power + 1.0)
 
 
@@ -288,9 +288,7 @@ class Hedge:
     Checked by: tests/solvers/test_rules.py, tests/solvers/test_policy_maps.py.
     """
 
-    horizon: int = (
-        0  # iterations planned, for the fixed-horizon step; 0: the experiments' variance-scaled step
-    )
+    horizon: int = 0  # iterations planned, for the fixed-horizon step; 0: the experiments' variance-scaled step
 
     def __post_init__(self) -> None:
         if self.horizon < 0:

@@ -23,9 +23,7 @@ from equipoise.games.base import CHANCE, TERMINAL, Game
 __all__ = ["DEFAULT_MAX_HISTORIES", "HistoryTree", "TreeSize", "build_history_tree", "estimate_num_histories"]
 
 DEFAULT_MAX_HISTORIES: Final = 20_000_000
-BYTES_PER_HISTORY: Final = (
-    56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
-)
+BYTES_PER_HISTORY: Final = 56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
 PROGRESS_EVERY: Final = 1 << 14  # histories between two progress calls
 
 IntArray = npt.NDArray[np.int32]
@@ -69,9 +67,7 @@ class HistoryTree:
     subtree_end: IntArray  # [N] one past the last node below
     infoset: IntArray  # [N] information set of the actor, NO_INFOSET elsewhere
     chance_probability: FloatArray  # [N] of the edge into the node, 1 unless chance moved
-    public_chance: (
-        IntArray  # [N] at chance nodes with public outcomes: which public state; else PRIVATE_CHANCE
-    )
+    public_chance: IntArray  # [N] at chance nodes with public outcomes: which public state; else PRIVATE_CHANCE
     first_edge: IntArray  # [N+1] into edge_child
     edge_child: IntArray  # [N-1] children in the order of actions
     terminal_node: IntArray  # [Z]
@@ -117,7 +113,8 @@ def flatten_ranges(first: IntArray, count: IntArray) -> npt.NDArray[np.int64]:
     """Returns the concatenation of `first[k] .. first[k] + count[k] - 1` over all k."""
     total = int(count.sum())
     ends = np.cumsum(count, dtype=np.int64)
-    return np.arange(total) + np.repeat(first - (ends - count), count)
+    starts = np.repeat(first - (ends - count), count)
+    return np.arange(total, dtype=np.int64) + starts
 
 
 class _Recorder:
@@ -320,9 +317,7 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
         first_edge=first_edge,
         edge_child=edges.astype(np.int32),
         terminal_node=np.flatnonzero(actor == TERMINAL).astype(np.int32),
-        terminal_sequence=renumber[
-            np.stack([_as_array(row, np.int32) for row in recorder.terminal_sequence])
-        ],
+        terminal_sequence=renumber[np.stack([_as_array(row, np.int32) for row in recorder.terminal_sequence])],
         terminal_chance=_as_array(recorder.terminal_chance, np.float64),
         utility=np.stack([_as_array(row, np.float64) for row in recorder.utility]),
         infoset_start=infoset_start,
