@@ -113,8 +113,8 @@ def flatten_ranges(first: IntArray, count: IntArray) -> npt.NDArray[np.int64]:
     """Returns the concatenation of `first[k] .. first[k] + count[k] - 1` over all k."""
     total = int(count.sum())
     ends = np.cumsum(count, dtype=np.int64)
-    starts = np.repeat(first - (ends - count), count)
-    return np.arange(total, dtype=np.int64) + starts
+    flat: npt.NDArray[np.int64] = np.arange(total) + np.repeat(first - (ends - count), count)
+    return flat
 
 
 class _Recorder:
