@@ -20,14 +20,13 @@ import math
 import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError
-from equipoise.core.files import check_writable, write_atomically
+from equipoise.core.files import StrPath, check_writable, write_atomically
 
 __all__ = ["FORMAT_VERSION", "Checkpoint", "Kind", "check_writable", "load", "save"]
 
@@ -59,7 +58,7 @@ class Checkpoint:
     strings: dict[str, tuple[str, ...]]
 
 
-def save(path: Path, kind: Kind, metadata: Mapping[str, Any], content: Mapping[str, Array | Sequence[str]]) -> None:
+def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mapping[str, Array | Sequence[str]]) -> None:
     """Writes a file atomically: a crash at any moment leaves the previous file or the new one.
 
     Args:
@@ -97,7 +96,7 @@ def save(path: Path, kind: Kind, metadata: Mapping[str, Any], content: Mapping[s
     write_atomically(path, write)
 
 
-def load(path: Path, *kinds: Kind) -> Checkpoint:
+def load(path: StrPath, *kinds: Kind) -> Checkpoint:
     """Returns the content of a file after checking all of it.
 
     Raises `CheckpointError` for a file that is missing, truncated, corrupt, foreign, from a newer format, or of none of
@@ -147,7 +146,7 @@ def _pieces(buffers: Sequence[memoryview]) -> Iterator[memoryview | bytes]:
         position += _padding(position) + len(buffer)
 
 
-def _read_parts(path: Path, file: io.BufferedReader, size: int) -> tuple[bytes, bytes, bytes, bytearray]:
+def _read_parts(path: StrPath, file: io.BufferedReader, size: int) -> tuple[bytes, bytes, bytes, bytearray]:
     """Returns prefix, checksum, header and payload; lengths are checked before anything large is allocated."""
     prefix = file.read(PREFIX.size)
     if not prefix:
@@ -176,7 +175,7 @@ def _read_parts(path: Path, file: io.BufferedReader, size: int) -> tuple[bytes, 
     return prefix, digest, header, payload
 
 
-def _decode(path: Path, header: Any, payload: bytearray, kinds: tuple[Kind, ...]) -> Checkpoint:
+def _decode(path: StrPath, header: Any, payload: bytearray, kinds: tuple[Kind, ...]) -> Checkpoint:
     """Returns the content that a checked header and payload describe."""
     kind = Kind(header["kind"])
     if kinds and kind not in kinds:

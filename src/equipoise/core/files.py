@@ -17,7 +17,9 @@ from typing import BinaryIO
 
 from equipoise.core.errors import CheckpointError
 
-__all__ = ["check_writable", "format_bytes", "write_atomically"]
+__all__ = ["StrPath", "check_writable", "format_bytes", "write_atomically"]
+
+StrPath = str | os.PathLike[str]
 
 
 def format_bytes(count: float) -> str:
@@ -32,7 +34,7 @@ def format_bytes(count: float) -> str:
     return f"{count:,.0f} B"
 
 
-def check_writable(path: Path, *, num_bytes: int = 0) -> None:
+def check_writable(path: StrPath, *, num_bytes: int = 0) -> None:
     """Raises `CheckpointError` with the reason unless a file of `num_bytes` can be written at `path`.
 
     A probe file is created beside it and removed, because permissions alone do not tell (read-only disks, quotas).
@@ -54,7 +56,7 @@ def check_writable(path: Path, *, num_bytes: int = 0) -> None:
         raise CheckpointError(f"cannot write {path}: {_reason(error)}") from None
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
     """Writes a file through `write`; whatever happens, `path` holds the old content or all of the new.
 
     The new content goes to a temporary file in the same directory, to disk, and then takes the name. A failure raises
@@ -80,7 +82,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
         raise CheckpointError(f"cannot write {path}: {_reason(error)}{kept}") from error
 
 
-def _resolve(path: Path) -> Path:
+def _resolve(path: StrPath) -> Path:
     """Returns the real place of a path, so that a link keeps pointing at what is written."""
     try:
         return Path(path).expanduser().resolve()
@@ -88,7 +90,7 @@ def _resolve(path: Path) -> Path:
         raise CheckpointError(f"cannot write {path}: {error}") from None
 
 
-def _refuse_non_files(path: Path, target: Path) -> None:
+def _refuse_non_files(path: StrPath, target: Path) -> None:
     """Raises unless the target is, or could become, a regular file in an existing directory."""
     try:
         parent_mode = target.parent.stat().st_mode
