@@ -111,7 +111,9 @@ class ReferenceCFR:
             regret = self.regret[key]
             regret = np.where(regret > 0, discount.positive, discount.negative) * regret + instant
             self.regret[key] = np.maximum(regret, 0.0) if kernel.floors_regrets else regret
-            self.average[key] = discount.average_decay * self.average[key] + discount.average_weight * reach[key] * sigma
+            self.average[key] = (
+                discount.average_decay * self.average[key] + discount.average_weight * reach[key] * sigma
+            )
             self.values[key].append(float(sigma @ values))
             basis = self.regret[key] + instant if kernel.is_optimistic else self.regret[key]
             self.strategy[key] = self.play(key, basis, discount, kernel)

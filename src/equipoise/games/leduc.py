@@ -91,9 +91,7 @@ class Leduc:
     first_sizes: tuple[float, ...] = parameter((2.0,), "bet and raise sizes of the first round")
     second_sizes: tuple[float, ...] = parameter((4.0,), "bet and raise sizes of the second round")
     sizing: Sizing = parameter(Sizing.CHIPS, "whether sizes are chips or fractions of the pot")
-    stack: float = parameter(
-        math.inf, "chips each player has, ante included; inf for no limit to bet against"
-    )
+    stack: float = parameter(math.inf, "chips each player has, ante included; inf: no stack and no all-in")
     spec: GameSpec = derived()
     _card_names: tuple[str, ...] = derived()
 
@@ -320,7 +318,7 @@ class LeducNoLimit(Leduc):
     first_sizes: tuple[float, ...] = parameter((0.5, 1.0), "bet and raise sizes of the first round")
     second_sizes: tuple[float, ...] = parameter((0.5, 1.0), "bet and raise sizes of the second round")
     sizing: Sizing = parameter(Sizing.POT, "whether sizes are chips or fractions of the pot")
-    stack: float = parameter(12.0, "chips each player has, ante included; inf for no limit to bet against")
+    stack: float = parameter(12.0, "chips each player has, ante included; inf: no stack and no all-in")
 
 
 def _card_names(ranks: int, suits: int) -> tuple[str, ...]:
