@@ -25,9 +25,9 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKLINE_WIDTH = 32
 
 
-def make_console(*, is_quiet: bool = False) -> Console:
-    """Returns the console for people: the error stream, or nothing at all."""
-    return Console(stderr=True, highlight=False, quiet=is_quiet, soft_wrap=True)
+def make_console(*, is_stderr: bool = True, is_quiet: bool = False) -> Console:
+    """Returns a console that prints text as it is: on the error stream for messages, on standard output for results."""
+    return Console(stderr=is_stderr, quiet=is_quiet, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def format_duration(seconds: float) -> str:
@@ -83,7 +83,7 @@ class BuildDisplay:
     def __enter__(self) -> Self:
         if self.console.is_terminal:
             columns = (
-                TextColumn("building [bold]{task.description}"),
+                TextColumn("building {task.description}", markup=False),
                 BarColumn(),
                 TextColumn("{task.fields[histories]:,} histories"),
                 TimeRemainingColumn(),
