@@ -24,7 +24,7 @@ from equipoise.trees.history import HistoryTree
 
 __all__ = ["PreparedRun", "build_tree", "prepare"]
 
-BUILD_BYTES_PER_HISTORY = 160  # measured peak while a tree is built: growing arrays, their copies, labels
+BUILD_BYTES_PER_HISTORY = 200  # measured peak while a tree is built: growing arrays, their copies, labels
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
