@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a game is: the protocol that every rules object satisfies.
 
-A game is a frozen dataclass whose fields are its parameters; its states are immutable values and its methods pure
-functions over them. Nothing here builds trees or solves.
+A game is a frozen dataclass whose fields are its parameters; its states are immutable values and its methods
+pure functions over them. Nothing here builds trees or solves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,20 @@ import enum
 from collections.abc import Mapping
 from typing import Any, Final, Protocol, TypeVar
 
-__all__ = ["CHANCE", "TERMINAL", "ActionClass", "Game", "GameSpec", "parameter"]
+from equipoise.core.errors import IllegalActionError, InvalidStateError
+from equipoise.games.parameters import derived, format_value, parameter
+
+__all__ = [
+    "CHANCE",
+    "TERMINAL",
+    "ActionClass",
+    "Game",
+    "GameSpec",
+    "derived",
+    "illegal_action",
+    "no_returns",
+    "parameter",
+]
 
 CHANCE: Final = -1  # actor of a state in which nature moves
 TERMINAL: Final = -2  # actor of a state in which the game is over
@@ -36,7 +49,7 @@ class GameSpec:
     name: str  # as registered
     version: int  # raised whenever behaviour changes: caches and checkpoints carry it
     num_players: int
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Any] = dataclasses.field(hash=False)
     is_zero_sum: bool
     min_utility: float  # smallest return of any player at any terminal state; attained
     max_utility: float  # largest return of any player at any terminal state; attained
@@ -49,15 +62,16 @@ class GameSpec:
 
     @property
     def label(self) -> str:
-        """Returns the name with every parameter, a key for caches and reports."""
-        inside = ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        """Returns the name with every parameter, a key for caches and reports; `parse_game` reads it back."""
+        inside = ",".join(f"{key}={format_value(value)}" for key, value in self.parameters.items())
         return f"{self.name}({inside})"
 
 
 class Game(Protocol[State]):
     """A rules object: pure functions over immutable, hashable states.
 
-    Simultaneous moves are serialised: the first mover's choice is hidden from the second until both have chosen.
+    Simultaneous moves are serialised: the first mover's choice is hidden from the second until both have
+    chosen.
     """
 
     @property
@@ -110,6 +124,28 @@ class Game(Protocol[State]):
         ...
 
 
-def parameter(default: Any, description: str) -> Any:
-    """Returns a dataclass field for a game parameter with the description that users are shown."""
-    return dataclasses.field(default=default, metadata={"description": description})
+def illegal_action(game: Game[Any], state: Any, action: int) -> IllegalActionError:
+    """Returns the error for an action that the rules do not allow in a state, for `apply` to raise."""
+    actor = game.actor(state)
+    if actor == TERMINAL:
+        return IllegalActionError(f"action {action} is not legal: the game is over")
+    if actor == CHANCE:
+        allowed = tuple(outcome for outcome, _ in game.chance_outcomes(state))
+        return IllegalActionError(
+            f"outcome {action} is not possible; possible: {_listing(game, state, allowed)}"
+        )
+    allowed = game.legal_actions(state)
+    return IllegalActionError(
+        f"action {action} is not legal for player {actor}; legal: {_listing(game, state, allowed)}"
+    )
+
+
+def no_returns(game: Game[Any], state: Any) -> InvalidStateError:
+    """Returns the error for asking a state's returns before the game is over, for `returns` to raise."""
+    return InvalidStateError(
+        f"only terminal states have returns, this one has not ended: {game.describe(state)}"
+    )
+
+
+def _listing(game: Game[Any], state: Any, actions: tuple[int, ...]) -> str:
+    return ", ".join(f"{action} ({game.action_name(state, action)})" for action in actions)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Games by name: the one place where text chooses a class.
+
+Names are those of the table below, or `openspiel:` followed by a game of OpenSpiel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
+from equipoise.games.base import Game
+from equipoise.games.coin_toss import CoinToss
+from equipoise.games.goofspiel import Goofspiel
+from equipoise.games.kuhn import Kuhn
+from equipoise.games.leduc import Leduc, Leduc5, LeducNoLimit
+from equipoise.games.liars_dice import LiarsDice
+from equipoise.games.matrix import DCFRSlow2x2, Matrix, RockPaperScissors, RPSPlus
+from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
+from equipoise.games.parameters import ParameterRow, parameter_rows
+from equipoise.games.phantom_tic_tac_toe import PhantomTicTacToe
+from equipoise.games.tic_tac_toe import TicTacToe
+
+__all__ = ["GAMES", "describe_parameters", "game_names", "make_game", "parse_game"]
+
+GAMES: Mapping[str, type[Any]] = {
+    "coin_toss": CoinToss,
+    "dcfr_slow_2x2": DCFRSlow2x2,
+    "goofspiel": Goofspiel,
+    "kuhn": Kuhn,
+    "leduc": Leduc,
+    "leduc5": Leduc5,
+    "leduc_nolimit": LeducNoLimit,
+    "liars_dice": LiarsDice,
+    "matrix": Matrix,
+    "phantom_tic_tac_toe": PhantomTicTacToe,
+    "rock_paper_scissors": RockPaperScissors,
+    "rps_plus": RPSPlus,
+    "tic_tac_toe": TicTacToe,
+}
+
+
+def game_names() -> tuple[str, ...]:
+    """Returns the names of our own games, in alphabetical order."""
+    return tuple(GAMES)
+
+
+def make_game(name: str, **parameters: Any) -> Game[Any]:
+    """Returns the game of that name; parameters may be given as text.
+
+    Args:
+        name: A name from `game_names`, or `openspiel:` and a game of OpenSpiel.
+        **parameters: What differs from the defaults that `describe_parameters` lists.
+
+    >>> make_game("leduc", ranks="4").spec.parameters["ranks"]
+    4
+    """
+    if name.startswith(PREFIX):
+        return load_openspiel(name.removeprefix(PREFIX), **parameters)
+    game_class = _game_class(name)
+    known = [row.name for row in parameter_rows(game_class)]
+    for key in parameters:
+        if key not in known:
+            allowed = f"it has {', '.join(known)}" if known else "it has none"
+            raise ConfigError(f"{name} has no parameter {key!r}; {allowed}")
+    game: Game[Any] = game_class(**parameters)
+    return game
+
+
+def parse_game(text: str) -> Game[Any]:
+    """Returns the game that a label such as `leduc(ranks=4,first_sizes=1,2)` names.
+
+    >>> parse_game("goofspiel(cards=4)").spec.parameters["cards"]
+    4
+    """
+    name, parenthesis, inside = text.strip().partition("(")
+    if not parenthesis or name.startswith(PREFIX):  # OpenSpiel reads its own games
+        return make_game(text.strip())
+    if not inside.endswith(")"):
+        raise ParseError(f"a game is written name(key=value,...), got {text!r}")
+    return make_game(name, **_parse_parameters(inside[:-1], text))
+
+
+def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
+    """Returns the parameters of the game of that name, in order."""
+    if name.startswith(PREFIX):
+        return openspiel_parameter_rows(name.removeprefix(PREFIX))
+    return parameter_rows(_game_class(name))
+
+
+def _game_class(name: str) -> type[Any]:
+    if name not in GAMES:
+        raise UnknownNameError("game", name, GAMES)
+    return GAMES[name]
+
+
+def _parse_parameters(inside: str, text: str) -> dict[str, str]:
+    """Returns keys and values; a piece without `=` belongs to the value before it: lists need no quotes."""
+    values: dict[str, str] = {}
+    key = ""
+    for piece in filter(None, inside.split(",")):
+        before, equals, after = piece.partition("=")
+        if equals:
+            key = before.strip()
+            values[key] = after
+        elif key:
+            values[key] += f",{piece}"
+        else:
+            raise ParseError(f"a game is written name(key=value,...), got {text!r}")
+    return values
