@@ -54,9 +54,7 @@ class UnknownNameError(ConfigError):
         lowered = {candidate.lower(): candidate for candidate in self.known}
         matches = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.4)
         self.nearest = tuple(lowered[match] for match in matches)
-        hint = (
-            f"did you mean {', '.join(self.nearest)}?" if self.nearest else f"known: {', '.join(self.known)}"
-        )
+        hint = f"did you mean {', '.join(self.nearest)}?" if self.nearest else f"known: {', '.join(self.known)}"
         super().__init__(f"unknown {kind} {name!r}; {hint}")
 
 
@@ -88,9 +86,7 @@ class MissingExtraError(EquipoiseError, RuntimeError):
     """An optional package that is not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(
-            f"{purpose} needs {package}, which is not installed: pip install 'equipoise[{extra}]'"
-        )
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'equipoise[{extra}]'")
 
 
 class CheckpointError(EquipoiseError, RuntimeError):

@@ -131,9 +131,7 @@ def illegal_action(game: Game[Any], state: Any, action: int) -> IllegalActionErr
         return IllegalActionError(f"action {action} is not legal: the game is over")
     if actor == CHANCE:
         allowed = tuple(outcome for outcome, _ in game.chance_outcomes(state))
-        return IllegalActionError(
-            f"outcome {action} is not possible; possible: {_listing(game, state, allowed)}"
-        )
+        return IllegalActionError(f"outcome {action} is not possible; possible: {_listing(game, state, allowed)}")
     allowed = game.legal_actions(state)
     return IllegalActionError(
         f"action {action} is not legal for player {actor}; legal: {_listing(game, state, allowed)}"
@@ -142,9 +140,7 @@ def illegal_action(game: Game[Any], state: Any, action: int) -> IllegalActionErr
 
 def no_returns(game: Game[Any], state: Any) -> InvalidStateError:
     """Returns the error for asking a state's returns before the game is over, for `returns` to raise."""
-    return InvalidStateError(
-        f"only terminal states have returns, this one has not ended: {game.describe(state)}"
-    )
+    return InvalidStateError(f"only terminal states have returns, this one has not ended: {game.describe(state)}")
 
 
 def _listing(game: Game[Any], state: Any, actions: tuple[int, ...]) -> str:

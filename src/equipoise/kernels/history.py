@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from equipoise import _native
+import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 
 __all__ = ["Fallback", "HistoryKernel", "HistoryTables", "KernelRule", "PolicyMap", "apply_policy_map"]
@@ -217,7 +217,11 @@ class HistoryKernel:
 
 
 def apply_policy_map(
-    policy_map: PolicyMap, regret: Sequence[float] | FloatArray, *, fallback: Fallback = Fallback.UNIFORM, eta: float = 1.0
+    policy_map: PolicyMap,
+    regret: Sequence[float] | FloatArray,
+    *,
+    fallback: Fallback = Fallback.UNIFORM,
+    eta: float = 1.0,
 ) -> FloatArray:
     """Returns the probabilities that a policy map gives to one information set's regrets.
 

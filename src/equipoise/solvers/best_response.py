@@ -67,7 +67,6 @@ def evaluate(
     return Evaluation(
         values=expected_values(tree, realization),
         best_response_values=tuple(
-            kernel.best_response(player, realization, num_threads=num_threads)[0]
-            for player in range(tree.num_players)
+            kernel.best_response(player, realization, num_threads=num_threads)[0] for player in range(tree.num_players)
         ),
     )

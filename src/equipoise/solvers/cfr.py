@@ -26,7 +26,15 @@ __all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes"]
 
 FloatArray = npt.NDArray[np.float64]
 
-TABLE_NAMES = ("regret_sum", "strategy_sum", "strategy", "realization", "last_regret", "scale", "value_moments")
+TABLE_NAMES = (
+    "regret_sum",
+    "strategy_sum",
+    "strategy",
+    "realization",
+    "last_regret",
+    "scale",
+    "value_moments",
+)
 
 
 def estimate_table_bytes(tree: HistoryTree, rule: Rule, *, num_threads: int = 1) -> int:
@@ -79,9 +87,7 @@ def payoff_ranges(tree: HistoryTree) -> FloatArray:
 class CFRSolver:
     """A run of full-width CFR: tables over a history tree, advanced by `iterate`."""
 
-    def __init__(
-        self, tree: HistoryTree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1
-    ) -> None:
+    def __init__(self, tree: HistoryTree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1) -> None:
         if num_threads < 1:
             raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
         self.tree = tree

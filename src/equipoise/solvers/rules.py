@@ -80,7 +80,7 @@ def discount_factor(u: float, exponent: float) -> float:
         return 0.0
     if u == 0.0:
         return 0.0 if exponent > 0 else (0.5 if exponent == 0 else 1.0)
-    power = u**exponent
+    power = math.pow(u, exponent)
     return power / (power + 1.0)
 
 
@@ -141,22 +141,22 @@ class DCFR:
         )
 
 
-def CFR(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:  # noqa: N802 - reads as the rule it makes
+def CFR(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:
     """Returns plain CFR: nothing is discounted, iterations weigh the same."""
     return DCFR(alpha=math.inf, beta=math.inf, gamma=0.0, fallback=fallback)
 
 
-def CFRPlus(*, gamma: float = 2.0, fallback: Fallback = Fallback.UNIFORM) -> DCFR:  # noqa: N802 - as above
+def CFRPlus(*, gamma: float = 2.0, fallback: Fallback = Fallback.UNIFORM) -> DCFR:
     """Returns CFR+: negative regrets are forgotten; the average is linear (`gamma=1`) or quadratic (2)."""
     return DCFR(alpha=math.inf, beta=-math.inf, gamma=gamma, fallback=fallback)
 
 
-def LinearCFR(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:  # noqa: N802 - as above
+def LinearCFR(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:
     """Returns linear CFR: regrets and average of iteration t weigh t."""
     return DCFR(alpha=1.0, beta=1.0, gamma=1.0, fallback=fallback)
 
 
-def LinearCFRPlus(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:  # noqa: N802 - as above
+def LinearCFRPlus(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:
     """Returns LCFR+: linear weights and forgotten negative regrets; slower than either parent."""
     return DCFR(alpha=1.0, beta=-math.inf, gamma=1.0, fallback=fallback)
 
@@ -206,7 +206,9 @@ class DCFRPlus:
         # decay 0 up to t = delay + 1: the sum holds the last iterate alone
         decay = ((u - self.delay) / (t - self.delay)) ** self.average_exponent if t > self.delay + 1 else 0.0
         return Discounts(
-            positive=discount_factor(u, self.alpha), negative=discount_factor(u, self.beta), average_decay=decay
+            positive=discount_factor(u, self.alpha),
+            negative=discount_factor(u, self.beta),
+            average_decay=decay,
         )
 
 
@@ -237,7 +239,7 @@ class Optimistic:
         return self.base.discounts(t)
 
 
-def PredictiveCFRPlus() -> Optimistic:  # noqa: N802 - reads as the rule it makes
+def PredictiveCFRPlus() -> Optimistic:
     """Returns PCFR+: CFR+ with quadratic averaging that predicts each regret by the last one.
 
     Paper: Farina, Kroer & Sandholm 2021, "Faster Game Solving via Predictive Blackwell Approachability", AAAI.

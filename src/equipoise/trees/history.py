@@ -114,7 +114,8 @@ def flatten_ranges(first: IntArray, count: IntArray) -> npt.NDArray[np.int64]:
     """Returns the concatenation of `first[k] .. first[k] + count[k] - 1` over all k."""
     total = int(count.sum())
     ends = np.cumsum(count, dtype=np.int64)
-    return np.arange(total) + np.repeat(first - (ends - count), count)
+    flat: npt.NDArray[np.int64] = np.arange(total) + np.repeat(first - (ends - count), count)
+    return flat
 
 
 class _Recorder:
@@ -156,7 +157,13 @@ class _Recorder:
         )
 
     def visit(
-        self, state: Any, parent: int, edge: float, chance: float, sequences: tuple[int, ...], done: tuple[float, float]
+        self,
+        state: Any,
+        parent: int,
+        edge: float,
+        chance: float,
+        sequences: tuple[int, ...],
+        done: tuple[float, float],
     ) -> None:
         """Records a state and everything below; `done` is the share of the tree before it and its own share."""
         game = self.game

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# The two commands of the README: `make demo` and `make test`. Everything else is listed by `make help`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test test-fast check golden clean compiler
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+
+compiler:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "equipoise needs Python 3.11 or newer: $(PYTHON) is not (set PYTHON=/path/to/python3.11)" >&2; exit 1; }
+	@command -v $${CXX:-c++} >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || command -v clang++ >/dev/null 2>&1 || \
+		{ echo "equipoise needs a C++20 compiler and found none: install g++ or clang++ (or set CXX) and try again" >&2; exit 1; }
+
+$(STAMPS)/venv:
+	@$(MAKE) --no-print-directory compiler
+	@echo "creating $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@mkdir -p $(STAMPS)
+	@touch $@
+
+$(STAMPS)/run: $(STAMPS)/venv $(SOURCES)
+	@echo "installing equipoise and compiling its core (about a minute the first time) ..."
+	@$(PIP_INSTALL) nanobind scikit-build-core
+	@$(PIP_INSTALL) --no-build-isolation -e .
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/run
+	@echo "installing what the tests need ..."
+	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+demo: $(STAMPS)/run ## install, solve a game with a live display, write its plot
+	@$(BIN)/equipoise demo
+
+test: $(STAMPS)/dev ## install what the tests need, then lint, type-check and run the whole suite
+	@scripts/check
+	@scripts/test
+
+test-fast: $(STAMPS)/dev ## the suite without its slow part
+	@scripts/test -m "not slow"
+
+check: $(STAMPS)/dev ## ruff, mypy, import-linter and the house's own checks
+	@scripts/check
+
+golden: $(STAMPS)/dev ## regenerate the golden playthroughs (review them as a diff)
+	@$(BIN)/python scripts/golden
+
+clean: ## remove the environment and what was built
+	rm -rf $(VENV) build out

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.registry import make_game
+from equipoise.kernels.history import Fallback
+from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.cfr import CFRSolver, payoff_ranges
+from equipoise.solvers.rules import (
+    CFR,
+    DCFR,
+    CFRPlus,
+    DCFRPlus,
+    Hedge,
+    LinearCFR,
+    LinearCFRPlus,
+    NormalHedge,
+    Optimistic,
+    PredictiveCFRPlus,
+)
+from equipoise.trees.history import build_history_tree
+from tests.reference.cfr import ReferenceCFR, best_response_value
+
+RULES = [
+    CFR(),
+    CFR(fallback=Fallback.ARGMAX),
+    CFRPlus(),
+    CFRPlus(gamma=1.0),
+    LinearCFR(),
+    LinearCFRPlus(),
+    DCFR(),
+    DCFR(beta=0.5),
+    DCFR(beta=float("-inf")),
+    DCFRPlus(delay=3),
+    Optimistic(LinearCFR()),
+    PredictiveCFRPlus(),
+    Hedge(),
+    Hedge(horizon=20),
+    NormalHedge(),
+    NormalHedge(base=LinearCFR()),
+]
+GAMES = {
+    "kuhn": make_game("kuhn"),
+    "kuhn3": make_game("kuhn", players=3),
+    "goofspiel3": make_game("goofspiel", cards=3),
+    "matrix": make_game("matrix", payoffs="1,0.9,-2;-0.7,1,3"),
+}
+
+
+def build_pair(game, rule, *, is_alternating=True):
+    tree = build_history_tree(game)
+    players = tree.infoset_player()
+    ranges = dict(zip(zip(players.tolist(), tree.infoset_labels, strict=True), payoff_ranges(tree), strict=True))
+    twin = ReferenceCFR(game, rule, is_alternating=is_alternating, payoff_ranges=ranges)
+    return CFRSolver(tree, rule, is_alternating=is_alternating), twin
+
+
+def flatten(tree, table):
+    """Returns a dictionary of the twin as an array over the tree's sequences; ones at empty sequences."""
+    flat = np.ones(tree.size.num_sequences)
+    for infoset, key in enumerate(zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True)):
+        first = tree.first_sequence[infoset]
+        flat[first : first + tree.num_actions[infoset]] = table[key]
+    return flat
+
+
+def start_from_random_regrets(solver, twin):
+    """Gives both the same regrets and strategies: from all zeros, exact ties are broken by last bits."""
+    rng = np.random.default_rng(5)
+    for infoset, key in enumerate(zip(solver.tree.infoset_player().tolist(), solver.tree.infoset_labels, strict=True)):
+        first, count = solver.tree.first_sequence[infoset], solver.tree.num_actions[infoset]
+        twin.regret[key] = (
+            np.abs(rng.normal(size=count)) if solver.rule.kernel.floors_regrets else rng.normal(size=count)
+        )
+        twin.strategy[key] = rng.dirichlet(np.ones(count))
+        solver.tables.regret_sum[first : first + count] = twin.regret[key]
+        solver.tables.strategy[first : first + count] = twin.strategy[key]
+    solver.tables.realization[:] = solver.kernel.realize(solver.tables.strategy)
+
+
+@pytest.mark.parametrize("is_alternating", [True, False], ids=["alternating", "simultaneous"])
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.name}-{rule.kernel.fallback.name}")
+@pytest.mark.parametrize("name", GAMES)
+def test_equals_the_blackboard_over_twenty_iterations(name, rule, is_alternating):
+    solver, twin = build_pair(GAMES[name], rule, is_alternating=is_alternating)
+    start_from_random_regrets(solver, twin)
+    num_iterations = 8 if name == "kuhn3" else 20
+    solver.iterate(num_iterations)
+    twin.iterate(num_iterations)
+    inner = solver.tree.sequence_infoset() >= 0
+    # NormalHedge and Hedge magnify last bits; regret matching does not
+    tolerance = 1e-5 if rule.kernel.policy_map else 1e-9
+    got = solver.tables
+    np.testing.assert_allclose(got.regret_sum[inner], flatten(solver.tree, twin.regret)[inner], atol=tolerance)
+    np.testing.assert_allclose(got.strategy_sum[inner], flatten(solver.tree, twin.average)[inner], atol=tolerance)
+    np.testing.assert_allclose(got.strategy[inner], flatten(solver.tree, twin.strategy)[inner], atol=tolerance)
+
+
+@pytest.mark.parametrize("rule", [CFR(), CFRPlus(), DCFR(), Optimistic(LinearCFR())], ids=lambda rule: rule.name)
+def test_one_iteration_from_random_regrets(rule):
+    solver, twin = build_pair(make_game("leduc", merge_suits=True), rule)
+    start_from_random_regrets(solver, twin)
+    solver.iteration = twin.t = 6
+    solver.iterate(1)
+    twin.iterate(1)
+    inner = solver.tree.sequence_infoset() >= 0
+    np.testing.assert_allclose(
+        solver.tables.regret_sum[inner], flatten(solver.tree, twin.regret)[inner], rtol=1e-12, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_best_responses_equal_the_blackboard(name):
+    game = GAMES[name]
+    tree = build_history_tree(game)
+    rng = np.random.default_rng(2)
+    profile, strategy = {}, np.ones(tree.size.num_sequences)
+    for infoset, key in enumerate(zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True)):
+        first, count = tree.first_sequence[infoset], tree.num_actions[infoset]
+        profile[key] = strategy[first : first + count] = rng.dirichlet(np.ones(count))
+    result = evaluate(tree, strategy)
+    expected = [best_response_value(game, player, profile) for player in range(tree.num_players)]
+    assert result.best_response_values == pytest.approx(expected, rel=1e-12)
+    assert all(best >= value for best, value in zip(result.best_response_values, result.values, strict=True))
+    assert sum(result.values) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_simultaneous_nash_conv_is_the_average_regret():
+    # spec part 16, item 3: with uniform weights NashConv(average) = (R_0 + R_1) / T
+    solver = CFRSolver(build_history_tree(make_game("leduc", merge_suits=True)), CFR(), is_alternating=False)
+    rows, values = [], []
+    for _ in range(25):
+        strategy = solver.current_strategy()
+        rows.append(solver.kernel.realize(strategy))
+        values.append(evaluate(solver.tree, strategy, kernel=solver.kernel).values)
+        solver.iterate(1)
+    mean_reach = np.mean(rows, axis=0)
+    regrets = [
+        solver.kernel.best_response(player, mean_reach)[0] - np.mean([value[player] for value in values])
+        for player in (0, 1)
+    ]
+    assert solver.evaluate().nash_conv == pytest.approx(sum(regrets), rel=1e-9)
+
+
+@pytest.mark.parametrize("num_threads", [2, 3])
+@pytest.mark.parametrize("is_alternating", [True, False])
+def test_threads_change_nothing_but_last_bits(num_threads, is_alternating):
+    tree = build_history_tree(make_game("leduc"))
+    alone = CFRSolver(tree, DCFR(), is_alternating=is_alternating)
+    team = CFRSolver(tree, DCFR(), is_alternating=is_alternating, num_threads=num_threads)
+    alone.iterate(20)
+    team.iterate(20)
+    np.testing.assert_allclose(team.tables.regret_sum, alone.tables.regret_sum, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(team.average_strategy(), alone.average_strategy(), atol=1e-10)
+    assert team.evaluate().nash_conv == pytest.approx(alone.evaluate().nash_conv, rel=1e-9)
+
+
+def test_iterations_in_one_call_or_many_are_the_same_to_the_bit():
+    tree = build_history_tree(make_game("leduc", merge_suits=True))
+    whole, pieces = CFRSolver(tree, DCFR()), CFRSolver(tree, DCFR())
+    whole.iterate(60)
+    for count in (1, 9, 50):
+        pieces.iterate(count)
+    np.testing.assert_array_equal(whole.tables.regret_sum, pieces.tables.regret_sum)
+    np.testing.assert_array_equal(whole.tables.strategy_sum, pieces.tables.strategy_sum)
+
+
+@pytest.mark.parametrize("rule", [DCFR(), PredictiveCFRPlus(), Hedge()], ids=lambda rule: rule.name)
+def test_a_restored_run_goes_on_to_the_bit(rule):
+    tree = build_history_tree(make_game("kuhn"))
+    whole, first, second = (CFRSolver(tree, rule) for _ in range(3))
+    whole.iterate(40)
+    first.iterate(15)
+    second.restore({name: value.copy() for name, value in first.state().items()})
+    second.iterate(25)
+    assert second.iteration == 40
+    for name, value in whole.state().items():
+        np.testing.assert_array_equal(second.state()[name], value)
+
+
+def test_a_state_of_another_tree_is_refused():
+    state = CFRSolver(build_history_tree(make_game("kuhn")), DCFR()).state()
+    with pytest.raises(ConfigError, match="saved regret_sum must have shape"):
+        CFRSolver(build_history_tree(make_game("leduc")), DCFR()).restore(state)
+
+
+def test_kuhn_converges_to_its_value():
+    solver = CFRSolver(build_history_tree(make_game("kuhn")), DCFR())
+    solver.iterate(2000)
+    result = solver.evaluate()
+    assert result.values[0] == pytest.approx(-1 / 18, abs=1e-4)
+    assert 0 <= result.exploitability < 1e-4
+
+
+def test_swapping_players_negates_the_game():
+    # the matrix transposed and negated is the same game seen from the other seat
+    mine = CFRSolver(build_history_tree(make_game("matrix", payoffs="1,-2,0;-1,3,0.5")), CFR(), is_alternating=False)
+    theirs = CFRSolver(build_history_tree(make_game("matrix", payoffs="-1,1;2,-3;0,-0.5")), CFR(), is_alternating=False)
+    mine.iterate(50)
+    theirs.iterate(50)
+    assert mine.evaluate().values[0] == pytest.approx(theirs.evaluate().values[1])
+    np.testing.assert_allclose(mine.average_strategy()[1:3], theirs.average_strategy()[5:7])
+
+
+def test_thread_count_must_be_positive():
+    with pytest.raises(ConfigError, match="num_threads must be at least 1, got 0"):
+        CFRSolver(build_history_tree(make_game("kuhn")), CFR(), num_threads=0)

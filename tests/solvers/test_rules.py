@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.registry import make_game
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.rules import (
+    CFR,
+    DCFR,
+    CFRPlus,
+    DCFRPlus,
+    Hedge,
+    LinearCFR,
+    LinearCFRPlus,
+    NormalHedge,
+    Optimistic,
+    PredictiveCFRPlus,
+    tabulate_discounts,
+)
+from equipoise.trees.history import build_history_tree
+
+
+@pytest.fixture(scope="module")
+def leduc():
+    return build_history_tree(make_game("leduc", merge_suits=True))
+
+
+def accumulate(rule, rewards):
+    """Runs the regret update on one number; its sign decides the factor."""
+    regret = 0.0
+    for t, reward in enumerate(rewards, 1):
+        discount = rule.discounts(t)
+        regret = regret * (discount.positive if regret > 0 else discount.negative) + reward
+    return regret
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 1.5, 3.0])
+def test_weights_are_the_product_of_lemma_5(alpha):
+    num_iterations = 37
+    factor = [k**alpha / (k**alpha + 1) for k in range(1, num_iterations)]
+    weights = [math.prod(factor[t - 1 :]) for t in range(1, num_iterations + 1)]
+    assert weights[-1] == 1.0
+    assert accumulate(DCFR(alpha=alpha), [1.0] * num_iterations) == pytest.approx(sum(weights), rel=1e-12)
+
+
+def test_linear_weights_are_t_over_the_last():
+    assert accumulate(LinearCFR(), [1.0] * 10) == pytest.approx(sum(range(1, 11)) / 10)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=300))
+def test_regrets_of_beta_zero_stay_above_minus_two(rewards):
+    assert accumulate(DCFR(), rewards) > -2.0
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=300))
+def test_regrets_of_beta_half_stay_above_minus_root_t(rewards):
+    # Lemma 6 speaks of regrets after the discount of their own iteration, which here waits for the next one
+    discounted = accumulate(DCFR(beta=0.5), rewards) * DCFR(beta=0.5).discounts(len(rewards) + 1).negative
+    assert discounted >= -math.sqrt(len(rewards)) - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("rule", "weight"),
+    [
+        (CFR(), lambda t: 1.0),
+        (CFRPlus(gamma=1.0), lambda t: t),
+        (CFRPlus(), lambda t: t**2),
+        (LinearCFR(), lambda t: t),
+        (DCFR(), lambda t: t**2),
+        (DCFRPlus(delay=5), lambda t: max(0, t - 5)),
+        (DCFRPlus(), lambda t: max(0, t - 100)),
+    ],
+    ids=lambda value: getattr(value, "name", "weight"),
+)
+def test_average_weights(rule, weight):
+    iterates = np.random.default_rng(0).random(150)
+    total = scale = 0.0
+    for t, iterate in enumerate(iterates, 1):
+        discount = rule.discounts(t)
+        total = total * discount.average_decay + discount.average_weight * iterate
+        scale = scale * discount.average_decay + discount.average_weight
+    weights = np.array([weight(t) for t in range(1, 151)])
+    assert total / scale == pytest.approx(weights @ iterates / weights.sum(), rel=1e-12)
+
+
+def test_delayed_average_is_the_last_iterate_until_the_delay_has_passed():
+    discount = DCFRPlus(delay=10).discounts(7)
+    assert (discount.average_decay, discount.average_weight) == (0.0, 1.0)
+
+
+def profile_after(tree, rule, num_iterations=30):
+    solver = CFRSolver(tree, rule)
+    solver.iterate(num_iterations)
+    return solver.current_strategy(), solver.average_strategy()
+
+
+def test_dcfr_plus_without_delay_and_with_squares_is_dcfr(leduc):
+    for got, expected in zip(
+        profile_after(leduc, DCFRPlus(delay=0, average_exponent=2.0)), profile_after(leduc, DCFR()), strict=True
+    ):
+        np.testing.assert_allclose(got, expected, atol=1e-10)
+
+
+def test_linear_cfr_is_cfr_with_weights_t(leduc):
+    class Additive:
+        """Weights t added up instead of decayed: the other formulation of LCFR."""
+
+        name = "additive"
+        kernel = LinearCFR().kernel
+
+        @staticmethod
+        def discounts(t):
+            # multiply what is stored by (t-1)/t, the same up to the common factor t
+            return LinearCFR().discounts(t)._replace(average_decay=1.0, average_weight=float(t))
+
+    for got, expected in zip(profile_after(leduc, Additive()), profile_after(leduc, LinearCFR()), strict=True):
+        np.testing.assert_allclose(got, expected, atol=1e-10)
+
+
+def test_flooring_is_forgetting_before_the_next_iteration(leduc):
+    class Forgetful:
+        """CFR+ without the floor flag: negative regrets are multiplied by zero when the next iteration begins."""
+
+        name = "forgetful"
+        kernel = CFR().kernel
+        discounts = staticmethod(CFRPlus().discounts)
+
+    for got, expected in zip(profile_after(leduc, Forgetful()), profile_after(leduc, CFRPlus()), strict=True):
+        np.testing.assert_allclose(got, expected, atol=1e-12)
+
+
+def test_names():
+    rules = [CFR(), CFRPlus(), CFRPlus(gamma=1), LinearCFR(), LinearCFRPlus(), DCFR(), DCFR(beta=0.5), DCFRPlus()]
+    assert [rule.name for rule in rules] == [
+        *("cfr", "cfr+", "cfr+linear", "lcfr", "lcfr+", "dcfr", "dcfr(1.5,0.5,2)", "dcfr+"),
+    ]
+    assert Optimistic(LinearCFR()).name == "optimistic-lcfr"
+    assert PredictiveCFRPlus().name == "pcfr+"
+    assert NormalHedge(base=LinearCFR()).name == "normal-hedge-lcfr"
+    assert Hedge(horizon=9).name == "hedge(9)"
+
+
+def test_table_has_a_row_per_iteration():
+    rows = tabulate_discounts(DCFR(), 3, 2)
+    assert rows.shape == (2, 5)
+    assert rows[0].tolist() == pytest.approx([2**1.5 / (2**1.5 + 1), 0.5, (2 / 3) ** 2, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: DCFR(alpha=math.nan), "alpha must be a number"),
+        (lambda: DCFR(beta=math.nan), "beta must be a number"),
+        (lambda: DCFR(gamma=-1), "gamma must be at least 0"),
+        (lambda: DCFRPlus(delay=-1), "delay must be at least 0"),
+        (lambda: Hedge(horizon=-3), "horizon must be at least 0"),
+    ],
+)
+def test_bad_settings_are_refused(build, message):
+    with pytest.raises(ConfigError, match=message):
+        build()
