@@ -12,7 +12,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 
-__all__ = ["NO_NODE_LIMIT", "SamplingKernel", "SamplingTables", "Scheme"]
+__all__ = ["NO_NODE_LIMIT", "SamplingArrays", "SamplingKernel", "SamplingTables", "Scheme"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -40,74 +40,61 @@ class SamplingTables:
     nodes_touched: WordArray  # [1] histories visited, terminals included
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingArrays:
+    """A history tree laid out for sampled traversals: N nodes, E edges, S public states, P players, Z terminals."""
+
+    actor: npt.NDArray[np.int8]  # [N] player, -1 chance, -2 terminal
+    detail: IntArray  # [N] information set of a decision, number of a terminal, public state of a chance node or -1
+    first_edge: IntArray  # [N+1] into the arrays over edges
+    edge_child: IntArray  # [E] children in the order of actions
+    edge_probability: FloatArray  # [E] of chance, 1 elsewhere
+    edge_slot: IntArray  # [E] at public chance: which outcome of the public state; -1 elsewhere
+    first_slot: IntArray  # [S+1] into slot_probability, public state after public state
+    slot_probability: FloatArray  # with which each outcome of a public state is drawn
+    utility: FloatArray  # [P, Z]
+    first_sequence: IntArray  # [I]
+    num_actions: IntArray  # [I]
+    num_sequences: int  # of all players, empty sequences included
+
+
 class SamplingKernel:
     """A history tree as sampled traversals read it, and their scratch memory: one call at a time."""
 
-    def __init__(
-        self,
-        *,
-        actor: npt.NDArray[np.int8],
-        detail: IntArray,
-        first_edge: IntArray,
-        edge_child: IntArray,
-        edge_probability: FloatArray,
-        edge_slot: IntArray,
-        first_slot: IntArray,
-        slot_probability: FloatArray,
-        utility: FloatArray,
-        first_sequence: IntArray,
-        num_actions: IntArray,
-        num_sequences: int,
-    ) -> None:
-        """Checks and binds the arrays.
-
-        Args:
-            actor: `[N]` player, -1 chance, -2 terminal.
-            detail: `[N]` information set of a decision, number of a terminal, public state of a chance node or -1.
-            first_edge: `[N+1]` into the arrays over edges.
-            edge_child: `[E]` children in the order of actions.
-            edge_probability: `[E]` of chance, 1 elsewhere.
-            edge_slot: `[E]` at public chance: which outcome of the public state; -1 elsewhere.
-            first_slot: `[S+1]` into `slot_probability`, public state after public state.
-            slot_probability: probability with which each outcome of a public state is drawn.
-            utility: `[P, Z]`.
-            first_sequence: `[I]`.
-            num_actions: `[I]`.
-            num_sequences: of all players, empty sequences included.
-        """
-        nodes, edges, infosets = actor.size, edge_child.size, num_actions.size
-        self.num_players = utility.shape[0]
-        self.num_sequences = num_sequences
-        check_array("actor", actor, np.int8, (nodes,))
-        for name, ints, size in (
-            ("detail", detail, nodes),
-            ("first_edge", first_edge, nodes + 1),
-            ("edge_child", edge_child, edges),
-            ("edge_slot", edge_slot, edges),
-            ("first_slot", first_slot, first_slot.size),
-            ("first_sequence", first_sequence, infosets),
-            ("num_actions", num_actions, infosets),
+    def __init__(self, arrays: SamplingArrays) -> None:
+        nodes, edges, infosets = arrays.actor.size, arrays.edge_child.size, arrays.num_actions.size
+        self.num_players = arrays.utility.shape[0]
+        self.num_sequences = arrays.num_sequences
+        check_array("actor", arrays.actor, np.int8, (nodes,))
+        for name, size in (
+            ("detail", nodes),
+            ("first_edge", nodes + 1),
+            ("edge_child", edges),
+            ("edge_slot", edges),
+            ("first_slot", arrays.first_slot.size),
+            ("first_sequence", infosets),
+            ("num_actions", infosets),
         ):
-            check_array(name, ints, np.int32, (size,))
-        check_array("edge_probability", edge_probability, np.float64, (edges,))
-        check_array("slot_probability", slot_probability, np.float64, (int(first_slot[-1]),))
-        check_array("utility", utility, np.float64, utility.shape)
+            check_array(name, getattr(arrays, name), np.int32, (size,))
+        check_array("edge_probability", arrays.edge_probability, np.float64, (edges,))
+        check_array("slot_probability", arrays.slot_probability, np.float64, (int(arrays.first_slot[-1]),))
+        check_array("utility", arrays.utility, np.float64, arrays.utility.shape)
         edge_cumulative = np.empty(edges)
-        _native.sampling_accumulate_chance(first_edge, edge_probability, edge_cumulative)
+        _native.sampling_accumulate_chance(arrays.first_edge, arrays.edge_probability, edge_cumulative)
         self._form = _native.SamplingForm(
-            actor,
-            detail,
-            first_edge,
-            edge_child,
-            edge_probability,
+            arrays.actor,
+            arrays.detail,
+            arrays.first_edge,
+            arrays.edge_child,
+            arrays.edge_probability,
             edge_cumulative,
-            edge_slot,
-            first_slot,
-            slot_probability,
-            utility,
-            first_sequence,
-            num_actions,
-            num_sequences,
+            arrays.edge_slot,
+            arrays.first_slot,
+            arrays.slot_probability,
+            arrays.utility,
+            arrays.first_sequence,
+            arrays.num_actions,
+            arrays.num_sequences,
         )
 
     def iterate(

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
-from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingKernel, SamplingTables, Scheme
+from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKernel, SamplingTables, Scheme
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.trees.history import HistoryTree
 
-__all__ = ["DiscountKind", "Discounting", "MCCFRConfig", "MCCFRSolver", "Scheme", "bind_sampling_kernel"]
+__all__ = ["DiscountKind", "Discounting", "MCCFRConfig", "MCCFRSolver", "Scheme", "lay_out_for_sampling"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -84,12 +84,12 @@ class MCCFRConfig:
         return f"mccfr-{scheme}" if kind is DiscountKind.NONE else f"{kind.value}-mccfr-{scheme}"
 
 
-def bind_sampling_kernel(tree: HistoryTree) -> SamplingKernel:
-    """Returns a tree as sampled traversals read it."""
+def lay_out_for_sampling(tree: HistoryTree) -> SamplingArrays:
+    """Returns the arrays of a tree that sampled traversals read."""
     detail = np.where(tree.actor == CHANCE, tree.public_chance, tree.infoset)
     detail[tree.actor == TERMINAL] = np.arange(tree.terminal_node.size, dtype=np.int32)
     edge_slot, first_slot, slot_probability = draw_probabilities(tree)
-    return SamplingKernel(
+    return SamplingArrays(
         actor=tree.actor,
         detail=detail,
         first_edge=tree.first_edge,
@@ -158,7 +158,7 @@ class MCCFRSolver:
         self.iteration = 0
         self.period = 1  # of nodes touched, the one under way
         self.kernel = bind_history_kernel(tree)
-        self.sampling = bind_sampling_kernel(tree)
+        self.sampling = SamplingKernel(lay_out_for_sampling(tree))
         sequences = int(tree.sequence_start[-1])
         self.tables = SamplingTables(
             regret_sum=np.zeros(sequences),

@@ -68,7 +68,7 @@ class HistoryTree:
     infoset: IntArray  # [N] information set of the actor, NO_INFOSET elsewhere
     chance_probability: FloatArray  # [N] of the edge into the node, 1 unless chance moved
     public_chance: IntArray  # [N] at chance nodes with public outcomes: which public state; else PRIVATE_CHANCE
-    public_outcome: IntArray  # [N] at children of such nodes: the public state that the outcome led to; else PRIVATE_CHANCE
+    public_outcome: IntArray  # [N] at children of such nodes: the public state reached; else PRIVATE_CHANCE
     first_edge: IntArray  # [N+1] into edge_child
     edge_child: IntArray  # [N-1] children in the order of actions
     terminal_node: IntArray  # [Z]
