@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from equipoise.apps.display import SolveDisplay, format_duration, format_small, make_console
-from equipoise.apps.methods import METHODS, normalize_rule
+from equipoise.apps.methods import METHODS, find_method, normalize_rule
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import parse_game_options, split_list
 from equipoise.apps.plots import check_plot_path, plot_convergence
@@ -40,7 +40,7 @@ class CompareOptions(GameOptions):
         str, typer.Option(help="Rules, methods, or METHOD:RULE, separated by commas.", metavar="NAME,NAME,...")
     ] = "cfr,cfr+,lcfr,dcfr"
     iterations: Annotated[
-        int | None, typer.Option("--iterations", "-n", help=f"Of each. [default: {DEFAULT_ITERATIONS}]")
+        int | None, typer.Option("--iterations", "-n", help=f"Of each (default {DEFAULT_ITERATIONS}).")
     ] = None
     target: Annotated[float | None, typer.Option(help="Stop each at this exploitability.")] = None
     seconds: Annotated[float | None, typer.Option(help="Stop each after this time.")] = None
@@ -63,10 +63,11 @@ def compare(options: CompareOptions) -> None:
     with SignalFlag() as flag:
         for name, config in configs.items():
             prepared = prepare(game, config, max_histories=options.max_histories, console=console)
+            is_exact = find_method(config.method).is_exact
             with SolveDisplay(console, f"{game.spec.name} · {name}") as display:
                 for record in run(
                     prepared.solver,
-                    iterations=stopping.iterations,
+                    iterations=1 if is_exact else stopping.iterations,
                     target=stopping.target,
                     seconds=stopping.seconds,
                     is_interrupted=flag,

@@ -11,6 +11,7 @@ from typing import Any
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import Game
 from equipoise.games.registry import make_game, parse_game
+from equipoise.solvers.mccfr import Discounting, DiscountKind
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -25,7 +26,17 @@ from equipoise.solvers.rules import (
     Rule,
 )
 
-__all__ = ["RULES", "RuleEntry", "parse_game_options", "parse_parameters", "parse_rule", "rule_names", "split_list"]
+__all__ = [
+    "RULES",
+    "RuleEntry",
+    "format_discounting",
+    "parse_discounting",
+    "parse_game_options",
+    "parse_parameters",
+    "parse_rule",
+    "rule_names",
+    "split_list",
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +76,11 @@ PREFIXES: Mapping[str, Callable[[Rule], Rule]] = {
     "optimistic-": Optimistic,
     "normal-hedge-": lambda base: NormalHedge(base=base),
 }
+SAMPLING_RULES: Mapping[str, DiscountKind] = {
+    "cfr": DiscountKind.NONE,
+    "lcfr": DiscountKind.LINEAR,
+    "initial": DiscountKind.INITIAL,
+}
 
 
 def rule_names() -> tuple[str, ...]:
@@ -95,6 +111,32 @@ def parse_rule(text: str) -> Rule:
         takes = f"takes {', '.join(entry.arguments)}" if entry.arguments else "takes no numbers"
         raise ParseError(f"rule {name} {takes}, got {text!r}")
     return entry.make(*numbers)
+
+
+def parse_discounting(text: str) -> Discounting:
+    """Returns the discounting of a sampled run: cfr, or lcfr or initial with the nodes in a period if wanted.
+
+    >>> parse_discounting("lcfr(50000)").period_nodes
+    50000
+    """
+    name, parenthesis, inside = text.strip().lower().partition("(")
+    if name not in SAMPLING_RULES:
+        raise UnknownNameError("rule for sampling", text, SAMPLING_RULES)
+    kind = SAMPLING_RULES[name]
+    if not parenthesis:
+        return Discounting(kind=kind)
+    numbers = _parse_numbers(text, inside.removesuffix(")"))
+    if kind is DiscountKind.NONE or len(numbers) != 1 or not inside.endswith(")"):
+        raise ParseError(f"a rule for sampling is cfr, lcfr(NODES) or initial(NODES), got {text!r}")
+    return Discounting(kind=kind, period_nodes=_whole("nodes in a period", numbers[0]))
+
+
+def format_discounting(discounting: Discounting) -> str:
+    """Returns a discounting as it would be typed."""
+    names = {kind: name for name, kind in SAMPLING_RULES.items()}
+    name = names[discounting.kind]
+    is_default = discounting.period_nodes == Discounting().period_nodes
+    return name if is_default else f"{name}({discounting.period_nodes})"
 
 
 def split_list(text: str) -> list[str]:

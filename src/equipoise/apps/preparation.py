@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from equipoise.apps.display import BuildDisplay, format_duration
@@ -20,10 +21,11 @@ from equipoise.solvers.driver import Solver
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_history_tree
-from equipoise.trees.history import HistoryTree
+from equipoise.trees.history import BYTES_PER_HISTORY, HistoryTree, estimate_num_histories
 
 __all__ = ["PreparedRun", "build_tree", "prepare"]
 
+WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 BUILD_BYTES_PER_HISTORY = 200  # measured peak while a tree is built: growing arrays, their copies, labels
 
 
@@ -45,6 +47,11 @@ def build_tree(game: Game[Any], *, max_histories: int, console: Console) -> Hist
     label = game.spec.label
     available = available_bytes()
     fitting = max_histories if available is None else max(1, available // BUILD_BYTES_PER_HISTORY)
+    expected = estimate_num_histories(game, rng=np.random.default_rng(0))
+    if expected >= WORTH_SAYING:
+        console.print(
+            f"{label}: about {expected:.2g} histories expected, {format_bytes(expected * BYTES_PER_HISTORY)} as a tree"
+        )
     with BuildDisplay(console, label) as display:
         try:
             return load_or_build_history_tree(

@@ -63,9 +63,7 @@ class GameOptions:
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    threads: Annotated[int | None, typer.Option(min=1, help="Size of the team. [default: 1]", show_default=False)] = (
-        None
-    )
+    threads: Annotated[int | None, typer.Option(min=1, help="Size of the team (default 1).", show_default=False)] = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +71,18 @@ class SolveOptions(GameOptions):
     """What `equipoise solve` is told."""
 
     rule: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(rule_names())}, or with numbers: dcfr(1.5,0,2).")
+        str | None, typer.Option(help=f"One of {', '.join(rule_names())}; with numbers: dcfr(1.5,0,2) (default dcfr).")
     ] = None
-    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)}. [default: cfr]")] = None
-    form: Annotated[Form | None, typer.Option(help="What is swept. [default: history]")] = None
-    updates: Annotated[Updates | None, typer.Option(help="[default: alternating]")] = None
+    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
+    form: Annotated[Form | None, typer.Option(help="What is swept (default history).")] = None
+    updates: Annotated[
+        Updates | None,
+        typer.Option(help="Whether players see each other's updates of the same iteration (default alternating)."),
+    ] = None
     iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Stop after so many in total.")] = None
     target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this time in total.")] = None
-    seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample. [default: 0]")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample (default 0).")] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
@@ -113,7 +114,10 @@ def solve(options: SolveOptions) -> None:
     if saved is not None:
         prepared.solver.restore(saved.state)
     session = _Session(prepared=prepared, config=config, records=records, out=options.out, console=console)
-    with SignalFlag() as flag:
+    method = find_method(config.method)
+    if method.is_exact:
+        stopping = Stopping(iterations=1)
+    with SignalFlag(is_immediate=method.is_exact) as flag:
         reason = session.advance(stopping, flag)
         evaluation = prepared.solver.evaluate()
         if options.out is not None:
@@ -125,7 +129,7 @@ def solve(options: SolveOptions) -> None:
     _report(options, game, result, console)
     if flag():
         raise typer.Exit(flag.exit_code)
-    if options.target is not None and reason is not StopReason.TARGET:
+    if options.target is not None and records[-1].exploitability > options.target:
         console.print(
             f"target {format_small(options.target)} not reached: stopped by {reason} at "
             f"{format_small(records[-1].exploitability)}",
@@ -141,6 +145,8 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
     method = find_method(method_name)
     if options.updates is not None and not method.has_updates:
         raise ConfigError(f"method {method_name} has no --updates")
+    if options.threads is not None and options.threads > 1 and not method.has_threads:
+        raise ConfigError(f"method {method_name} runs on one thread, got --threads {options.threads}")
     rule_text = options.rule
     if rule_text is None and before is not None and before.method == method_name:
         rule_text = before.rule
@@ -233,6 +239,8 @@ class _Session:
                 display.update(record)
                 if self.out is not None and time.monotonic() >= self.next_save:
                     self.save_on_the_way()
+        if find_method(self.config.method).is_exact:
+            return StopReason.SOLVED
         return stopping.reason(self.records[-1]) or StopReason.INTERRUPTED
 
     def save(self, reason: StopReason | None) -> None:
