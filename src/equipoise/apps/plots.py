@@ -66,7 +66,8 @@ def plot_convergence(
 def _draw_panel(axes: Axes, curves: Mapping[str, Sequence[Progress]], abscissa: Abscissa, target: float | None) -> None:
     """Draws every curve of positive points on log-log axes."""
     for index, (name, records) in enumerate(curves.items()):
-        points = [(abscissa(record), record.exploitability) for record in records if record.exploitability > 0]
+        points = [(abscissa(record), record.exploitability) for record in records]
+        points = [(x, y) for x, y in points if x > 0 and y > 0]
         axes.plot(
             [x for x, _ in points],
             [y for _, y in points],

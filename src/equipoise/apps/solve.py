@@ -118,6 +118,7 @@ def solve(options: SolveOptions) -> None:
     if method.is_exact:
         stopping = Stopping(iterations=1)
     with SignalFlag(is_immediate=method.is_exact) as flag:
+        console.print(_announce(stopping, options.out))
         reason = session.advance(stopping, flag)
         evaluation = prepared.solver.evaluate()
         if options.out is not None:
@@ -205,6 +206,17 @@ def _check_resumable(options: SolveOptions, saved: SavedRun, config: RunConfig, 
         console.print(
             f"{config.threads} threads in place of {saved.config.threads}: the last bits will differ", style="yellow"
         )
+
+
+def _announce(stopping: Stopping, out: Path | None) -> str:
+    """Returns where the run will stop, and that it may be stopped before."""
+    limits = {
+        "iteration": None if stopping.iterations is None else f"{stopping.iterations:,}",
+        "exploitability": None if stopping.target is None else format_small(stopping.target),
+        "time": None if stopping.seconds is None else format_duration(stopping.seconds),
+    }
+    until = " or ".join(f"{name} {limit}" for name, limit in limits.items() if limit is not None)
+    return f"solving to {until}; Ctrl-C stops it" + (f" and keeps the work in {out}" if out is not None else "")
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)
