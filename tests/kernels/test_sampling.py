@@ -193,7 +193,7 @@ def test_hand_counted_nodes_of_matching_pennies():
 
 
 def test_a_set_met_twice_draws_one_action_and_is_averaged_once():
-    tree = build_history_tree(make_game("matrix", payoffs="1,0;0,0"))
+    tree = build_history_tree(make_game("matrix", payoffs="1,0;0,1"))
     kernel, tables = SamplingKernel(lay_out_for_sampling(tree)), make_tables(tree)
     outcomes = set()
     for _ in range(50):
@@ -202,9 +202,8 @@ def test_a_set_met_twice_draws_one_action_and_is_averaged_once():
         kernel.traverse(Scheme.EXTERNAL, tables, 0)
         outcomes.add(tuple(tables.regret_sum[1:3].tolist()))
         assert tables.strategy_sum.tolist() == [0.0, 0.0, 0.0, 0.0, 0.5, 0.5]
-    # with independent draws in the two histories the column seen by row 2 would not matter, but row 1's would do alone;
-    # the regrets are those of column 1 (1 against 0) or of column 2 (0 against 0)
-    assert outcomes == {(0.5, -0.5), (0.0, 0.0)}
+    # rows earn (1, 0) or (0, 1); were columns drawn once per history, (0, 0) and (1, 1) would come up too
+    assert outcomes == {(0.5, -0.5), (-0.5, 0.5)}
 
 
 def test_no_iteration_begins_beyond_the_node_limit():
