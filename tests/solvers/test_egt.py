@@ -25,6 +25,7 @@ def test_the_excessive_gap_condition_holds_and_bounds_nash_conv(name, growth):
         # recomputed from the strategies, not from the mixed gradients that the solver keeps
         fresh = sum(solver.kernel.terminal_values(player, solver.realization) for player in range(2))
         assert solver.smoothed_gap(fresh, solver.mu) <= 1e-12
+        assert solver.excess == pytest.approx(solver.smoothed_gap(fresh, solver.mu), abs=1e-12)
         assert solver.evaluate().nash_conv <= solver.gap_bound + 1e-12
         assert (solver.mu <= before).all()
         assert (solver.mu < before).sum() == 1
@@ -83,6 +84,11 @@ def test_a_game_without_stakes_is_solved_at_once():
 def test_games_that_are_not_two_player_zero_sum_are_refused():
     with pytest.raises(ConfigError, match="needs a two-player zero-sum game"):
         EGTSolver(build_history_tree(make_game("kuhn", players=3)))
+
+
+def test_a_team_of_no_threads_is_refused():
+    with pytest.raises(ConfigError, match="num_threads must be at least 1"):
+        EGTSolver(build_history_tree(GAMES["kuhn"]), num_threads=0)
 
 
 @pytest.mark.parametrize(
