@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from equipoise.core.errors import EquipoiseError
     from equipoise.core.progress import Progress
+    from equipoise.games.conformance import check_game
     from equipoise.games.registry import game_names, make_game, parse_game
     from equipoise.solvers.best_response import Evaluation, evaluate
     from equipoise.solvers.rules import (
@@ -55,6 +56,7 @@ __all__ = [
     "TabularStrategy",
     "__version__",
     "build_history_tree",
+    "check_game",
     "evaluate",
     "game_names",
     "make_game",
@@ -68,6 +70,7 @@ __version__ = "0.1.0"
 _HOMES: Final = {
     "equipoise.core.errors": ("EquipoiseError",),
     "equipoise.core.progress": ("Progress",),
+    "equipoise.games.conformance": ("check_game",),
     "equipoise.games.registry": ("game_names", "make_game", "parse_game"),
     "equipoise.solvers.best_response": ("Evaluation", "evaluate"),
     "equipoise.solvers.rules": (

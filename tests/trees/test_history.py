@@ -152,7 +152,7 @@ class _Forgetful:
 def test_public_chance_is_told_from_private():
     tree = build_history_tree(make_game("leduc"))
     boards = tree.public_chance[(tree.actor == CHANCE) & (tree.public_chance >= 0)]
-    assert set(boards) == set(range(5))  # five ways to reach the board card
+    assert len(set(boards)) == 5  # five ways to reach the board card
     assert boards.size == 5 * 30
     assert tree.public_chance[0] == HistoryTree.PRIVATE_CHANCE
 

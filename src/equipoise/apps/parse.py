@@ -10,7 +10,8 @@ from typing import Any
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import Game
-from equipoise.games.registry import make_game, parse_game
+from equipoise.games.parameters import format_value
+from equipoise.games.registry import GAMES, describe_parameters, make_game, parse_game
 from equipoise.solvers.mccfr import Discounting, DiscountKind
 from equipoise.solvers.rules import (
     CFR,
@@ -30,6 +31,7 @@ __all__ = [
     "RULES",
     "RuleEntry",
     "format_discounting",
+    "format_game",
     "parse_discounting",
     "parse_game_options",
     "parse_parameters",
@@ -181,6 +183,19 @@ def parse_game_options(name: str, pairs: Iterable[str]) -> Game[Any]:
     if parameters:
         raise ConfigError(f"parameters are given twice: in {name!r} and with -p")
     return parse_game(name)
+
+
+def format_game(game: Game[Any]) -> str:
+    """Returns the game with the parameters that differ from their defaults; `parse_game` reads it back.
+
+    >>> format_game(make_game("kuhn")), format_game(make_game("kuhn", players=3))
+    ('kuhn', 'kuhn(players=3)')
+    """
+    spec = game.spec
+    defaults = {row.name: row.default for row in describe_parameters(spec.name)} if spec.name in GAMES else {}
+    texts = {key: format_value(value) for key, value in spec.parameters.items()}
+    inside = ",".join(f"{key}={text}" for key, text in texts.items() if defaults.get(key) != text)
+    return f"{spec.name}({inside})" if inside else spec.name
 
 
 def _parse_numbers(text: str, inside: str) -> list[float]:

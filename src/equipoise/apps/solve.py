@@ -19,9 +19,9 @@ from equipoise.apps.display import SolveDisplay, format_duration, format_small, 
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS, find_method, normalize_rule
 from equipoise.apps.output import write_json
-from equipoise.apps.parse import parse_game_options, rule_names
+from equipoise.apps.parse import format_game, parse_game_options, rule_names
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import PreparedRun, prepare
+from equipoise.apps.preparation import PreparedRun, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
 from equipoise.core.checkpoint import check_writable
 from equipoise.core.errors import CheckpointError, ConfigError
@@ -103,11 +103,11 @@ def solve(options: SolveOptions) -> None:
     config = make_config(game, options, saved)
     if saved is not None:
         _check_resumable(options, saved, config, console)
-    spec_range = game.spec.utility_range
     stopping = Stopping.from_options(
-        spec_range, iterations=options.iterations, target=options.target, seconds=options.seconds
+        game.spec.utility_range, iterations=options.iterations, target=options.target, seconds=options.seconds
     )
-    prepared = prepare(game, config, max_histories=options.max_histories, console=console)
+    grown = grow_tree(game, max_histories=options.max_histories, console=console)
+    prepared = prepare(grown, config, console=console)
     if options.out is not None:
         check_writable(options.out, num_bytes=prepared.table_bytes)
     records = list(saved.progress) if saved is not None else []
@@ -123,8 +123,9 @@ def solve(options: SolveOptions) -> None:
         if options.out is not None:
             session.save(reason)
         if options.plot is not None:
-            title = f"{game.spec.label}, {config.rule or config.method}"
-            plot_convergence({title: records}, options.plot, title=title, target=stopping.target)
+            name = config.rule or config.method
+            title = f"{format_game(game)}, {name}"
+            plot_convergence({name: records}, options.plot, title=title, target=stopping.target)
     result = _describe(options, config, prepared, records, evaluation, reason, stopping)
     _report(options, game, result, console)
     if flag():
@@ -286,8 +287,8 @@ def _describe(
         "exploitability": evaluation.exploitability,
         "nash_conv": evaluation.nash_conv,
         "game_value": evaluation.values[0],
-        "num_histories": prepared.num_histories,
-        "num_infosets": prepared.num_infosets,
+        "num_histories": prepared.grown.num_histories,
+        "num_infosets": prepared.grown.num_infosets,
         "seed": config.seed,
         "version": config.equipoise_version,
         "commit": find_commit(),
@@ -302,8 +303,8 @@ def _describe(
         "values": list(evaluation.values),
         "best_response_values": list(evaluation.best_response_values),
         "nodes_touched": last.nodes_touched,
-        "build_seconds": prepared.build_seconds,
-        "tree_bytes": prepared.tree_bytes,
+        "build_seconds": prepared.grown.seconds,
+        "tree_bytes": prepared.grown.num_bytes,
         "table_bytes": prepared.table_bytes,
         "out": None if options.out is None else str(options.out),
         "plot": None if options.plot is None else str(options.plot),
@@ -327,11 +328,11 @@ def _report(options: SolveOptions, game: Game[Any], result: dict[str, Any], cons
 def _summary(game: Game[Any], result: dict[str, Any]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
-    table.add_column()
+    table.add_column(overflow="fold")
     share = result["exploitability"] / game.spec.utility_range if game.spec.utility_range else 0.0
     algorithm = " · ".join(str(result[key]) for key in ("method", "rule", "updates") if result[key] is not None)
     values = ", ".join(f"{value:+.6f}" for value in result["values"])
-    table.add_row("game", game.spec.label)
+    table.add_row("game", format_game(game))
     table.add_row("solved with", algorithm)
     exploitability = Text.assemble((format_small(result["exploitability"]), "bold"), f" ({share:.1e} of the range)")
     table.add_row("exploitability", exploitability)
