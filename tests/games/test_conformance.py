@@ -76,9 +76,7 @@ def test_report_counts_what_was_seen():
 
 
 def test_large_game_is_played_at_random():
-    report = check_game(
-        make_game("tic_tac_toe"), rng=np.random.default_rng(0), max_states=10, num_playthroughs=3
-    )
+    report = check_game(make_game("tic_tac_toe"), rng=np.random.default_rng(0), max_states=10, num_playthroughs=3)
 
     assert not report.is_complete
     assert 10 + 3 * 6 <= report.num_histories <= 10 + 3 * 10
@@ -167,9 +165,7 @@ class Wavering(Kuhn):
 
 class AcceptsAnything(Kuhn):
     def apply(self, state, action):
-        return Kuhn.apply(
-            self, state, action if action in self.legal_actions(state) or state.actor < 0 else 0
-        )
+        return Kuhn.apply(self, state, action if action in self.legal_actions(state) or state.actor < 0 else 0)
 
 
 class RaisesTheWrongError(Kuhn):

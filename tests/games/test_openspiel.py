@@ -123,9 +123,7 @@ def test_illegal_action_is_refused(play):
 
 
 def test_unknown_game_offers_the_nearest_names():
-    with pytest.raises(
-        UnknownNameError, match="unknown OpenSpiel game 'leduc_pokre'; did you mean leduc_poker"
-    ):
+    with pytest.raises(UnknownNameError, match="unknown OpenSpiel game 'leduc_pokre'; did you mean leduc_poker"):
         make_game("openspiel:leduc_pokre")
 
 

@@ -15,9 +15,7 @@ FOLD, CALL, RAISE = 0, 1, 2
 def test_illegal_action_says_what_is_legal(name):
     game = make_game(name)
 
-    with pytest.raises(
-        IllegalActionError, match=r"99 is not (legal for player 0; legal|possible; possible): \d \("
-    ):
+    with pytest.raises(IllegalActionError, match=r"99 is not (legal for player 0; legal|possible; possible): \d \("):
         game.apply(game.initial_state(), 99)
 
 
@@ -182,9 +180,7 @@ def test_coin_toss_blueprint_values(play):
     guesses = (1 / 2, 1 / 4, 1 / 4)  # of the thesis, section 5.1.2: playing is then worth 0 and 1/2
 
     values = [
-        math.fsum(
-            weight * game.returns(play(game, coin, 1, guess))[0] for guess, weight in enumerate(guesses)
-        )
+        math.fsum(weight * game.returns(play(game, coin, 1, guess))[0] for guess, weight in enumerate(guesses))
         for coin in (0, 1)
     ]
 
@@ -195,11 +191,7 @@ def test_coin_toss_blueprint_values(play):
 def test_coin_toss_subgames_are_public(play):
     game = make_game("coin_toss", subgames=2)
 
-    assert (
-        game.public_state(play(game, 0, 1, 1))
-        == game.infostate(play(game, 1, 1, 1), 1)
-        == "guess in subgame 2"
-    )
+    assert game.public_state(play(game, 0, 1, 1)) == game.infostate(play(game, 1, 1, 1), 1) == "guess in subgame 2"
 
 
 def test_goofspiel_hides_the_first_bid_from_the_second_bidder(play):
@@ -256,9 +248,7 @@ def test_liars_dice_hands_are_sorted():
 
     hands = {game.action_name(root, hand): probability for hand, probability in game.chance_outcomes(root)}
 
-    assert hands == pytest.approx(
-        {"11": 1 / 9, "12": 2 / 9, "13": 2 / 9, "22": 1 / 9, "23": 2 / 9, "33": 1 / 9}
-    )
+    assert hands == pytest.approx({"11": 1 / 9, "12": 2 / 9, "13": 2 / 9, "22": 1 / 9, "23": 2 / 9, "33": 1 / 9})
 
 
 def test_matrix_of_one_cell_has_one_outcome(count_states):

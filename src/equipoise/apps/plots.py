@@ -48,12 +48,10 @@ def plot_convergence(
         title: what was solved.
         target: an exploitability to mark.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415, slow to import
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
 
     abscissae = dict(list(ABSCISSAE.items())[: 1 if len(curves) == 1 else 2])
     figure = Figure(figsize=(7.2 if len(abscissae) == 1 else 11.0, 4.8), layout="constrained")
-    FigureCanvasAgg(figure)
     panels = figure.subplots(1, len(abscissae), squeeze=False, sharey=True)[0]
     for axes, (label, abscissa) in zip(panels, abscissae.items(), strict=True):
         _draw_panel(axes, curves, abscissa, target)
