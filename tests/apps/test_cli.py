@@ -124,7 +124,7 @@ def test_missed_target_has_its_own_exit_code(equipoise):
         (["solve", "kuhn", "--iterations", "0"], "iterations must be at least 1, got 0"),
         (["solve", "kuhn", "--target", "-1"], "target must be at least 0"),
         (["solve", "kuhn", "--seconds", "nan"], "seconds must be positive"),
-        (["solve", "kuhn", "--out", "no/where.eqp"], "directory .*no does not exist"),
+        (["solve", "kuhn", "--out", "no/where.eq"], "directory .*no does not exist"),
         (["solve", "kuhn", "--out", "."], "it is a directory"),
         (["solve", "kuhn", "--plot", "curve.txt"], r"must end in \.png, \.svg, \.pdf, got 'curve.txt'"),
         (["solve", "kuhn", "--plot", "no/curve.png"], "directory .*no does not exist"),
@@ -137,8 +137,8 @@ def test_missed_target_has_its_own_exit_code(equipoise):
         (["solve", "leduc", "--max-histories", "100"], "too large|more than 100 histories"),
         (["solve", "phantom_tic_tac_toe"], r"too large: sampling suggests about .* TB"),
         (["solve", "openspiel:no_such_game"], "no_such_game"),
-        (["evaluate", "missing.eqp"], "cannot read missing.eqp: no such file"),
-        (["show", "missing.eqp"], "cannot read missing.eqp"),
+        (["evaluate", "missing.eq"], "cannot read missing.eq: no such file"),
+        (["show", "missing.eq"], "cannot read missing.eq"),
         (["compare", "kuhn", "--rules", "cfr,nope"], "unknown rule 'nope'"),
         (["compare", "kuhn", "--rules", ","], "at least one name"),
         (["compare", "kuhn", "--rules", "nope:cfr"], "unknown method 'nope'"),
@@ -171,7 +171,7 @@ def test_unwritable_output_is_said_before_solving(equipoise, monkeypatch):
 
 def test_too_small_a_disk_is_said_before_solving(equipoise, monkeypatch):
     monkeypatch.setattr(files.shutil, "disk_usage", lambda _: Usage(10, 9, 1))
-    outcome = equipoise("solve", "kuhn", "--out", "x.eqp")
+    outcome = equipoise("solve", "kuhn", "--out", "x.eq")
     assert outcome.code == 2
     assert "the disk has 1 B free" in outcome.err
 
@@ -191,67 +191,67 @@ def test_too_little_memory_for_the_tables_is_refused_with_figures(equipoise, mon
 
 
 def test_result_file_is_evaluated_and_shown(equipoise):
-    solved = equipoise("solve", "kuhn", "-n", 500, "--out", "kuhn.eqp", "--json").json
-    evaluated = equipoise("evaluate", "kuhn.eqp", "--json").json
+    solved = equipoise("solve", "kuhn", "-n", 500, "--out", "kuhn.eq", "--json").json
+    evaluated = equipoise("evaluate", "kuhn.eq", "--json").json
     for key in ("game", "rule", "iterations", "exploitability", "nash_conv", "game_value", "num_histories", "seed"):
         assert evaluated[key] == solved[key]
     assert evaluated["best_response_values"] == solved["best_response_values"]
-    text = equipoise("evaluate", "kuhn.eqp").out
+    text = equipoise("evaluate", "kuhn.eq").out
     assert "best response" in text
-    assert os.listdir() == ["kuhn.eqp"]
+    assert os.listdir() == ["kuhn.eq"]
 
 
 def test_a_strategy_saved_from_python_is_evaluated_and_shown(equipoise):
     solution = package.solve(package.make_game("kuhn", players=3), iterations=20)
-    solution.strategy.save("three.eqp")
-    evaluated = equipoise("evaluate", "three.eqp", "--json").json
+    solution.strategy.save("three.eq")
+    evaluated = equipoise("evaluate", "three.eq", "--json").json
     assert evaluated["exploitability"] == pytest.approx(solution.exploitability)
     assert (evaluated["game"], evaluated["rule"]) == ("kuhn", None)
-    assert equipoise("show", "three.eqp", "--player", 2, "--json").json["num_matching"] == 16
+    assert equipoise("show", "three.eq", "--player", 2, "--json").json["num_matching"] == 16
 
 
 def test_show_filters_and_formats(equipoise):
-    equipoise("solve", "kuhn", "-n", 100, "--out", "kuhn.eqp")
-    everything = equipoise("show", "kuhn.eqp", "--json").json
+    equipoise("solve", "kuhn", "-n", 100, "--out", "kuhn.eq")
+    everything = equipoise("show", "kuhn.eq", "--json").json
     assert everything["num_matching"] == len(everything["rows"]) == 12
     assert all(sum(row["actions"].values()) == pytest.approx(1) for row in everything["rows"])
-    assert len(equipoise("show", "kuhn.eqp", "--infostate", "K:", "--json").json["rows"]) == 4
-    assert len(equipoise("show", "kuhn.eqp", "--infostate", "?:p", "--json").json["rows"]) == 3
-    assert len(equipoise("show", "kuhn.eqp", "--player", 1, "--limit", 2, "--json").json["rows"]) == 2
-    table = list(csv.DictReader(io.StringIO(equipoise("show", "kuhn.eqp", "--csv").out)))
+    assert len(equipoise("show", "kuhn.eq", "--infostate", "K:", "--json").json["rows"]) == 4
+    assert len(equipoise("show", "kuhn.eq", "--infostate", "?:p", "--json").json["rows"]) == 3
+    assert len(equipoise("show", "kuhn.eq", "--player", 1, "--limit", 2, "--json").json["rows"]) == 2
+    table = list(csv.DictReader(io.StringIO(equipoise("show", "kuhn.eq", "--csv").out)))
     assert len(table) == 24
     assert set(table[0]) == {"player", "infostate", "action", "probability"}
-    outcome = equipoise("show", "kuhn.eqp", "--limit", 3)
+    outcome = equipoise("show", "kuhn.eq", "--limit", 3)
     assert "check" in outcome.out
     assert "3 of 12 information states" in outcome.err
-    assert "no information state matches" in equipoise("show", "kuhn.eqp", "-i", "nothing").err
-    assert equipoise("show", "kuhn.eqp", "--csv", "--json").code == 2
+    assert "no information state matches" in equipoise("show", "kuhn.eq", "-i", "nothing").err
+    assert equipoise("show", "kuhn.eq", "--csv", "--json").code == 2
 
 
 def test_another_kind_of_file_is_refused(equipoise):
-    checkpoint.save("tree.eqp", Kind.TREE, {}, {})
-    outcome = equipoise("show", "tree.eqp")
+    checkpoint.save("tree.eq", Kind.TREE, {}, {})
+    outcome = equipoise("show", "tree.eq")
     assert outcome.code == 2
     assert "holds a tree, expected a run or a strategy" in outcome.err
 
 
 def test_other_rules_of_the_game_are_refused(equipoise):
-    equipoise("solve", "kuhn", "-n", 1, "--out", "kuhn.eqp")
-    content = checkpoint.load("kuhn.eqp")
+    equipoise("solve", "kuhn", "-n", 1, "--out", "kuhn.eq")
+    content = checkpoint.load("kuhn.eq")
     metadata = {**content.metadata, "game_version": 99}
-    checkpoint.save("old.eqp", Kind.RUN, metadata, {**content.arrays, **content.strings})
-    assert "under version 99 of kuhn" in equipoise("evaluate", "old.eqp").err
-    assert "game version 99, asked for 1" in equipoise("solve", "kuhn", "--out", "old.eqp", "--resume").err
+    checkpoint.save("old.eq", Kind.RUN, metadata, {**content.arrays, **content.strings})
+    assert "under version 99 of kuhn" in equipoise("evaluate", "old.eq").err
+    assert "game version 99, asked for 1" in equipoise("solve", "kuhn", "--out", "old.eq", "--resume").err
 
 
 def test_existing_result_is_not_overwritten_unasked(equipoise):
-    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eqp")
-    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eqp")
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq")
     assert outcome.code == 2
-    assert "kuhn.eqp exists: give --resume" in outcome.err
-    assert SavedRun.load("kuhn.eqp").progress[-1].iteration == 10
-    assert equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eqp", "--overwrite").code == 0
-    assert SavedRun.load("kuhn.eqp").progress[-1].iteration == 20
+    assert "kuhn.eq exists: give --resume" in outcome.err
+    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 10
+    assert equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--overwrite").code == 0
+    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 20
 
 
 @pytest.mark.parametrize(
@@ -270,10 +270,10 @@ def test_existing_result_is_not_overwritten_unasked(equipoise):
 )
 def test_a_resumed_run_equals_an_uninterrupted_one_to_the_bit(equipoise, options):
     command = ("solve", "leduc", "-p", "merge_suits=true", *options, "--json")
-    equipoise(*command, "-n", 90, "--out", "straight.eqp")
-    equipoise(*command, "-n", 37, "--out", "halted.eqp")
-    resumed = equipoise("solve", "leduc", "-n", 90, "--out", "halted.eqp", "--resume", "--json").json
-    straight, halted = SavedRun.load("straight.eqp"), SavedRun.load("halted.eqp")
+    equipoise(*command, "-n", 90, "--out", "straight.eq")
+    equipoise(*command, "-n", 37, "--out", "halted.eq")
+    resumed = equipoise("solve", "leduc", "-n", 90, "--out", "halted.eq", "--resume", "--json").json
+    straight, halted = SavedRun.load("straight.eq"), SavedRun.load("halted.eq")
     assert halted.config == straight.config
     assert straight.state.keys() == halted.state.keys()
     for name, table in straight.state.items():
@@ -295,54 +295,54 @@ def test_a_resumed_run_equals_an_uninterrupted_one_to_the_bit(equipoise, options
     ],
 )
 def test_another_run_is_not_resumed(equipoise, options, message):
-    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eqp")
-    outcome = equipoise("solve", *options, "-n", 20, "--out", "kuhn.eqp", "--resume")
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", *options, "-n", 20, "--out", "kuhn.eq", "--resume")
     assert outcome.code == 2
     assert message in outcome.err
-    assert SavedRun.load("kuhn.eqp").progress[-1].iteration == 10
+    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 10
 
 
 def test_another_version_of_the_program_does_not_resume(equipoise, monkeypatch):
     with monkeypatch.context() as other:
         other.setattr(package, "__version__", "0.0.1")
-        equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eqp")
-    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eqp", "--resume")
+        equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--resume")
     assert outcome.code == 2
     assert f"equipoise version 0.0.1, asked for {package.__version__}" in outcome.err
-    assert equipoise("evaluate", "kuhn.eqp").code == 0
+    assert equipoise("evaluate", "kuhn.eq").code == 0
 
 
 def test_more_threads_resume_with_a_warning(equipoise):
-    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eqp")
-    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eqp", "--resume", "--threads", 2)
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--resume", "--threads", 2)
     assert outcome.code == 0
     assert "last bits will differ" in outcome.err
 
 
 def test_resume_without_a_file_begins(equipoise):
-    outcome = equipoise("solve", "kuhn", "-n", 10, "--out", "new.eqp", "--resume")
+    outcome = equipoise("solve", "kuhn", "-n", 10, "--out", "new.eq", "--resume")
     assert outcome.code == 0
     assert "starting from the beginning" in outcome.err
 
 
 def test_resume_of_a_finished_run_does_nothing(equipoise):
-    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eqp")
-    outcome = equipoise("solve", "kuhn", "-n", 5, "--out", "kuhn.eqp", "--resume", "--json")
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", "kuhn", "-n", 5, "--out", "kuhn.eq", "--resume", "--json")
     assert outcome.code == 0
     assert outcome.json["iterations"] == 10
     assert "nothing left to do" in outcome.err
 
 
 def test_a_broken_file_is_not_resumed_and_stays(equipoise):
-    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eqp")
-    with open("kuhn.eqp", "rb") as file:
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    with open("kuhn.eq", "rb") as file:
         half = file.read()[:500]
-    with open("kuhn.eqp", "wb") as file:
+    with open("kuhn.eq", "wb") as file:
         file.write(half)
-    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eqp", "--resume")
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--resume")
     assert outcome.code == 2
-    assert "kuhn.eqp is truncated" in outcome.err
-    assert os.path.getsize("kuhn.eqp") == 500
+    assert "kuhn.eq is truncated" in outcome.err
+    assert os.path.getsize("kuhn.eq") == 500
 
 
 def test_a_disk_that_fills_up_on_the_way_is_said_and_the_run_goes_on(equipoise, monkeypatch):
@@ -351,15 +351,15 @@ def test_a_disk_that_fills_up_on_the_way_is_said_and_the_run_goes_on(equipoise, 
 
     monkeypatch.setattr(solve, "SAVE_EVERY_SECONDS", 0.0)
     monkeypatch.setattr(solve, "SAVE_SHARE", 1.0)
-    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eqp")
-    before = os.path.getsize("kuhn.eqp")
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    before = os.path.getsize("kuhn.eq")
     monkeypatch.setattr(os, "fsync", full)
-    outcome = equipoise("solve", "kuhn", "-n", 50, "--out", "kuhn.eqp", "--resume")
+    outcome = equipoise("solve", "kuhn", "-n", 50, "--out", "kuhn.eq", "--resume")
     assert outcome.code == 1
     assert outcome.err.count("not saved, the run goes on") == 1
-    assert "error: cannot write kuhn.eqp: no space left on device; the previous file is untouched" in outcome.err
-    assert os.path.getsize("kuhn.eqp") == before
-    assert os.listdir() == ["kuhn.eqp"]
+    assert "error: cannot write kuhn.eq: no space left on device; the previous file is untouched" in outcome.err
+    assert os.path.getsize("kuhn.eq") == before
+    assert os.listdir() == ["kuhn.eq"]
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
@@ -397,11 +397,11 @@ def test_compare_stops_at_a_thousand_by_default(equipoise):
 
 def test_openspiel_games_are_solved_and_evaluated(equipoise):
     pytest.importorskip("pyspiel")
-    solved = equipoise("solve", "openspiel:kuhn_poker", "-n", 100, "--out", "k.eqp", "--json").json
-    assert equipoise("evaluate", "k.eqp", "--json").json["exploitability"] == solved["exploitability"]
+    solved = equipoise("solve", "openspiel:kuhn_poker", "-n", 100, "--out", "k.eq", "--json").json
+    assert equipoise("evaluate", "k.eq", "--json").json["exploitability"] == solved["exploitability"]
     assert "players" in equipoise("games", "openspiel:kuhn_poker").out
 
 
 def test_strategies_load_from_result_files(equipoise):
-    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eqp")
-    assert len(TabularStrategy.load("kuhn.eqp").infostates) == 12
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    assert len(TabularStrategy.load("kuhn.eq").infostates) == 12

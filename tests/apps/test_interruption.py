@@ -45,22 +45,22 @@ def run(directory, *arguments):
 @pytest.mark.parametrize("method", ["cfr", "external"])
 def test_an_interrupted_run_is_kept_and_goes_on_to_the_bit(tmp_path, number, code, method):
     solve = ("solve", "leduc", "-p", "merge_suits=true", "--method", method)
-    process = start(tmp_path, *solve, "--iterations", "1000000000", "--out", "halted.eqp", "--json")
+    process = start(tmp_path, *solve, "--iterations", "1000000000", "--out", "halted.eq", "--json")
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
 
     result = json.loads(out)
     assert process.returncode == code
     assert result["stopped_by"] == "interrupted"
-    assert "go on with: equipoise solve leduc --out halted.eqp --resume --iterations 1000000000" in err
+    assert "go on with: equipoise solve leduc --out halted.eq --resume --iterations 1000000000" in err
     assert "Traceback" not in err
-    assert os.listdir(tmp_path) == ["halted.eqp"]
-    assert SavedRun.load(tmp_path / "halted.eqp").progress[-1].iteration == result["iterations"]
+    assert os.listdir(tmp_path) == ["halted.eq"]
+    assert SavedRun.load(tmp_path / "halted.eq").progress[-1].iteration == result["iterations"]
 
     goal = str(result["iterations"] + 50)
-    run(tmp_path, "solve", "leduc", "--out", "halted.eqp", "--resume", "--iterations", goal)
-    run(tmp_path, *solve, "--out", "straight.eqp", "--iterations", goal)
-    halted, straight = SavedRun.load(tmp_path / "halted.eqp"), SavedRun.load(tmp_path / "straight.eqp")
+    run(tmp_path, "solve", "leduc", "--out", "halted.eq", "--resume", "--iterations", goal)
+    run(tmp_path, *solve, "--out", "straight.eq", "--iterations", goal)
+    halted, straight = SavedRun.load(tmp_path / "halted.eq"), SavedRun.load(tmp_path / "straight.eq")
     for name, table in straight.state.items():
         np.testing.assert_array_equal(halted.state[name], table, err_msg=name)
     np.testing.assert_array_equal(halted.strategy.probability, straight.strategy.probability)
