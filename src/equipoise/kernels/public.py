@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import numpy.typing as npt
 
 from equipoise import _native
 from equipoise.kernels.arrays import check_array
-from equipoise.kernels.history import NUM_DISCOUNT_COLUMNS, KernelRule
+from equipoise.kernels.history import NUM_DISCOUNT_COLUMNS, KernelRule, SweepTables
 
-__all__ = ["PublicKernel", "PublicTables", "allocate_cells"]
+__all__ = ["PublicKernel", "allocate_cells"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -25,22 +23,6 @@ def allocate_cells(num_cells: int) -> FloatArray:
     raw = np.zeros(8 * num_cells + CACHE_LINE_BYTES, np.uint8)
     shift = -raw.ctypes.data % CACHE_LINE_BYTES
     return raw[shift : shift + 8 * num_cells].view(np.float64)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class PublicTables:
-    """The tables of a run; those that a rule does not need are empty. Fastest if made by `allocate_cells`.
-
-    Tables end with the decisions' cells; `realization` goes on to all cells.
-    """
-
-    regret_sum: FloatArray  # [C]
-    strategy_sum: FloatArray  # [C] weighted by own reach
-    strategy: FloatArray  # [C] probabilities that the next iteration plays
-    realization: FloatArray  # [C] own reach of each cell under `strategy`; the root's is given
-    last_regret: FloatArray  # [C] or [0]
-    scale: FloatArray  # [R] or [0]
-    value_moments: FloatArray  # [R, 2] or [0, 2]
 
 
 class PublicKernel:
@@ -145,7 +127,7 @@ class PublicKernel:
         self,
         rule: KernelRule,
         discounts: FloatArray,
-        tables: PublicTables,
+        tables: SweepTables,
         *,
         first_t: int,
         is_alternating: bool,
@@ -183,7 +165,7 @@ class PublicKernel:
             tables.value_moments,
         )
 
-    def check_tables(self, rule: KernelRule, tables: PublicTables) -> None:
+    def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
         """Raises unless every table that the rule reads has the tree's size."""
         for name in ("regret_sum", "strategy_sum", "strategy"):
             check_array(name, getattr(tables, name), np.float64, (self.num_table_cells,))

@@ -9,7 +9,7 @@ that both forms compare and are saved alike. This module does not solve anything
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,7 @@ class PublicTree:
     over all cells.
     """
 
+    num_players: ClassVar = 2
     ROOT = -1  # parent of the root
     NO_CELL = -1  # first cell of a table that a node has not
 
