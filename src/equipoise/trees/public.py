@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, GameTooLargeError, InvalidGameError
 from equipoise.games.base import CHANCE, TERMINAL
-from equipoise.games.public import PublicEdge, PublicGame, Relation
+from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
 from equipoise.trees.history import HistoryTree, flatten_ranges
 from equipoise.trees.public_layout import Block, BlockPlanner, Cells, View
 from equipoise.trees.terminals import TerminalGroups, TerminalPlanner
@@ -236,12 +236,14 @@ class _Builder:
         num_private = self.game.num_private(edge.child, player)
         view, table = self.views[parent][player], self.tables[parent]
         is_actor = self.actor[parent] == player
-        for name, value, low, high in (
-            ("private states", relation.private, 0, view.slot.size),
-            ("targets", relation.target, 0, num_private),
-            ("actions", relation.action, *((0, table.num_actions) if is_actor and table else (-1, 0))),
+        actions = (0, table.num_actions) if is_actor and table else (NO_ACTION, 0)
+        # lists: on the few private states of small games they beat NumPy's reductions by far
+        for name, values, (low, high) in (
+            ("private states", relation.private.tolist(), (0, view.slot.size)),
+            ("targets", relation.target.tolist(), (0, num_private)),
+            ("actions", relation.action.tolist(), actions),
         ):
-            if value.size == 0 or value.min() < low or value.max() >= high:
+            if not values or min(values) < low or max(values) >= high:
                 raise self.fault(edge.child, f"player {player}'s relation needs {name} from {low} to {high - 1}")
         slot = view.slot[relation.private]
         if is_actor and table is not None:

@@ -133,17 +133,18 @@ class BlockPlanner:
         self, view: View, slot: IntArray, target: IntArray, weight: FloatArray, num_private: int
     ) -> View:
         """Returns the view of a child whose private state `target[k]` gets what stands in `slot[k]` of `view`."""
+        chosen = slot.tolist()
         is_selection = (
             target.size == num_private
-            and np.unique(target).size == num_private
-            and np.unique(slot).size == num_private
-            and bool(np.all(weight == 1.0))
+            and len(set(target.tolist())) == num_private
+            and len(set(chosen)) == num_private
+            and set(weight.tolist()) == {1.0}
         )
         if not is_selection:
             return self._relate(view, slot, target, weight, num_private)
         slots = np.empty(num_private, np.int32)
         slots[target] = slot
-        low, extent = int(slots.min()), int(np.ptp(slots)) + 1
+        low, extent = min(chosen), max(chosen) - min(chosen) + 1
         aligned = low - low % LANES
         if pad(extent + low - aligned) <= pad(extent):
             low, extent = aligned, extent + low - aligned
