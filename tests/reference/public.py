@@ -45,14 +45,17 @@ class ReferencePublicCFR(ReferenceCFR):
         """Yields each edge of a public state with both players' reaches below it."""
         actor = self.game.actor(state)
         for edge in self.game.edges(state):
-            yield edge, [
-                follow(
-                    edge.relations[player],
-                    reaches[player][:, None] * self.policy(state) if player == actor else reaches[player],
-                    self.game.num_private(edge.child, player),
-                )
-                for player in (0, 1)
-            ]
+            yield (
+                edge,
+                [
+                    follow(
+                        edge.relations[player],
+                        reaches[player][:, None] * self.policy(state) if player == actor else reaches[player],
+                        self.game.num_private(edge.child, player),
+                    )
+                    for player in (0, 1)
+                ],
+            )
 
     def value(self, state, player, reaches, cfv, reach):
         """Returns `[H]` the player's counterfactual values; files those of its actions in `cfv`."""

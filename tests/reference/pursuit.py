@@ -2,9 +2,9 @@
 """A hidden runner and visible chasers on a graph, twice: as a public game whose runner's private state is only where it
 stands (paths merge), and as an ordinary game whose runner remembers its path.
 
-Each round the runner moves to a neighbour without a chaser (or is caught if there is none), then the chasers move in turn to
-a neighbour without another chaser (or stay if there is none); stepping on the runner catches it. A runner that
-survives all rounds wins.
+Each round the runner moves to a neighbour without a chaser (or is caught if there is none), then the chasers move in
+turn to a neighbour without another chaser (or stay if there is none); stepping on the runner catches it. A runner
+that survives all rounds wins.
 """
 
 import dataclasses
@@ -115,7 +115,9 @@ class Pursuit:
                 continue
             stations = tuple(sorted(set(ends)))
             entries = [
-                (place.stations.index(s), column[a], stations.index(a)) for s, a in steps if (a == STUCK) == (label != "")
+                (place.stations.index(s), column[a], stations.index(a))
+                for s, a in steps
+                if (a == STUCK) == (label != "")
             ]
             private, action, target = np.array(entries, np.int32).T
             moved = Relation(private=private, action=action, target=target, weight=np.ones(len(entries)))

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,12 +13,23 @@ from equipoise import _native
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.history import NUM_DISCOUNT_COLUMNS, KernelRule, SweepTables
 
-__all__ = ["PublicKernel", "allocate_cells"]
+__all__ = [
+    "DECISION",
+    "RELATION",
+    "Cells",
+    "DenseGroup",
+    "PublicKernel",
+    "Step",
+    "TerminalGroups",
+    "allocate_cells",
+]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
-CACHE_LINE_BYTES = 64
+CACHE_LINE_BYTES: Final = 64
+DECISION: Final = 0  # kinds of steps
+RELATION: Final = 1
 
 
 def allocate_cells(num_cells: int) -> FloatArray:
@@ -25,102 +39,125 @@ def allocate_cells(num_cells: int) -> FloatArray:
     return raw[shift : shift + 8 * num_cells].view(np.float64)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """Blocks of one kind and shape that a sweep does in one loop, their cells in one run."""
+
+    kind: int  # DECISION or RELATION
+    first_cell: int
+    num_items: int  # blocks of a decision step, entries of a relation step
+    num_actions: int  # decisions alone
+    stride: int  # decisions: cells of a row; relations: cells of the run
+    first_index: int  # into `source` (decisions) or the entries (relations)
+    is_masked: int  # decisions alone
+    first_row: int  # decisions alone
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """The order of a sweep over cells, as kernels read it."""
+
+    cell_start: IntArray  # [5] decisions of players 0 and 1, then the other cells of players 0 and 1
+    num_rows: int  # (decision, cell of a row) pairs: one per private state, padding included
+    steps: IntArray  # [S, 8] fields of `Step`, player 0's first, sources before what reads them
+    step_start: IntArray  # [3] segments of players
+    source: IntArray  # [D] first cell that each decision's reach is read from, in the order of steps
+    entry_source: IntArray  # [K] cell
+    entry_target: IntArray  # [K] cell
+    entry_weight: FloatArray  # [K]
+
+    @property
+    def num_cells(self) -> int:
+        """Returns the number of cells of both players."""
+        return int(self.cell_start[4])
+
+    @property
+    def num_table_cells(self) -> int:
+        """Returns the number of cells of both players' decisions, which come first."""
+        return int(self.cell_start[2])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DenseGroup:
+    """Terminals of one player that share a matrix up to a scale."""
+
+    player: int
+    num_rows: int  # cells of the player's own block that are written, whole vectors
+    num_columns: int  # cells of the other's block that are read
+    matrix_start: int  # into `matrix`, stored [columns, rows]
+    first_terminal: int  # into dense_own, dense_other and dense_scale
+    num_terminals: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalGroups:
+    """All terminals, for both players, as kernels read them."""
+
+    groups: IntArray  # [G, 6] fields of `DenseGroup`, player 0's first
+    group_start: IntArray  # [3] segments of players
+    matrix: FloatArray  # dense matrices, one after the other
+    dense_own: IntArray  # first cell written
+    dense_other: IntArray  # first cell read
+    dense_scale: FloatArray
+    sparse_start: IntArray  # [3] segments of players
+    sparse_own: IntArray  # cell written
+    sparse_other: IntArray  # cell read
+    sparse_weight: FloatArray
+
+
 class PublicKernel:
     """A public tree as the native module reads it."""
 
     def __init__(
         self,
+        cells: Cells,
+        terminals: TerminalGroups,
         *,
-        cell_start: IntArray,
-        num_rows: int,
-        steps: IntArray,
-        step_start: IntArray,
-        source: IntArray,
-        entry_source: IntArray,
-        entry_target: IntArray,
-        entry_weight: FloatArray,
         legal_share: FloatArray,
-        groups: IntArray,
-        group_start: IntArray,
-        matrix: FloatArray,
-        dense_own: IntArray,
-        dense_other: IntArray,
-        dense_scale: FloatArray,
-        sparse_start: IntArray,
-        sparse_own: IntArray,
-        sparse_other: IntArray,
-        sparse_weight: FloatArray,
         root_cells: tuple[IntArray, IntArray],
     ) -> None:
         """Checks and binds the arrays.
 
         Args:
-            cell_start: `[5]` runs of cells: decisions of players 0 and 1, other cells of players 0 and 1.
-            num_rows: rows of the tables that are kept per information state.
-            steps: `[S, 8]` blocks of one kind and shape, in the order of a forward sweep.
-            step_start: `[3]` players' segments of `steps`.
-            source: `[D]` first cell that each decision reads its reach from.
-            entry_source: `[K]` cell above, of each entry of a relation.
-            entry_target: `[K]` cell below.
-            entry_weight: `[K]` factor on reach and value.
+            cells: the order of a sweep.
+            terminals: what it ends in.
             legal_share: `[C]` one over the number of legal actions at decisions' cells, 0 where illegal.
-            groups: `[G, 6]` terminals that share a matrix up to a scale.
-            group_start: `[3]` players' segments of `groups`.
-            matrix: the groups' matrices, one after the other.
-            dense_own: first cell that each grouped terminal writes.
-            dense_other: first cell that it reads.
-            dense_scale: its factor on the matrix.
-            sparse_start: `[3]` players' segments of the entries of other terminals.
-            sparse_own: cell that each entry writes.
-            sparse_other: cell that it reads.
-            sparse_weight: its payoff.
             root_cells: `[H]` per player, cells of the root's private states.
         """
-        self.num_cells = int(cell_start[4])
-        self.num_table_cells = int(cell_start[2])
-        self.num_rows = num_rows
+        self.num_cells = cells.num_cells
+        self.num_table_cells = cells.num_table_cells
+        self.num_rows = cells.num_rows
         self.root_cells = root_cells
-        for name, value, size in (
-            ("cell_start", cell_start, 5),
-            ("step_start", step_start, 3),
-            ("group_start", group_start, 3),
-            ("sparse_start", sparse_start, 3),
-            ("source", source, source.size),
-            ("entry_source", entry_source, entry_weight.size),
-            ("entry_target", entry_target, entry_weight.size),
-            ("dense_own", dense_own, dense_scale.size),
-            ("dense_other", dense_other, dense_scale.size),
-            ("sparse_own", sparse_own, sparse_weight.size),
-            ("sparse_other", sparse_other, sparse_weight.size),
-        ):
-            check_array(name, value, np.int32, (size,))
-        check_array("steps", steps, np.int32, (int(step_start[2]), 8))
-        check_array("groups", groups, np.int32, (int(group_start[2]), 6))
-        check_array("legal_share", legal_share, np.float64, (self.num_table_cells,))
-        for name, weights in (
-            ("entry_weight", entry_weight),
-            ("matrix", matrix),
-            ("dense_scale", dense_scale),
-            ("sparse_weight", sparse_weight),
-        ):
-            check_array(name, weights, np.float64, (weights.size,))
+        num_entries, num_dense = cells.entry_weight.size, terminals.dense_scale.size
+        num_sparse = terminals.sparse_weight.size
+        integers = {
+            "cell_start": (cells.cell_start, (5,)),
+            "steps": (cells.steps, (int(cells.step_start[2]), len(dataclasses.fields(Step)))),
+            "step_start": (cells.step_start, (3,)),
+            "source": (cells.source, (cells.source.size,)),
+            "entry_source": (cells.entry_source, (num_entries,)),
+            "entry_target": (cells.entry_target, (num_entries,)),
+            "groups": (terminals.groups, (int(terminals.group_start[2]), len(dataclasses.fields(DenseGroup)))),
+            "group_start": (terminals.group_start, (3,)),
+            "dense_own": (terminals.dense_own, (num_dense,)),
+            "dense_other": (terminals.dense_other, (num_dense,)),
+            "sparse_start": (terminals.sparse_start, (3,)),
+            "sparse_own": (terminals.sparse_own, (num_sparse,)),
+            "sparse_other": (terminals.sparse_other, (num_sparse,)),
+        }
+        numbers = {
+            "entry_weight": (cells.entry_weight, (num_entries,)),
+            "legal_share": (legal_share, (self.num_table_cells,)),
+            "matrix": (terminals.matrix, (terminals.matrix.size,)),
+            "dense_scale": (terminals.dense_scale, (num_dense,)),
+            "sparse_weight": (terminals.sparse_weight, (num_sparse,)),
+        }
+        for name, (array, shape) in integers.items():
+            check_array(name, array, np.int32, shape)
+        for name, (values, shape) in numbers.items():
+            check_array(name, values, np.float64, shape)
         self._form = _native.PublicForm(
-            [
-                cell_start,
-                np.ascontiguousarray(steps),
-                step_start,
-                source,
-                entry_source,
-                entry_target,
-                np.ascontiguousarray(groups),
-                group_start,
-                dense_own,
-                dense_other,
-                sparse_start,
-                sparse_own,
-                sparse_other,
-            ],
-            [entry_weight, legal_share, matrix, dense_scale, sparse_weight],
+            [array for array, _ in integers.values()], [values for values, _ in numbers.values()]
         )
 
     def iterate(

@@ -61,27 +61,10 @@ def bind_history_kernel(tree: HistoryTree) -> HistoryKernel:
 
 def bind_public_kernel(tree: PublicTree) -> PublicKernel:
     """Returns a public tree as the kernels read it."""
-    cells, terminals = tree.cells, tree.terminals
     return PublicKernel(
-        cell_start=cells.cell_start,
-        num_rows=cells.num_rows,
-        steps=cells.steps,
-        step_start=cells.step_start,
-        source=cells.source,
-        entry_source=cells.entry_source,
-        entry_target=cells.entry_target,
-        entry_weight=cells.entry_weight,
+        tree.cells,
+        tree.terminals,
         legal_share=tree.legal_share,
-        groups=terminals.groups,
-        group_start=terminals.group_start,
-        matrix=terminals.matrix,
-        dense_own=terminals.dense_own,
-        dense_other=terminals.dense_other,
-        dense_scale=terminals.dense_scale,
-        sparse_start=terminals.sparse_start,
-        sparse_own=terminals.sparse_own,
-        sparse_other=terminals.sparse_other,
-        sparse_weight=terminals.sparse_weight,
         root_cells=(tree.private_cells(0, 0), tree.private_cells(0, 1)),
     )
 

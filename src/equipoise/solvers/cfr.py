@@ -19,12 +19,11 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.history import KernelRule, SweepTables
-from equipoise.kernels.public import allocate_cells
+from equipoise.kernels.public import DECISION, Step, allocate_cells
 from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
-from equipoise.trees.public_layout import DECISION, Step
 
 __all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes"]
 
@@ -72,9 +71,9 @@ def allocate_tables(tree: HistoryTree | PublicTree, rule: KernelRule) -> SweepTa
     sizes = _table_sizes(tree)
     scale = np.empty(0)
     if rule.needs_scale:
-        ranges = payoff_ranges(tree)
-        # with the variance tracked this is the lower clamp of three deviations, else the scale itself
-        scale = np.maximum(ranges, 1e-300) * (1e-9 if rule.tracks_variance else 1.0)
+        # with the variance tracked this is the lower clamp of three deviations, else the scale itself; where nothing
+        # is decided the range is zero, and the smallest scale still has a finite inverse
+        scale = np.maximum(payoff_ranges(tree) * (1e-9 if rule.tracks_variance else 1.0), 1e-150)
     return SweepTables(
         regret_sum=allocate_cells(sizes.table),
         strategy_sum=allocate_cells(sizes.table),
@@ -149,7 +148,7 @@ class CFRSolver(Generic[Tree]):
     def __init__(self, tree: Tree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1) -> None:
         if num_threads < 1:
             raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
-        self.tree = tree
+        self.tree: Tree = tree
         self.rule = rule
         self.is_alternating = is_alternating
         self.num_threads = num_threads
@@ -162,7 +161,7 @@ class CFRSolver(Generic[Tree]):
     @property
     def nodes_touched(self) -> int:
         """Returns the nodes visited so far: all histories (or public states), once per player and iteration."""
-        return self.iteration * self.tree.num_players * self.tree.actor.size
+        return int(self.iteration * self.tree.num_players * self.tree.actor.size)
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""

@@ -100,7 +100,8 @@ class DerivedPublicGame:
 
     def joint_weights(self, state: int) -> FloatArray:
         """Returns `[H0, H1]` chance's probability of each pair of private states."""
-        return self._joint(state)[0]
+        weights: FloatArray = self._joint(state)[0]
+        return weights
 
     def payoffs(self, state: int) -> FloatArray:
         """Returns `[2, H0, H1]` the sum over histories of chance's probability times utility."""

@@ -17,9 +17,10 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError, GameTooLargeError, InvalidGameError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
+from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.history import HistoryTree, flatten_ranges
-from equipoise.trees.public_layout import Block, BlockPlanner, Cells, View
-from equipoise.trees.terminals import TerminalGroups, TerminalPlanner
+from equipoise.trees.public_layout import Block, BlockPlanner, View
+from equipoise.trees.terminals import TerminalPlanner
 
 __all__ = ["DEFAULT_MAX_NODES", "PublicTree", "PublicTreeSize", "build_public_tree"]
 
@@ -44,7 +45,8 @@ class PublicTreeSize:
     def __str__(self) -> str:
         return (
             f"{self.num_decisions:,} decision, {self.num_chance:,} chance and {self.num_terminals:,} terminal public "
-            f"states, {self.num_infosets:,} information states, {self.num_cells:,} cells, {self.num_bytes / 1e6:,.1f} MB"
+            f"states, {self.num_infosets:,} information states, {self.num_cells:,} cells, "
+            f"{self.num_bytes / 1e6:,.1f} MB"
         )
 
 
@@ -100,7 +102,7 @@ class PublicTree:
     @property
     def size(self) -> PublicTreeSize:
         """Returns the counts and bytes of the tree."""
-        parts = [self, self.cells, self.terminals]
+        parts: tuple[PublicTree | Cells | TerminalGroups, ...] = (self, self.cells, self.terminals)
         arrays = (getattr(part, field.name) for part in parts for field in dataclasses.fields(part))
         return PublicTreeSize(
             num_decisions=int(np.count_nonzero(self.actor >= 0)),
@@ -114,8 +116,10 @@ class PublicTree:
     def private_cells(self, node: int, player: int) -> IntArray:
         """Returns `[H]` the cell of each of a player's private states at a node."""
         segment = 2 * node + player
-        slots = self.slot[self.slot_start[segment] : self.slot_start[segment + 1]]
-        return self.block_start[node, player] + slots
+        cells: IntArray = self.slot[self.slot_start[segment] : self.slot_start[segment + 1]] + np.int32(
+            self.block_start[node, player]
+        )
+        return cells
 
     def infoset_player(self) -> IntArray:
         """Returns `[I]` the player that each information state belongs to."""
@@ -199,9 +203,7 @@ class _Builder:
                 raise self.fault(state, f"legality has shape {legality.shape}")
             if not legality.any(axis=1).all():
                 raise self.fault(state, f"private state {int(np.argmin(legality.any(axis=1)))} has no action")
-            view, table = self.planner.open_decision(
-                views[actor], legality.shape[1], is_masked=not legality.all()
-            )
+            view, table = self.planner.open_decision(views[actor], legality.shape[1], is_masked=not legality.all())
             views = (view, views[1]) if actor == 0 else (views[0], view)
         elif actor == TERMINAL:
             self.add_payoffs(state, views)
@@ -252,9 +254,7 @@ class _Builder:
         return self.planner.follow(view, slot, relation.target, relation.weight, num_private)
 
 
-def build_public_tree(
-    game: PublicGame[Any], *, root: Any = None, max_nodes: int = DEFAULT_MAX_NODES
-) -> PublicTree:
+def build_public_tree(game: PublicGame[Any], *, root: Any = None, max_nodes: int = DEFAULT_MAX_NODES) -> PublicTree:
     """Returns the tree of every public state of a public game.
 
     Args:

@@ -11,17 +11,17 @@ are decisions (an [A, H] block each) and relations that deal, merge or weigh. Ce
 from __future__ import annotations
 
 import dataclasses
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DECISION", "RELATION", "Block", "BlockPlanner", "Cells", "Step", "View", "pad"]
+from equipoise.kernels.public import DECISION, RELATION, Cells, Step
+
+__all__ = ["LANES", "Block", "BlockPlanner", "View", "pad"]
 
 LANES: Final = 4  # doubles in one vector register
 SPARE_FACTOR: Final = 2  # a decision is packed anew when its rows would be this many times longer than needed
-DECISION: Final = 0
-RELATION: Final = 1
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -69,44 +69,6 @@ class View:
         return self.block.first_cell + self.start
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Step:
-    """Blocks of one kind and shape that a sweep does in one loop, their cells in one run."""
-
-    kind: int  # DECISION or RELATION
-    first_cell: int
-    num_items: int  # blocks of a decision step, entries of a relation step
-    num_actions: int  # decisions alone
-    stride: int  # decisions: cells of a row; relations: cells of the run
-    first_index: int  # into `source` (decisions) or the entries (relations)
-    is_masked: int  # decisions alone
-    first_row: int  # decisions alone
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Cells:
-    """The order of a sweep over cells, as kernels read it."""
-
-    cell_start: IntArray  # [5] decisions of players 0 and 1, then the other cells of players 0 and 1
-    num_rows: int  # (decision, cell of a row) pairs: one per private state, padding included
-    steps: IntArray  # [S, 8] fields of `Step`, player 0's first, sources before what reads them
-    step_start: IntArray  # [3] segments of players
-    source: IntArray  # [D] first cell that each decision's reach is read from, in the order of steps
-    entry_source: IntArray  # [K] cell
-    entry_target: IntArray  # [K] cell
-    entry_weight: FloatArray  # [K]
-
-    @property
-    def num_cells(self) -> int:
-        """Returns the number of cells of both players."""
-        return int(self.cell_start[4])
-
-    @property
-    def num_table_cells(self) -> int:
-        """Returns the number of cells of both players' decisions, which come first."""
-        return int(self.cell_start[2])
-
-
 class BlockPlanner:
     """Makes blocks and views while a tree is built, then numbers their cells."""
 
@@ -129,9 +91,7 @@ class BlockPlanner:
         block.num_actions, block.stride, block.is_masked = num_actions, stride, is_masked
         return view, self._add(block)
 
-    def follow(
-        self, view: View, slot: IntArray, target: IntArray, weight: FloatArray, num_private: int
-    ) -> View:
+    def follow(self, view: View, slot: IntArray, target: IntArray, weight: FloatArray, num_private: int) -> View:
         """Returns the view of a child whose private state `target[k]` gets what stands in `slot[k]` of `view`."""
         chosen = slot.tolist()
         is_selection = (
@@ -150,9 +110,7 @@ class BlockPlanner:
             low, extent = aligned, extent + low - aligned
         return View(view.block, view.start + low, extent, slots - np.int32(low))
 
-    def _relate(
-        self, view: View, slot: IntArray, target: IntArray, weight: FloatArray, num_private: int
-    ) -> View:
+    def _relate(self, view: View, slot: IntArray, target: IntArray, weight: FloatArray, num_private: int) -> View:
         block = Block(view.block.player, view.block.level + 1, pad(num_private), source=view)
         order = np.lexsort((slot, target))
         block.entry_source = (slot[order] + view.start).astype(np.int32)
@@ -234,6 +192,6 @@ def _batch_blocks(blocks: list[Block], player: int) -> list[list[Block]]:
     return [batches[key] for key in sorted(batches)]
 
 
-def _join(parts: list[npt.NDArray[np.generic]] | list[IntArray] | list[FloatArray], dtype: npt.DTypeLike) -> npt.NDArray[np.generic]:
+def _join(parts: list[npt.NDArray[Any]], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Returns the concatenation of parts, empty if there are none."""
     return np.concatenate([np.empty(0, dtype), *parts]).astype(dtype, copy=False)

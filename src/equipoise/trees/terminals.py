@@ -14,44 +14,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.kernels.public import DenseGroup, TerminalGroups
 from equipoise.trees.public_layout import LANES, View, pad
 
-__all__ = ["DenseGroup", "TerminalGroups", "TerminalPlanner"]
+__all__ = ["TerminalPlanner"]
 
-# a dense matrix takes a quarter of a multiply-add per number, an entry of the list a load, an add and a store of its own
+# a dense matrix takes a quarter of a multiply-add per number, an entry of the list a load, an add and a store
 DENSE_FACTOR: Final = 8
 SAME_DIGITS: Final = 13  # matrices that agree to so many decimals, largest entry one, are one
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class DenseGroup:
-    """Terminals of one player that share a matrix up to a scale."""
-
-    player: int
-    num_rows: int  # cells of the player's own block that are written, whole vectors
-    num_columns: int  # cells of the other's block that are read
-    matrix_start: int  # into `matrix`, stored [columns, rows]
-    first_terminal: int  # into dense_own, dense_other and dense_scale
-    num_terminals: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class TerminalGroups:
-    """All terminals, for both players, as kernels read them."""
-
-    groups: IntArray  # [G, 6] fields of `DenseGroup`, player 0's first
-    group_start: IntArray  # [3] segments of players
-    matrix: FloatArray  # dense matrices, one after the other
-    dense_own: IntArray  # first cell written
-    dense_other: IntArray  # first cell read
-    dense_scale: FloatArray
-    sparse_start: IntArray  # [3] segments of players
-    sparse_own: IntArray  # cell written
-    sparse_other: IntArray  # cell read
-    sparse_weight: FloatArray
 
 
 @dataclasses.dataclass(slots=True, eq=False)
