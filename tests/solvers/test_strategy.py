@@ -59,10 +59,10 @@ def test_order_of_the_table_does_not_matter(kuhn):
 
 def test_probabilities_by_name(kuhn):
     table = TabularStrategy.from_tree(kuhn, random_strategy(kuhn, 4))
-    behaviour = table.probabilities(0, table.infostates[0])
-    assert list(behaviour) == ["check", "bet"]
-    assert sum(behaviour.values()) == pytest.approx(1)
-    assert behaviour == table.row(0)
+    infostate = table.infostates[0]
+    assert table.action_names(0, infostate) == ("check", "bet")
+    assert table.probabilities(0, infostate).sum() == pytest.approx(1)
+    assert list(table.row(0).values()) == table.probabilities(0, infostate).tolist()
 
 
 def test_unknown_information_state_is_named(kuhn):

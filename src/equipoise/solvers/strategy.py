@@ -101,12 +101,15 @@ class TabularStrategy:
             out[first:last] = [table[name] for name in names]
         return out
 
-    def probabilities(self, player: int, infostate: str) -> dict[str, float]:
-        """Returns the probability of each action by name; raises `InvalidStateError` where nothing is known."""
-        try:
-            return self.row(self._find(player, infostate))
-        except ConfigError as error:
-            raise InvalidStateError(str(error)) from None
+    def probabilities(self, player: int, infostate: str) -> FloatArray:
+        """Returns `[A]` the probability of each action, in the game's order; `action_names` has the same order."""
+        start, end = self._span(player, infostate)
+        return self.probability[start:end].copy()
+
+    def action_names(self, player: int, infostate: str) -> tuple[str, ...]:
+        """Returns `[A]` the names of the actions at an information state."""
+        start, end = self._span(player, infostate)
+        return self.actions[start:end]
 
     def row(self, index: int) -> dict[str, float]:
         """Returns the probability of each action by name at the information state of that index."""
@@ -152,6 +155,14 @@ class TabularStrategy:
     @functools.cached_property
     def _rows(self) -> dict[tuple[int, str], int]:
         return {key: row for row, key in enumerate(zip(self.player.tolist(), self.infostates, strict=True))}
+
+    def _span(self, player: int, infostate: str) -> tuple[int, int]:
+        """Returns where an information state's actions begin and end; raises `InvalidStateError` if it is unknown."""
+        try:
+            row = self._find(player, infostate)
+        except ConfigError as error:
+            raise InvalidStateError(str(error)) from None
+        return int(self.first_action[row]), int(self.first_action[row + 1])
 
     def _find(self, player: int, infostate: str, reason: str = "") -> int:
         row = self._rows.get((player, infostate))
