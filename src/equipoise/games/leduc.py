@@ -91,14 +91,16 @@ class Leduc:
     first_sizes: tuple[float, ...] = parameter((2.0,), "bet and raise sizes of the first round")
     second_sizes: tuple[float, ...] = parameter((4.0,), "bet and raise sizes of the second round")
     sizing: Sizing = parameter(Sizing.CHIPS, "whether sizes are chips or fractions of the pot")
-    stack: float = parameter(math.inf, "chips each player has, ante included; inf for no limit to bet against")
+    stack: float = parameter(math.inf, "chips each player has, ante included; inf: no stack and no all-in")
     spec: GameSpec = derived()
     _card_names: tuple[str, ...] = derived()
 
     def __post_init__(self) -> None:
         check_parameters(self)
         self._check_amounts()
-        object.__setattr__(self, "_card_names", _card_names(self.ranks, 1 if self.merge_suits else self.suits))
+        object.__setattr__(
+            self, "_card_names", _card_names(self.ranks, 1 if self.merge_suits else self.suits)
+        )
         object.__setattr__(self, "spec", self._make_spec())
 
     def initial_state(self) -> LeducState:
@@ -138,7 +140,9 @@ class Leduc:
             raise illegal_action(self, state, action)
         total, word = self._menu(state).raises[action]
         chips = (total, chips[1]) if actor == 0 else (chips[0], total)
-        return LeducState(1 - actor, private, board, chips, num_raises + 1, has_checked, NOBODY, public + word)
+        return LeducState(
+            1 - actor, private, board, chips, num_raises + 1, has_checked, NOBODY, public + word
+        )
 
     def returns(self, state: LeducState) -> tuple[float, ...]:
         """Returns chips won by each player."""
@@ -209,7 +213,9 @@ class Leduc:
             return LeducState(1 - actor, private, board, chips, num_raises, True, NOBODY, public)
         stake = max(chips)
         if board != NO_CARD:
-            return LeducState(TERMINAL, private, board, (stake, stake), num_raises, has_checked, NOBODY, public)
+            return LeducState(
+                TERMINAL, private, board, (stake, stake), num_raises, has_checked, NOBODY, public
+            )
         return LeducState(CHANCE, private, NO_CARD, (stake, stake), 0, False, NOBODY, public + "/")
 
     def _menu(self, state: LeducState) -> RaiseMenu:
@@ -228,7 +234,12 @@ class Leduc:
         if self.ranks * self.suits < 3:
             raise ConfigError(f"ranks x suits must be at least 3 cards, got {self.ranks * self.suits}")
         for name, sizes in (("first_sizes", self.first_sizes), ("second_sizes", self.second_sizes)):
-            if not sizes or sizes[0] <= 0 or sizes[-1] == math.inf or any(a >= b for a, b in itertools.pairwise(sizes)):
+            if (
+                not sizes
+                or sizes[0] <= 0
+                or sizes[-1] == math.inf
+                or any(a >= b for a, b in itertools.pairwise(sizes))
+            ):
                 raise ConfigError(f"{name} must be positive and ascending, got {format_value(sizes)!r}")
         if self.stack <= self.ante:
             raise ConfigError(
@@ -241,7 +252,9 @@ class Leduc:
             amounts += [*self.first_sizes, *self.second_sizes]
         for amount in amounts:
             if not (amount * CHIP_PARTS).is_integer():
-                raise ConfigError(f"amounts of chips must be multiples of 1/{CHIP_PARTS}, got {format_value(amount)}")
+                raise ConfigError(
+                    f"amounts of chips must be multiples of 1/{CHIP_PARTS}, got {format_value(amount)}"
+                )
 
     def _make_spec(self) -> GameSpec:
         if self.max_raises == 0:
@@ -287,8 +300,12 @@ class Leduc5(Leduc):
     name: ClassVar[str] = "leduc5"
 
     merge_suits: bool = parameter(True, "deal ranks only, weighted by their suits")
-    first_sizes: tuple[float, ...] = parameter((0.5, 1.0, 2.0, 4.0, 8.0), "bet and raise sizes of the first round")
-    second_sizes: tuple[float, ...] = parameter((1.0, 2.0, 4.0, 8.0, 16.0), "bet and raise sizes of the second round")
+    first_sizes: tuple[float, ...] = parameter(
+        (0.5, 1.0, 2.0, 4.0, 8.0), "bet and raise sizes of the first round"
+    )
+    second_sizes: tuple[float, ...] = parameter(
+        (1.0, 2.0, 4.0, 8.0, 16.0), "bet and raise sizes of the second round"
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,7 +318,7 @@ class LeducNoLimit(Leduc):
     first_sizes: tuple[float, ...] = parameter((0.5, 1.0), "bet and raise sizes of the first round")
     second_sizes: tuple[float, ...] = parameter((0.5, 1.0), "bet and raise sizes of the second round")
     sizing: Sizing = parameter(Sizing.POT, "whether sizes are chips or fractions of the pot")
-    stack: float = parameter(12.0, "chips each player has, ante included; inf for no limit to bet against")
+    stack: float = parameter(12.0, "chips each player has, ante included; inf: no stack and no all-in")
 
 
 def _card_names(ranks: int, suits: int) -> tuple[str, ...]:

@@ -11,16 +11,21 @@ from typing import Any
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import Game
+from equipoise.games.coin_toss import CoinToss
 from equipoise.games.goofspiel import Goofspiel
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc, Leduc5, LeducNoLimit
 from equipoise.games.liars_dice import LiarsDice
 from equipoise.games.matrix import DCFRSlow2x2, Matrix, RockPaperScissors, RPSPlus
+from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
 from equipoise.games.parameters import ParameterRow, parameter_rows
+from equipoise.games.phantom_tic_tac_toe import PhantomTicTacToe
+from equipoise.games.tic_tac_toe import TicTacToe
 
 __all__ = ["GAMES", "describe_parameters", "game_names", "make_game", "parse_game"]
 
 GAMES: Mapping[str, type[Any]] = {
+    "coin_toss": CoinToss,
     "dcfr_slow_2x2": DCFRSlow2x2,
     "goofspiel": Goofspiel,
     "kuhn": Kuhn,
@@ -29,8 +34,10 @@ GAMES: Mapping[str, type[Any]] = {
     "leduc_nolimit": LeducNoLimit,
     "liars_dice": LiarsDice,
     "matrix": Matrix,
+    "phantom_tic_tac_toe": PhantomTicTacToe,
     "rock_paper_scissors": RockPaperScissors,
     "rps_plus": RPSPlus,
+    "tic_tac_toe": TicTacToe,
 }
 
 
@@ -49,6 +56,8 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     >>> make_game("leduc", ranks="4").spec.parameters["ranks"]
     4
     """
+    if name.startswith(PREFIX):
+        return load_openspiel(name.removeprefix(PREFIX), **parameters)
     game_class = _game_class(name)
     known = [row.name for row in parameter_rows(game_class)]
     for key in parameters:
@@ -66,8 +75,8 @@ def parse_game(text: str) -> Game[Any]:
     4
     """
     name, parenthesis, inside = text.strip().partition("(")
-    if not parenthesis:
-        return make_game(name)
+    if not parenthesis or name.startswith(PREFIX):  # OpenSpiel reads its own games
+        return make_game(text.strip())
     if not inside.endswith(")"):
         raise ParseError(f"a game is written name(key=value,...), got {text!r}")
     return make_game(name, **_parse_parameters(inside[:-1], text))
@@ -75,6 +84,8 @@ def parse_game(text: str) -> Game[Any]:
 
 def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
     """Returns the parameters of the game of that name, in order."""
+    if name.startswith(PREFIX):
+        return openspiel_parameter_rows(name.removeprefix(PREFIX))
     return parameter_rows(_game_class(name))
 
 
