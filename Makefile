@@ -38,7 +38,17 @@ $(STAMPS)/dev: $(STAMPS)/run
 	@touch $@
 
 demo: $(STAMPS)/run ## install, solve a game with a live display, write its plot
-	@$(BIN)/equipoise demo
+	@mkdir -p out
+	@$(BIN)/equipoise solve liars_dice --rule dcfr --target 2e-4 --seconds 30 --out out/liars_dice.eq --overwrite --plot out/liars_dice.png
+	@$(BIN)/equipoise show out/liars_dice.eq --limit 8
+	@echo
+	@echo "The strategy is in out/liars_dice.eq, its convergence in out/liars_dice.png. What to try next:"
+	@echo "  . $(BIN)/activate                          # then 'equipoise' is on your path"
+	@echo "  equipoise games                             # every game and its parameters"
+	@echo "  equipoise solve leduc --iterations 1000     # another game, to a fixed number of iterations"
+	@echo "  equipoise compare leduc --rules cfr,cfr+,lcfr,dcfr --iterations 1000 --plot out/rules.png"
+	@echo "  equipoise reproduce                         # studies that regenerate published figures"
+	@echo "  make test                                   # the whole suite"
 
 test: $(STAMPS)/dev ## install what the tests need, then lint, type-check and run the whole suite
 	@scripts/check

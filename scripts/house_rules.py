@@ -17,6 +17,9 @@ SUPPRESSION = re.compile(r"#\s*(noqa|type:\s*ignore|pragma: no cover)")
 FORBIDDEN_FILES = {"utils.py", "helpers.py", "common.py"}
 LINES_PER_SUPPRESSION = 500
 LONG_FILE, LONG_FUNCTION = 500, 60
+# what only some rooms may import; import-linter sees neither compiled modules nor packages that are not installed
+LEARNING_ROOMS = {"learning", "agents", "evaluation", "distributed", "apps"}
+CONFINED = {"equipoise._native": {"kernels"}, "torch": LEARNING_ROOMS, "ray": {"distributed"}}
 
 
 def tracked_files() -> list[Path]:
@@ -55,6 +58,31 @@ def check_suppressions(files: list[Path]) -> list[str]:
     if len(found) > budget:
         problems.append(f"{len(found)} suppressions in src, {budget} allowed (one per {LINES_PER_SUPPRESSION} lines)")
     return problems
+
+
+def check_confined_imports(files: list[Path]) -> list[str]:
+    """Returns imports of the native module, torch or ray outside the rooms that may have them."""
+    problems = []
+    for path in files:
+        package = ROOT / "src" / "equipoise"
+        if path.suffix != ".py" or not path.is_relative_to(package):
+            continue
+        room = path.relative_to(package).parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            for name in imported_modules(node):
+                for module, rooms in CONFINED.items():
+                    if (name == module or name.startswith(module + ".")) and room not in rooms:
+                        problems.append(f"{path.relative_to(ROOT)}:{node.lineno}: only {sorted(rooms)} import {module}")
+    return problems
+
+
+def imported_modules(node: ast.AST) -> list[str]:
+    """Returns the full names that an import statement brings in."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
 
 
 def check_names(files: list[Path]) -> list[str]:
@@ -121,7 +149,8 @@ def report_sizes(files: list[Path]) -> None:
 def main() -> int:
     """Runs every check and returns the exit code."""
     files = tracked_files()
-    problems = check_headers(files) + check_suppressions(files) + check_names(files) + check_exports(files)
+    checks = (check_headers, check_suppressions, check_confined_imports, check_names, check_exports)
+    problems = [problem for check in checks for problem in check(files)]
     for problem in problems:
         sys.stdout.write(problem + "\n")
     report_sizes(files)

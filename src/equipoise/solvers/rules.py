@@ -85,12 +85,12 @@ def discount_factor(u: float, exponent: float) -> float:
 
 
 def format_exponent(value: float) -> str:
-    """Returns an exponent as reports print it.
+    """Returns an exponent as reports print it, every digit that matters included.
 
-    >>> format_exponent(1.5), format_exponent(float("-inf")), format_exponent(2.0)
-    ('1.5', '-inf', '2')
+    >>> format_exponent(1.5), format_exponent(float("-inf")), format_exponent(2.0), format_exponent(1 / 3)
+    ('1.5', '-inf', '2', '0.3333333333333333')
     """
-    return f"{value:g}"
+    return repr(float(value)).removesuffix(".0")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
