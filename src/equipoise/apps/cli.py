@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from equipoise.apps.bench.commands import bench_app
 from equipoise.apps.comparison import CompareOptions, compare
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
@@ -78,6 +79,7 @@ app.command("solve")(make_command(SolveOptions, solve))
 app.command("evaluate")(make_command(EvaluateOptions, evaluate))
 app.command("show")(make_command(ShowOptions, show))
 app.command("compare")(make_command(CompareOptions, compare))
+app.add_typer(bench_app, name="bench")
 
 
 def main() -> None:

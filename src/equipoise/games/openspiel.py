@@ -47,9 +47,7 @@ class OpenSpielGame:
         game_type = game.get_type()
         information = pyspiel.GameType.Information
         object.__setattr__(self, "_game", game)
-        object.__setattr__(
-            self, "_is_perfect_information", game_type.information == information.PERFECT_INFORMATION
-        )
+        object.__setattr__(self, "_is_perfect_information", game_type.information == information.PERFECT_INFORMATION)
         object.__setattr__(self, "_has_infostate_string", game_type.provides_information_state_string)
         if not self._has_infostate_string and not self._is_perfect_information:
             raise ConfigError(f"{PREFIX}{self.short_name} is not supported: no information state strings")
@@ -229,9 +227,7 @@ def _public_observation(game_text: str) -> Any:
     pyspiel = _import_pyspiel()
     from open_spiel.python import observation  # noqa: PLC0415, optional package
 
-    kind = pyspiel.IIGObservationType(
-        perfect_recall=True, public_info=True, private_info=pyspiel.PrivateInfoType.NONE
-    )
+    kind = pyspiel.IIGObservationType(perfect_recall=True, public_info=True, private_info=pyspiel.PrivateInfoType.NONE)
     try:
         return observation.make_observation(pyspiel.load_game(game_text), kind)
     except (pyspiel.SpielError, RuntimeError):

@@ -135,9 +135,7 @@ class _Clock:
     def elapsed(self) -> float:
         return time.perf_counter() - self.start
 
-    def advance(
-        self, solver: Solver, goal: int, *, deadline: float | None, is_interrupted: Callable[[], bool]
-    ) -> None:
+    def advance(self, solver: Solver, goal: int, *, deadline: float | None, is_interrupted: Callable[[], bool]) -> None:
         """Runs iterations up to `goal`, or until the deadline, an interruption or a long silence cuts it short."""
         self.solved_iterations, self.solved_seconds = 0, 0.0
         while solver.iteration < goal and not is_interrupted():
