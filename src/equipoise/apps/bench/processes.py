@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,18 +36,20 @@ class EngineProcess:
     def __init__(self, task: Task, *, on_progress: OnProgress | None = None) -> None:
         self.task = task
         self.on_progress = on_progress
-        self.complaints = tempfile.TemporaryFile(mode="w+", encoding="utf8")
-        # a session of its own: Ctrl-C reaches us alone, and we end the engine
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "equipoise.apps.bench.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.complaints,
-            text=True,
-            encoding="utf8",
-            start_new_session=True,
-            env=_environment(task),
-        )
+        self.scratch = tempfile.TemporaryDirectory(prefix="equipoise-bench-")
+        self.complaints = Path(self.scratch.name) / "complaints.txt"
+        with open(self.complaints, "w", encoding="utf8") as complaints:
+            # a session of its own: Ctrl-C reaches us alone, and we end the engine
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "equipoise.apps.bench.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+                encoding="utf8",
+                start_new_session=True,
+                env=_environment(task, Path(self.scratch.name)),
+            )
         self.num_histories: int | None = None
 
     def __enter__(self) -> Self:
@@ -86,7 +89,7 @@ class EngineProcess:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.complaints.close()
+        self.scratch.cleanup()
 
     def _ask(self, **request: Any) -> dict[str, Any]:
         assert self.process.stdin is not None
@@ -110,18 +113,16 @@ class EngineProcess:
     def _failure(self) -> EngineFailure:
         """Returns the error of a process that ended, with the last lines that it wrote."""
         code = self.process.wait()
-        self.complaints.seek(0)
-        last = " | ".join(self.complaints.read().strip().splitlines()[-LINES_OF_COMPLAINT:])
+        last = " | ".join(self.complaints.read_text(encoding="utf8").strip().splitlines()[-LINES_OF_COMPLAINT:])
         return EngineFailure(f"engine {self.task.engine} on {self.task.game} ended with code {code}: {last}")
 
 
-def _environment(task: Task) -> dict[str, str]:
+def _environment(task: Task, scratch: Path) -> dict[str, str]:
     """Returns the environment of an engine: libraries beside it get no threads of their own."""
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(task.num_threads))}
     if task.engine == "liteefg":
         # LiteEFG writes every game to a directory in the user's home: it gets one in our cache instead
-        home = default_cache_directory() or os.path.join(tempfile.gettempdir(), "equipoise-liteefg")
-        environment["HOME"] = os.path.join(home, "liteefg")
-        with contextlib.suppress(OSError):
-            os.makedirs(environment["HOME"], exist_ok=True)
+        home = (default_cache_directory() or scratch) / "liteefg"
+        home.mkdir(parents=True, exist_ok=True)
+        environment["HOME"] = str(home)
     return environment

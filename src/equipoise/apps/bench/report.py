@@ -48,13 +48,17 @@ def _tables(report: TabularReport) -> Iterator[Table]:
 
 def _speed_table(report: TabularReport) -> Table:
     settings = report.settings
-    table = Table(title="Iterations per second: same game, same algorithm, one thread", title_justify="left")
+    caption = (
+        "Equipoise: how many times faster it is; ns: per history and player update; "
+        f"after {settings.check_iterations}: exploitability after so many iterations; same: whether it agrees"
+    )
+    title = "Iterations per second: same game, same algorithm, one thread"
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     for name in ("game", "rule", "engine"):
         table.add_column(name)
-    for name in ("iterations/s", "Equipoise is faster by", "ns per history and update"):
+    for name in ("iterations/s", "Equipoise", "ns", f"after {settings.check_iterations}"):
         table.add_column(name, justify="right")
-    table.add_column(f"exploitability after {settings.check_iterations}", justify="right")
-    table.add_column("same result")
+    table.add_column("same")
     last = None
     for row in report.rows:
         group = (row["game"], row["rule"])
@@ -77,7 +81,7 @@ def _speed_table(report: TabularReport) -> Table:
 
 def _growth_table(rows: list[dict[str, Any]]) -> Table:
     table = Table(title="Cost against tree size: Leduc with more ranks, two suits", title_justify="left")
-    for name in ("histories", "threads", "ns per history and update", "against the smallest", "against one thread"):
+    for name in ("histories", "threads", "ns per history and update", "cost, smallest = 1", "speed, 1 thread = 1"):
         table.add_column(name, justify="right")
     for row in rows:
         table.add_row(
