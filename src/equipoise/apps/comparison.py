@@ -11,11 +11,11 @@ import typer
 from rich.table import Table
 
 from equipoise.apps.display import SolveDisplay, format_duration, format_small, make_console
-from equipoise.apps.methods import METHODS, normalize_rule
+from equipoise.apps.methods import METHODS, find_method, normalize_rule
 from equipoise.apps.output import write_json
-from equipoise.apps.parse import parse_game_options, split_list
+from equipoise.apps.parse import format_game, parse_game_options, split_list
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import prepare
+from equipoise.apps.preparation import grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.solve import Form, GameOptions, Updates
 from equipoise.core.errors import ConfigError
@@ -40,7 +40,7 @@ class CompareOptions(GameOptions):
         str, typer.Option(help="Rules, methods, or METHOD:RULE, separated by commas.", metavar="NAME,NAME,...")
     ] = "cfr,cfr+,lcfr,dcfr"
     iterations: Annotated[
-        int | None, typer.Option("--iterations", "-n", help=f"Of each. [default: {DEFAULT_ITERATIONS}]")
+        int | None, typer.Option("--iterations", "-n", help=f"Of each (default {DEFAULT_ITERATIONS}).")
     ] = None
     target: Annotated[float | None, typer.Option(help="Stop each at this exploitability.")] = None
     seconds: Annotated[float | None, typer.Option(help="Stop each after this time.")] = None
@@ -60,13 +60,15 @@ def compare(options: CompareOptions) -> None:
     configs = _parse_configs(game, options)
     stopping = _stopping(options)
     curves: dict[str, list[Progress]] = {}
+    grown = grow_tree(game, max_histories=options.max_histories, console=console)
     with SignalFlag() as flag:
         for name, config in configs.items():
-            prepared = prepare(game, config, max_histories=options.max_histories, console=console)
+            prepared = prepare(grown, config, console=console)
+            is_exact = find_method(config.method).is_exact
             with SolveDisplay(console, f"{game.spec.name} · {name}") as display:
                 for record in run(
                     prepared.solver,
-                    iterations=stopping.iterations,
+                    iterations=1 if is_exact else stopping.iterations,
                     target=stopping.target,
                     seconds=stopping.seconds,
                     is_interrupted=flag,
@@ -76,15 +78,15 @@ def compare(options: CompareOptions) -> None:
             if flag():
                 break
         if options.plot is not None:
-            plot_convergence(curves, options.plot, title=game.spec.label, target=stopping.target)
+            plot_convergence(curves, options.plot, title=format_game(game), target=stopping.target)
     rows = [_describe(configs[name], records) for name, records in curves.items()]
     if options.json:
         write_json(
             {
                 "game": game.spec.name,
                 "label": game.spec.label,
-                "num_histories": prepared.num_histories,
-                "num_infosets": prepared.num_infosets,
+                "num_histories": grown.num_histories,
+                "num_infosets": grown.num_infosets,
                 "seed": options.seed,
                 "version": version(),
                 "commit": find_commit(),
@@ -156,20 +158,17 @@ def _describe(config: RunConfig, records: list[Progress]) -> dict[str, Any]:
 
 
 def _as_table(game: Game[Any], curves: dict[str, list[Progress]]) -> Table:
-    table = Table(title=game.spec.label, title_justify="left")
-    table.add_column("rule")
-    for name in ("iterations", "time", "exploitability", "value", "against the best"):
-        table.add_column(name, justify="right")
-    best = min(records[-1].exploitability for records in curves.values())
+    table = Table(title=format_game(game), title_justify="left")
+    table.add_column("rule", overflow="fold")
+    for name in ("iterations", "time", "exploitability", "value"):
+        table.add_column(name, justify="right", no_wrap=True)
     for name, records in sorted(curves.items(), key=lambda item: item[1][-1].exploitability):
         last = records[-1]
-        ratio = f"{last.exploitability / best:.1f}x" if best > 0 else "-"
         table.add_row(
             name,
             f"{last.iteration:,}",
             format_duration(last.seconds),
             format_small(last.exploitability),
             f"{last.game_value:+.6f}",
-            ratio,
         )
     return table

@@ -10,7 +10,9 @@ from typing import Any
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import Game
-from equipoise.games.registry import make_game, parse_game
+from equipoise.games.parameters import format_value
+from equipoise.games.registry import GAMES, describe_parameters, make_game, parse_game
+from equipoise.solvers.mccfr import Discounting, DiscountKind
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -25,7 +27,18 @@ from equipoise.solvers.rules import (
     Rule,
 )
 
-__all__ = ["RULES", "RuleEntry", "parse_game_options", "parse_parameters", "parse_rule", "rule_names", "split_list"]
+__all__ = [
+    "RULES",
+    "RuleEntry",
+    "format_discounting",
+    "format_game",
+    "parse_discounting",
+    "parse_game_options",
+    "parse_parameters",
+    "parse_rule",
+    "rule_names",
+    "split_list",
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +78,11 @@ PREFIXES: Mapping[str, Callable[[Rule], Rule]] = {
     "optimistic-": Optimistic,
     "normal-hedge-": lambda base: NormalHedge(base=base),
 }
+SAMPLING_RULES: Mapping[str, DiscountKind] = {
+    "cfr": DiscountKind.NONE,
+    "lcfr": DiscountKind.LINEAR,
+    "initial": DiscountKind.INITIAL,
+}
 
 
 def rule_names() -> tuple[str, ...]:
@@ -95,6 +113,32 @@ def parse_rule(text: str) -> Rule:
         takes = f"takes {', '.join(entry.arguments)}" if entry.arguments else "takes no numbers"
         raise ParseError(f"rule {name} {takes}, got {text!r}")
     return entry.make(*numbers)
+
+
+def parse_discounting(text: str) -> Discounting:
+    """Returns the discounting of a sampled run: cfr, or lcfr or initial with the nodes in a period if wanted.
+
+    >>> parse_discounting("lcfr(50000)").period_nodes
+    50000
+    """
+    name, parenthesis, inside = text.strip().lower().partition("(")
+    if name not in SAMPLING_RULES:
+        raise UnknownNameError("rule for sampling", text, SAMPLING_RULES)
+    kind = SAMPLING_RULES[name]
+    if not parenthesis:
+        return Discounting(kind=kind)
+    numbers = _parse_numbers(text, inside.removesuffix(")"))
+    if kind is DiscountKind.NONE or len(numbers) != 1 or not inside.endswith(")"):
+        raise ParseError(f"a rule for sampling is cfr, lcfr(NODES) or initial(NODES), got {text!r}")
+    return Discounting(kind=kind, period_nodes=_whole("nodes in a period", numbers[0]))
+
+
+def format_discounting(discounting: Discounting) -> str:
+    """Returns a discounting as it would be typed."""
+    names = {kind: name for name, kind in SAMPLING_RULES.items()}
+    name = names[discounting.kind]
+    is_default = discounting.period_nodes == Discounting().period_nodes
+    return name if is_default else f"{name}({discounting.period_nodes})"
 
 
 def split_list(text: str) -> list[str]:
@@ -139,6 +183,19 @@ def parse_game_options(name: str, pairs: Iterable[str]) -> Game[Any]:
     if parameters:
         raise ConfigError(f"parameters are given twice: in {name!r} and with -p")
     return parse_game(name)
+
+
+def format_game(game: Game[Any]) -> str:
+    """Returns the game with the parameters that differ from their defaults; `parse_game` reads it back.
+
+    >>> format_game(make_game("kuhn")), format_game(make_game("kuhn", players=3))
+    ('kuhn', 'kuhn(players=3)')
+    """
+    spec = game.spec
+    defaults = {row.name: row.default for row in describe_parameters(spec.name)} if spec.name in GAMES else {}
+    texts = {key: format_value(value) for key, value in spec.parameters.items()}
+    inside = ",".join(f"{key}={text}" for key, text in texts.items() if defaults.get(key) != text)
+    return f"{spec.name}({inside})" if inside else spec.name
 
 
 def _parse_numbers(text: str, inside: str) -> list[float]:

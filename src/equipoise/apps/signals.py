@@ -12,17 +12,22 @@ __all__ = ["SignalFlag"]
 
 
 class SignalFlag:
-    """While entered, the first SIGINT or SIGTERM only raises this flag; a second one interrupts at once."""
+    """While entered, the first SIGINT or SIGTERM only raises this flag; a second one interrupts at once.
+
+    Work that never looks at the flag (`is_immediate`) ends with the first one: Python would wait for native code.
+    """
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_immediate: bool = False) -> None:
+        self.is_immediate = is_immediate
         self.number: int | None = None  # of the signal that came
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():  # elsewhere Python allows no handlers
-            self._previous = {number: signal.signal(number, self._receive) for number in self.SIGNALS}
+            handler = signal.SIG_DFL if self.is_immediate else self._receive
+            self._previous = {number: signal.signal(number, handler) for number in self.SIGNALS}
         return self
 
     def __exit__(

@@ -19,9 +19,9 @@ from equipoise.apps.display import SolveDisplay, format_duration, format_small, 
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS, find_method, normalize_rule
 from equipoise.apps.output import write_json
-from equipoise.apps.parse import parse_game_options, rule_names
+from equipoise.apps.parse import format_game, parse_game_options, rule_names
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import PreparedRun, prepare
+from equipoise.apps.preparation import PreparedRun, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
 from equipoise.core.checkpoint import check_writable
 from equipoise.core.errors import CheckpointError, ConfigError
@@ -63,9 +63,7 @@ class GameOptions:
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    threads: Annotated[int | None, typer.Option(min=1, help="Size of the team. [default: 1]", show_default=False)] = (
-        None
-    )
+    threads: Annotated[int | None, typer.Option(min=1, help="Size of the team (default 1).", show_default=False)] = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +71,18 @@ class SolveOptions(GameOptions):
     """What `equipoise solve` is told."""
 
     rule: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(rule_names())}, or with numbers: dcfr(1.5,0,2).")
+        str | None, typer.Option(help=f"One of {', '.join(rule_names())}; with numbers: dcfr(1.5,0,2) (default dcfr).")
     ] = None
-    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)}. [default: cfr]")] = None
-    form: Annotated[Form | None, typer.Option(help="What is swept. [default: history]")] = None
-    updates: Annotated[Updates | None, typer.Option(help="[default: alternating]")] = None
+    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
+    form: Annotated[Form | None, typer.Option(help="What is swept (default history).")] = None
+    updates: Annotated[
+        Updates | None,
+        typer.Option(help="Whether players see each other's updates of the same iteration (default alternating)."),
+    ] = None
     iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Stop after so many in total.")] = None
     target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this time in total.")] = None
-    seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample. [default: 0]")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample (default 0).")] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
@@ -102,30 +103,34 @@ def solve(options: SolveOptions) -> None:
     config = make_config(game, options, saved)
     if saved is not None:
         _check_resumable(options, saved, config, console)
-    spec_range = game.spec.utility_range
     stopping = Stopping.from_options(
-        spec_range, iterations=options.iterations, target=options.target, seconds=options.seconds
+        game.spec.utility_range, iterations=options.iterations, target=options.target, seconds=options.seconds
     )
-    prepared = prepare(game, config, max_histories=options.max_histories, console=console)
+    grown = grow_tree(game, max_histories=options.max_histories, console=console)
+    prepared = prepare(grown, config, console=console)
     if options.out is not None:
         check_writable(options.out, num_bytes=prepared.table_bytes)
     records = list(saved.progress) if saved is not None else []
     if saved is not None:
         prepared.solver.restore(saved.state)
     session = _Session(prepared=prepared, config=config, records=records, out=options.out, console=console)
-    with SignalFlag() as flag:
+    method = find_method(config.method)
+    if method.is_exact:
+        stopping = Stopping(iterations=1)
+    with SignalFlag(is_immediate=method.is_exact) as flag:
         reason = session.advance(stopping, flag)
         evaluation = prepared.solver.evaluate()
         if options.out is not None:
             session.save(reason)
         if options.plot is not None:
-            title = f"{game.spec.label}, {config.rule or config.method}"
-            plot_convergence({title: records}, options.plot, title=title, target=stopping.target)
+            name = config.rule or config.method
+            title = f"{format_game(game)}, {name}"
+            plot_convergence({name: records}, options.plot, title=title, target=stopping.target)
     result = _describe(options, config, prepared, records, evaluation, reason, stopping)
     _report(options, game, result, console)
     if flag():
         raise typer.Exit(flag.exit_code)
-    if options.target is not None and reason is not StopReason.TARGET:
+    if options.target is not None and records[-1].exploitability > options.target:
         console.print(
             f"target {format_small(options.target)} not reached: stopped by {reason} at "
             f"{format_small(records[-1].exploitability)}",
@@ -141,6 +146,8 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
     method = find_method(method_name)
     if options.updates is not None and not method.has_updates:
         raise ConfigError(f"method {method_name} has no --updates")
+    if options.threads is not None and options.threads > 1 and not method.has_threads:
+        raise ConfigError(f"method {method_name} runs on one thread, got --threads {options.threads}")
     rule_text = options.rule
     if rule_text is None and before is not None and before.method == method_name:
         rule_text = before.rule
@@ -233,6 +240,8 @@ class _Session:
                 display.update(record)
                 if self.out is not None and time.monotonic() >= self.next_save:
                     self.save_on_the_way()
+        if find_method(self.config.method).is_exact:
+            return StopReason.SOLVED
         return stopping.reason(self.records[-1]) or StopReason.INTERRUPTED
 
     def save(self, reason: StopReason | None) -> None:
@@ -278,8 +287,8 @@ def _describe(
         "exploitability": evaluation.exploitability,
         "nash_conv": evaluation.nash_conv,
         "game_value": evaluation.values[0],
-        "num_histories": prepared.num_histories,
-        "num_infosets": prepared.num_infosets,
+        "num_histories": prepared.grown.num_histories,
+        "num_infosets": prepared.grown.num_infosets,
         "seed": config.seed,
         "version": config.equipoise_version,
         "commit": find_commit(),
@@ -294,8 +303,8 @@ def _describe(
         "values": list(evaluation.values),
         "best_response_values": list(evaluation.best_response_values),
         "nodes_touched": last.nodes_touched,
-        "build_seconds": prepared.build_seconds,
-        "tree_bytes": prepared.tree_bytes,
+        "build_seconds": prepared.grown.seconds,
+        "tree_bytes": prepared.grown.num_bytes,
         "table_bytes": prepared.table_bytes,
         "out": None if options.out is None else str(options.out),
         "plot": None if options.plot is None else str(options.plot),
@@ -319,11 +328,11 @@ def _report(options: SolveOptions, game: Game[Any], result: dict[str, Any], cons
 def _summary(game: Game[Any], result: dict[str, Any]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
-    table.add_column()
+    table.add_column(overflow="fold")
     share = result["exploitability"] / game.spec.utility_range if game.spec.utility_range else 0.0
     algorithm = " · ".join(str(result[key]) for key in ("method", "rule", "updates") if result[key] is not None)
     values = ", ".join(f"{value:+.6f}" for value in result["values"])
-    table.add_row("game", game.spec.label)
+    table.add_row("game", format_game(game))
     table.add_row("solved with", algorithm)
     exploitability = Text.assemble((format_small(result["exploitability"]), "bold"), f" ({share:.1e} of the range)")
     table.add_row("exploitability", exploitability)

@@ -98,10 +98,10 @@ class OpenSpielGame:
         return tuple(state.inner.returns())
 
     def infostate(self, state: OpenSpielState, player: int) -> str:
-        """Returns OpenSpiel's information state on one line, with `\\n` for its line breaks.
+        r"""Returns OpenSpiel's information state on one line, with `\n` for its line breaks.
 
-        Off turn it is followed by who moves, where public states exist: OpenSpiel's strings often leave that
-        out.
+        Off turn the public state follows it, if there is one: OpenSpiel's strings often leave out what
+        a player sees while others act.
         """
         if not self._has_infostate_string:
             return self.public_state(state)
@@ -109,7 +109,7 @@ class OpenSpielGame:
         text = _escape(text)
         if self.actor(state) == player or not self._has_public_states():
             return text
-        return f"{text} ({self._turn(state)})"
+        return f"{text} [{self.public_state(state)}]"
 
     def public_state(self, state: OpenSpielState) -> str:
         """Returns what everybody has seen, and who moves; `InvalidStateError` if OpenSpiel cannot tell."""

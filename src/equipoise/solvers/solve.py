@@ -36,6 +36,7 @@ class StopReason(enum.StrEnum):
     TARGET = "target"
     ITERATIONS = "iterations"
     SECONDS = "seconds"
+    SOLVED = "solved"  # exact methods: there is nothing left to do
     INTERRUPTED = "interrupted"
 
 
