@@ -8,12 +8,15 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from equipoise.apps.bench.tabular import TabularReport
 from equipoise.apps.display import format_small
 from equipoise.apps.machine import describe_origin
 
 __all__ = ["print_report"]
+
+SAME = {True: Text("yes"), False: Text("NO", "bold red"), None: Text("-")}
 
 
 def print_report(report: TabularReport, console: Console) -> None:
@@ -56,7 +59,7 @@ def _speed_table(report: TabularReport) -> Table:
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     for name in ("game", "rule", "engine"):
         table.add_column(name)
-    for name in ("iterations/s", "Equipoise", "ns", f"after {settings.check_iterations}"):
+    for name in ("per second", "Equipoise", "ns", f"after {settings.check_iterations}"):
         table.add_column(name, justify="right")
     table.add_column("same")
     last = None
@@ -74,7 +77,7 @@ def _speed_table(report: TabularReport) -> Table:
             "-" if speedup is None else f"{speedup:,.2f}x",
             "-" if cost is None else f"{cost:,.2f}",
             format_small(row["exploitability"]),
-            {True: "yes", False: "[bold red]NO", None: "-"}[row["is_same_result"]],
+            SAME[row["is_same_result"]],
         )
     return table
 
