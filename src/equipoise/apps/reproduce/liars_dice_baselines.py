@@ -160,8 +160,9 @@ def _row_claim(
     is_comparable = configuration.iterations == 1024 and None not in tests
     listed = ", ".join(f"{game} {ours:.4f} ({printed:.3f})" for game, (ours, printed) in pairs.items() if ours)
     near = f"{LAST_DIGIT}" if row == "Full-game CFR" else f"a factor {FP_FACTOR}"
+    stated = ", as section 5.3.5 states of all FP runs" if algorithm == OPTIMISTIC else ""
     return Claim(
-        statement=f"row {row} is {algorithm}, {convention} counting (within {near})",
+        statement=f"row {row} is {algorithm}, {convention} counting (within {near}){stated}",
         source=TABLE,
         verdict=judge(all(tests) if is_comparable else None),
         ours=listed or "nothing",
