@@ -62,8 +62,10 @@ def plot_convergence(
     _write_figure(figure, path)
 
 
-def plot_panels(panels: Mapping[str, Curves], path: Path, *, title: str, x_label: str, y_label: str) -> None:
-    """Writes log-log curves in panels side by side, two to a row; the same name has the same colour in each.
+def plot_panels(
+    panels: Mapping[str, Curves], path: Path, *, title: str, x_label: str, y_label: str, is_log_y: bool = True
+) -> None:
+    """Writes curves in panels side by side, two to a row; the same name has the same colour in each.
 
     Args:
         panels: curves by panel and name, in the order in which they are drawn.
@@ -71,12 +73,13 @@ def plot_panels(panels: Mapping[str, Curves], path: Path, *, title: str, x_label
         title: of the whole.
         x_label: what is counted.
         y_label: what is measured.
+        is_log_y: whether values are drawn on a logarithmic scale, without those that are not positive.
     """
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     figure, grid = _make_figure(rows, columns, width=7.2 if columns == 1 else 5.5, height=4.8 if rows == 1 else 3.9)
     for index, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
-        _draw_panel(axes, curves, None)
+        _draw_panel(axes, curves, None, is_log_y=is_log_y)
         axes.set_title(name, color=INK, fontsize=10, loc="left")
         if index % columns == 0:
             axes.set_ylabel(y_label, color=INK)
@@ -99,13 +102,13 @@ def _make_figure(rows: int, columns: int, *, width: float, height: float) -> tup
     return figure, list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
 
 
-def _draw_panel(axes: Axes, curves: Curves, target: float | None) -> None:
-    """Draws every curve of positive points on log-log axes."""
+def _draw_panel(axes: Axes, curves: Curves, target: float | None, *, is_log_y: bool = True) -> None:
+    """Draws every curve, the abscissa logarithmic; points without a logarithm are left out."""
     for index, (name, points) in enumerate(curves.items()):
-        positive = [(x, y) for x, y in points if y > 0]
+        drawn = [(x, y) for x, y in points if y > 0 or not is_log_y]
         axes.plot(
-            [x for x, _ in positive],
-            [y for _, y in positive],
+            [x for x, _ in drawn],
+            [y for _, y in drawn],
             color=COLOURS[index % len(COLOURS)],
             marker=MARKERS[index % len(MARKERS)],
             markersize=3.5,
@@ -125,7 +128,8 @@ def _draw_panel(axes: Axes, curves: Curves, target: float | None) -> None:
             fontsize=9,
         )
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    if is_log_y:
+        axes.set_yscale("log")
     axes.grid(True, which="major", color="#DDDDDD", linewidth=0.8)
     axes.grid(True, which="minor", color="#F0F0F0", linewidth=0.5)
     axes.set_axisbelow(True)

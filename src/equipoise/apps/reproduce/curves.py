@@ -16,6 +16,9 @@ from equipoise.trees.history import HistoryTree
 __all__ = ["Panel", "evaluation_grid", "measure_curves", "perturb"]
 
 
+CLOSE = 0.1  # points nearer to a mark than this share of it give way to the mark
+
+
 class Panel(NamedTuple):
     """A tree on which every solver runs."""
 
@@ -39,13 +42,15 @@ def perturb(tree: HistoryTree, *, relative: float, rng: np.random.Generator) -> 
 def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:
     """Returns the iterations at which curves are measured: evenly spread on a logarithmic axis, and the marks.
 
-    >>> evaluation_grid(10, (4, 7, 12))
-    [1, 2, 3, 4, 5, 7, 9, 10]
+    >>> evaluation_grid(60, (30, 100))
+    [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 43, 60]
     """
-    points, t = set(), 0
+    wanted = {mark for mark in marks if mark < iterations} | {iterations}
+    points, t = set(wanted), 0
     while (t := next_evaluation(t)) < iterations:
-        points.add(t)
-    return sorted(points | {mark for mark in marks if mark < iterations} | {iterations})
+        if all(abs(t - mark) > CLOSE * mark for mark in wanted):
+            points.add(t)
+    return sorted(points)
 
 
 def measure_curves(

@@ -172,5 +172,6 @@ DCFR_TOY: Final = Study(
     sizes={Size.QUICK: ToyConfiguration(rules=("cfr+", "lcfr", "dcfr")), Size.FULL: ToyConfiguration()},
     measure=measure,
     conclude=conclude,
+    is_log_y=False,
     panels=(PANEL,),
 )

@@ -64,7 +64,8 @@ def write_result(study: Study[Any], result: StudyResult, directory: Path) -> lis
     written = [paths[0]]
     if drawn:
         title = f"{result.title}{' (partial)' if result.is_partial else ''}"
-        plot_panels(drawn, paths[1], title=title, x_label=study.x_label, y_label=study.y_label)
+        labels = {"x_label": study.x_label, "y_label": study.y_label}
+        plot_panels(drawn, paths[1], title=title, **labels, is_log_y=study.is_log_y)
         written.append(paths[1])
     text = io.StringIO()
     print_result(result, Console(file=text, width=TEXT_WIDTH, highlight=False))

@@ -188,6 +188,7 @@ class Study(Generic[C]):
     sizes: Mapping[Size, C]
     measure: Callable[[C], Iterator[Step]]
     conclude: Callable[[C, Measured], Conclusion]
+    is_log_y: bool = True  # whether the figure's ordinate is logarithmic
     panels: tuple[str, ...] = ()  # those that are drawn; empty: all
     seed: int = 0
 
