@@ -7,6 +7,8 @@
 
 #include "history.hpp"
 #include "public.hpp"
+#include "sampling.hpp"
+#include "treeplex.hpp"
 
 namespace nb = nanobind;
 using namespace equipoise;
@@ -18,6 +20,8 @@ using Array = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 using Ints = Array<const std::int32_t>;
 using Doubles = Array<const double>;
 using MutableDoubles = Array<double>;
+using Bytes = Array<const std::int8_t>;
+using MutableWords = Array<std::uint64_t>;
 
 // Keeps the arrays alive that its form points into.
 struct BoundHistoryForm {
@@ -171,6 +175,103 @@ void bind_public(nb::module_& module) {
              });
 }
 
+// Keeps the arrays alive that its form points into, and the scratch memory of its traversals.
+struct BoundSamplingForm {
+  SamplingForm form;
+  SamplingScratch scratch;
+  Bytes actor;
+  std::vector<Ints> ints;
+  std::vector<Doubles> doubles;
+
+  BoundSamplingForm(Bytes actor_of, Ints detail, Ints first_edge, Ints edge_child, Doubles edge_probability,
+                    Doubles edge_cumulative, Ints edge_slot, Ints first_slot, Doubles slot_probability, Doubles utility,
+                    Ints first_sequence, Ints num_actions, std::int64_t num_sequences)
+      : actor(actor_of) {
+    form.num_players = static_cast<int>(utility.shape(0));
+    form.num_terminals = static_cast<std::int64_t>(utility.shape(1));
+    form.actor = actor.data();
+    form.detail = detail.data();
+    form.first_edge = first_edge.data();
+    form.edge_child = edge_child.data();
+    form.edge_probability = edge_probability.data();
+    form.edge_cumulative = edge_cumulative.data();
+    form.edge_slot = edge_slot.data();
+    form.first_slot = first_slot.data();
+    form.slot_probability = slot_probability.data();
+    form.utility = utility.data();
+    form.first_sequence = first_sequence.data();
+    form.num_actions = num_actions.data();
+    ints = {detail, first_edge, edge_child, edge_slot, first_slot, first_sequence, num_actions};
+    doubles = {edge_probability, edge_cumulative, slot_probability, utility};
+    scratch.prepare(static_cast<std::size_t>(num_sequences), num_actions.size(), first_slot.size() - 1);
+  }
+};
+
+// Runs `work` on a run whose generator and node counter come from, and go back to, the given words.
+template <typename Work>
+void with_run(BoundSamplingForm& bound, double exploration, MutableDoubles& regret_sum, MutableDoubles& strategy_sum,
+              MutableWords& random, MutableWords& counter, Work&& work) {
+  std::uint64_t* state = random.data();
+  SamplingRun run{bound.form,
+                  bound.scratch,
+                  exploration,
+                  regret_sum.data(),
+                  strategy_sum.data(),
+                  Random{{state[0], state[1], state[2], state[3]}},
+                  static_cast<std::int64_t>(*counter.data())};
+  work(run);
+  for (int word = 0; word < 4; ++word) state[word] = run.random.state[word];
+  *counter.data() = static_cast<std::uint64_t>(run.nodes_touched);
+}
+
+void bind_sampling(nb::module_& module) {
+  nb::class_<BoundSamplingForm>(module, "SamplingForm")
+      .def(nb::init<Bytes, Ints, Ints, Ints, Doubles, Doubles, Ints, Ints, Doubles, Doubles, Ints, Ints, std::int64_t>());
+
+  module.def("sampling_accumulate_chance", [](Ints first_edge, Doubles edge_probability, MutableDoubles out) {
+    accumulate_chance(first_edge.data(), edge_probability.data(), static_cast<std::int64_t>(first_edge.size()) - 1,
+                      out.data());
+  });
+  module.def("sampling_iterate",
+             [](BoundSamplingForm& bound, int scheme, double exploration, std::int64_t num_iterations,
+                std::int64_t node_limit, MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableWords random,
+                MutableWords counter) {
+               nb::gil_scoped_release release;
+               std::int64_t done = 0;
+               with_run(bound, exploration, regret_sum, strategy_sum, random, counter, [&](SamplingRun& run) {
+                 done = with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() {
+                   return sample_iterations<chosen>(run, num_iterations, node_limit);
+                 });
+               });
+               return done;
+             });
+  module.def("sampling_traverse",
+             [](BoundSamplingForm& bound, int scheme, double exploration, int player, MutableDoubles regret_sum,
+                MutableDoubles strategy_sum, MutableWords random, MutableWords counter) {
+               nb::gil_scoped_release release;
+               with_run(bound, exploration, regret_sum, strategy_sum, random, counter, [&](SamplingRun& run) {
+                 with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() { sample_player<chosen>(run, player); });
+               });
+             });
+}
+
+void bind_treeplex(nb::module_& module) {
+  module.def("treeplex_weights",
+             [](const BoundHistoryForm& bound, double scale, double growth, MutableDoubles weights) {
+               dilate_weights(bound.form, scale, growth, weights.data());
+             });
+  module.def("treeplex_diameter", [](const BoundHistoryForm& bound, int player, Doubles weights) {
+    return dilated_diameter(bound.form, player, weights.data());
+  });
+  module.def("treeplex_respond",
+             [](const BoundHistoryForm& bound, int player, double mu, Doubles weights, Doubles log_prior,
+                MutableDoubles values, MutableDoubles log_strategy, MutableDoubles realization) {
+               nb::gil_scoped_release release;
+               return respond_smoothly(bound.form, player, mu, weights.data(), log_prior.data(), values.data(),
+                                       log_strategy.data(), realization.data());
+             });
+}
+
 void bind_policy(nb::module_& module) {
   module.def("apply_policy_map",
              [](int policy_map, int fallback, double eta, Doubles regret, MutableDoubles out) {
@@ -193,4 +294,6 @@ NB_MODULE(_native, module) {
   bind_policy(module);
   bind_history(module);
   bind_public(module);
+  bind_sampling(module);
+  bind_treeplex(module);
 }

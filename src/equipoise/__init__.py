@@ -1,4 +1,104 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equipoise solves, learns, searches, plays and measures games with hidden information."""
+"""Equipoise solves, learns, searches, plays and measures games with hidden information.
+
+The names below are loaded when they are first used, so that importing the package costs nothing::
+
+    import equipoise
+
+    game = equipoise.make_game("leduc")
+    solution = equipoise.solve(game, equipoise.DCFR(), iterations=1000)
+    print(solution.exploitability, solution.strategy.probabilities(0, "..."))
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from equipoise.core.errors import EquipoiseError
+    from equipoise.core.progress import Progress
+    from equipoise.games.conformance import check_game
+    from equipoise.games.registry import game_names, make_game, parse_game
+    from equipoise.solvers.best_response import Evaluation, evaluate
+    from equipoise.solvers.rules import (
+        CFR,
+        DCFR,
+        CFRPlus,
+        DCFRPlus,
+        Hedge,
+        LinearCFR,
+        LinearCFRPlus,
+        NormalHedge,
+        Optimistic,
+        PredictiveCFRPlus,
+    )
+    from equipoise.solvers.solve import Solution, solve
+    from equipoise.solvers.strategy import TabularStrategy, mix_strategies
+    from equipoise.trees.history import HistoryTree, build_history_tree
+
+__all__ = [
+    "CFR",
+    "DCFR",
+    "CFRPlus",
+    "DCFRPlus",
+    "EquipoiseError",
+    "Evaluation",
+    "Hedge",
+    "HistoryTree",
+    "LinearCFR",
+    "LinearCFRPlus",
+    "NormalHedge",
+    "Optimistic",
+    "PredictiveCFRPlus",
+    "Progress",
+    "Solution",
+    "TabularStrategy",
+    "__version__",
+    "build_history_tree",
+    "check_game",
+    "evaluate",
+    "game_names",
+    "make_game",
+    "mix_strategies",
+    "parse_game",
+    "solve",
+]
 
 __version__ = "0.1.0"
+
+_HOMES: Final = {
+    "equipoise.core.errors": ("EquipoiseError",),
+    "equipoise.core.progress": ("Progress",),
+    "equipoise.games.conformance": ("check_game",),
+    "equipoise.games.registry": ("game_names", "make_game", "parse_game"),
+    "equipoise.solvers.best_response": ("Evaluation", "evaluate"),
+    "equipoise.solvers.rules": (
+        "CFR",
+        "DCFR",
+        "CFRPlus",
+        "DCFRPlus",
+        "Hedge",
+        "LinearCFR",
+        "LinearCFRPlus",
+        "NormalHedge",
+        "Optimistic",
+        "PredictiveCFRPlus",
+    ),
+    "equipoise.solvers.solve": ("Solution", "solve"),
+    "equipoise.solvers.strategy": ("TabularStrategy", "mix_strategies"),
+    "equipoise.trees.history": ("HistoryTree", "build_history_tree"),
+}
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'equipoise' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

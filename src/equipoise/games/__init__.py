@@ -2,7 +2,9 @@
 """The rules of games, and nothing but the rules."""
 
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
+from equipoise.games.conformance import GameReport, check_game
 from equipoise.games.parameters import ParameterRow
+from equipoise.games.playthrough import format_playthrough, sample_action
 from equipoise.games.registry import describe_parameters, game_names, make_game, parse_game
 
 __all__ = [
@@ -10,10 +12,14 @@ __all__ = [
     "TERMINAL",
     "ActionClass",
     "Game",
+    "GameReport",
     "GameSpec",
     "ParameterRow",
+    "check_game",
     "describe_parameters",
+    "format_playthrough",
     "game_names",
     "make_game",
     "parse_game",
+    "sample_action",
 ]

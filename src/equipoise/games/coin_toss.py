@@ -103,9 +103,7 @@ class CoinToss:
         if state.actor == 0:
             if action == SELL:
                 return CoinTossState(TERMINAL, path, "sold")
-            return (
-                CoinTossState(CHANCE, path, "draw") if self.subgames == 2 else CoinTossState(1, path, "guess")
-            )
+            return CoinTossState(CHANCE, path, "draw") if self.subgames == 2 else CoinTossState(1, path, "guess")
         if state.actor == CHANCE:
             return CoinTossState(1, path, f"guess in subgame {action + 1}")
         return CoinTossState(TERMINAL, path, f"{state.public}: {GUESSES[action]}")

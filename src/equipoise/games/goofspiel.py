@@ -116,15 +116,15 @@ class Goofspiel:
         if actor == TERMINAL or action not in (prizes if actor == CHANCE else hands[actor]):
             raise illegal_action(self, state, action)
         if actor == CHANCE:
-            return GoofspielState(0, hands, _without(prizes, action), action, bid, lead, own, f"{public}{action + 1}:")
+            return _turned_up(state, action)
         hand = _without(hands[actor], action)
         if actor == 0:
-            word = f"{own[0]}{action + 1} "
+            word = _joined(own[0], str(action + 1))
             return GoofspielState(1, (hand, hands[1]), prizes, prize, action, lead, (word, own[1]), public + PENDING)
         if self.reveal_bids:
             own = ("", "")
         else:
-            own = (own[0], f"{own[1]}{action + 1} ")
+            own = (own[0], _joined(own[1], str(action + 1)))
         lead += _points(prize, bid, action)
         public = public[: -len(PENDING)] + self._outcome(bid, action)
         return self._next_round(GoofspielState(0, (hands[0], hand), prizes, NO_CARD, NO_CARD, lead, own, public))
@@ -169,21 +169,31 @@ class Goofspiel:
         if len(prizes) == 1 and self.auto_last:
             (prize,), ((bid,), (answer,)) = prizes, hands
             lead += _points(prize, bid, answer)
-            public = f"{public}{prize + 1}:{self._outcome(bid, answer)}"
+            public = _joined(public, f"{prize + 1}:{self._outcome(bid, answer)}")
             return GoofspielState(TERMINAL, ((), ()), (), NO_CARD, NO_CARD, lead, own, public)
         if self.prizes is PrizeOrder.RANDOM:
             return state._replace(actor=CHANCE)
-        return GoofspielState(0, hands, prizes[1:], prizes[0], NO_CARD, lead, own, f"{public}{prizes[0] + 1}:")
+        return _turned_up(state, prizes[0])
 
     def _outcome(self, bid: int, answer: int) -> str:
         if self.reveal_bids:
-            return f"{bid + 1}-{answer + 1} "
-        return "= " if bid == answer else ("> " if bid > answer else "< ")
+            return f"{bid + 1}-{answer + 1}"
+        return "=" if bid == answer else (">" if bid > answer else "<")
 
 
 def _points(prize: int, bid: int, answer: int) -> int:
     """Returns what a round adds to player 0's lead."""
     return ((bid > answer) - (bid < answer)) * (prize + 1)
+
+
+def _turned_up(state: GoofspielState, prize: int) -> GoofspielState:
+    _, hands, prizes, _, _, lead, own, public = state
+    public = _joined(public, f"{prize + 1}:")
+    return GoofspielState(0, hands, _without(prizes, prize), prize, NO_CARD, lead, own, public)
+
+
+def _joined(text: str, word: str) -> str:
+    return f"{text} {word}" if text else word
 
 
 def _without(cards: tuple[int, ...], card: int) -> tuple[int, ...]:

@@ -29,11 +29,8 @@ from equipoise.games.parameters import check_parameters, format_value, parameter
 
 __all__ = ["Leduc", "Leduc5", "LeducNoLimit", "LeducState", "Sizing"]
 
-FOLD, CALL, FIRST_RAISE = (
-    0,
-    1,
-    2,
-)  # the raise of size index i is FIRST_RAISE + i, all-in comes after the last size
+# the raise of size index i is FIRST_RAISE + i; all-in comes after the last size
+FOLD, CALL, FIRST_RAISE = 0, 1, 2
 CHIP_PARTS = 64  # every amount is a multiple of 1/64 chip, so sums of chips are exact in binary
 NO_CARD = -1
 NOBODY = -1
@@ -98,9 +95,7 @@ class Leduc:
     def __post_init__(self) -> None:
         check_parameters(self)
         self._check_amounts()
-        object.__setattr__(
-            self, "_card_names", _card_names(self.ranks, 1 if self.merge_suits else self.suits)
-        )
+        object.__setattr__(self, "_card_names", _card_names(self.ranks, 1 if self.merge_suits else self.suits))
         object.__setattr__(self, "spec", self._make_spec())
 
     def initial_state(self) -> LeducState:
@@ -140,9 +135,7 @@ class Leduc:
             raise illegal_action(self, state, action)
         total, word = self._menu(state).raises[action]
         chips = (total, chips[1]) if actor == 0 else (chips[0], total)
-        return LeducState(
-            1 - actor, private, board, chips, num_raises + 1, has_checked, NOBODY, public + word
-        )
+        return LeducState(1 - actor, private, board, chips, num_raises + 1, has_checked, NOBODY, public + word)
 
     def returns(self, state: LeducState) -> tuple[float, ...]:
         """Returns chips won by each player."""
@@ -213,9 +206,7 @@ class Leduc:
             return LeducState(1 - actor, private, board, chips, num_raises, True, NOBODY, public)
         stake = max(chips)
         if board != NO_CARD:
-            return LeducState(
-                TERMINAL, private, board, (stake, stake), num_raises, has_checked, NOBODY, public
-            )
+            return LeducState(TERMINAL, private, board, (stake, stake), num_raises, has_checked, NOBODY, public)
         return LeducState(CHANCE, private, NO_CARD, (stake, stake), 0, False, NOBODY, public + "/")
 
     def _menu(self, state: LeducState) -> RaiseMenu:
@@ -234,12 +225,7 @@ class Leduc:
         if self.ranks * self.suits < 3:
             raise ConfigError(f"ranks x suits must be at least 3 cards, got {self.ranks * self.suits}")
         for name, sizes in (("first_sizes", self.first_sizes), ("second_sizes", self.second_sizes)):
-            if (
-                not sizes
-                or sizes[0] <= 0
-                or sizes[-1] == math.inf
-                or any(a >= b for a, b in itertools.pairwise(sizes))
-            ):
+            if not sizes or sizes[0] <= 0 or sizes[-1] == math.inf or any(a >= b for a, b in itertools.pairwise(sizes)):
                 raise ConfigError(f"{name} must be positive and ascending, got {format_value(sizes)!r}")
         if self.stack <= self.ante:
             raise ConfigError(
@@ -252,9 +238,7 @@ class Leduc:
             amounts += [*self.first_sizes, *self.second_sizes]
         for amount in amounts:
             if not (amount * CHIP_PARTS).is_integer():
-                raise ConfigError(
-                    f"amounts of chips must be multiples of 1/{CHIP_PARTS}, got {format_value(amount)}"
-                )
+                raise ConfigError(f"amounts of chips must be multiples of 1/{CHIP_PARTS}, got {format_value(amount)}")
 
     def _make_spec(self) -> GameSpec:
         if self.max_raises == 0:
@@ -263,6 +247,8 @@ class Leduc:
             stake = self.stack
         else:
             stake = self.ante + self.max_raises * (self.first_sizes[-1] + self.second_sizes[-1])
+        num_deals, num_passive = 3, 2  # in each round at most one check and one call
+        num_raises = self._most_raises(self.first_sizes) + self._most_raises(self.second_sizes)
         return GameSpec(
             name=self.name,
             version=1,
@@ -271,10 +257,7 @@ class Leduc:
             is_zero_sum=True,
             min_utility=-stake,
             max_utility=stake,
-            max_length=3
-            + sum(
-                2 + self._most_raises(sizes) for sizes in (self.first_sizes, self.second_sizes)
-            ),  # check, raises, call
+            max_length=num_deals + 2 * num_passive + num_raises,
         )
 
     def _most_raises(self, sizes: tuple[float, ...]) -> int:
@@ -300,12 +283,8 @@ class Leduc5(Leduc):
     name: ClassVar[str] = "leduc5"
 
     merge_suits: bool = parameter(True, "deal ranks only, weighted by their suits")
-    first_sizes: tuple[float, ...] = parameter(
-        (0.5, 1.0, 2.0, 4.0, 8.0), "bet and raise sizes of the first round"
-    )
-    second_sizes: tuple[float, ...] = parameter(
-        (1.0, 2.0, 4.0, 8.0, 16.0), "bet and raise sizes of the second round"
-    )
+    first_sizes: tuple[float, ...] = parameter((0.5, 1.0, 2.0, 4.0, 8.0), "bet and raise sizes of the first round")
+    second_sizes: tuple[float, ...] = parameter((1.0, 2.0, 4.0, 8.0, 16.0), "bet and raise sizes of the second round")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

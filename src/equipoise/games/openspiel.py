@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 from types import ModuleType
 from typing import Any
 
@@ -47,9 +48,7 @@ class OpenSpielGame:
         game_type = game.get_type()
         information = pyspiel.GameType.Information
         object.__setattr__(self, "_game", game)
-        object.__setattr__(
-            self, "_is_perfect_information", game_type.information == information.PERFECT_INFORMATION
-        )
+        object.__setattr__(self, "_is_perfect_information", game_type.information == information.PERFECT_INFORMATION)
         object.__setattr__(self, "_has_infostate_string", game_type.provides_information_state_string)
         if not self._has_infostate_string and not self._is_perfect_information:
             raise ConfigError(f"{PREFIX}{self.short_name} is not supported: no information state strings")
@@ -100,10 +99,10 @@ class OpenSpielGame:
         return tuple(state.inner.returns())
 
     def infostate(self, state: OpenSpielState, player: int) -> str:
-        """Returns OpenSpiel's information state on one line, with `\\n` for its line breaks.
+        r"""Returns OpenSpiel's information state on one line, with `\n` for its line breaks.
 
-        Off turn it is followed by who moves, where public states exist: OpenSpiel's strings often leave that
-        out.
+        Off turn the public state follows it, if there is one: OpenSpiel's strings often leave out what
+        a player sees while others act.
         """
         if not self._has_infostate_string:
             return self.public_state(state)
@@ -111,7 +110,7 @@ class OpenSpielGame:
         text = _escape(text)
         if self.actor(state) == player or not self._has_public_states():
             return text
-        return f"{text} ({self._turn(state)})"
+        return f"{text} [{self.public_state(state)}]"
 
     def public_state(self, state: OpenSpielState) -> str:
         """Returns what everybody has seen, and who moves; `InvalidStateError` if OpenSpiel cannot tell."""
@@ -181,11 +180,9 @@ def openspiel_parameter_rows(text: str) -> tuple[ParameterRow, ...]:
 
 def _import_pyspiel() -> ModuleType:
     try:
-        import pyspiel  # noqa: PLC0415, optional package
+        return importlib.import_module("pyspiel")
     except ImportError:
         raise MissingExtraError("open_spiel", "games", "an openspiel: game") from None
-    module: ModuleType = pyspiel
-    return module
 
 
 def _parse(text: str) -> tuple[str, dict[str, Any]]:
@@ -227,11 +224,8 @@ def _load(short_name: str, settings: dict[str, Any]) -> Any:
 def _public_observation(game_text: str) -> Any:
     """Returns OpenSpiel's observer of public information with perfect recall, or None if there is none."""
     pyspiel = _import_pyspiel()
-    from open_spiel.python import observation  # noqa: PLC0415, optional package
-
-    kind = pyspiel.IIGObservationType(
-        perfect_recall=True, public_info=True, private_info=pyspiel.PrivateInfoType.NONE
-    )
+    observation = importlib.import_module("open_spiel.python.observation")
+    kind = pyspiel.IIGObservationType(perfect_recall=True, public_info=True, private_info=pyspiel.PrivateInfoType.NONE)
     try:
         return observation.make_observation(pyspiel.load_game(game_text), kind)
     except (pyspiel.SpielError, RuntimeError):

@@ -95,16 +95,16 @@ class PhantomTicTacToe:
         bit = 1 << action
         known = _changed(tried, actor, tried[actor] | bit)
         is_taken = bool(stones[1 - actor] & bit)
-        mark = "! " if is_taken else " "
-        attempts = _changed(attempts, actor, f"{attempts[actor]}{board.names[action]}{mark}")
-        public = f"{public}{STONES[actor]}{mark}"
+        mark = "!" if is_taken else ""
+        attempts = _changed(attempts, actor, f"{attempts[actor]} {board.names[action]}{mark}".lstrip())
+        public = f"{public} {STONES[actor]}{mark}".lstrip()
         if is_taken:
             return PhantomTicTacToeState(actor, stones, known, NOBODY, attempts, public)
         stones = _changed(stones, actor, stones[actor] | bit)
         if board.completes_line(stones[actor], action):
-            return PhantomTicTacToeState(TERMINAL, stones, known, actor, attempts, public + "wins")
+            return PhantomTicTacToeState(TERMINAL, stones, known, actor, attempts, public + " wins")
         if stones[0] | stones[1] == board.full:
-            return PhantomTicTacToeState(TERMINAL, stones, known, NOBODY, attempts, public + "draw")
+            return PhantomTicTacToeState(TERMINAL, stones, known, NOBODY, attempts, public + " draw")
         return PhantomTicTacToeState(1 - actor, stones, known, NOBODY, attempts, public)
 
     def returns(self, state: PhantomTicTacToeState) -> tuple[float, ...]:

@@ -58,9 +58,7 @@ class Board:
 
     def draw(self, stones: tuple[int, int]) -> str:
         """Returns the board as text, rows separated by slashes."""
-        marks = [
-            "x" if stones[0] >> cell & 1 else "o" if stones[1] >> cell & 1 else "." for cell in self.cells
-        ]
+        marks = ["x" if stones[0] >> cell & 1 else "o" if stones[1] >> cell & 1 else "." for cell in self.cells]
         return "/".join("".join(marks[start : start + self.columns]) for start in self.cells[:: self.columns])
 
     def _line_masks(self) -> list[int]:

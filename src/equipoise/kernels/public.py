@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise import _native
+import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.history import NUM_DISCOUNT_COLUMNS, KernelRule, SweepTables
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -92,6 +92,7 @@ def run(
     target: float | None = None,
     seconds: float | None = None,
     seconds_before: float = 0.0,
+    is_interrupted: Callable[[], bool] = lambda: False,
 ) -> Iterator[Progress]:
     """Advances a solver to the first stopping point that is met and yields a record at each evaluation.
 
@@ -101,6 +102,7 @@ def run(
         target: exploitability to reach.
         seconds: time to spend, `seconds_before` included.
         seconds_before: time that a resumed run had already spent.
+        is_interrupted: asked between native calls; once true, a last record is yielded and the run ends.
     """
     check_stopping(iterations=iterations, target=target, seconds=seconds)
     clock = _Clock(seconds_before)
@@ -109,10 +111,12 @@ def run(
         goal = next_evaluation(solver.iteration)
         if iterations is not None:
             goal = min(goal, iterations)
-        clock.advance(solver, goal, deadline=seconds)
+        clock.advance(solver, goal, deadline=seconds, is_interrupted=is_interrupted)
         evaluation = solver.evaluate()
         last = clock.record(solver, evaluation, last, iterations=iterations, target=target, seconds=seconds)
         yield last
+        if is_interrupted():
+            return
         if target is not None and last.exploitability <= target:
             return
         if seconds is not None and last.seconds >= seconds:
@@ -131,10 +135,10 @@ class _Clock:
     def elapsed(self) -> float:
         return time.perf_counter() - self.start
 
-    def advance(self, solver: Solver, goal: int, *, deadline: float | None) -> None:
-        """Runs iterations up to `goal`, or until the deadline or a long silence cuts the stretch short."""
+    def advance(self, solver: Solver, goal: int, *, deadline: float | None, is_interrupted: Callable[[], bool]) -> None:
+        """Runs iterations up to `goal`, or until the deadline, an interruption or a long silence cuts it short."""
         self.solved_iterations, self.solved_seconds = 0, 0.0
-        while solver.iteration < goal:
+        while solver.iteration < goal and not is_interrupted():
             longest = max(1, min(MOST_ITERATIONS_PER_CALL, int(LONGEST_CALL_SECONDS / self.per_iteration)))
             num_iterations = min(goal - solver.iteration, longest)
             began = time.perf_counter()

@@ -7,6 +7,7 @@ A rule never traverses a tree. The kernels are specialised on `KernelRule` and r
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -64,8 +65,10 @@ class Rule(Protocol):
 
 def tabulate_discounts(rule: Rule, first_t: int, num_iterations: int) -> npt.NDArray[np.float64]:
     """Returns `[B, 5]` one row of discounts per iteration, in the order that kernels read."""
-    rows = [rule.discounts(t) for t in range(first_t, first_t + num_iterations)]
-    return np.array(rows, dtype=np.float64).reshape(num_iterations, len(Discounts._fields))
+    rows = map(rule.discounts, range(first_t, first_t + num_iterations))
+    # one flat iterator: NumPy takes twice as long over a list of tuples, and small trees sweep in microseconds
+    flat = np.fromiter(itertools.chain.from_iterable(rows), np.float64, num_iterations * len(Discounts._fields))
+    return flat.reshape(num_iterations, len(Discounts._fields))
 
 
 def discount_factor(u: float, exponent: float) -> float:
@@ -85,12 +88,12 @@ def discount_factor(u: float, exponent: float) -> float:
 
 
 def format_exponent(value: float) -> str:
-    """Returns an exponent as reports print it.
+    """Returns an exponent as reports print it, every digit that matters included.
 
-    >>> format_exponent(1.5), format_exponent(float("-inf")), format_exponent(2.0)
-    ('1.5', '-inf', '2')
+    >>> format_exponent(1.5), format_exponent(float("-inf")), format_exponent(2.0), format_exponent(1 / 3)
+    ('1.5', '-inf', '2', '0.3333333333333333')
     """
-    return f"{value:g}"
+    return repr(float(value)).removesuffix(".0")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,7 @@ class HistoryTree:
     infoset: IntArray  # [N] information set of the actor, NO_INFOSET elsewhere
     chance_probability: FloatArray  # [N] of the edge into the node, 1 unless chance moved
     public_chance: IntArray  # [N] at chance nodes with public outcomes: which public state; else PRIVATE_CHANCE
+    public_outcome: IntArray  # [N] at children of such nodes: which public state it led to; else PRIVATE_CHANCE
     first_edge: IntArray  # [N+1] into edge_child
     edge_child: IntArray  # [N-1] children in the order of actions
     terminal_node: IntArray  # [Z]
@@ -132,6 +133,7 @@ class _Recorder:
         self.infoset = array("i")
         self.chance_probability = array("d")
         self.public_chance = array("i")
+        self.public_outcome = array("i")
         self.terminal_sequence = [array("i") for _ in range(self.num_players)]
         self.terminal_chance = array("d")
         self.utility = [array("d") for _ in range(self.num_players)]
@@ -142,7 +144,8 @@ class _Recorder:
         self.infoset_first: list[int] = []  # provisional number of the set's first sequence
         self.infoset_parent: list[int] = []  # provisional number of the sequence above
         self.num_sequences = self.num_players  # provisional 0..P-1 are the empty sequences
-        self.public_states: dict[str, int] = {}
+        self.public_states: dict[str, int] = {}  # in which chance moves for all to see
+        self.public_results: dict[str, int] = {}  # to which such a move leads
 
     def too_large(self) -> GameTooLargeError:
         spec = self.game.spec
@@ -178,6 +181,7 @@ class _Recorder:
         self.subtree_end.append(node + 1)
         self.chance_probability.append(edge)
         self.public_chance.append(HistoryTree.PRIVATE_CHANCE)
+        self.public_outcome.append(HistoryTree.PRIVATE_CHANCE)
         if actor == TERMINAL:
             self.infoset.append(HistoryTree.NO_INFOSET)
             self.terminal_chance.append(chance)
@@ -191,9 +195,11 @@ class _Recorder:
             outcomes = game.chance_outcomes(state)
             share /= len(outcomes)
             children = [(game.apply(state, outcome), probability) for outcome, probability in outcomes]
-            self.public_chance[node] = self.public_index(state, [child for child, _ in children])
-            for child, probability in children:
+            self.public_chance[node], public_outcomes = self.public_indices(state, [child for child, _ in children])
+            for (child, probability), public_outcome in zip(children, public_outcomes, strict=True):
+                child_node = len(self.actor)
                 self.visit(child, node, probability, chance * probability, sequences, (before, share))
+                self.public_outcome[child_node] = public_outcome
                 before += share
         else:
             actions = game.legal_actions(state)
@@ -231,14 +237,17 @@ class _Recorder:
             )
         return infoset
 
-    def public_index(self, state: Any, children: list[Any]) -> int:
-        """Returns which public state a chance node is in if everybody sees its outcome, else PRIVATE_CHANCE."""
+    def public_indices(self, state: Any, children: list[Any]) -> tuple[int, list[int]]:
+        """Returns numbers for the public states of a chance node and of its children if all see the outcome."""
         try:
-            if len({self.game.public_state(child) for child in children}) < len(children):
-                return HistoryTree.PRIVATE_CHANCE
-            return self.public_states.setdefault(self.game.public_state(state), len(self.public_states))
+            names = [self.game.public_state(child) for child in children]
+            if len(set(names)) == len(names):
+                results = [self.public_results.setdefault(name, len(self.public_results)) for name in names]
+                name = self.game.public_state(state)
+                return self.public_states.setdefault(name, len(self.public_states)), results
         except InvalidStateError:  # a game that cannot tell what is public: nothing is sampled as public
-            return HistoryTree.PRIVATE_CHANCE
+            pass
+        return HistoryTree.PRIVATE_CHANCE, [HistoryTree.PRIVATE_CHANCE] * len(children)
 
 
 def build_history_tree(
@@ -314,6 +323,7 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
         infoset=infoset,
         chance_probability=_as_array(recorder.chance_probability, np.float64),
         public_chance=_as_array(recorder.public_chance, np.int32),
+        public_outcome=_as_array(recorder.public_outcome, np.int32),
         first_edge=first_edge,
         edge_child=edges.astype(np.int32),
         terminal_node=np.flatnonzero(actor == TERMINAL).astype(np.int32),

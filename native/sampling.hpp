@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Monte Carlo CFR over a history tree: one traversal, specialised on what is sampled and what is enumerated.
+//
+// `traverse` returns an unbiased estimate of the traverser's value of a history. `cf_reach` is the product, over
+// everything on the path but the traverser's own probabilities, of true probability over sampling probability; the
+// traverser's own sampling probabilities divide it too. An information set that is met again in the same traversal
+// plays the strategy, and where it samples the action, of the first meeting: stamps carry the traversal's number.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "policy.hpp"
+#include "random.hpp"
+
+namespace equipoise {
+
+enum class Scheme : int { external = 0, outcome = 1, chance = 2, public_chance = 3 };
+
+constexpr bool samples_own(Scheme scheme) { return scheme == Scheme::outcome; }
+constexpr bool samples_opponents(Scheme scheme) { return scheme == Scheme::external || scheme == Scheme::outcome; }
+
+inline constexpr int chance_actor = -1;
+inline constexpr int terminal_actor = -2;
+
+// Views of one tree; N nodes, E = N - 1 edges, I information sets, Z terminals, S public states.
+struct SamplingForm {
+  int num_players = 0;
+  std::int64_t num_terminals = 0;
+  std::int32_t num_infosets = 0;
+  std::int32_t num_public_states = 0;
+  const std::int8_t* actor = nullptr;            // [N]
+  const std::int32_t* detail = nullptr;          // [N] information set, terminal, or public state of a chance node (or -1)
+  const std::int32_t* first_edge = nullptr;      // [N+1]
+  const std::int32_t* edge_child = nullptr;      // [E]
+  const double* edge_probability = nullptr;      // [E] of chance; 1 elsewhere
+  const double* edge_cumulative = nullptr;       // [E] of chance, within siblings
+  const std::int32_t* edge_slot = nullptr;       // [E] of public chance: which of the public state's outcomes
+  const std::int32_t* first_slot = nullptr;      // [S+1] into slot_probability
+  const double* slot_probability = nullptr;      // with which each outcome of a public state is drawn
+  const double* utility = nullptr;               // [P, Z]
+  const std::int32_t* first_sequence = nullptr;  // [I]
+  const std::int32_t* num_actions = nullptr;     // [I]
+};
+
+// Memory of the traversal under way, kept between calls: stamps equal to `traversal` are fresh, all others stale.
+struct SamplingScratch {
+  std::int64_t traversal = 0;
+  std::vector<double> strategy;            // [Q] frozen at the first meeting of a traversal
+  std::vector<std::int64_t> stamp;         // [I]
+  std::vector<std::int32_t> drawn_action;  // [I] where actions are sampled
+  std::vector<std::int64_t> public_stamp;  // [S]
+  std::vector<std::int32_t> drawn_slot;    // [S]
+  std::vector<double> stack;               // values of the actions of the traverser's nodes on the path
+  std::size_t stack_top = 0;
+
+  void prepare(std::size_t num_sequences, std::size_t num_infosets, std::size_t num_public_states) {
+    strategy.resize(num_sequences);
+    stamp.resize(num_infosets);
+    drawn_action.resize(num_infosets);
+    public_stamp.resize(num_public_states);
+    drawn_slot.resize(num_public_states);
+  }
+};
+
+// One run: its tables, its randomness and its counter.
+struct SamplingRun {
+  const SamplingForm& form;
+  SamplingScratch& scratch;
+  double exploration;  // of outcome sampling, in [0, 1]
+  double* regret_sum;  // [Q]
+  double* strategy_sum;  // [Q]
+  Random random;
+  std::int64_t nodes_touched;
+  int traverser = 0;
+
+  // Two players: the opponent's nodes are met with its own reach. With more, the others' reach would weigh in as well,
+  // and cannot be divided out where it is zero: `walk_average` takes over.
+  bool averages_at_opponents() const { return form.num_players == 2; }
+
+  // Freezes the strategy of an information set for this traversal; returns whether this is the first meeting.
+  bool freeze(std::int32_t infoset) {
+    if (scratch.stamp[infoset] == scratch.traversal) return false;
+    scratch.stamp[infoset] = scratch.traversal;
+    const std::int32_t first = form.first_sequence[infoset];
+    regret_matching(Fallback::uniform, form.num_actions[infoset], regret_sum + first, scratch.strategy.data() + first);
+    return true;
+  }
+
+  void add_to_average(std::int32_t infoset, double weight) {
+    const std::int32_t first = form.first_sequence[infoset];
+    for (int a = 0; a < form.num_actions[infoset]; ++a) strategy_sum[first + a] += weight * scratch.strategy[first + a];
+  }
+};
+
+template <Scheme scheme>
+double traverse(SamplingRun& run, std::int32_t node, double own_reach, double cf_reach);
+
+// A chance node: one outcome, one outcome per public state, or (private chance under public-chance sampling) all.
+template <Scheme scheme>
+double traverse_chance(SamplingRun& run, std::int32_t node, double own_reach, double cf_reach) {
+  const SamplingForm& form = run.form;
+  const std::int32_t begin = form.first_edge[node];
+  const int size = form.first_edge[node + 1] - begin;
+  if constexpr (scheme != Scheme::public_chance) {
+    const int outcome = draw_cumulative(run.random, form.edge_cumulative + begin, size);
+    return traverse<scheme>(run, form.edge_child[begin + outcome], own_reach, cf_reach);
+  }
+  const std::int32_t public_state = form.detail[node];
+  if (public_state < 0) {
+    double value = 0.0;
+    for (int outcome = 0; outcome < size; ++outcome) {
+      const double probability = form.edge_probability[begin + outcome];
+      value += probability * traverse<scheme>(run, form.edge_child[begin + outcome], own_reach, cf_reach * probability);
+    }
+    return value;
+  }
+  const std::int32_t first = form.first_slot[public_state];
+  SamplingScratch& scratch = run.scratch;
+  if (scratch.public_stamp[public_state] != scratch.traversal) {
+    scratch.public_stamp[public_state] = scratch.traversal;
+    scratch.drawn_slot[public_state] = draw(run.random, form.first_slot[public_state + 1] - first,
+                                            [&](int slot) { return form.slot_probability[first + slot]; });
+  }
+  const std::int32_t slot = scratch.drawn_slot[public_state];
+  for (int outcome = 0; outcome < size; ++outcome) {
+    if (form.edge_slot[begin + outcome] != slot) continue;
+    const double ratio = form.edge_probability[begin + outcome] / form.slot_probability[first + slot];
+    return ratio * traverse<scheme>(run, form.edge_child[begin + outcome], own_reach, cf_reach * ratio);
+  }
+  return 0.0;  // the drawn outcome cannot happen here: its true probability is zero
+}
+
+template <Scheme scheme>
+double traverse_opponent(SamplingRun& run, std::int32_t node, double own_reach, double cf_reach) {
+  const SamplingForm& form = run.form;
+  const std::int32_t infoset = form.detail[node];
+  const std::int32_t begin = form.first_edge[node];
+  const int num_actions = form.num_actions[infoset];
+  const bool is_first = run.freeze(infoset);
+  const double* strategy = run.scratch.strategy.data() + form.first_sequence[infoset];
+  if constexpr (samples_opponents(scheme)) {
+    if (is_first) {
+      // reached with the owner's own probability times 1 / cf_reach (and a constant of chance)
+      if (run.averages_at_opponents()) run.add_to_average(infoset, cf_reach);
+      run.scratch.drawn_action[infoset] = draw(run.random, num_actions, [&](int a) { return strategy[a]; });
+    }
+    return traverse<scheme>(run, form.edge_child[begin + run.scratch.drawn_action[infoset]], own_reach, cf_reach);
+  }
+  double value = 0.0;
+  for (int a = 0; a < num_actions; ++a) {
+    const double reach = cf_reach * strategy[a];
+    // nothing below can change a regret, a value or the average: exact
+    if (reach == 0.0 && own_reach == 0.0) continue;
+    value += strategy[a] * traverse<scheme>(run, form.edge_child[begin + a], own_reach, reach);
+  }
+  return value;
+}
+
+// The traverser samples one action, exploring: outcome sampling alone.
+template <Scheme scheme>
+double traverse_own_sampled(SamplingRun& run, std::int32_t node, double own_reach, double cf_reach) {
+  const SamplingForm& form = run.form;
+  const std::int32_t infoset = form.detail[node];
+  const std::int32_t first = form.first_sequence[infoset];
+  const int num_actions = form.num_actions[infoset];
+  run.freeze(infoset);
+  const double* strategy = run.scratch.strategy.data() + first;
+  const auto sampling = [&](int a) {
+    return run.exploration / num_actions + (1.0 - run.exploration) * strategy[a];
+  };
+  const int chosen = draw(run.random, num_actions, sampling);
+  const double probability = sampling(chosen);
+  const std::int32_t child = form.edge_child[form.first_edge[node] + chosen];
+  const double sampled = traverse<scheme>(run, child, own_reach, cf_reach / probability) / probability;
+  const double value = strategy[chosen] * sampled;
+  for (int a = 0; a < num_actions; ++a) {
+    run.regret_sum[first + a] += cf_reach * ((a == chosen ? sampled : 0.0) - value);
+  }
+  return value;
+}
+
+template <Scheme scheme>
+double traverse_own(SamplingRun& run, std::int32_t node, double own_reach, double cf_reach) {
+  const SamplingForm& form = run.form;
+  const std::int32_t infoset = form.detail[node];
+  const std::int32_t first = form.first_sequence[infoset];
+  const std::int32_t begin = form.first_edge[node];
+  const int num_actions = form.num_actions[infoset];
+  const bool is_first = run.freeze(infoset);
+  if constexpr (!samples_opponents(scheme)) {
+    if (is_first) run.add_to_average(infoset, own_reach);
+  }
+  SamplingScratch& scratch = run.scratch;
+  const std::size_t base = scratch.stack_top;
+  scratch.stack_top += static_cast<std::size_t>(num_actions);
+  if (scratch.stack.size() < scratch.stack_top) scratch.stack.resize(2 * scratch.stack_top);  // in first traversals alone
+  double value = 0.0;
+  for (int a = 0; a < num_actions; ++a) {
+    const double probability = scratch.strategy[first + a];
+    const double sampled = traverse<scheme>(run, form.edge_child[begin + a], own_reach * probability, cf_reach);
+    scratch.stack[base + a] = sampled;
+    value += probability * sampled;
+  }
+  for (int a = 0; a < num_actions; ++a) {
+    run.regret_sum[first + a] += cf_reach * (scratch.stack[base + a] - value);
+  }
+  scratch.stack_top = base;
+  return value;
+}
+
+template <Scheme scheme>
+double traverse(SamplingRun& run, std::int32_t node, double own_reach, double cf_reach) {
+  ++run.nodes_touched;
+  const SamplingForm& form = run.form;
+  const int actor = form.actor[node];
+  if (actor == terminal_actor) return form.utility[run.traverser * form.num_terminals + form.detail[node]];
+  if (actor == chance_actor) return traverse_chance<scheme>(run, node, own_reach, cf_reach);
+  if (actor != run.traverser) return traverse_opponent<scheme>(run, node, own_reach, cf_reach);
+  if constexpr (samples_own(scheme)) return traverse_own_sampled<scheme>(run, node, own_reach, cf_reach);
+  return traverse_own<scheme>(run, node, own_reach, cf_reach);
+}
+
+// One path on which `player` follows its strategy, chance its probabilities and the others move uniformly, so that a
+// set is met with the player's own probability times a constant: its strategy is added with weight 1.
+inline void walk_average(SamplingRun& run, int player) {
+  const SamplingForm& form = run.form;
+  std::int32_t node = 0;
+  for (++run.nodes_touched; form.actor[node] != terminal_actor; ++run.nodes_touched) {
+    const std::int32_t begin = form.first_edge[node];
+    const int size = form.first_edge[node + 1] - begin;
+    int chosen = 0;
+    if (form.actor[node] == chance_actor) {
+      chosen = draw_cumulative(run.random, form.edge_cumulative + begin, size);
+    } else if (form.actor[node] == player) {
+      const std::int32_t infoset = form.detail[node];
+      run.freeze(infoset);
+      run.add_to_average(infoset, 1.0);
+      const double* strategy = run.scratch.strategy.data() + form.first_sequence[infoset];
+      chosen = draw(run.random, size, [&](int a) { return strategy[a]; });
+    } else {
+      chosen = static_cast<int>(run.random.uniform() * size);
+    }
+    node = form.edge_child[begin + chosen];
+  }
+}
+
+template <Scheme scheme>
+void sample_player(SamplingRun& run, int player) {
+  run.traverser = player;
+  ++run.scratch.traversal;
+  traverse<scheme>(run, 0, 1.0, 1.0);
+  if (samples_opponents(scheme) && !run.averages_at_opponents()) {
+    ++run.scratch.traversal;
+    walk_average(run, player);
+  }
+}
+
+// Runs iterations, each a traversal for every player, until their number or the limit of nodes is reached; returns how
+// many were completed.
+template <Scheme scheme>
+std::int64_t sample_iterations(SamplingRun& run, std::int64_t num_iterations, std::int64_t node_limit) {
+  std::int64_t done = 0;
+  while (done < num_iterations && run.nodes_touched < node_limit) {
+    for (int player = 0; player < run.form.num_players; ++player) sample_player<scheme>(run, player);
+    ++done;
+  }
+  return done;
+}
+
+// Calls `work` with the scheme as a compile-time constant.
+template <typename Work>
+auto with_scheme(Scheme scheme, Work&& work) {
+  switch (scheme) {
+    case Scheme::outcome:
+      return work.template operator()<Scheme::outcome>();
+    case Scheme::chance:
+      return work.template operator()<Scheme::chance>();
+    case Scheme::public_chance:
+      return work.template operator()<Scheme::public_chance>();
+    default:
+      return work.template operator()<Scheme::external>();
+  }
+}
+
+// Overwrites `out` with the running sum of chance probabilities within each chance node's children.
+inline void accumulate_chance(const std::int32_t* first_edge, const double* edge_probability, std::int64_t num_nodes,
+                              double* out) {
+  for (std::int64_t node = 0; node < num_nodes; ++node) {
+    double total = 0.0;
+    for (std::int32_t edge = first_edge[node]; edge < first_edge[node + 1]; ++edge) {
+      total += edge_probability[edge];
+      out[edge] = total;
+    }
+  }
+}
+
+}  // namespace equipoise

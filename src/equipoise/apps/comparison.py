@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise compare`: several rules on one game, as curves and as a table."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from equipoise.apps.display import SolveDisplay, format_duration, format_small, make_console
+from equipoise.apps.methods import METHODS, find_method, normalize_rule
+from equipoise.apps.output import write_json
+from equipoise.apps.parse import format_game, parse_game_options, split_list
+from equipoise.apps.plots import check_plot_path, plot_convergence
+from equipoise.apps.preparation import grow_tree, prepare
+from equipoise.apps.signals import SignalFlag
+from equipoise.apps.solve import Form, GameOptions, Updates
+from equipoise.core.errors import ConfigError
+from equipoise.core.progress import Progress
+from equipoise.core.provenance import find_commit, version
+from equipoise.games.base import Game
+from equipoise.games.parameters import format_value
+from equipoise.solvers.driver import run
+from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.solve import Stopping
+
+__all__ = ["CompareOptions", "compare"]
+
+DEFAULT_ITERATIONS = 1000
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions(GameOptions):
+    """What `equipoise compare` is told."""
+
+    rules: Annotated[
+        str, typer.Option(help="Rules, methods, or METHOD:RULE, separated by commas.", metavar="NAME,NAME,...")
+    ] = "cfr,cfr+,lcfr,dcfr"
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", "-n", help=f"Of each (default {DEFAULT_ITERATIONS}).")
+    ] = None
+    target: Annotated[float | None, typer.Option(help="Stop each at this exploitability.")] = None
+    seconds: Annotated[float | None, typer.Option(help="Stop each after this time.")] = None
+    updates: Annotated[Updates, typer.Option(help="Of full-width methods.")] = Updates.ALTERNATING
+    seed: Annotated[int, typer.Option(min=0, help="Of methods that sample.")] = 0
+    plot: Annotated[Path | None, typer.Option(help="Draw the curves: .png, .svg or .pdf.")] = None
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+
+
+def compare(options: CompareOptions) -> None:
+    """Solve one game with several rules or methods, and draw exploitability against iterations and time."""
+    console = make_console(is_quiet=options.quiet)
+    if options.plot is not None:
+        check_plot_path(options.plot)
+    game = parse_game_options(options.game, options.parameters or [])
+    configs = _parse_configs(game, options)
+    stopping = _stopping(options)
+    curves: dict[str, list[Progress]] = {}
+    grown = grow_tree(game, max_histories=options.max_histories, console=console)
+    with SignalFlag() as flag:
+        for name, config in configs.items():
+            prepared = prepare(grown, config, console=console)
+            is_exact = find_method(config.method).is_exact
+            with SolveDisplay(console, f"{game.spec.name} · {name}") as display:
+                for record in run(
+                    prepared.solver,
+                    iterations=1 if is_exact else stopping.iterations,
+                    target=stopping.target,
+                    seconds=stopping.seconds,
+                    is_interrupted=flag,
+                ):
+                    curves.setdefault(name, []).append(record)
+                    display.update(record)
+            if flag():
+                break
+        if options.plot is not None:
+            plot_convergence(curves, options.plot, title=format_game(game), target=stopping.target)
+    rows = [_describe(configs[name], records) for name, records in curves.items()]
+    if options.json:
+        write_json(
+            {
+                "game": game.spec.name,
+                "label": game.spec.label,
+                "num_histories": grown.num_histories,
+                "num_infosets": grown.num_infosets,
+                "seed": options.seed,
+                "version": version(),
+                "commit": find_commit(),
+                "plot": None if options.plot is None else str(options.plot),
+                "rows": rows,
+            }
+        )
+    else:
+        make_console(is_stderr=False).print(_as_table(game, curves))
+    if options.plot is not None:
+        console.print(f"curves in {options.plot}")
+    if flag():
+        console.print(f"interrupted after {len(curves)} of {len(configs)}", style="yellow")
+        raise typer.Exit(flag.exit_code)
+
+
+def _stopping(options: CompareOptions) -> Stopping:
+    is_open = options.iterations is None and options.target is None and options.seconds is None
+    iterations = DEFAULT_ITERATIONS if is_open else options.iterations
+    return Stopping(iterations=iterations, target=options.target, seconds=options.seconds)
+
+
+def _parse_configs(game: Game[Any], options: CompareOptions) -> dict[str, RunConfig]:
+    """Returns what each name in the list means; an unknown one is an error before anything runs."""
+    spec = game.spec
+    configs: dict[str, RunConfig] = {}
+    for text in split_list(options.rules):
+        method, rule_text = _split_method(text)
+        rule = normalize_rule(method, rule_text)
+        name = f"{method}:{rule}" if method != "cfr" and rule else (rule or method)
+        configs[name] = RunConfig(
+            game=spec.name,
+            parameters={key: format_value(value) for key, value in spec.parameters.items()},
+            game_version=spec.version,
+            method=method,
+            form=str(Form.HISTORY),
+            rule=rule,
+            updates=str(options.updates),
+            seed=options.seed,
+            threads=options.threads or 1,
+        )
+    if not configs:
+        raise ConfigError("--rules needs at least one name")
+    return configs
+
+
+def _split_method(text: str) -> tuple[str, str | None]:
+    """Returns method and rule: a rule alone is one of full-width CFR, a method alone takes its default rule."""
+    method, colon, rule = text.partition(":")
+    if colon:
+        return method.strip().lower(), rule.strip()
+    if text.lower() in METHODS and text.lower() != "cfr":  # cfr alone is the rule of that name
+        return text.lower(), None
+    return "cfr", text
+
+
+def _describe(config: RunConfig, records: list[Progress]) -> dict[str, Any]:
+    last = records[-1]
+    return {
+        "rule": config.rule,
+        "method": config.method,
+        "iterations": last.iteration,
+        "seconds": last.seconds,
+        "exploitability": last.exploitability,
+        "nash_conv": last.nash_conv,
+        "game_value": last.game_value,
+        "progress": [dataclasses.asdict(record) for record in records],
+    }
+
+
+def _as_table(game: Game[Any], curves: dict[str, list[Progress]]) -> Table:
+    table = Table(title=format_game(game), title_justify="left")
+    table.add_column("rule", overflow="fold")
+    for name in ("iterations", "time", "exploitability", "value"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, records in sorted(curves.items(), key=lambda item: item[1][-1].exploitability):
+        last = records[-1]
+        table.add_row(
+            name,
+            f"{last.iteration:,}",
+            format_duration(last.seconds),
+            format_small(last.exploitability),
+            f"{last.game_value:+.6f}",
+        )
+    return table

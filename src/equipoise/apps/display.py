@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress for people: live on a terminal, now and then a line anywhere else. Everything goes to the error stream."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from equipoise.core.progress import Progress
+
+__all__ = ["BuildDisplay", "SolveDisplay", "format_duration", "format_small", "make_console", "sparkline"]
+
+SECONDS_BETWEEN_LINES = 5.0  # where the output is not a terminal
+BLOCKS = "▁▂▃▄▅▆▇█"
+SPARKLINE_WIDTH = 32
+
+
+def make_console(*, is_stderr: bool = True, is_quiet: bool = False) -> Console:
+    """Returns a console that prints text as it is: on the error stream for messages, on standard output for results."""
+    return Console(stderr=is_stderr, quiet=is_quiet, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def format_duration(seconds: float) -> str:
+    """Returns a time as people read it.
+
+    >>> format_duration(0.0042), format_duration(7.31), format_duration(754), format_duration(90061)
+    ('4.2 ms', '7.3 s', '12:34', '25:01:01')
+    """
+    if seconds < 1:
+        return f"{seconds * 1e3:.1f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def format_small(value: float) -> str:
+    """Returns a number that may be tiny with three digits.
+
+    >>> format_small(0.000123456), format_small(0.25), format_small(0.0)
+    ('1.23e-04', '0.25', '0')
+    """
+    if value == 0 or abs(value) >= 1e-3:
+        return f"{value:.3g}"
+    return f"{value:.2e}"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Returns a curve in one line of blocks, on a logarithmic scale.
+
+    >>> sparkline([1.0, 0.1, 0.01, 0.001])
+    '█▆▃▁'
+    """
+    logs = [math.log10(max(value, 1e-300)) for value in values if value > 0][-SPARKLINE_WIDTH:]
+    if not logs:
+        return ""
+    low, high = min(logs), max(logs)
+    scale = (len(BLOCKS) - 1) / (high - low) if high > low else 0.0
+    return "".join(BLOCKS[round((value - low) * scale)] for value in logs)
+
+
+class BuildDisplay:
+    """Shows a tree growing; small trees are done before there is anything to show."""
+
+    def __init__(self, console: Console, label: str) -> None:
+        self.console = console
+        self.label = label
+        self.bar: ProgressBar | None = None
+        self.task = TaskID(0)
+        self.last_line = time.monotonic()
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            columns = (
+                TextColumn("building {task.description}", markup=False),
+                BarColumn(),
+                TextColumn("{task.fields[histories]:,} histories"),
+                TimeRemainingColumn(),
+            )
+            self.bar = ProgressBar(*columns, console=self.console, transient=True)
+            self.task = self.bar.add_task(self.label, total=1.0, histories=0)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def update(self, num_histories: int, fraction: float) -> None:
+        """Shows how many histories there are and which share of the tree is done."""
+        if self.bar is not None:
+            self.bar.start()
+            self.bar.update(self.task, completed=fraction, histories=num_histories)
+        elif time.monotonic() - self.last_line >= SECONDS_BETWEEN_LINES:
+            self.last_line = time.monotonic()
+            self.console.print(f"building {self.label}: {num_histories:,} histories, {fraction:.0%}")
+
+
+class SolveDisplay:
+    """Shows a run converging."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        self.console = console
+        self.title = title
+        self.live: Live | None = None
+        self.history: list[float] = []
+        self.last_line = time.monotonic()
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self.live = Live(console=self.console, transient=True, refresh_per_second=8)
+            self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+    def update(self, record: Progress) -> None:
+        """Shows a record."""
+        self.history.append(record.exploitability)
+        if self.live is not None:
+            self.live.update(self._panel(record))
+        elif time.monotonic() - self.last_line >= SECONDS_BETWEEN_LINES:
+            self.last_line = time.monotonic()
+            self.console.print(_line(self.title, record))
+
+    def _panel(self, record: Progress) -> Group:
+        grid = Table.grid(padding=(0, 3))
+        grid.add_column(style="dim")
+        grid.add_column(justify="right", min_width=14)
+        grid.add_column(style="dim")
+        grid.add_column(justify="right", min_width=12)
+        left = "-" if record.seconds_left is None else format_duration(record.seconds_left)
+        exploitability = Text(format_small(record.exploitability), style="bold green")
+        grid.add_row("iteration", f"{record.iteration:,}", "exploitability", exploitability)
+        grid.add_row("rate", f"{record.iterations_per_second:,.0f} /s", "value", f"{record.game_value:+.6f}")
+        grid.add_row("elapsed", format_duration(record.seconds), "left", left)
+        return Group(Text(self.title, style="bold"), grid, Text(sparkline(self.history), style="green"))
+
+
+def _line(title: str, record: Progress) -> str:
+    left = "" if record.seconds_left is None else f", {format_duration(record.seconds_left)} left"
+    return (
+        f"{title}: iteration {record.iteration:,}, exploitability {format_small(record.exploitability)}, "
+        f"{record.iterations_per_second:,.0f} iterations/s, {format_duration(record.seconds)}{left}"
+    )

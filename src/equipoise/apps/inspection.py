@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise evaluate` and `equipoise show`: what a saved strategy is worth, and what it does."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import fnmatch
+import io
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from equipoise.apps.display import format_duration, format_small, make_console
+from equipoise.apps.output import write_json
+from equipoise.apps.preparation import build_tree
+from equipoise.core import checkpoint
+from equipoise.core.checkpoint import Kind
+from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.provenance import version
+from equipoise.games.base import Game
+from equipoise.games.registry import make_game, parse_game
+from equipoise.solvers.best_response import evaluate as evaluate_strategy
+from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES
+
+__all__ = ["EvaluateOptions", "ShowOptions", "StrategyFile", "evaluate", "show"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyFile:
+    """A strategy from a file of either kind, with what the file says about it."""
+
+    strategy: TabularStrategy
+    metadata: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> StrategyFile:
+        """Returns the strategy in a file and its metadata."""
+        content = checkpoint.load(path, Kind.RUN, Kind.STRATEGY)
+        return cls(strategy=TabularStrategy.decode(content), metadata=content.metadata)
+
+    def make_game(self, path: Path) -> Game[Any]:
+        """Returns the game that the strategy is for; raises if its rules have changed since."""
+        if "game" not in self.metadata:
+            return parse_game(self.strategy.game_label)
+        game = make_game(self.metadata["game"], **self.metadata["parameters"])
+        if game.spec.version != self.metadata["game_version"]:
+            raise CheckpointError(
+                f"{path} was solved under version {self.metadata['game_version']} of {game.spec.name}, "
+                f"this is version {game.spec.version}"
+            )
+        return game
+
+    def describe(self) -> dict[str, Any]:
+        """Returns what the file says about its run, under the keys that `solve --json` uses."""
+        found = self.metadata
+        return {
+            "game": found.get("game", self.strategy.game_label.partition("(")[0]),
+            "label": self.strategy.game_label,
+            "rule": found.get("rule"),
+            "method": found.get("method"),
+            "iterations": found.get("iteration"),
+            "seed": found.get("seed"),
+            "version": version(),
+            "solved_by_version": found.get("equipoise_version"),
+            "solved_by_commit": found.get("commit"),
+        }
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """What `equipoise evaluate` is told."""
+
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
+    max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
+    threads: Annotated[int, typer.Option(min=1, help="Size of the team.")] = 1
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+
+
+def evaluate(options: EvaluateOptions) -> None:
+    """Say exactly what a saved strategy earns and what a best response would gain."""
+    console = make_console(is_quiet=options.quiet)
+    file = StrategyFile.load(options.file)
+    tree = build_tree(file.make_game(options.file), max_histories=options.max_histories, console=console)
+    began = time.perf_counter()
+    evaluation = evaluate_strategy(tree, file.strategy.to_tree(tree), num_threads=options.threads)
+    seconds = time.perf_counter() - began
+    size = tree.size
+    result = {
+        **file.describe(),
+        "file": str(options.file),
+        "exploitability": evaluation.exploitability,
+        "nash_conv": evaluation.nash_conv,
+        "game_value": evaluation.values[0],
+        "values": list(evaluation.values),
+        "best_response_values": list(evaluation.best_response_values),
+        "num_histories": size.num_histories,
+        "num_infosets": size.num_infosets,
+        "seconds": seconds,
+    }
+    if options.json:
+        write_json(result)
+        return
+    table = Table(title=f"{tree.game_label}, evaluated in {format_duration(seconds)}", title_justify="left")
+    for name in ("player", "value", "best response", "gain"):
+        table.add_column(name, justify="right")
+    for player, (value, best) in enumerate(zip(evaluation.values, evaluation.best_response_values, strict=True)):
+        table.add_row(str(player), f"{value:+.6f}", f"{best:+.6f}", format_small(best - value))
+    output = make_console(is_stderr=False)
+    output.print(table)
+    output.print(
+        f"exploitability {format_small(evaluation.exploitability)}, nash_conv {format_small(evaluation.nash_conv)}"
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions:
+    """What `equipoise show` is told."""
+
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
+    infostate: Annotated[
+        str | None, typer.Option("--infostate", "-i", help="Only information states with this text, or like this glob.")
+    ] = None
+    player: Annotated[int | None, typer.Option(min=0, help="Only this player's, from 0.")] = None
+    limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50
+    json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
+    csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each action.")] = False
+
+
+def show(options: ShowOptions) -> None:
+    """Show a saved strategy: at each information state, the probability of each action."""
+    if options.json and options.csv:
+        raise ConfigError("--json and --csv are two formats: give one of them")
+    file = StrategyFile.load(options.file)
+    strategy = file.strategy
+    matching = list(_matching_rows(strategy, options))
+    rows = matching[: options.limit or None]
+    if options.json:
+        write_json({**file.describe(), "num_matching": len(matching), "rows": [_row(strategy, row) for row in rows]})
+    elif options.csv:
+        typer.echo(_as_csv(strategy, rows), nl=False)
+    else:
+        make_console(is_stderr=False).print(_as_table(strategy, rows))
+        if len(rows) < len(matching):
+            make_console().print(f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all")
+    if not matching:
+        make_console().print("no information state matches", style="yellow")
+
+
+def _matching_rows(strategy: TabularStrategy, options: ShowOptions) -> Iterator[int]:
+    """Yields the rows of a strategy that the options ask for."""
+    pattern = options.infostate
+    for row, infostate in enumerate(strategy.infostates):
+        if options.player is not None and strategy.player[row] != options.player:
+            continue
+        if pattern is None or pattern in infostate or fnmatch.fnmatchcase(infostate, pattern):
+            yield row
+
+
+def _row(strategy: TabularStrategy, row: int) -> dict[str, Any]:
+    return {
+        "player": int(strategy.player[row]),
+        "infostate": strategy.infostates[row],
+        "actions": strategy.row(row),
+    }
+
+
+def _as_csv(strategy: TabularStrategy, rows: list[int]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["player", "infostate", "action", "probability"])
+    for row in rows:
+        for action, probability in strategy.row(row).items():
+            writer.writerow([int(strategy.player[row]), strategy.infostates[row], action, repr(probability)])
+    return buffer.getvalue()
+
+
+def _as_table(strategy: TabularStrategy, rows: list[int]) -> Table:
+    table = Table(title=strategy.game_label, title_justify="left")
+    table.add_column("player", justify="right")
+    table.add_column("information state", overflow="fold")
+    table.add_column("strategy", overflow="fold")
+    for row in rows:
+        actions = "  ".join(f"{name} {probability:.4f}" for name, probability in strategy.row(row).items())
+        table.add_row(str(strategy.player[row]), strategy.infostates[row], actions)
+    return table

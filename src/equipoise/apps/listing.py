@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise games`: every game with what can be set."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from equipoise.apps.display import make_console
+from equipoise.apps.output import write_json
+from equipoise.games.registry import GAMES, describe_parameters, game_names
+
+__all__ = ["GamesOptions", "games"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GamesOptions:
+    """What `equipoise games` is told."""
+
+    name: Annotated[str | None, typer.Argument(help="Only this game, for instance openspiel:leduc_poker.")] = None
+    json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
+
+
+def games(options: GamesOptions) -> None:
+    """List every game with its parameters, their defaults and what they mean."""
+    names = game_names() if options.name is None else (options.name,)
+    rows = [_describe(name) for name in names]
+    if options.json:
+        write_json(rows)
+        return
+    output = make_console(is_stderr=False)
+    for row in rows:
+        output.print(Text.assemble((row["name"], "bold"), f"  {row['description']}"))
+        if row["parameters"]:
+            output.print(_table(row["parameters"]))
+    if options.name is None:
+        output.print("\nAlso openspiel:NAME for any game of OpenSpiel; `equipoise games openspiel:NAME` lists its own.")
+
+
+def _describe(name: str) -> dict[str, Any]:
+    parameters = [dataclasses.asdict(row) for row in describe_parameters(name)]
+    doc = inspect.getdoc(GAMES[name]) if name in GAMES else f"{name.partition(':')[2]} as OpenSpiel plays it."
+    return {"name": name, "description": (doc or "").partition("\n")[0], "parameters": parameters}
+
+
+def _table(parameters: list[dict[str, str]]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(min_width=16, style="cyan")
+    table.add_column(min_width=10)
+    table.add_column(overflow="fold")
+    for row in parameters:
+        table.add_row(
+            f"  {row['name']}", row["default"], Text.assemble(row["description"], (f" ({row['type']})", "dim"))
+        )
+    return table

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods that the command line knows, and how each is built on a tree."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from equipoise.apps.parse import format_discounting, parse_discounting, parse_rule
+from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes
+from equipoise.solvers.egt import EGTSolver
+from equipoise.solvers.fictitious_play import (
+    FLOP,
+    FictitiousPlay,
+    FictitiousPlayRule,
+    FictitiousPlaySolver,
+    LinearFictitiousPlay,
+)
+from equipoise.solvers.lp_run import SequenceLPRun
+from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
+from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.solve import TreeSolver
+from equipoise.trees.history import HistoryTree
+
+__all__ = ["ALTERNATING", "METHODS", "SIMULTANEOUS", "Method", "find_method", "normalize_rule"]
+
+ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A way to solve a history tree."""
+
+    description: str
+    default_rule: str | None = None  # None: the method takes no rule
+    normalize_rule: Callable[[str], str] | None = None  # from the text of a rule to its name, errors included
+    has_updates: bool = False  # whether players may be updated in turn or at once
+    has_threads: bool = True
+    is_exact: bool = False  # one iteration is the whole of it
+    build: Callable[[HistoryTree, RunConfig], TreeSolver]
+    estimate_bytes: Callable[[HistoryTree, RunConfig], int]  # of what is allocated beside the tree
+
+
+def find_method(name: str) -> Method:
+    """Returns the method of that name."""
+    if name not in METHODS:
+        raise UnknownNameError("method", name, METHODS)
+    return METHODS[name]
+
+
+def normalize_rule(name: str, text: str | None) -> str | None:
+    """Returns the name of the rule that a text means under a method; the method's default if there is no text."""
+    method = find_method(name)
+    if method.default_rule is None or method.normalize_rule is None:
+        if text is not None:
+            raise ConfigError(f"method {name} takes no rule, got {text!r}")
+        return None
+    return method.normalize_rule(text or method.default_rule)
+
+
+def _build_cfr(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+    assert config.rule is not None
+    is_alternating = config.updates == ALTERNATING
+    return CFRSolver(tree, parse_rule(config.rule), is_alternating=is_alternating, num_threads=config.threads)
+
+
+def _estimate_cfr(tree: HistoryTree, config: RunConfig) -> int:
+    assert config.rule is not None
+    return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
+
+
+def _sampling_method(scheme: Scheme, description: str) -> Method:
+    def build(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+        assert config.rule is not None
+        sampling = MCCFRConfig(scheme=scheme, discounting=parse_discounting(config.rule))
+        return MCCFRSolver(tree, sampling, rng=np.random.default_rng(config.seed))
+
+    return Method(
+        description=description,
+        default_rule="cfr",
+        normalize_rule=lambda text: format_discounting(parse_discounting(text)),
+        has_threads=False,
+        build=build,
+        # two tables, the terminals' weights, and the tree in the order of traversals
+        estimate_bytes=lambda tree, _: 16 * _num_sequences(tree) + 30 * tree.actor.size + 2 * tree.utility.nbytes,
+    )
+
+
+def _fictitious_method(rule: FictitiousPlayRule, description: str) -> Method:
+    return Method(
+        description=description,
+        build=lambda tree, config: FictitiousPlaySolver(tree, rule, num_threads=config.threads),
+        estimate_bytes=lambda tree, _: 8 * 6 * _num_sequences(tree) + tree.utility.nbytes,
+    )
+
+
+def _num_sequences(tree: HistoryTree) -> int:
+    return int(tree.sequence_start[-1])
+
+
+METHODS: Mapping[str, Method] = {
+    "cfr": Method(
+        description="full-width CFR under any rule",
+        default_rule="dcfr",
+        normalize_rule=lambda text: parse_rule(text).name,
+        has_updates=True,
+        build=_build_cfr,
+        estimate_bytes=_estimate_cfr,
+    ),
+    "external": _sampling_method(Scheme.EXTERNAL, "MCCFR that samples chance and the opponents"),
+    "outcome": _sampling_method(Scheme.OUTCOME, "MCCFR that samples single paths"),
+    "chance": _sampling_method(Scheme.CHANCE, "MCCFR that samples chance"),
+    "public-chance": _sampling_method(Scheme.PUBLIC_CHANCE, "MCCFR that samples chance that everybody sees"),
+    "egt": Method(
+        description="the excessive gap technique; two players, zero-sum",
+        build=lambda tree, config: EGTSolver(tree, num_threads=config.threads),
+        estimate_bytes=lambda tree, _: 8 * 14 * _num_sequences(tree) + tree.utility.nbytes,
+    ),
+    "fp": _fictitious_method(FictitiousPlay(), "fictitious play"),
+    "linear-fp": _fictitious_method(LinearFictitiousPlay(), "fictitious play, later strategies weigh more"),
+    "flop": _fictitious_method(FLOP(), "fictitious linear optimistic play"),
+    "lp": Method(
+        description="the sequence-form linear program; exact, two players, zero-sum",
+        has_threads=False,
+        is_exact=True,
+        build=lambda tree, _: SequenceLPRun(tree),
+        # rows and columns of the program as SciPy and HiGHS hold them, several copies each
+        estimate_bytes=lambda tree, _: 100 * (tree.terminal_node.size + 2 * _num_sequences(tree)),
+    ),
+}

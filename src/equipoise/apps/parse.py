@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text to objects: the one table of rules and the one table of methods that the command line knows."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
+from equipoise.games.base import Game
+from equipoise.games.parameters import format_value
+from equipoise.games.registry import GAMES, describe_parameters, make_game, parse_game
+from equipoise.solvers.mccfr import Discounting, DiscountKind
+from equipoise.solvers.rules import (
+    CFR,
+    DCFR,
+    CFRPlus,
+    DCFRPlus,
+    Hedge,
+    LinearCFR,
+    LinearCFRPlus,
+    NormalHedge,
+    Optimistic,
+    PredictiveCFRPlus,
+    Rule,
+)
+
+__all__ = [
+    "RULES",
+    "RuleEntry",
+    "format_discounting",
+    "format_game",
+    "parse_discounting",
+    "parse_game_options",
+    "parse_parameters",
+    "parse_rule",
+    "rule_names",
+    "split_list",
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RuleEntry:
+    """A rule as it is typed."""
+
+    make: Callable[..., Rule]  # called with the numbers in parentheses, if any
+    arguments: tuple[str, ...] = ()  # what these are; all or none are given
+    description: str
+
+
+RULES: Mapping[str, RuleEntry] = {
+    "cfr": RuleEntry(make=CFR, description="nothing discounted"),
+    "cfr+": RuleEntry(make=CFRPlus, description="negative regrets forgotten, quadratic average"),
+    "cfr+linear": RuleEntry(make=lambda: CFRPlus(gamma=1.0), description="negative regrets forgotten, linear average"),
+    "lcfr": RuleEntry(make=LinearCFR, description="iteration t weighs t"),
+    "lcfr+": RuleEntry(make=LinearCFRPlus, description="iteration t weighs t, negative regrets forgotten"),
+    "dcfr": RuleEntry(
+        make=lambda alpha=1.5, beta=0.0, gamma=2.0: DCFR(alpha=alpha, beta=beta, gamma=gamma),
+        arguments=("alpha", "beta", "gamma"),
+        description="discounted; numbers may be inf and -inf",
+    ),
+    "dcfr+": RuleEntry(
+        make=lambda delay=100: DCFRPlus(delay=_whole("delay", delay)),
+        arguments=("delay",),
+        description="dcfr's regrets, linear average after a delay",
+    ),
+    "pcfr+": RuleEntry(make=PredictiveCFRPlus, description="cfr+ that predicts each regret by the last"),
+    "hedge": RuleEntry(
+        make=lambda horizon=0: Hedge(horizon=_whole("horizon", horizon)),
+        arguments=("horizon",),
+        description="exponential weights; a horizon fixes the step",
+    ),
+    "normal-hedge": RuleEntry(make=NormalHedge, description="NormalHedge in place of regret matching"),
+}
+PREFIXES: Mapping[str, Callable[[Rule], Rule]] = {
+    "optimistic-": Optimistic,
+    "normal-hedge-": lambda base: NormalHedge(base=base),
+}
+SAMPLING_RULES: Mapping[str, DiscountKind] = {
+    "cfr": DiscountKind.NONE,
+    "lcfr": DiscountKind.LINEAR,
+    "initial": DiscountKind.INITIAL,
+}
+
+
+def rule_names() -> tuple[str, ...]:
+    """Returns every rule as it is typed, numbers and prefixes left out."""
+    return tuple(RULES)
+
+
+def parse_rule(text: str) -> Rule:
+    """Returns the rule that a text names; a rule's own `name` reads back as the rule.
+
+    >>> parse_rule("dcfr(1.5,0.5,2)").name
+    'dcfr(1.5,0.5,2)'
+    >>> parse_rule("optimistic-lcfr").name
+    'optimistic-lcfr'
+    """
+    cleaned = text.strip().lower()
+    for prefix, wrap in PREFIXES.items():
+        if cleaned.startswith(prefix):
+            return wrap(parse_rule(cleaned.removeprefix(prefix)))
+    name, parenthesis, inside = cleaned.partition("(")
+    if name not in RULES:
+        raise UnknownNameError("rule", text, [*RULES, *(prefix + "cfr" for prefix in PREFIXES)])
+    if parenthesis and not inside.endswith(")"):
+        raise ParseError(f"a rule's numbers stand in parentheses, as in dcfr(1.5,0,2), got {text!r}")
+    entry = RULES[name]
+    numbers = _parse_numbers(text, inside.removesuffix(")"))
+    if len(numbers) not in (0, len(entry.arguments)):
+        takes = f"takes {', '.join(entry.arguments)}" if entry.arguments else "takes no numbers"
+        raise ParseError(f"rule {name} {takes}, got {text!r}")
+    return entry.make(*numbers)
+
+
+def parse_discounting(text: str) -> Discounting:
+    """Returns the discounting of a sampled run: cfr, or lcfr or initial with the nodes in a period if wanted.
+
+    >>> parse_discounting("lcfr(50000)").period_nodes
+    50000
+    """
+    name, parenthesis, inside = text.strip().lower().partition("(")
+    if name not in SAMPLING_RULES:
+        raise UnknownNameError("rule for sampling", text, SAMPLING_RULES)
+    kind = SAMPLING_RULES[name]
+    if not parenthesis:
+        return Discounting(kind=kind)
+    numbers = _parse_numbers(text, inside.removesuffix(")"))
+    if kind is DiscountKind.NONE or len(numbers) != 1 or not inside.endswith(")"):
+        raise ParseError(f"a rule for sampling is cfr, lcfr(NODES) or initial(NODES), got {text!r}")
+    return Discounting(kind=kind, period_nodes=_whole("nodes in a period", numbers[0]))
+
+
+def format_discounting(discounting: Discounting) -> str:
+    """Returns a discounting as it would be typed."""
+    names = {kind: name for name, kind in SAMPLING_RULES.items()}
+    name = names[discounting.kind]
+    is_default = discounting.period_nodes == Discounting().period_nodes
+    return name if is_default else f"{name}({discounting.period_nodes})"
+
+
+def split_list(text: str) -> list[str]:
+    """Returns the items of a list separated by commas; commas in parentheses belong to their item.
+
+    >>> split_list("cfr, dcfr(1.5,0,2),lcfr")
+    ['cfr', 'dcfr(1.5,0,2)', 'lcfr']
+    """
+    items, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += letter
+    return [item.strip() for item in items if item.strip()]
+
+
+def parse_parameters(pairs: Iterable[str]) -> dict[str, str]:
+    """Returns game parameters from `key=value` texts.
+
+    >>> parse_parameters(["ranks=4", "first_sizes=1,2"])
+    {'ranks': '4', 'first_sizes': '1,2'}
+    """
+    values: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise ParseError(f"a parameter is written key=value, got {pair!r}")
+        if key in values:
+            raise ParseError(f"parameter {key!r} is given twice")
+        values[key] = value.strip()
+    return values
+
+
+def parse_game_options(name: str, pairs: Iterable[str]) -> Game[Any]:
+    """Returns the game of a name and `key=value` texts, or of a whole label such as `leduc(ranks=4)`."""
+    parameters = parse_parameters(pairs)
+    if "(" not in name:
+        return make_game(name, **parameters)
+    if parameters:
+        raise ConfigError(f"parameters are given twice: in {name!r} and with -p")
+    return parse_game(name)
+
+
+def format_game(game: Game[Any]) -> str:
+    """Returns the game with the parameters that differ from their defaults; `parse_game` reads it back.
+
+    >>> format_game(make_game("kuhn")), format_game(make_game("kuhn", players=3))
+    ('kuhn', 'kuhn(players=3)')
+    """
+    spec = game.spec
+    defaults = {row.name: row.default for row in describe_parameters(spec.name)} if spec.name in GAMES else {}
+    texts = {key: format_value(value) for key, value in spec.parameters.items()}
+    inside = ",".join(f"{key}={text}" for key, text in texts.items() if defaults.get(key) != text)
+    return f"{spec.name}({inside})" if inside else spec.name
+
+
+def _parse_numbers(text: str, inside: str) -> list[float]:
+    try:
+        return [float(number) for number in inside.split(",")] if inside else []
+    except ValueError:
+        raise ParseError(f"a rule's parentheses hold numbers, as in dcfr(1.5,0,2), got {text!r}") from None
+
+
+def _whole(name: str, value: float) -> int:
+    if not math.isfinite(value) or value != int(value):
+        raise ConfigError(f"{name} must be a whole number, got {value}")
+    return int(value)

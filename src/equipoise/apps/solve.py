@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise solve`: solve a game, watch it converge, keep the result, go on later."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import shlex
+import time
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from equipoise.apps.display import SolveDisplay, format_duration, format_small, make_console
+from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS, find_method, normalize_rule
+from equipoise.apps.output import write_json
+from equipoise.apps.parse import format_game, parse_game_options, rule_names
+from equipoise.apps.plots import check_plot_path, plot_convergence
+from equipoise.apps.preparation import PreparedRun, grow_tree, prepare
+from equipoise.apps.signals import SignalFlag
+from equipoise.core.checkpoint import check_writable
+from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.progress import Progress
+from equipoise.core.provenance import find_commit
+from equipoise.games.base import Game
+from equipoise.games.parameters import format_value
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.driver import run
+from equipoise.solvers.saved_run import RunConfig, SavedRun
+from equipoise.solvers.solve import Stopping, StopReason
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES
+
+__all__ = ["Form", "GameOptions", "SolveOptions", "Updates", "make_config", "solve"]
+
+SAVE_EVERY_SECONDS: Final = 10.0
+SAVE_SHARE: Final = 0.05  # of the time that saving may take
+
+
+class Updates(enum.StrEnum):
+    """Whether players see each other's updates of the same iteration."""
+
+    ALTERNATING = ALTERNATING
+    SIMULTANEOUS = SIMULTANEOUS
+
+
+class Form(enum.StrEnum):
+    """What is swept: single histories, or public states with all private states at once."""
+
+    HISTORY = "history"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GameOptions:
+    """Which game, and how much of the machine it may take."""
+
+    game: Annotated[str, typer.Argument(help="A game that `equipoise games` lists, or openspiel:NAME.")]
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
+    ] = None
+    max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
+    threads: Annotated[int | None, typer.Option(min=1, help="Size of the team (default 1).", show_default=False)] = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SolveOptions(GameOptions):
+    """What `equipoise solve` is told."""
+
+    rule: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(rule_names())}; with numbers: dcfr(1.5,0,2) (default dcfr).")
+    ] = None
+    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
+    form: Annotated[Form | None, typer.Option(help="What is swept (default history).")] = None
+    updates: Annotated[
+        Updates | None,
+        typer.Option(help="Whether players see each other's updates of the same iteration (default alternating)."),
+    ] = None
+    iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Stop after so many in total.")] = None
+    target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None
+    seconds: Annotated[float | None, typer.Option(help="Stop after this time in total.")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample (default 0).")] = None
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
+    plot: Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")] = None
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+
+
+def solve(options: SolveOptions) -> None:
+    """Solve a game and say how exploitable the result is.
+
+    Stops at the first of --iterations, --target and --seconds; with none of them at 1e-5 of the payoff range or after
+    a minute. Ctrl-C keeps what was computed.
+    """
+    console = make_console(is_quiet=options.quiet)
+    saved = _open_outputs(options, console)
+    game = _parse_game(options, saved)
+    config = make_config(game, options, saved)
+    if saved is not None:
+        _check_resumable(options, saved, config, console)
+    stopping = Stopping.from_options(
+        game.spec.utility_range, iterations=options.iterations, target=options.target, seconds=options.seconds
+    )
+    grown = grow_tree(game, max_histories=options.max_histories, console=console)
+    prepared = prepare(grown, config, console=console)
+    if options.out is not None:
+        check_writable(options.out, num_bytes=prepared.table_bytes)
+    records = list(saved.progress) if saved is not None else []
+    if saved is not None:
+        prepared.solver.restore(saved.state)
+    session = _Session(prepared=prepared, config=config, records=records, out=options.out, console=console)
+    method = find_method(config.method)
+    if method.is_exact:
+        stopping = Stopping(iterations=1)
+    with SignalFlag(is_immediate=method.is_exact) as flag:
+        reason = session.advance(stopping, flag)
+        evaluation = prepared.solver.evaluate()
+        if options.out is not None:
+            session.save(reason)
+        if options.plot is not None:
+            name = config.rule or config.method
+            title = f"{format_game(game)}, {name}"
+            plot_convergence({name: records}, options.plot, title=title, target=stopping.target)
+    result = _describe(options, config, prepared, records, evaluation, reason, stopping)
+    _report(options, game, result, console)
+    if flag():
+        raise typer.Exit(flag.exit_code)
+    if options.target is not None and records[-1].exploitability > options.target:
+        console.print(
+            f"target {format_small(options.target)} not reached: stopped by {reason} at "
+            f"{format_small(records[-1].exploitability)}",
+            style="yellow",
+        )
+        raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
+
+
+def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) -> RunConfig:
+    """Returns what is to be computed: what was asked for, else what the saved run did, else the defaults."""
+    before = saved.config if saved is not None else None
+    method_name = options.method or (before.method if before else "cfr")
+    method = find_method(method_name)
+    if options.updates is not None and not method.has_updates:
+        raise ConfigError(f"method {method_name} has no --updates")
+    if options.threads is not None and options.threads > 1 and not method.has_threads:
+        raise ConfigError(f"method {method_name} runs on one thread, got --threads {options.threads}")
+    rule_text = options.rule
+    if rule_text is None and before is not None and before.method == method_name:
+        rule_text = before.rule
+    updates = options.updates or (before.updates if before else Updates.ALTERNATING)
+    spec = game.spec
+    return RunConfig(
+        game=spec.name,
+        parameters={key: format_value(value) for key, value in spec.parameters.items()},
+        game_version=spec.version,
+        method=method_name,
+        form=str(options.form or (before.form if before else Form.HISTORY)),
+        rule=normalize_rule(method_name, rule_text),
+        updates=str(updates),
+        seed=options.seed if options.seed is not None else (before.seed if before else 0),
+        threads=options.threads if options.threads is not None else (before.threads if before else 1),
+    )
+
+
+def _open_outputs(options: SolveOptions, console: Console) -> SavedRun | None:
+    """Returns the run to go on with, if any; raises if an output could not be written."""
+    if options.plot is not None:
+        check_plot_path(options.plot)
+    if options.out is None:
+        if options.resume:
+            raise ConfigError("--resume needs --out FILE, the run to go on with")
+        return None
+    if options.resume and options.overwrite:
+        raise ConfigError("--resume goes on with a file and --overwrite replaces it: give one of them")
+    check_writable(options.out)
+    if options.resume and options.out.exists():
+        return SavedRun.load(options.out)
+    if options.resume:
+        console.print(f"nothing to go on with at {options.out} yet: starting from the beginning")
+    elif options.out.exists() and not options.overwrite:
+        raise ConfigError(
+            f"{options.out} exists: give --resume to go on with it, --overwrite to replace it, or another --out"
+        )
+    return None
+
+
+def _parse_game(options: SolveOptions, saved: SavedRun | None) -> Game[Any]:
+    """Returns the game asked for; without parameters a saved run of the same game lends its own."""
+    pairs = options.parameters or []
+    if saved is not None and saved.config.game == options.game and not pairs:
+        pairs = [f"{key}={value}" for key, value in saved.config.parameters.items()]
+    return parse_game_options(options.game, pairs)
+
+
+def _check_resumable(options: SolveOptions, saved: SavedRun, config: RunConfig, console: Console) -> None:
+    """Raises `ConfigError` with every difference if the saved run is another one."""
+    differences = saved.config.differences(config)
+    if differences:
+        raise ConfigError(f"{options.out} holds another run: {'; '.join(differences)}")
+    if saved.config.threads != config.threads:
+        console.print(
+            f"{config.threads} threads in place of {saved.config.threads}: the last bits will differ", style="yellow"
+        )
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class _Session:
+    """A run under way: records so far, and saves now and then."""
+
+    prepared: PreparedRun
+    config: RunConfig
+    records: list[Progress]  # grows
+    out: Path | None
+    console: Console
+    next_save: float = 0.0
+    has_warned: bool = False
+
+    def advance(self, stopping: Stopping, flag: SignalFlag) -> StopReason:
+        """Runs to the stopping point and returns which one it was."""
+        if self.records and (reason := stopping.reason(self.records[-1])) is not None:
+            self.console.print(f"nothing left to do: the saved run has met its limit ({reason})")
+            return reason
+        self.next_save = time.monotonic() + SAVE_EVERY_SECONDS
+        before = self.records[-1].seconds if self.records else 0.0
+        title = f"{self.config.game} · {self.config.rule or self.config.method}"
+        with SolveDisplay(self.console, title) as display:
+            for record in run(
+                self.prepared.solver,
+                iterations=stopping.iterations,
+                target=stopping.target,
+                seconds=stopping.seconds,
+                seconds_before=before,
+                is_interrupted=flag,
+            ):
+                self.records.append(record)
+                display.update(record)
+                if self.out is not None and time.monotonic() >= self.next_save:
+                    self.save_on_the_way()
+        if find_method(self.config.method).is_exact:
+            return StopReason.SOLVED
+        return stopping.reason(self.records[-1]) or StopReason.INTERRUPTED
+
+    def save(self, reason: StopReason | None) -> None:
+        """Writes the run to its file."""
+        assert self.out is not None
+        SavedRun(
+            config=self.config,
+            progress=tuple(self.records),
+            stopped_by=None if reason is None else str(reason),
+            strategy=self.prepared.make_strategy(),
+            state=self.prepared.solver.state(),
+        ).save(self.out)
+
+    def save_on_the_way(self) -> None:
+        """Saves; a failure is said once, because the run may still end well on a disk with room again."""
+        began = time.monotonic()
+        try:
+            self.save(None)
+        except CheckpointError as error:
+            if not self.has_warned:
+                self.console.print(f"not saved, the run goes on: {error}", style="yellow")
+            self.has_warned = True
+        spent = time.monotonic() - began
+        self.next_save = time.monotonic() + max(SAVE_EVERY_SECONDS, spent / SAVE_SHARE)
+
+
+def _describe(
+    options: SolveOptions,
+    config: RunConfig,
+    prepared: PreparedRun,
+    records: list[Progress],
+    evaluation: Evaluation,
+    reason: StopReason,
+    stopping: Stopping,
+) -> dict[str, Any]:
+    """Returns the result under the documented keys."""
+    last = records[-1]
+    return {
+        "game": config.game,
+        "rule": config.rule,
+        "iterations": last.iteration,
+        "seconds": last.seconds,
+        "exploitability": evaluation.exploitability,
+        "nash_conv": evaluation.nash_conv,
+        "game_value": evaluation.values[0],
+        "num_histories": prepared.grown.num_histories,
+        "num_infosets": prepared.grown.num_infosets,
+        "seed": config.seed,
+        "version": config.equipoise_version,
+        "commit": find_commit(),
+        "parameters": dict(config.parameters),
+        "game_version": config.game_version,
+        "method": config.method,
+        "form": config.form,
+        "updates": config.updates,
+        "threads": config.threads,
+        "stopped_by": str(reason),
+        "target": stopping.target,
+        "values": list(evaluation.values),
+        "best_response_values": list(evaluation.best_response_values),
+        "nodes_touched": last.nodes_touched,
+        "build_seconds": prepared.grown.seconds,
+        "tree_bytes": prepared.grown.num_bytes,
+        "table_bytes": prepared.table_bytes,
+        "out": None if options.out is None else str(options.out),
+        "plot": None if options.plot is None else str(options.plot),
+        "progress": [dataclasses.asdict(record) for record in records],
+    }
+
+
+def _report(options: SolveOptions, game: Game[Any], result: dict[str, Any], console: Console) -> None:
+    """Says the result: JSON to standard output, or a table; then where things are and how to go on."""
+    if options.json:
+        write_json(result)
+    elif not options.quiet:
+        make_console(is_stderr=False).print(_summary(game, result))
+    for name in ("out", "plot"):
+        if result[name] is not None:
+            console.print(f"{'saved in' if name == 'out' else 'curve in'} {result[name]}")
+    if result["stopped_by"] == StopReason.INTERRUPTED:
+        console.print(_how_to_go_on(options, result), style="yellow")
+
+
+def _summary(game: Game[Any], result: dict[str, Any]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    share = result["exploitability"] / game.spec.utility_range if game.spec.utility_range else 0.0
+    algorithm = " · ".join(str(result[key]) for key in ("method", "rule", "updates") if result[key] is not None)
+    values = ", ".join(f"{value:+.6f}" for value in result["values"])
+    table.add_row("game", format_game(game))
+    table.add_row("solved with", algorithm)
+    exploitability = Text.assemble((format_small(result["exploitability"]), "bold"), f" ({share:.1e} of the range)")
+    table.add_row("exploitability", exploitability)
+    table.add_row("nash_conv", format_small(result["nash_conv"]))
+    table.add_row("values", values)
+    table.add_row("iterations", f"{result['iterations']:,} in {format_duration(result['seconds'])}")
+    table.add_row("stopped by", _explain_stop(result))
+    return table
+
+
+def _explain_stop(result: dict[str, Any]) -> str:
+    reason = result["stopped_by"]
+    return f"{reason} ({format_small(result['target'])})" if reason == StopReason.TARGET else str(reason)
+
+
+def _how_to_go_on(options: SolveOptions, result: dict[str, Any]) -> str:
+    """Returns where the work is after an interruption, and the command that continues it."""
+    where = f"interrupted at iteration {result['iterations']:,}"
+    if options.out is None:
+        return f"{where}; nothing was saved (--out FILE keeps a run)"
+    command = ["equipoise", "solve", options.game, "--out", str(options.out), "--resume"]
+    for name in ("iterations", "target", "seconds"):
+        value = getattr(options, name)
+        if value is not None:
+            command += [f"--{name}", str(value)]
+    return f"{where}; go on with: {shlex.join(command)}"

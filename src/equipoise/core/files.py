@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are either wholly written or not touched at all, and the check that they can be written.
+
+Knows nothing about what is inside; the disk format is `core.checkpoint`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from equipoise.core.errors import CheckpointError
+
+__all__ = ["StrPath", "check_writable", "format_bytes", "write_atomically"]
+
+StrPath = str | os.PathLike[str]
+
+
+def format_bytes(count: float) -> str:
+    """Returns a number of bytes with the unit that people read.
+
+    >>> format_bytes(950), format_bytes(1_500_000), format_bytes(2.25e9)
+    ('950 B', '1.5 MB', '2.2 GB')
+    """
+    for size, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= size:
+            return f"{count / size:,.1f} {unit}"
+    return f"{count:,.0f} B"
+
+
+def check_writable(path: StrPath, *, num_bytes: int = 0) -> None:
+    """Raises `CheckpointError` with the reason unless a file of `num_bytes` can be written at `path`.
+
+    A probe file is created beside it and removed, because permissions alone do not tell (read-only disks, quotas).
+    """
+    target = _resolve(path)
+    _refuse_non_files(path, target)
+    if target.exists() and not os.access(target, os.W_OK):
+        raise CheckpointError(f"cannot write {path}: the file is read-only")
+    free = shutil.disk_usage(target.parent).free
+    if num_bytes > free:
+        raise CheckpointError(
+            f"cannot write {path}: it needs about {format_bytes(num_bytes)}, the disk has {format_bytes(free)} free"
+        )
+    try:
+        probe = _temporary_name(target)
+        os.close(_create(probe))
+        probe.unlink()
+    except OSError as error:
+        raise CheckpointError(f"cannot write {path}: {_reason(error)}") from None
+
+
+def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
+    """Writes a file through `write`; whatever happens, `path` holds the old content or all of the new.
+
+    The new content goes to a temporary file in the same directory, to disk, and then takes the name. A failure raises
+    `CheckpointError` and leaves no temporary file behind.
+    """
+    target = _resolve(path)
+    _refuse_non_files(path, target)
+    temporary = _temporary_name(target)
+    try:
+        try:
+            with open(_create(temporary), "wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:  # Ctrl-C included: no litter
+            with contextlib.suppress(FileNotFoundError):
+                temporary.unlink()
+            raise
+        _sync_directory(target.parent)
+    except OSError as error:
+        kept = "; the previous file is untouched" if target.exists() else ""
+        raise CheckpointError(f"cannot write {path}: {_reason(error)}{kept}") from error
+
+
+def _resolve(path: StrPath) -> Path:
+    """Returns the real place of a path, so that a link keeps pointing at what is written."""
+    try:
+        return Path(path).expanduser().resolve()
+    except (OSError, RuntimeError) as error:
+        raise CheckpointError(f"cannot write {path}: {error}") from None
+
+
+def _refuse_non_files(path: StrPath, target: Path) -> None:
+    """Raises unless the target is, or could become, a regular file in an existing directory."""
+    try:
+        parent_mode = target.parent.stat().st_mode
+    except OSError:
+        raise CheckpointError(f"cannot write {path}: directory {target.parent} does not exist") from None
+    if not stat.S_ISDIR(parent_mode):
+        raise CheckpointError(f"cannot write {path}: {target.parent} is not a directory")
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CheckpointError(f"cannot write {path}: {_reason(error)}") from None
+    if stat.S_ISDIR(mode):
+        raise CheckpointError(f"cannot write {path}: it is a directory, expected a file")
+    if not stat.S_ISREG(mode):
+        raise CheckpointError(f"cannot write {path}: it is a device or pipe, expected a regular file")
+
+
+def _temporary_name(target: Path) -> Path:
+    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+
+
+def _create(path: Path) -> int:
+    """Returns a descriptor of a new file with the user's default permissions."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Makes a rename survive a power cut, where the system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

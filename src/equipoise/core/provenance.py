@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which Equipoise produced a result: its version, and its commit when it runs from a checkout."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from pathlib import Path
+
+import equipoise
+
+__all__ = ["find_commit", "version"]
+
+
+def version() -> str:
+    """Returns the version of the package."""
+    return equipoise.__version__
+
+
+@functools.cache
+def find_commit() -> str | None:
+    """Returns the commit of the checkout that this code runs from, `-dirty` if changed, or None outside of one."""
+    root = Path(__file__).resolve().parents[3]
+    # an installed copy may lie inside somebody else's repository: only our own source tree counts
+    if not (root / ".git").exists() or not (root / "native").is_dir():
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None

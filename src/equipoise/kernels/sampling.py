@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sampled traversals of a history tree."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+import numpy as np
+import numpy.typing as npt
+
+import equipoise._native as _native
+from equipoise.kernels.arrays import check_array
+
+__all__ = ["NO_NODE_LIMIT", "SamplingArrays", "SamplingKernel", "SamplingTables", "Scheme"]
+
+IntArray = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
+WordArray = npt.NDArray[np.uint64]
+
+NO_NODE_LIMIT = 2**62
+
+
+class Scheme(enum.IntEnum):
+    """What a traversal samples; the rest it enumerates."""
+
+    EXTERNAL = 0  # chance and the other players
+    OUTCOME = 1  # everything: one terminal a traversal
+    CHANCE = 2  # chance alone
+    PUBLIC_CHANCE = 3  # chance that everybody sees, one outcome per public state
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingTables:
+    """What a run of sampled traversals changes."""
+
+    regret_sum: FloatArray  # [Q]
+    strategy_sum: FloatArray  # [Q]
+    random_words: WordArray  # [4] state of the generator (xoshiro256**), not all zero
+    nodes_touched: WordArray  # [1] histories visited, terminals included
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingArrays:
+    """A history tree laid out for sampled traversals: N nodes, E edges, S public states, P players, Z terminals."""
+
+    actor: npt.NDArray[np.int8]  # [N] player, -1 chance, -2 terminal
+    detail: IntArray  # [N] information set of a decision, number of a terminal, public state of a chance node or -1
+    first_edge: IntArray  # [N+1] into the arrays over edges
+    edge_child: IntArray  # [E] children in the order of actions
+    edge_probability: FloatArray  # [E] of chance, 1 elsewhere
+    edge_slot: IntArray  # [E] at public chance: which outcome of the public state; -1 elsewhere
+    first_slot: IntArray  # [S+1] into slot_probability, public state after public state
+    slot_probability: FloatArray  # with which each outcome of a public state is drawn
+    utility: FloatArray  # [P, Z]
+    first_sequence: IntArray  # [I]
+    num_actions: IntArray  # [I]
+    num_sequences: int  # of all players, empty sequences included
+
+
+class SamplingKernel:
+    """A history tree as sampled traversals read it, and their scratch memory: one call at a time."""
+
+    def __init__(self, arrays: SamplingArrays) -> None:
+        nodes, edges, infosets = arrays.actor.size, arrays.edge_child.size, arrays.num_actions.size
+        self.num_players = arrays.utility.shape[0]
+        self.num_sequences = arrays.num_sequences
+        check_array("actor", arrays.actor, np.int8, (nodes,))
+        for name, size in (
+            ("detail", nodes),
+            ("first_edge", nodes + 1),
+            ("edge_child", edges),
+            ("edge_slot", edges),
+            ("first_slot", arrays.first_slot.size),
+            ("first_sequence", infosets),
+            ("num_actions", infosets),
+        ):
+            check_array(name, getattr(arrays, name), np.int32, (size,))
+        check_array("edge_probability", arrays.edge_probability, np.float64, (edges,))
+        check_array("slot_probability", arrays.slot_probability, np.float64, (int(arrays.first_slot[-1]),))
+        check_array("utility", arrays.utility, np.float64, arrays.utility.shape)
+        edge_cumulative = np.empty(edges)
+        _native.sampling_accumulate_chance(arrays.first_edge, arrays.edge_probability, edge_cumulative)
+        self._form = _native.SamplingForm(
+            arrays.actor,
+            arrays.detail,
+            arrays.first_edge,
+            arrays.edge_child,
+            arrays.edge_probability,
+            edge_cumulative,
+            arrays.edge_slot,
+            arrays.first_slot,
+            arrays.slot_probability,
+            arrays.utility,
+            arrays.first_sequence,
+            arrays.num_actions,
+            arrays.num_sequences,
+        )
+
+    def iterate(
+        self,
+        scheme: Scheme,
+        tables: SamplingTables,
+        num_iterations: int,
+        *,
+        exploration: float = 0.0,
+        node_limit: int = NO_NODE_LIMIT,
+    ) -> int:
+        """Runs iterations, each a traversal for every player, and returns how many; updates `tables` in place.
+
+        Args:
+            scheme: what is sampled.
+            tables: the run so far.
+            num_iterations: at most so many.
+            exploration: probability with which outcome sampling's traverser plays uniformly.
+            node_limit: no iteration begins once `nodes_touched` has reached it.
+        """
+        self.check_tables(tables)
+        done: int = _native.sampling_iterate(
+            self._form,
+            int(scheme),
+            exploration,
+            num_iterations,
+            node_limit,
+            tables.regret_sum,
+            tables.strategy_sum,
+            tables.random_words,
+            tables.nodes_touched,
+        )
+        return done
+
+    def traverse(self, scheme: Scheme, tables: SamplingTables, player: int, *, exploration: float = 0.0) -> None:
+        """Runs one traversal for one player and updates `tables` in place."""
+        self.check_tables(tables)
+        if not 0 <= player < self.num_players:
+            raise ValueError(f"player must be from 0 to {self.num_players - 1}, got {player}")
+        _native.sampling_traverse(
+            self._form,
+            int(scheme),
+            exploration,
+            player,
+            tables.regret_sum,
+            tables.strategy_sum,
+            tables.random_words,
+            tables.nodes_touched,
+        )
+
+    def check_tables(self, tables: SamplingTables) -> None:
+        """Raises unless every table has the tree's size."""
+        check_array("regret_sum", tables.regret_sum, np.float64, (self.num_sequences,))
+        check_array("strategy_sum", tables.strategy_sum, np.float64, (self.num_sequences,))
+        check_array("random_words", tables.random_words, np.uint64, (4,))
+        check_array("nodes_touched", tables.nodes_touched, np.uint64, (1,))
+        if not tables.random_words.any():
+            raise ValueError("random_words must not all be zero")

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on disk: what was asked for, how far it got, its strategy, and the arrays from which it goes on to the bit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core import checkpoint
+from equipoise.core.checkpoint import Kind
+from equipoise.core.errors import CheckpointError
+from equipoise.core.files import StrPath
+from equipoise.core.progress import Progress
+from equipoise.core.provenance import find_commit, version
+from equipoise.solvers.strategy import TabularStrategy
+
+__all__ = ["RunConfig", "SavedRun"]
+
+STATE_PREFIX = "state."  # of the solver's arrays in a file
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """All that decides what a run computes; a resumed run must agree on every field but the threads."""
+
+    game: str  # as registered
+    parameters: Mapping[str, str]  # as they would be typed
+    game_version: int
+    method: str
+    form: str  # of the tree
+    rule: str | None  # None for methods without one
+    updates: str
+    seed: int
+    threads: int  # changes the last bits alone
+    equipoise_version: str = dataclasses.field(default_factory=version)
+
+    def differences(self, other: RunConfig) -> list[str]:
+        """Returns what keeps a run of this configuration from going on under another, in words; threads may differ."""
+        names = [field.name for field in dataclasses.fields(self) if field.name != "threads"]
+        return [
+            f"{name.replace('_', ' ')} {_format(getattr(self, name))}, asked for {_format(getattr(other, name))}"
+            for name in names
+            if getattr(self, name) != getattr(other, name)
+        ]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SavedRun:
+    """A run as a file holds it."""
+
+    config: RunConfig
+    progress: tuple[Progress, ...]  # the last record is of the saved iteration
+    stopped_by: str | None  # None while the run is going on
+    strategy: TabularStrategy
+    state: Mapping[str, npt.NDArray[np.generic]]  # of the solver
+
+    def save(self, path: StrPath) -> None:
+        """Writes the run atomically."""
+        metadata = {
+            **dataclasses.asdict(self.config),
+            "parameters": dict(self.config.parameters),
+            "game_label": self.strategy.game_label,
+            "commit": find_commit(),
+            "iteration": self.progress[-1].iteration,
+            "stopped_by": self.stopped_by,
+            "progress": [dataclasses.asdict(record) for record in self.progress],
+        }
+        state = {STATE_PREFIX + name: np.asarray(array) for name, array in self.state.items()}
+        checkpoint.save(path, Kind.RUN, metadata, {**self.strategy.encode(), **state})
+
+    @classmethod
+    def load(cls, path: StrPath) -> SavedRun:
+        """Returns the run in a file; raises `CheckpointError` for anything else."""
+        content = checkpoint.load(path, Kind.RUN)
+        names = [field.name for field in dataclasses.fields(RunConfig)]
+        try:
+            config = RunConfig(**{name: content.metadata[name] for name in names})
+            progress = tuple(Progress(**record) for record in content.metadata["progress"])
+            stopped_by = content.metadata["stopped_by"]
+        except (KeyError, TypeError) as error:
+            raise CheckpointError(f"{path} does not describe its run: {error!r}") from None
+        if not progress:
+            raise CheckpointError(f"{path} holds a run without a single record")
+        state = {
+            name.removeprefix(STATE_PREFIX): array
+            for name, array in content.arrays.items()
+            if name.startswith(STATE_PREFIX)
+        }
+        return cls(
+            config=config,
+            progress=progress,
+            stopped_by=stopped_by,
+            strategy=TabularStrategy.decode(content),
+            state=state,
+        )
+
+
+def _format(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={item}" for key, item in value.items()) or "none"
+    return str(value)

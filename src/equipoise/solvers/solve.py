@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call from a game to its solution: tree, solver, stopping point, strategy.
+
+The command line goes the same way with displays and files around it; nothing here prints or saves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.progress import Progress
+from equipoise.games.base import Game
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.driver import Solver, check_stopping, run
+from equipoise.solvers.rules import DCFR, Rule
+from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.cache import load_or_build_history_tree
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
+
+__all__ = ["Solution", "StopReason", "Stopping", "TreeSolver", "solve"]
+
+DEFAULT_TARGET_SHARE: Final = 1e-5  # of the payoff range
+DEFAULT_SECONDS: Final = 60.0
+
+
+class StopReason(enum.StrEnum):
+    """Why a run ended."""
+
+    TARGET = "target"
+    ITERATIONS = "iterations"
+    SECONDS = "seconds"
+    SOLVED = "solved"  # exact methods: there is nothing left to do
+    INTERRUPTED = "interrupted"
+
+
+class TreeSolver(Solver, Protocol):
+    """A run on a history tree."""
+
+    def average_strategy(self) -> npt.NDArray[np.float64]:
+        """Returns `[Q]` the strategy that the run would output now."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping:
+    """When to stop: at the first of these that is met. All are totals, a resumed run's earlier part included."""
+
+    iterations: int | None = None
+    target: float | None = None  # exploitability, in the game's unit of utility
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        check_stopping(iterations=self.iterations, target=self.target, seconds=self.seconds)
+
+    @classmethod
+    def default(cls, utility_range: float) -> Stopping:
+        """Returns what holds when nothing is said: a hundred-thousandth of the payoff range, or a minute."""
+        return cls(target=DEFAULT_TARGET_SHARE * utility_range, seconds=DEFAULT_SECONDS)
+
+    @classmethod
+    def from_options(
+        cls, utility_range: float, *, iterations: int | None, target: float | None, seconds: float | None
+    ) -> Stopping:
+        """Returns what was asked for, or the default if nothing was."""
+        if iterations is None and target is None and seconds is None:
+            return cls.default(utility_range)
+        return cls(iterations=iterations, target=target, seconds=seconds)
+
+    def reason(self, progress: Progress) -> StopReason | None:
+        """Returns which criterion a record meets, None if it meets none."""
+        if self.target is not None and progress.exploitability <= self.target:
+            return StopReason.TARGET
+        if self.iterations is not None and progress.iteration >= self.iterations:
+            return StopReason.ITERATIONS
+        if self.seconds is not None and progress.seconds >= self.seconds:
+            return StopReason.SECONDS
+        return None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """What a solve found, and how it got there."""
+
+    strategy: TabularStrategy  # the average, the one that converges
+    evaluation: Evaluation  # exact
+    progress: tuple[Progress, ...]  # one record per evaluation
+    stopped_by: StopReason
+
+    @property
+    def exploitability(self) -> float:
+        """Returns the gain of a best response, averaged over players."""
+        return self.evaluation.exploitability
+
+    @property
+    def game_value(self) -> float:
+        """Returns player 0's utility under the strategy."""
+        return self.evaluation.values[0]
+
+
+def solve(
+    game: Game[Any],
+    rule: Rule | None = None,
+    *,
+    iterations: int | None = None,
+    target: float | None = None,
+    seconds: float | None = None,
+    make_solver: Callable[[HistoryTree], TreeSolver] | None = None,
+    max_histories: int = DEFAULT_MAX_HISTORIES,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Solution:
+    """Returns an approximate equilibrium of a game, with its exact exploitability.
+
+    Args:
+        game: any game with perfect recall whose histories fit in memory.
+        rule: the variant of full-width CFR, `DCFR()` if None.
+        iterations: stop after so many.
+        target: stop at this exploitability.
+        seconds: stop after this time. With no criterion at all: 1e-5 of the payoff range or a minute.
+        make_solver: builds another solver on the tree, in place of full-width CFR with alternating updates.
+        max_histories: a larger game is refused with `GameTooLargeError`.
+        on_progress: called with each record.
+
+    >>> from equipoise.games.kuhn import Kuhn
+    >>> solution = solve(Kuhn(), target=1e-3)
+    >>> abs(solution.game_value + 1 / 18) < 2e-3
+    True
+    """
+    stopping = Stopping.from_options(game.spec.utility_range, iterations=iterations, target=target, seconds=seconds)
+    tree = load_or_build_history_tree(game, max_histories=max_histories)
+    solver: TreeSolver = make_solver(tree) if make_solver else CFRSolver(tree, rule or DCFR())
+    records = []
+    for record in run(solver, iterations=stopping.iterations, target=stopping.target, seconds=stopping.seconds):
+        records.append(record)
+        if on_progress is not None:
+            on_progress(record)
+    return Solution(
+        strategy=TabularStrategy.from_tree(tree, solver.average_strategy()),
+        evaluation=solver.evaluate(),
+        progress=tuple(records),
+        stopped_by=stopping.reason(records[-1]) or StopReason.INTERRUPTED,
+    )

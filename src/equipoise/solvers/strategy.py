@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strategies as tables: what each player does at each information state, by name.
+
+The table knows names alone, so it outlives the tree it was computed on and moves between trees of the same game, in
+whatever order these number things. Solvers work on `[Q]` arrays of a tree instead.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core import checkpoint
+from equipoise.core.checkpoint import Checkpoint, Kind
+from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
+from equipoise.core.files import StrPath
+from equipoise.solvers.best_response import bind_history_kernel
+from equipoise.trees.history import HistoryTree, flatten_ranges
+
+__all__ = ["TabularStrategy", "mix_strategies"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int32]
+
+PREFIX = "strategy."  # of the table's arrays in a file
+SUM_TOLERANCE = 1e-9  # by which probabilities at an information state may miss 1
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class TabularStrategy:
+    """Action probabilities at the information states of all players; axis I information states, E their actions."""
+
+    game_label: str
+    player: IntArray  # [I]
+    infostates: tuple[str, ...]  # [I] unique for each player
+    first_action: IntArray  # [I+1] into the axis E
+    actions: tuple[str, ...]  # [E] names, unique at each information state
+    probability: FloatArray  # [E]
+
+    def __post_init__(self) -> None:
+        num_infostates, num_actions = len(self.infostates), len(self.actions)
+        if self.player.shape != (num_infostates,) or self.first_action.shape != (num_infostates + 1,):
+            raise ConfigError(f"player and first_action must have {num_infostates} and one more entries")
+        if self.first_action[0] != 0 or self.first_action[-1] != num_actions or (np.diff(self.first_action) < 1).any():
+            raise ConfigError(f"first_action must ascend from 0 to {num_actions}")
+        if self.probability.shape != (num_actions,):
+            raise ConfigError(f"probability must have shape ({num_actions},), got {self.probability.shape}")
+        if not np.isfinite(self.probability).all() or (self.probability < 0).any():
+            raise ConfigError("probabilities must be finite and at least 0")
+        if num_actions:
+            sums = np.add.reduceat(self.probability, self.first_action[:-1])
+            worst = int(np.argmax(np.abs(sums - 1)))
+            if abs(sums[worst] - 1) > SUM_TOLERANCE:
+                raise ConfigError(f"probabilities at {self.infostates[worst]!r} must sum to 1, got {sums[worst]}")
+
+    @classmethod
+    def from_tree(cls, tree: HistoryTree, strategy: FloatArray) -> TabularStrategy:
+        """Returns a strategy `[Q]` on a tree as a table, in the tree's order."""
+        sequences = int(tree.sequence_start[-1])
+        if strategy.shape != (sequences,):
+            raise ConfigError(f"a strategy on {tree.game_label} must have shape ({sequences},), got {strategy.shape}")
+        taken = flatten_ranges(tree.first_sequence, tree.num_actions)
+        first_action = np.zeros(tree.num_actions.size + 1, np.int32)
+        np.cumsum(tree.num_actions, out=first_action[1:])
+        return cls(
+            game_label=tree.game_label,
+            player=tree.infoset_player(),
+            infostates=tree.infoset_labels,
+            first_action=first_action,
+            actions=tuple(tree.sequence_labels[sequence] for sequence in taken),
+            probability=np.asarray(strategy[taken], dtype=np.float64),
+        )
+
+    def to_tree(self, tree: HistoryTree) -> FloatArray:
+        """Returns `[Q]` the strategy in a tree's numbering, 1 at empty sequences.
+
+        Raises `ConfigError` naming the first information state or action that the tree has and the table lacks; the
+        table may have more than the tree.
+        """
+        out = np.ones(int(tree.sequence_start[-1]))
+        for infoset, player in enumerate(tree.infoset_player()):
+            first = int(tree.first_sequence[infoset])
+            last = first + int(tree.num_actions[infoset])
+            names = tree.sequence_labels[first:last]
+            row = self._find(int(player), tree.infoset_labels[infoset], f"{tree.game_label} asks for it")
+            start, end = self.first_action[row], self.first_action[row + 1]
+            if self.actions[start:end] == names:
+                out[first:last] = self.probability[start:end]
+                continue
+            table = dict(zip(self.actions[start:end], self.probability[start:end], strict=True))
+            if set(table) != set(names):
+                raise ConfigError(
+                    f"the strategy for {self.game_label} has actions {', '.join(table)} at {self.infostates[row]!r} of "
+                    f"player {player}, expected {', '.join(names)}"
+                )
+            out[first:last] = [table[name] for name in names]
+        return out
+
+    def probabilities(self, player: int, infostate: str) -> FloatArray:
+        """Returns `[A]` the probability of each action, in the game's order; `action_names` has the same order."""
+        start, end = self._span(player, infostate)
+        return self.probability[start:end].copy()
+
+    def action_names(self, player: int, infostate: str) -> tuple[str, ...]:
+        """Returns `[A]` the names of the actions at an information state."""
+        start, end = self._span(player, infostate)
+        return self.actions[start:end]
+
+    def row(self, index: int) -> dict[str, float]:
+        """Returns the probability of each action by name at the information state of that index."""
+        start, end = self.first_action[index], self.first_action[index + 1]
+        return {
+            name: float(value) for name, value in zip(self.actions[start:end], self.probability[start:end], strict=True)
+        }
+
+    def save(self, path: StrPath, metadata: Mapping[str, Any] | None = None) -> None:
+        """Writes the strategy to a file atomically, with metadata of the caller's."""
+        checkpoint.save(path, Kind.STRATEGY, {**(metadata or {}), "game_label": self.game_label}, self.encode())
+
+    @classmethod
+    def load(cls, path: StrPath) -> TabularStrategy:
+        """Returns the strategy in a file, be it of a strategy alone or of a whole run."""
+        return cls.decode(checkpoint.load(path, Kind.STRATEGY, Kind.RUN))
+
+    def encode(self) -> dict[str, npt.NDArray[Any] | Sequence[str]]:
+        """Returns the table as content of a file."""
+        return {
+            PREFIX + "player": self.player,
+            PREFIX + "infostates": self.infostates,
+            PREFIX + "first_action": self.first_action,
+            PREFIX + "actions": self.actions,
+            PREFIX + "probability": self.probability,
+        }
+
+    @classmethod
+    def decode(cls, content: Checkpoint) -> TabularStrategy:
+        """Returns the table in a file's content."""
+        try:
+            return cls(
+                game_label=str(content.metadata["game_label"]),
+                player=content.arrays[PREFIX + "player"],
+                infostates=content.strings[PREFIX + "infostates"],
+                first_action=content.arrays[PREFIX + "first_action"],
+                actions=content.strings[PREFIX + "actions"],
+                probability=content.arrays[PREFIX + "probability"],
+            )
+        except KeyError as error:
+            raise CheckpointError(f"the file holds no strategy: {error} is missing") from None
+
+    @functools.cached_property
+    def _rows(self) -> dict[tuple[int, str], int]:
+        return {key: row for row, key in enumerate(zip(self.player.tolist(), self.infostates, strict=True))}
+
+    def _span(self, player: int, infostate: str) -> tuple[int, int]:
+        """Returns where an information state's actions begin and end; raises `InvalidStateError` if it is unknown."""
+        try:
+            row = self._find(player, infostate)
+        except ConfigError as error:
+            raise InvalidStateError(str(error)) from None
+        return int(self.first_action[row]), int(self.first_action[row + 1])
+
+    def _find(self, player: int, infostate: str, reason: str = "") -> int:
+        row = self._rows.get((player, infostate))
+        if row is None:
+            because = f" ({reason})" if reason else ""
+            raise ConfigError(
+                f"the strategy for {self.game_label} has nothing at {infostate!r} of player {player}{because}"
+            )
+        return row
+
+
+def mix_strategies(
+    tree: HistoryTree, first: TabularStrategy, second: TabularStrategy, *, weight: float
+) -> TabularStrategy:
+    """Returns the strategy that is, as a whole plan, `first` with probability `weight` and else `second`.
+
+    Behaviour is weighted by each plan's own reach, so that values are mixed too: against any fixed opponents a player
+    earns `weight` times the first plus `1 - weight` times the second. Where neither plan goes, behaviour is averaged.
+    """
+    if not 0 <= weight <= 1:
+        raise ConfigError(f"weight must be between 0 and 1, got {weight}")
+    kernel = bind_history_kernel(tree)
+    out = np.zeros(int(tree.sequence_start[-1]))
+    behaviour = np.zeros_like(out)
+    for strategy, share in ((first, weight), (second, 1.0 - weight)):
+        table = strategy.to_tree(tree)
+        out += share * kernel.realize(table)
+        behaviour += share * table
+    taken = flatten_ranges(tree.first_sequence, tree.num_actions)
+    counts = tree.num_actions
+    reach = np.repeat(out[tree.parent_sequence], counts)
+    mixed = np.ones_like(out)
+    mixed[taken] = np.where(reach > 0, out[taken] / np.where(reach > 0, reach, 1.0), behaviour[taken])
+    return TabularStrategy.from_tree(tree, mixed)
