@@ -43,7 +43,7 @@ def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:
     """Returns the iterations at which curves are measured: evenly spread on a logarithmic axis, and the marks.
 
     >>> evaluation_grid(60, (30, 100))
-    [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 43, 60]
+    [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 44, 60]
     """
     wanted = {mark for mark in marks if mark < iterations} | {iterations}
     points, t = set(wanted), 0
