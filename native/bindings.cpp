@@ -136,6 +136,45 @@ void bind_history(nb::module_& module) {
              });
 }
 
+void bind_public(nb::module_& module) {
+  nb::class_<BoundPublicForm>(module, "PublicForm").def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
+
+  module.def(
+      "public_iterate",
+      [](const BoundPublicForm& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
+         MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
+         MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
+        const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
+        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),     realization.data(),
+                            last_regret.data(), scale.data(),        value_moments.data()};
+        const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
+        const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
+        nb::gil_scoped_release release;
+        PublicWorkspace workspace;
+        iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+      });
+  module.def("public_realize", [](const BoundPublicForm& bound, Doubles strategy, MutableDoubles reach) {
+    for (int player = 0; player < 2; ++player) spread(bound.form, player, strategy.data(), reach.data());
+  });
+  module.def("public_normalize", [](const BoundPublicForm& bound, Doubles sums, MutableDoubles out) {
+    normalize_sums(bound.form, sums.data(), out.data());
+  });
+  module.def("public_terminal_values",
+             [](const BoundPublicForm& bound, int player, Doubles reach, int num_threads, MutableDoubles cfv) {
+               nb::gil_scoped_release release;
+               evaluate_terminals(bound.form, player, reach.data(), num_threads, cfv.data());
+             });
+  module.def("public_back_up_best",
+             [](const BoundPublicForm& bound, int player, MutableDoubles cfv, MutableDoubles best) {
+               back_up_best(bound.form, player, cfv.data(), best.data());
+             });
+  module.def("public_back_up_strategy",
+             [](const BoundPublicForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
+               back_up_strategy(bound.form, player, strategy.data(), cfv.data());
+             });
+}
+
 // Keeps the arrays alive that its form points into, and the scratch memory of its traversals.
 struct BoundSamplingForm {
   SamplingForm form;
@@ -230,45 +269,6 @@ void bind_treeplex(nb::module_& module) {
                nb::gil_scoped_release release;
                return respond_smoothly(bound.form, player, mu, weights.data(), log_prior.data(), values.data(),
                                        log_strategy.data(), realization.data());
-             });
-}
-
-void bind_public(nb::module_& module) {
-  nb::class_<BoundPublicForm>(module, "PublicForm").def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
-
-  module.def(
-      "public_iterate",
-      [](const BoundPublicForm& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
-         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
-         MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
-         MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
-        const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
-        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),     realization.data(),
-                            last_regret.data(), scale.data(),        value_moments.data()};
-        const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
-        const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-        nb::gil_scoped_release release;
-        PublicWorkspace workspace;
-        iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
-      });
-  module.def("public_realize", [](const BoundPublicForm& bound, Doubles strategy, MutableDoubles reach) {
-    for (int player = 0; player < 2; ++player) spread(bound.form, player, strategy.data(), reach.data());
-  });
-  module.def("public_normalize", [](const BoundPublicForm& bound, Doubles sums, MutableDoubles out) {
-    normalize_sums(bound.form, sums.data(), out.data());
-  });
-  module.def("public_terminal_values",
-             [](const BoundPublicForm& bound, int player, Doubles reach, int num_threads, MutableDoubles cfv) {
-               nb::gil_scoped_release release;
-               evaluate_terminals(bound.form, player, reach.data(), num_threads, cfv.data());
-             });
-  module.def("public_back_up_best",
-             [](const BoundPublicForm& bound, int player, MutableDoubles cfv, MutableDoubles best) {
-               back_up_best(bound.form, player, cfv.data(), best.data());
-             });
-  module.def("public_back_up_strategy",
-             [](const BoundPublicForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
-               back_up_strategy(bound.form, player, strategy.data(), cfv.data());
              });
 }
 

@@ -79,15 +79,16 @@ inline Share take_share(std::int64_t count, int thread, int num_threads) {
 
 // --- terminals ---
 
-// Adds scale * matrix * reach of one run of terminals into cfv, `vectors` vectors of rows at a time.
-template <int vectors>
+// Adds scale * matrix * reach of a run of terminals into cfv, over `vectors` vectors of rows. With `fixed_columns` the sum
+// is unrolled (instructions, not loads, are the limit on small matrices); 0 reads the number from the group.
+template <int vectors, int fixed_columns>
 void multiply_rows(const DenseGroup& group, std::int32_t row, Share share, const PublicForm& form,
                    const double* __restrict reach, double* __restrict cfv) {
   const double* __restrict matrix = form.matrix + group.matrix_start + row;
-  const int num_columns = group.num_columns;
-  const int num_rows = group.num_rows;
-  for (std::int64_t k = share.begin; k < share.end; ++k) {
-    const std::int64_t terminal = group.first_terminal + k;
+  const int num_columns = fixed_columns > 0 ? fixed_columns : group.num_columns;
+  const std::ptrdiff_t num_rows = group.num_rows;
+  for (std::int64_t terminal = group.first_terminal + share.begin; terminal < group.first_terminal + share.end;
+       ++terminal) {
     const double* __restrict other = reach + form.dense_other[terminal];
     double* __restrict own = cfv + form.dense_own[terminal] + row;
     Quad sum[vectors] = {};
@@ -100,17 +101,34 @@ void multiply_rows(const DenseGroup& group, std::int32_t row, Share share, const
   }
 }
 
+template <int vectors>
+void multiply_rows_by_columns(const DenseGroup& group, std::int32_t row, Share share, const PublicForm& form,
+                              const double* reach, double* cfv) {
+  switch (group.num_columns) {
+    case 3:
+      return multiply_rows<vectors, 3>(group, row, share, form, reach, cfv);
+    case 4:
+      return multiply_rows<vectors, 4>(group, row, share, form, reach, cfv);
+    case 5:
+      return multiply_rows<vectors, 5>(group, row, share, form, reach, cfv);
+    case 6:
+      return multiply_rows<vectors, 6>(group, row, share, form, reach, cfv);
+    default:
+      return multiply_rows<vectors, 0>(group, row, share, form, reach, cfv);
+  }
+}
+
 inline void evaluate_group(const DenseGroup& group, Share share, const PublicForm& form, const double* reach,
                            double* cfv) {
   std::int32_t row = 0;
-  for (; group.num_rows - row >= 16; row += 16) multiply_rows<4>(group, row, share, form, reach, cfv);
+  for (; group.num_rows - row >= 16; row += 16) multiply_rows<4, 0>(group, row, share, form, reach, cfv);
   switch ((group.num_rows - row) / 4) {
     case 3:
-      return multiply_rows<3>(group, row, share, form, reach, cfv);
+      return multiply_rows<3, 0>(group, row, share, form, reach, cfv);
     case 2:
-      return multiply_rows<2>(group, row, share, form, reach, cfv);
+      return multiply_rows_by_columns<2>(group, row, share, form, reach, cfv);
     case 1:
-      return multiply_rows<1>(group, row, share, form, reach, cfv);
+      return multiply_rows_by_columns<1>(group, row, share, form, reach, cfv);
     default:
       return;
   }
@@ -232,8 +250,8 @@ inline void divide_columns(std::ptrdiff_t first, std::ptrdiff_t stride, int num_
   }
 }
 
-// Regret matching over blocks of a step, a vector of private states at a time. `fixed_actions` unrolls the loop over
-// actions; 0 reads the number from the step.
+// Regret matching over blocks of a step, a vector of private states at a time. With `fixed_actions` a block's values and
+// gains stay in registers; 0 reads the number of actions from the step, and the values and gains from memory.
 template <typename Lane, int fixed_actions, bool is_masked, bool is_optimistic>
 void match_regrets(const PublicUpdate& update, const PublicStep& step, Share share) {
   const PublicForm& form = update.form;
@@ -253,21 +271,27 @@ void match_regrets(const PublicUpdate& update, const PublicStep& step, Share sha
   double* __restrict const average = update.tables.strategy_sum;
   double* __restrict const last_regret = update.tables.last_regret;
   const double* __restrict const reach = update.tables.realization;
-  double* const cfv = update.cfv;
+  double* __restrict const cfv = update.cfv;
   for (std::int64_t k = share.end; k-- > share.begin;) {
     double* const above = cfv + form.source[step.first_index + k];
     for (std::ptrdiff_t column = 0; column < stride; column += lane_count<Lane>) {
       const std::ptrdiff_t first = step.first_cell + k * block + column;
+      Lane value[fixed_actions > 0 ? fixed_actions : 1];
+      Lane gain[fixed_actions > 0 ? fixed_actions : 1];
+      const auto value_of = [&](int a) { return fixed_actions > 0 ? value[a] : load<Lane>(cfv + first + a * stride); };
+      const auto gain_of = [&](int a) {
+        return fixed_actions > 0 ? gain[a] : load<Lane>(strategy + first + a * stride);
+      };
       Lane expected = zero;
       for (int a = 0; a < num_actions; ++a) {
-        const std::ptrdiff_t cell = first + a * stride;
-        expected += load<Lane>(strategy + cell) * load<Lane>(cfv + cell);
+        if constexpr (fixed_actions > 0) value[a] = load<Lane>(cfv + first + a * stride);
+        expected += load<Lane>(strategy + first + a * stride) * value_of(a);
       }
       store<Lane>(above + column, load<Lane>(above + column) + expected);
       Lane total = zero;
       for (int a = 0; a < num_actions; ++a) {
         const std::ptrdiff_t cell = first + a * stride;
-        Lane instant = load<Lane>(cfv + cell) - expected;
+        Lane instant = value_of(a) - expected;
         if constexpr (is_masked) instant = load<Lane>(form.legal_share + cell) > zero ? instant : zero;
         const Lane stored = load<Lane>(regret + cell);
         const Lane updated = larger(stored * (stored > zero ? positive : negative) + instant, floor);
@@ -279,16 +303,19 @@ void match_regrets(const PublicUpdate& update, const PublicStep& step, Share sha
           basis += instant;
           store<Lane>(cfv + cell, basis);  // this block's values are read; the fallbacks below want the basis
         }
-        const Lane gain = larger(basis, zero);
-        store<Lane>(strategy + cell, gain);
-        total += gain;
+        const Lane positive_part = larger(basis, zero);
+        if constexpr (fixed_actions > 0) {
+          gain[a] = positive_part;
+        } else {
+          store<Lane>(strategy + cell, positive_part);
+        }
+        total += positive_part;
       }
       const Lane inverse = broadcast<Lane>(1.0) / total;
       for (int a = 0; a < num_actions; ++a) {
         const std::ptrdiff_t cell = first + a * stride;
-        const Lane share_of_one = is_masked ? load<Lane>(form.legal_share + cell) : even_share;
-        const Lane matched = load<Lane>(strategy + cell) * inverse;
-        store<Lane>(strategy + cell, total > zero ? matched : share_of_one);
+        const Lane fallback = is_masked ? load<Lane>(form.legal_share + cell) : even_share;
+        store<Lane>(strategy + cell, total > zero ? gain_of(a) * inverse : fallback);
       }
       const double* const basis = is_optimistic ? cfv + first : regret + first;
       if (any_between(total, 0.0, 1e-300)) {

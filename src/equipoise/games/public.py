@@ -41,7 +41,7 @@ class Relation:
 
     @classmethod
     def pick(cls, private: npt.ArrayLike, *, action: int = NO_ACTION) -> Relation:
-        """Returns the relation that takes `private[k]` to `k`: a deal if states repeat, a selection if some are missing.
+        """Returns the relation that takes `private[k]` to `k`: a deal if states repeat, a selection if some miss.
 
         >>> Relation.pick([2, 0]).target.tolist()
         [0, 1]
