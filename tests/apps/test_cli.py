@@ -85,6 +85,17 @@ def test_every_method_solves(equipoise, method):
     assert 0 <= result["nash_conv"] + 1e-12 < 10
 
 
+def test_both_forms_compute_the_same(equipoise):
+    results = [
+        equipoise("solve", "leduc", "--form", form, "-n", 20, "--out", f"{form}.eq", "--json").json
+        for form in ("history", "vector")
+    ]
+    for key in ("exploitability", "game_value", "num_histories", "num_infosets"):
+        assert results[0][key] == pytest.approx(results[1][key], abs=1e-9)
+    evaluated = equipoise("evaluate", "vector.eq", "--json").json
+    assert evaluated["exploitability"] == pytest.approx(results[1]["exploitability"], abs=1e-12)
+
+
 def test_a_seed_decides_what_is_sampled(equipoise):
     command = ("solve", "kuhn", "--method", "external", "-n", 200, "--json", "--seed")
     values = [equipoise(*command, seed).json["exploitability"] for seed in (1, 1, 2)]
@@ -134,6 +145,9 @@ def test_missed_target_has_its_own_exit_code(equipoise):
         (["solve", "kuhn", "--method", "egt", "--updates", "simultaneous"], "egt has no --updates"),
         (["solve", "kuhn", "--method", "lp", "--threads", "2"], "lp runs on one thread"),
         (["solve", "kuhn", "-p", "players=3", "--method", "lp"], "needs two players"),
+        (["solve", "kuhn", "-p", "players=3", "--form", "vector"], "public form is for 2 players"),
+        (["solve", "kuhn", "--method", "egt", "--form", "vector"], "egt has no vector form"),
+        (["compare", "kuhn", "--rules", "dcfr,flop", "--form", "vector"], "flop has no vector form"),
         (["solve", "leduc", "--max-histories", "100"], "too large|more than 100 histories"),
         (["solve", "phantom_tic_tac_toe"], r"too large: sampling suggests about .* TB"),
         (["solve", "openspiel:no_such_game"], "no_such_game"),
@@ -261,6 +275,7 @@ def test_existing_result_is_not_overwritten_unasked(equipoise):
         ["--rule", "pcfr+", "--updates", "simultaneous"],
         ["--rule", "hedge"],
         ["--rule", "dcfr", "--threads", "2"],
+        ["--form", "vector", "--rule", "pcfr+"],
         ["--method", "external", "--rule", "lcfr(500)", "--seed", "3"],
         ["--method", "outcome"],
         ["--method", "egt"],
@@ -367,6 +382,12 @@ def test_curves_are_drawn(equipoise, suffix, start):
     assert equipoise("solve", "kuhn", "-n", 100, "--plot", f"curve.{suffix}").code == 0
     with open(f"curve.{suffix}", "rb") as file:
         assert file.read(len(start)) == start
+
+
+def test_the_target_is_drawn(equipoise):
+    assert equipoise("solve", "kuhn", "--target", 0.01, "--plot", "curve.svg").code == 0
+    with open("curve.svg", encoding="utf8") as file:
+        assert "target 0.01" in file.read()
 
 
 def test_compare_draws_and_tabulates(equipoise):

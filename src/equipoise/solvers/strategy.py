@@ -21,6 +21,7 @@ from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateErro
 from equipoise.core.files import StrPath
 from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.trees.history import HistoryTree, flatten_ranges
+from equipoise.trees.public import PublicTree
 
 __all__ = ["TabularStrategy", "mix_strategies"]
 
@@ -74,6 +75,24 @@ class TabularStrategy:
             first_action=first_action,
             actions=tuple(tree.sequence_labels[sequence] for sequence in taken),
             probability=np.asarray(strategy[taken], dtype=np.float64),
+        )
+
+    @classmethod
+    def from_public_tree(cls, tree: PublicTree, strategy: FloatArray) -> TabularStrategy:
+        """Returns a strategy over a public tree's cells as a table, in the tree's order of information states."""
+        if strategy.shape != tree.legal_share.shape:
+            raise ConfigError(
+                f"a strategy on {tree.game_label} must have shape {tree.legal_share.shape}, got {strategy.shape}"
+            )
+        node = np.repeat(tree.infoset_node, np.diff(tree.infoset_start))
+        column = (tree.sequence_cell - tree.table_start[node]) // tree.stride[node]
+        return cls(
+            game_label=tree.game_label,
+            player=tree.infoset_player(),
+            infostates=tree.infoset_labels,
+            first_action=tree.infoset_start,
+            actions=tuple(tree.action_labels[n][a] for n, a in zip(node.tolist(), column.tolist(), strict=True)),
+            probability=np.asarray(strategy[tree.sequence_cell], dtype=np.float64),
         )
 
     def to_tree(self, tree: HistoryTree) -> FloatArray:
