@@ -95,17 +95,21 @@ class TabularStrategy:
             probability=np.asarray(strategy[tree.sequence_cell], dtype=np.float64),
         )
 
-    def to_tree(self, tree: HistoryTree) -> FloatArray:
+    def to_tree(self, tree: HistoryTree, *, is_partial: bool = False) -> FloatArray:
         """Returns `[Q]` the strategy in a tree's numbering, 1 at empty sequences.
 
-        Raises `ConfigError` naming the first information state or action that the tree has and the table lacks; the
-        table may have more than the tree.
+        Raises `ConfigError` naming the first information state or action that the tree has and the table lacks; with
+        `is_partial` information states that the table lacks are played uniformly. The table may have more than the
+        tree.
         """
         out = np.ones(int(tree.sequence_start[-1]))
         for infoset, player in enumerate(tree.infoset_player()):
             first = int(tree.first_sequence[infoset])
             last = first + int(tree.num_actions[infoset])
             names = tree.sequence_labels[first:last]
+            if is_partial and (int(player), tree.infoset_labels[infoset]) not in self._rows:
+                out[first:last] = 1.0 / (last - first)
+                continue
             row = self._find(int(player), tree.infoset_labels[infoset], f"{tree.game_label} asks for it")
             start, end = self.first_action[row], self.first_action[row + 1]
             if self.actions[start:end] == names:
@@ -124,6 +128,11 @@ class TabularStrategy:
         """Returns `[A]` the probability of each action, in the game's order; `action_names` has the same order."""
         start, end = self._span(player, infostate)
         return self.probability[start:end].copy()
+
+    def probabilities_or_none(self, player: int, infostate: str) -> FloatArray | None:
+        """Returns `[A]` the probability of each action, None where the table has nothing: it may be partial."""
+        row = self._rows.get((player, infostate))
+        return None if row is None else self.probability[self.first_action[row] : self.first_action[row + 1]]
 
     def action_names(self, player: int, infostate: str) -> tuple[str, ...]:
         """Returns `[A]` the names of the actions at an information state."""
