@@ -18,7 +18,7 @@ from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.driver import Solver, check_stopping, run
+from equipoise.solvers.driver import Solver, check_stopping, is_at_most, run
 from equipoise.solvers.rules import DCFR, Rule
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_history_tree
@@ -37,6 +37,7 @@ class StopReason(enum.StrEnum):
     ITERATIONS = "iterations"
     SECONDS = "seconds"
     SOLVED = "solved"  # exact methods: there is nothing left to do
+    MEMORY = "memory"  # growing tables: they have reached their limit
     INTERRUPTED = "interrupted"
 
 
@@ -45,6 +46,10 @@ class TreeSolver(Solver, Protocol):
 
     def average_strategy(self) -> npt.NDArray[np.float64]:
         """Returns the strategy that the run would output now, in the numbering of its tree."""
+        ...
+
+    def evaluate(self) -> Evaluation:
+        """Returns the exact quality of the strategy that the run would output now."""
         ...
 
 
@@ -75,7 +80,7 @@ class Stopping:
 
     def reason(self, progress: Progress) -> StopReason | None:
         """Returns which criterion a record meets, None if it meets none."""
-        if self.target is not None and progress.exploitability <= self.target:
+        if is_at_most(progress.exploitability, self.target):
             return StopReason.TARGET
         if self.iterations is not None and progress.iteration >= self.iterations:
             return StopReason.ITERATIONS

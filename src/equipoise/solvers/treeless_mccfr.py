@@ -26,7 +26,7 @@ from equipoise.solvers.playouts import draw_index, sample_figures
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import HistoryTree
 
-__all__ = ["TreelessMCCFRSolver"]
+__all__ = ["TreelessMCCFRSolver", "estimate_traversal_nodes"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class UniformStream:
             raise ConfigError(f"rng must be a PCG64 generator, got {type(rng.bit_generator).__name__}")
         self.rng = rng
         self.batch: list[float] = []  # what is left of the batch, in reverse
-        self.before = rng.bit_generator.state  # from which the batch was drawn
+        self.before: Any = rng.bit_generator.state  # from which the batch was drawn
 
     def __call__(self) -> float:
         if not self.batch:
@@ -72,6 +72,29 @@ class UniformStream:
             del self.batch[left:]
         else:
             self.before = self.rng.bit_generator.state
+
+
+def estimate_traversal_nodes(game: Game[Any], *, rng: np.random.Generator, num_probes: int = 64) -> float:
+    """Returns an unbiased estimate of the nodes in external sampling's first traversals, averaged over players.
+
+    The probes are those of `estimate_num_histories`, branching at the traverser's nodes alone.
+    """
+    total = 0.0
+    for probe in range(num_probes):
+        traverser = probe % game.spec.num_players
+        state, width = game.initial_state(), 1.0
+        total += width
+        while (actor := game.actor(state)) != TERMINAL:
+            if actor == CHANCE:
+                outcomes = game.chance_outcomes(state)
+                action = outcomes[draw_index([probability for _, probability in outcomes], rng.random())][0]
+            else:
+                actions = game.legal_actions(state)
+                action = actions[int(rng.integers(len(actions)))]
+                width *= len(actions) if actor == traverser else 1
+            total += width
+            state = game.apply(state, action)
+    return total / num_probes
 
 
 class TreelessMCCFRSolver:

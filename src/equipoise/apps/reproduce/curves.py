@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.apps.reproduce.study import Point, Step
-from equipoise.solvers.driver import Solver, next_evaluation
+from equipoise.solvers.driver import next_evaluation
+from equipoise.solvers.solve import TreeSolver
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["Panel", "evaluation_grid", "measure_curves", "perturb"]
@@ -55,7 +56,7 @@ def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:
 
 def measure_curves(
     panels: Sequence[Panel],
-    make_solvers: Mapping[str, Callable[[HistoryTree], Solver]],
+    make_solvers: Mapping[str, Callable[[HistoryTree], TreeSolver]],
     *,
     iterations: int,
     marks: Sequence[int],
