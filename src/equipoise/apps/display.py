@@ -92,6 +92,7 @@ def describe_figures(figures: SampledFigures) -> dict[str, str]:
         "information states met": f"{figures.num_infostates:,}",
         "regret bound, sampled": format_optional(figures.regret_bound),
         "values against uniform, sampled": f"{values} (standard errors, {figures.num_playouts:,} games each)",
+        "uniform against uniform, sampled": ", ".join(f"{value:+.3f}" for value in figures.uniform_values),
     }
 
 

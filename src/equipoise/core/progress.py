@@ -18,6 +18,7 @@ class SampledFigures:
     regret_bound: float | None  # largest positive sampled regrets, summed, over T; on average at least NashConv
     values_against_uniform: tuple[float, ...]  # [P] each player's mean utility when the others move uniformly
     standard_errors: tuple[float, ...]  # [P] of these
+    uniform_values: tuple[float, ...]  # [P] mean utility when everybody moves uniformly: what the seat itself is worth
     num_playouts: int  # games behind each of these
 
 
@@ -41,5 +42,7 @@ class Progress:
         figures = record.get("sampled")
         if figures is None:
             return cls(**record)
-        lists = {name: tuple(figures[name]) for name in ("values_against_uniform", "standard_errors")}
-        return cls(**{**record, "sampled": SampledFigures(**{**figures, **lists})})
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in figures.items()
+        }
+        return cls(**{**record, "sampled": SampledFigures(**values)})

@@ -106,6 +106,7 @@ def sample_figures(
 ) -> SampledFigures:
     """Returns what can be said of a policy, each player's value against opponents that move uniformly included."""
     players = range(game.spec.num_players)
+    uniform = [play_out(game, [move_uniformly for _ in players], rng=rng) for _ in range(num_playouts)]
     values = [
         sample_value(
             game,
@@ -121,5 +122,6 @@ def sample_figures(
         regret_bound=regret_bound,
         values_against_uniform=tuple(value.mean for value in values),
         standard_errors=tuple(value.standard_error for value in values),
+        uniform_values=tuple(np.mean(uniform, axis=0).tolist()),
         num_playouts=num_playouts,
     )
