@@ -109,8 +109,8 @@ def find_tree(game: Game[Any], *, max_histories: int, console: Console) -> tuple
         return None, why
     try:
         return build_tree(game, max_histories=max_histories, console=console), ""
-    except GameTooLargeError:
-        return None, why
+    except GameTooLargeError as error:
+        return None, str(error)
 
 
 def grow_tree(game: Game[Any], form: str, *, max_histories: int, console: Console) -> GrownTree:

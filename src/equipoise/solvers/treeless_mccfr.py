@@ -46,7 +46,7 @@ class UniformStream:
             raise ConfigError(f"rng must be a PCG64 generator, got {type(rng.bit_generator).__name__}")
         self.rng = rng
         self.batch: list[float] = []  # what is left of the batch, in reverse
-        self.before: Any = rng.bit_generator.state  # from which the batch was drawn
+        self.before: Any = None  # the generator from which the batch was drawn
 
     def __call__(self) -> float:
         if not self.batch:
@@ -59,8 +59,9 @@ class UniformStream:
         self.batch = self.rng.random(UNIFORM_BATCH).tolist()[::-1]
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Returns the generator before the batch, and what is left of the batch."""
-        return {"generator": encode_json(self.before), "numbers_left": np.array(len(self.batch))}
+        """Returns the generator from which the batch was drawn, and how much of the batch is left."""
+        generator = self.before if self.batch else self.rng.bit_generator.state
+        return {"generator": encode_json(generator), "numbers_left": np.array(len(self.batch))}
 
     def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
         """Goes on where a saved stream was."""
@@ -70,8 +71,6 @@ class UniformStream:
         if left := int(state["numbers_left"]):
             self.refill()
             del self.batch[left:]
-        else:
-            self.before = self.rng.bit_generator.state
 
 
 def estimate_traversal_nodes(game: Game[Any], *, rng: np.random.Generator, num_probes: int = 64) -> float:
