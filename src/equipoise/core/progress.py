@@ -15,7 +15,7 @@ class SampledFigures:
     """What can be said of a strategy whose game is too large to enumerate; estimates, and none is an exploitability."""
 
     num_infostates: int  # for which the strategy has an entry, all players; it moves uniformly elsewhere
-    regret_bound: float | None  # largest positive sampled regrets, summed, over T; on average at least NashConv
+    regret_bound: float | None  # largest positive sampled regrets, summed, over T: bounds average regrets on average
     values_against_uniform: tuple[float, ...]  # [P] each player's mean utility when the others move uniformly
     standard_errors: tuple[float, ...]  # [P] of these
     uniform_values: tuple[float, ...]  # [P] mean utility when everybody moves uniformly: what the seat itself is worth
