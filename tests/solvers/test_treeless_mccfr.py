@@ -269,7 +269,7 @@ def test_a_single_traversal_may_not_exhaust_memory(monkeypatch):
 
 def test_the_default_limit_leaves_room(monkeypatch):
     monkeypatch.setattr(memory, "_machine_bytes", lambda: 1_000_000)
-    assert make_solver(PHANTOM33).max_bytes <= 400_000
+    assert make_solver(PHANTOM33).max_bytes <= 250_000
 
 
 def test_bytes_are_about_right():
