@@ -323,10 +323,14 @@ void update_columns(const PublicUpdate& update, const PublicStep& step, Share sh
 template <typename Lane, bool is_masked, bool is_optimistic>
 void match_regrets_by_actions(const PublicUpdate& update, const PublicStep& step, Share share) {
   switch (step.num_actions) {
+    case 1:
+      return match_regrets<Lane, 1, is_masked, is_optimistic>(update, step, share);
     case 2:
       return match_regrets<Lane, 2, is_masked, is_optimistic>(update, step, share);
     case 3:
       return match_regrets<Lane, 3, is_masked, is_optimistic>(update, step, share);
+    case 4:
+      return match_regrets<Lane, 4, is_masked, is_optimistic>(update, step, share);
     default:
       return match_regrets<Lane, 0, is_masked, is_optimistic>(update, step, share);
   }
