@@ -106,13 +106,12 @@ def prepare(grown: GrownTree, config: RunConfig, *, console: Console) -> Prepare
     console.print(f"{name}: tables of {format_bytes(table_bytes)}")
     check_memory(table_bytes, f"solving {format_game(grown.game)} with {name}")
     solver = build_solver(tree, config)
-
-    def make_strategy() -> TabularStrategy:
-        if isinstance(tree, PublicTree):
-            return TabularStrategy.from_public_tree(tree, solver.average_strategy())
-        return TabularStrategy.from_tree(tree, solver.average_strategy())
-
-    return PreparedRun(grown=grown, solver=solver, make_strategy=make_strategy, table_bytes=table_bytes)
+    return PreparedRun(
+        grown=grown,
+        solver=solver,
+        make_strategy=lambda: TabularStrategy.from_tree(tree, solver.average_strategy()),
+        table_bytes=table_bytes,
+    )
 
 
 @contextlib.contextmanager
