@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from equipoise.apps.reproduce.curves import Panel, measure_curves, perturb
+from equipoise.apps.reproduce.curves import Panel, measure_curves
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict, judge
 from equipoise.games.goofspiel import Goofspiel
 from equipoise.solvers.cfr import CFRSolver
@@ -19,6 +19,7 @@ from equipoise.solvers.driver import Solver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR, LinearCFRPlus, Rule
 from equipoise.trees.cache import load_or_build_history_tree
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.perturbation import perturb_payoffs
 
 __all__ = ["DCFR_GOOFSPIEL", "GoofspielConfiguration"]
 
@@ -53,7 +54,7 @@ class GoofspielConfiguration:
     iterations: int = 8192  # as published
     marks: tuple[int, ...] = MARKS  # where numbers are tabulated and claims are tested
     runs: int = 5  # the first on the game itself, the others on payoffs that are a little off
-    perturbation: float = 1e-12  # relative standard deviation of these payoffs
+    perturbation: float = 1e-12  # standard deviation of their errors, as a share of the payoff range
 
     @property
     def panel(self) -> str:
@@ -72,7 +73,7 @@ def measure(configuration: GoofspielConfiguration) -> Iterator[Step]:
     rng = np.random.default_rng(SEED)
     panels = [Panel(configuration.panel, tree)]
     panels += [
-        Panel(configuration.panel, perturb(tree, relative=configuration.perturbation, rng=rng), run)
+        Panel(configuration.panel, perturb_payoffs(tree, relative=configuration.perturbation, rng=rng), run)
         for run in range(1, configuration.runs)
     ]
     solvers = {rule.name: _maker(rule) for rule in RULES}
@@ -101,7 +102,7 @@ def conclude(configuration: GoofspielConfiguration, measured: Measured) -> Concl
         "run of an independent float64 implementation.",
         "Goofspiel is full of exact ties: from iteration 2 on the last bit of a regret decides what is played, and "
         f"runs go apart by tens of percent. Ours is the median of {configuration.runs} runs, all but the first on "
-        f"payoffs off by {configuration.perturbation:g} of themselves; smallest and largest stand beside it.",
+        f"payoffs off by {configuration.perturbation:g} of their range; smallest and largest stand beside it.",
         "The paper does not say whether bids are shown after each round; here they are. Its CFR+ averages with "
         "quadratic weights, so does ours.",
         "Numerical tests of words such as 'essentially identical' are ours, and stand with the claim.",
