@@ -91,7 +91,7 @@ print(equipoise.check_game(game, rng=np.random.default_rng(0)))
 tree = equipoise.build_history_tree(game)
 exact = solve_sequence_lp(tree)
 solution = equipoise.solve(game, equipoise.CFRPlus(), target=1e-4)
-print(f"LP {exact.game_value:.4f}, CFR+ {solution.evaluation.values[0]:.4f}")
+print(f"LP {exact.value:.4f}, CFR+ {solution.evaluation.values[0]:.4f}")
 
-assert abs(exact.game_value - (-0.75)) < 1e-9
-assert abs(solution.evaluation.values[0] - exact.game_value) < 1e-3
+assert abs(exact.value - (-0.75)) < 1e-9
+assert abs(solution.evaluation.values[0] - exact.value) < 1e-3

@@ -16,9 +16,7 @@ SCRIPT = runpy.run_path(str(ROOT / "scripts" / "golden"))
 def test_playthrough_is_golden(name):
     golden = (ROOT / "tests" / "golden" / f"{name}.txt").read_text(encoding="utf-8")
 
-    assert SCRIPT["golden_text"](name) == golden, (
-        "if this is meant, run scripts/golden and say why in the commit"
-    )
+    assert SCRIPT["golden_text"](name) == golden, "if this is meant, run scripts/golden and say why in the commit"
 
 
 def test_no_golden_file_is_left_over():

@@ -30,8 +30,8 @@ def normal_hedge(regret, fallback=Fallback.UNIFORM):
     positive = np.maximum(regret, 0.0)
     if positive.max() <= 0:
         return regret_matching(regret, fallback)
-    low, high = 1e-12 * positive.max() ** 2, 1e12 * positive.max() ** 2
-    for _ in range(400):  # c > 0 with mean(exp(R+^2 / 2c)) = e; the mean falls as c grows
+    low, high = 1e-3 * positive.max() ** 2, positive.max() ** 2
+    for _ in range(120):  # c > 0 with mean(exp(R+^2 / 2c)) = e; the mean falls as c grows
         c = math.sqrt(low * high)
         with np.errstate(over="ignore"):
             mean = np.mean(np.exp(positive**2 / (2 * c)))

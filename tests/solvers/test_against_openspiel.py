@@ -17,7 +17,10 @@ PAIRS = {
     "kuhn": (("kuhn", {}), "kuhn_poker"),
     "leduc": (("leduc", {}), "leduc_poker"),
     "liars_dice": (("liars_dice", {"faces": 5}), "liars_dice(dice_sides=5)"),
-    "goofspiel": (("goofspiel", {"cards": 4, "payoff": "win_loss", "reveal_bids": False}), f"turn_based_simultaneous_game(game=goofspiel({GOOFSPIEL}))"),
+    "goofspiel": (
+        ("goofspiel", {"cards": 4, "payoff": "win_loss", "reveal_bids": False}),
+        f"turn_based_simultaneous_game(game=goofspiel({GOOFSPIEL}))",
+    ),
 }
 
 

@@ -152,6 +152,19 @@ class _Forgetful:
 def test_public_chance_is_told_from_private():
     tree = build_history_tree(make_game("leduc"))
     boards = tree.public_chance[(tree.actor == CHANCE) & (tree.public_chance >= 0)]
-    assert set(boards) == set(range(5))  # five ways to reach the board card
+    assert len(set(boards)) == 5  # five ways to reach the board card
     assert boards.size == 5 * 30
     assert tree.public_chance[0] == HistoryTree.PRIVATE_CHANCE
+
+
+def test_public_outcomes_are_told_apart_across_histories():
+    tree = build_history_tree(make_game("leduc"))
+    is_drawn = tree.public_outcome >= 0
+    node = tree.parent[is_drawn]
+    assert (tree.public_chance[node] >= 0).all()
+    assert is_drawn.sum() == 5 * 30 * 4  # two of six cards are dead
+    outcomes = {
+        (state, outcome) for state, outcome in zip(tree.public_chance[node], tree.public_outcome[is_drawn], strict=True)
+    }
+    assert len(outcomes) == 5 * 6  # one number for one card, whoever holds the others
+    assert len({outcome for _, outcome in outcomes}) == 5 * 6

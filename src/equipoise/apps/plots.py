@@ -94,8 +94,8 @@ def plot_panels(
 
 def _make_figure(rows: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """Returns a figure without a screen and its panels, row by row; sizes are inches of one panel."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415, slow to import
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - slow to import
+    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     FigureCanvasAgg(figure)

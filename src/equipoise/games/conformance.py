@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from equipoise.core.errors import EquipoiseError, IllegalActionError, InvalidGameError, InvalidStateError
+from equipoise.core.errors import IllegalActionError, InvalidGameError, InvalidStateError
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game
 from equipoise.games.playthrough import sample_action
 
@@ -279,14 +279,8 @@ class _Checker:
         return True
 
     def _fail(self, law: str, detail: str, state: Any) -> NoReturn:
-        place = "" if state is None else f"; state: {self._describe(state)}"
+        place = "" if state is None else f"; state: {self.game.describe(state)}"
         raise InvalidGameError(f"{self.spec.name} breaks the law of {law}: {detail}{place}")
-
-    def _describe(self, state: Any) -> str:
-        try:
-            return self.game.describe(state)
-        except EquipoiseError:
-            return repr(state)
 
 
 def _is_ascending(actions: tuple[int, ...]) -> bool:

@@ -94,9 +94,7 @@ class Goofspiel:
         """Returns the state before the first bid; before the first prize if their order is random."""
         hand = tuple(range(self.cards))
         prizes = hand[::-1] if self.prizes is PrizeOrder.DESCENDING else hand
-        return self._next_round(
-            GoofspielState(CHANCE, (hand, hand), prizes, NO_CARD, NO_CARD, 0, ("", ""), "")
-        )
+        return self._next_round(GoofspielState(CHANCE, (hand, hand), prizes, NO_CARD, NO_CARD, 0, ("", ""), ""))
 
     def actor(self, state: GoofspielState) -> int:
         """Returns the player to move, `CHANCE` or `TERMINAL`."""
@@ -122,18 +120,14 @@ class Goofspiel:
         hand = _without(hands[actor], action)
         if actor == 0:
             word = _joined(own[0], str(action + 1))
-            return GoofspielState(
-                1, (hand, hands[1]), prizes, prize, action, lead, (word, own[1]), public + PENDING
-            )
+            return GoofspielState(1, (hand, hands[1]), prizes, prize, action, lead, (word, own[1]), public + PENDING)
         if self.reveal_bids:
             own = ("", "")
         else:
             own = (own[0], _joined(own[1], str(action + 1)))
         lead += _points(prize, bid, action)
         public = public[: -len(PENDING)] + self._outcome(bid, action)
-        return self._next_round(
-            GoofspielState(0, (hands[0], hand), prizes, NO_CARD, NO_CARD, lead, own, public)
-        )
+        return self._next_round(GoofspielState(0, (hands[0], hand), prizes, NO_CARD, NO_CARD, lead, own, public))
 
     def returns(self, state: GoofspielState) -> tuple[float, ...]:
         """Returns what the points are worth to each player."""
@@ -166,9 +160,7 @@ class Goofspiel:
         """Returns hands, prize, hidden bid and score in words."""
         hands = " and ".join(" ".join(str(card + 1) for card in hand) or "nothing" for hand in state.hands)
         bid = state.bid + 1 if state.bid != NO_CARD else "none"
-        return (
-            f"hands {hands}, player 0 leads by {state.lead}, hidden bid {bid}, play {state.public or 'none'}"
-        )
+        return f"hands {hands}, player 0 leads by {state.lead}, hidden bid {bid}, play {state.public or 'none'}"
 
     def _next_round(self, state: GoofspielState) -> GoofspielState:
         _, hands, prizes, _, _, lead, own, public = state

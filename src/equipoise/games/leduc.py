@@ -29,11 +29,8 @@ from equipoise.games.parameters import check_parameters, format_value, parameter
 
 __all__ = ["Leduc", "Leduc5", "LeducNoLimit", "LeducState", "Sizing"]
 
-FOLD, CALL, FIRST_RAISE = (
-    0,
-    1,
-    2,
-)  # the raise of size index i is FIRST_RAISE + i, all-in comes after the last size
+# the raise of size index i is FIRST_RAISE + i; all-in comes after the last size
+FOLD, CALL, FIRST_RAISE = 0, 1, 2
 CHIP_PARTS = 64  # every amount is a multiple of 1/64 chip, so sums of chips are exact in binary
 NO_CARD = -1
 NOBODY = -1
@@ -250,6 +247,8 @@ class Leduc:
             stake = self.stack
         else:
             stake = self.ante + self.max_raises * (self.first_sizes[-1] + self.second_sizes[-1])
+        num_deals, num_passive = 3, 2  # in each round at most one check and one call
+        num_raises = self._most_raises(self.first_sizes) + self._most_raises(self.second_sizes)
         return GameSpec(
             name=self.name,
             version=1,
@@ -258,10 +257,7 @@ class Leduc:
             is_zero_sum=True,
             min_utility=-stake,
             max_utility=stake,
-            max_length=3
-            + sum(
-                2 + self._most_raises(sizes) for sizes in (self.first_sizes, self.second_sizes)
-            ),  # check, raises, call
+            max_length=num_deals + 2 * num_passive + num_raises,
         )
 
     def _most_raises(self, sizes: tuple[float, ...]) -> int:

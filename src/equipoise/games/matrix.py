@@ -157,6 +157,7 @@ class RPSPlus(Matrix):
     """Rock, paper, scissors with the stakes doubled when anybody plays scissors; equilibrium 0.4, 0.4, 0.2.
 
     Paper: Brown 2020 (thesis), section 5.2.1.
+    Departs from the paper: nothing.
     """
 
     name: ClassVar[str] = "rps_plus"
@@ -172,6 +173,7 @@ class DCFRSlow2x2(Matrix):
 
     Paper: Brown & Sandholm 2019, "Solving Imperfect-Information Games via Discounted Regret Minimization",
         arXiv:1809.04040 [BS19], background section.
+    Departs from the paper: nothing; the thesis's rendering of the table is damaged, this is the paper's.
     """
 
     name: ClassVar[str] = "dcfr_slow_2x2"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 from types import ModuleType
 from typing import Any
 
@@ -179,11 +180,9 @@ def openspiel_parameter_rows(text: str) -> tuple[ParameterRow, ...]:
 
 def _import_pyspiel() -> ModuleType:
     try:
-        import pyspiel  # noqa: PLC0415, optional package
+        return importlib.import_module("pyspiel")
     except ImportError:
         raise MissingExtraError("open_spiel", "games", "an openspiel: game") from None
-    module: ModuleType = pyspiel
-    return module
 
 
 def _parse(text: str) -> tuple[str, dict[str, Any]]:
@@ -225,8 +224,7 @@ def _load(short_name: str, settings: dict[str, Any]) -> Any:
 def _public_observation(game_text: str) -> Any:
     """Returns OpenSpiel's observer of public information with perfect recall, or None if there is none."""
     pyspiel = _import_pyspiel()
-    from open_spiel.python import observation  # noqa: PLC0415, optional package
-
+    observation = importlib.import_module("open_spiel.python.observation")
     kind = pyspiel.IIGObservationType(perfect_recall=True, public_info=True, private_info=pyspiel.PrivateInfoType.NONE)
     try:
         return observation.make_observation(pyspiel.load_game(game_text), kind)

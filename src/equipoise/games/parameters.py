@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 import typing
 from typing import Any
 
@@ -136,7 +137,7 @@ def _convert(value: Any, kind: Any) -> Any:
         value = _TEXT_READERS[kind](value.strip())
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    if type(value) is not kind or value != value:  # noqa: PLR0124, the second test is for nan
+    if type(value) is not kind or (kind is float and math.isnan(value)):
         raise TypeError(value)
     return value
 

@@ -81,7 +81,9 @@ class FictitiousPlaySolver:
     Symbols: pi^t -> last_realization; pi-bar^t -> average_realization; t -> num_updates of the player, from 1.
     Departs from the paper: the uniform strategy pi^0 stays in the average as its first term, so that the step at t is
         2/(t+2) (printed: 2/(t+1), by which pi^0 is forgotten at t = 1 and information sets that nobody reaches get
-        arbitrary best responses), and 1/(t+1) for plain fictitious play; players are updated in turn.
+        arbitrary best responses), and 1/(t+1) for plain fictitious play. Players are updated in turn, and the extra
+        weight of an opponent's last strategy follows that opponent's own t: 2/(t+2) as printed for the first player
+        of an iteration, 2/(t+3) for the second, whose opponent has already moved on.
     Checked by: tests/solvers/test_fictitious_play.py.
     """
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,20 +60,22 @@ def solve_sequence_lp(tree: HistoryTree) -> Equilibrium:
     objective[num_sequences0] = -1.0
     start = np.zeros(flow0.shape[0])
     start[0] = 1.0
-    bounds = np.zeros((objective.size, 2))
-    bounds[:, 1] = np.inf
-    bounds[num_sequences0:, 0] = -np.inf
+    reach_bounds: list[tuple[float, float]] = [(0.0, np.inf)] * num_sequences0
+    value_bounds = [(-np.inf, np.inf)] * num_sets1
+    # Any, because the stubs of linprog know dense matrices alone
+    at_most: Any = sparse.hstack([-payoff.T, flow1.T], format="csr")
+    equal: Any = sparse.hstack([flow0, sparse.csr_array((flow0.shape[0], num_sets1))], format="csr")
     result = optimize.linprog(
         objective,
-        A_ub=sparse.hstack([-payoff.T, flow1.T], format="csr"),
+        A_ub=at_most,
         b_ub=np.zeros(payoff.shape[1]),
-        A_eq=sparse.hstack([flow0, sparse.csr_array((flow0.shape[0], num_sets1))], format="csr"),
+        A_eq=equal,
         b_eq=start,
-        bounds=bounds,
+        bounds=reach_bounds + value_bounds,
         method="highs",
         options={"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE},
     )
-    if result.status != 0:
+    if result.x is None or result.fun is None or result.status != 0:
         raise NotConvergedError(f"the linear program of {tree.game_label} was not solved: {result.message}")
     reach = np.concatenate([result.x[:num_sequences0], -result.ineqlin.marginals])
     strategy = bind_history_kernel(tree).normalize(np.maximum(reach, 0.0))

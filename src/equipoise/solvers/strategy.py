@@ -21,6 +21,7 @@ from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateErro
 from equipoise.core.files import StrPath
 from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.trees.history import HistoryTree, flatten_ranges
+from equipoise.trees.public import PublicTree
 
 __all__ = ["TabularStrategy", "mix_strategies"]
 
@@ -76,6 +77,24 @@ class TabularStrategy:
             probability=np.asarray(strategy[taken], dtype=np.float64),
         )
 
+    @classmethod
+    def from_public_tree(cls, tree: PublicTree, strategy: FloatArray) -> TabularStrategy:
+        """Returns a strategy over a public tree's cells as a table, in the tree's order of information states."""
+        if strategy.shape != tree.legal_share.shape:
+            raise ConfigError(
+                f"a strategy on {tree.game_label} must have shape {tree.legal_share.shape}, got {strategy.shape}"
+            )
+        node = np.repeat(tree.infoset_node, np.diff(tree.infoset_start))
+        column = (tree.sequence_cell - tree.table_start[node]) // tree.stride[node]
+        return cls(
+            game_label=tree.game_label,
+            player=tree.infoset_player(),
+            infostates=tree.infoset_labels,
+            first_action=tree.infoset_start,
+            actions=tuple(tree.action_labels[n][a] for n, a in zip(node.tolist(), column.tolist(), strict=True)),
+            probability=np.asarray(strategy[tree.sequence_cell], dtype=np.float64),
+        )
+
     def to_tree(self, tree: HistoryTree) -> FloatArray:
         """Returns `[Q]` the strategy in a tree's numbering, 1 at empty sequences.
 
@@ -101,13 +120,15 @@ class TabularStrategy:
             out[first:last] = [table[name] for name in names]
         return out
 
-    def probabilities(self, player: int, infostate: str) -> dict[str, float]:
-        """Returns the probability of each action by name; raises `InvalidStateError` where nothing is known."""
-        try:
-            row = self._find(player, infostate)
-        except ConfigError as error:
-            raise InvalidStateError(str(error)) from None
-        return self.row(row)
+    def probabilities(self, player: int, infostate: str) -> FloatArray:
+        """Returns `[A]` the probability of each action, in the game's order; `action_names` has the same order."""
+        start, end = self._span(player, infostate)
+        return self.probability[start:end].copy()
+
+    def action_names(self, player: int, infostate: str) -> tuple[str, ...]:
+        """Returns `[A]` the names of the actions at an information state."""
+        start, end = self._span(player, infostate)
+        return self.actions[start:end]
 
     def row(self, index: int) -> dict[str, float]:
         """Returns the probability of each action by name at the information state of that index."""
@@ -153,6 +174,14 @@ class TabularStrategy:
     @functools.cached_property
     def _rows(self) -> dict[tuple[int, str], int]:
         return {key: row for row, key in enumerate(zip(self.player.tolist(), self.infostates, strict=True))}
+
+    def _span(self, player: int, infostate: str) -> tuple[int, int]:
+        """Returns where an information state's actions begin and end; raises `InvalidStateError` if it is unknown."""
+        try:
+            row = self._find(player, infostate)
+        except ConfigError as error:
+            raise InvalidStateError(str(error)) from None
+        return int(self.first_action[row]), int(self.first_action[row + 1])
 
     def _find(self, player: int, infostate: str, reason: str = "") -> int:
         row = self._rows.get((player, infostate))

@@ -24,7 +24,7 @@ from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree, OnProgre
 
 __all__ = ["default_cache_directory", "load_or_build_history_tree"]
 
-TREE_FORMAT_VERSION: Final = 1  # raised whenever the meaning of a tree's arrays changes
+TREE_FORMAT_VERSION: Final = 2  # raised whenever the meaning of a tree's arrays changes
 MIN_BUILD_SECONDS: Final = 1.0  # trees that build faster are not worth a file
 MAX_CACHE_BYTES: Final = 4_000_000_000  # beyond it the files used longest ago go
 OWN_GAMES: Final = "equipoise.games."

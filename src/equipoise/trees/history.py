@@ -68,7 +68,7 @@ class HistoryTree:
     infoset: IntArray  # [N] information set of the actor, NO_INFOSET elsewhere
     chance_probability: FloatArray  # [N] of the edge into the node, 1 unless chance moved
     public_chance: IntArray  # [N] at chance nodes with public outcomes: which public state; else PRIVATE_CHANCE
-    public_outcome: IntArray  # [N] at children of such nodes: the public state reached; else PRIVATE_CHANCE
+    public_outcome: IntArray  # [N] at children of such nodes: which public state it led to; else PRIVATE_CHANCE
     first_edge: IntArray  # [N+1] into edge_child
     edge_child: IntArray  # [N-1] children in the order of actions
     terminal_node: IntArray  # [Z]
@@ -144,7 +144,8 @@ class _Recorder:
         self.infoset_first: list[int] = []  # provisional number of the set's first sequence
         self.infoset_parent: list[int] = []  # provisional number of the sequence above
         self.num_sequences = self.num_players  # provisional 0..P-1 are the empty sequences
-        self.public_states: dict[str, int] = {}
+        self.public_states: dict[str, int] = {}  # in which chance moves for all to see
+        self.public_results: dict[str, int] = {}  # to which such a move leads
 
     def too_large(self) -> GameTooLargeError:
         spec = self.game.spec
@@ -237,13 +238,13 @@ class _Recorder:
         return infoset
 
     def public_indices(self, state: Any, children: list[Any]) -> tuple[int, list[int]]:
-        """Returns the public states of a chance node and of its children if everybody sees the outcome."""
+        """Returns numbers for the public states of a chance node and of its children if all see the outcome."""
         try:
             names = [self.game.public_state(child) for child in children]
             if len(set(names)) == len(names):
-                index = [self.public_states.setdefault(name, len(self.public_states)) for name in names]
+                results = [self.public_results.setdefault(name, len(self.public_results)) for name in names]
                 name = self.game.public_state(state)
-                return self.public_states.setdefault(name, len(self.public_states)), index
+                return self.public_states.setdefault(name, len(self.public_states)), results
         except InvalidStateError:  # a game that cannot tell what is public: nothing is sampled as public
             pass
         return HistoryTree.PRIVATE_CHANCE, [HistoryTree.PRIVATE_CHANCE] * len(children)

@@ -15,7 +15,7 @@ from equipoise.games.matrix import Matrix
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import next_evaluation
 from equipoise.solvers.rules import CFRPlus, Rule
-from equipoise.trees.history import build_history_tree
+from equipoise.trees.history import HistoryTree, build_history_tree
 
 __all__ = ["DCFR_TOY", "ToyConfiguration", "find_certainty"]
 
@@ -39,13 +39,13 @@ class ToyConfiguration:
     limit: int = 1_000_000  # iterations after which a rule is given up
 
 
-def make_solver(rule: Rule) -> CFRSolver:
+def make_solver(rule: Rule) -> CFRSolver[HistoryTree]:
     """Returns a fresh run of the one-agent problem: a matrix game whose column player has one column."""
     game = Matrix(payoffs=((0.0,), (1.0,), (BAD_PAYOFF,)))
     return CFRSolver(build_history_tree(game), rule)
 
 
-def missing_probability(solver: CFRSolver) -> float:
+def missing_probability(solver: CFRSolver[HistoryTree]) -> float:
     """Returns how likely the next iteration plays another action than the best; exactly 0 when it is certain."""
     first = int(solver.tree.first_sequence[0])
     others = np.delete(solver.tables.strategy[first : first + NUM_ACTIONS], BEST)

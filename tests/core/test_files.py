@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+from collections import namedtuple
+
+import pytest
+
+from equipoise.core import files, memory
+from equipoise.core.errors import CheckpointError, GameTooLargeError
+from equipoise.core.files import check_writable
+from equipoise.core.memory import available_bytes, check_memory
+
+Usage = namedtuple("Usage", ["total", "used", "free"])
+
+
+def test_a_writable_place_is_left_as_it_was(tmp_path):
+    check_writable(tmp_path / "new.eq", num_bytes=10)
+    assert os.listdir(tmp_path) == []
+
+
+def test_missing_directory_is_said(tmp_path):
+    with pytest.raises(CheckpointError, match=r"directory .*nowhere does not exist"):
+        check_writable(tmp_path / "nowhere" / "file")
+
+
+def test_directory_in_place_of_a_file_is_said(tmp_path):
+    with pytest.raises(CheckpointError, match="it is a directory, expected a file"):
+        check_writable(tmp_path)
+
+
+def test_file_in_place_of_a_directory_is_said(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match=r"file is not a directory"):
+        check_writable(tmp_path / "file" / "below")
+
+
+def test_device_is_said():
+    with pytest.raises(CheckpointError, match="device or pipe"):
+        check_writable("/dev/null")
+
+
+def test_refused_permission_is_said(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(CheckpointError, match="permission denied"):
+        check_writable(tmp_path / "file")
+
+
+def test_read_only_file_is_said(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(CheckpointError, match="read-only"):
+        check_writable(tmp_path / "file")
+
+
+def test_too_small_a_disk_is_said_with_figures(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda _: Usage(10**9, 10**9, 1000))
+    with pytest.raises(CheckpointError, match=r"needs about 5\.0 MB, the disk has 1\.0 kB free"):
+        check_writable(tmp_path / "file", num_bytes=5_000_000)
+
+
+def test_too_long_a_name_is_said(tmp_path):
+    with pytest.raises(CheckpointError, match="name too long"):
+        check_writable(tmp_path / ("x" * 300))
+
+
+def test_memory_is_known_here():
+    assert available_bytes() > 0
+    check_memory(1, "nothing")
+
+
+def test_too_little_memory_is_said_with_figures(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 2_000_000)
+    with pytest.raises(GameTooLargeError, match=r"the game needs 3\.0 MB of memory, 2\.0 MB are available"):
+        check_memory(3_000_000, "the game")
+
+
+def test_a_container_limit_counts(tmp_path, monkeypatch):
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
+    assert available_bytes() == 3000
+
+
+def test_without_system_files_memory_is_the_whole_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
+    monkeypatch.setattr(memory, "MEMORY_INFO", tmp_path / "nothing")
+    assert available_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
