@@ -173,7 +173,7 @@ def test_goofspiel_orderings_of_the_text(goofspiel):
     assert find_verdict(goofspiel, "essentially identical") is Verdict.CONFIRMED
     assert find_verdict(goofspiel, "LCFR does poorly") is Verdict.CONFIRMED
     assert find_verdict(goofspiel, "asymptotically") is Verdict.CONFIRMED
-    assert find_verdict(goofspiel, "lcfr+ is worse than lcfr") is Verdict.DENIED
+    assert find_verdict(goofspiel, "LCFR+ is worse than LCFR") is Verdict.DENIED
 
 
 def test_goofspiel_is_near_the_reference(goofspiel):
