@@ -32,7 +32,7 @@ __all__ = ["Form", "GrownTree", "PreparedRun", "build_tree", "grow_tree", "prepa
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 # The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
-HOPELESS_RATIO = 1000
+HOPELESS_RATIO = 100
 BUILD_BYTES_PER_HISTORY = 200  # measured peak while a tree is built: growing arrays, their copies, labels
 
 
@@ -123,7 +123,9 @@ def _size_guard(game: Game[Any], max_histories: int, console: Console) -> Iterat
     limit = min(max_histories, fitting)
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
     if expected >= WORTH_SAYING:
-        console.print(f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected)} as a tree")
+        console.print(
+            f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected)} as a tree"
+        )
     if expected > HOPELESS_RATIO * limit:
         raise GameTooLargeError(
             f"{label} is too large: sampling suggests about {expected:.2g} histories, that is {_tree_bytes(expected)} "
