@@ -14,68 +14,12 @@
 #include <vector>
 
 #include "lanes.hpp"
+#include "public_form.hpp"
+#include "public_team.hpp"
 #include "rule.hpp"
 #include "threads.hpp"
 
 namespace equipoise {
-
-enum class StepKind : std::int32_t { decision = 0, relation = 1 };
-
-// Blocks of one kind and shape, their cells in one run. Later steps of a player read earlier ones alone.
-struct PublicStep {
-  StepKind kind;
-  std::int32_t first_cell;
-  std::int32_t num_items;    // decisions, or entries
-  std::int32_t num_actions;  // decisions alone
-  std::int32_t stride;       // decisions: cells of a row; relations: cells of the run
-  std::int32_t first_index;  // into `source`, or the entries
-  std::int32_t is_masked;    // decisions alone: some private state lacks some action
-  std::int32_t first_row;    // decisions alone: into the tables that are kept per private state
-};
-
-// Terminals that share a matrix up to a scale.
-struct DenseGroup {
-  std::int32_t player;
-  std::int32_t num_rows;     // a multiple of four
-  std::int32_t num_columns;
-  std::int32_t matrix_start;
-  std::int32_t first_terminal;
-  std::int32_t num_terminals;
-};
-
-struct PublicForm {
-  int max_actions = 0;
-  const std::int32_t* cell_start = nullptr;    // [5] decisions of players 0, 1; other cells of players 0, 1
-  const PublicStep* steps = nullptr;
-  const std::int32_t* step_start = nullptr;    // [3]
-  const std::int32_t* source = nullptr;        // [D]
-  const std::int32_t* entry_source = nullptr;  // [K]
-  const std::int32_t* entry_target = nullptr;  // [K]
-  const double* entry_weight = nullptr;        // [K]
-  const double* legal_share = nullptr;         // [table cells] 1 / legal actions, 0 where illegal
-  const DenseGroup* groups = nullptr;
-  const std::int32_t* group_start = nullptr;   // [3]
-  const double* matrix = nullptr;              // [columns, rows] each
-  const std::int32_t* dense_own = nullptr;
-  const std::int32_t* dense_other = nullptr;
-  const double* dense_scale = nullptr;
-  const std::int32_t* sparse_start = nullptr;  // [3]
-  const std::int32_t* sparse_own = nullptr;
-  const std::int32_t* sparse_other = nullptr;
-  const double* sparse_weight = nullptr;
-
-  std::int32_t num_cells() const { return cell_start[4]; }
-};
-
-// A share of [0, count) for one of several threads.
-struct Share {
-  std::int64_t begin;
-  std::int64_t end;
-};
-
-inline Share take_share(std::int64_t count, int thread, int num_threads) {
-  return {count * thread / num_threads, count * (thread + 1) / num_threads};
-}
 
 // --- terminals ---
 
@@ -168,9 +112,14 @@ void spread_reach(const PublicForm& form, const PublicStep& step, Share share, c
   }
 }
 
+// Entries stand in the order of their targets: the first one of a target overwrites, the others add.
 inline void relate_reach(const PublicForm& form, const PublicStep& step, Share share, double* reach) {
+  std::int32_t last = -1;
   for (std::int64_t k = step.first_index + share.begin; k < step.first_index + share.end; ++k) {
-    reach[form.entry_target[k]] += form.entry_weight[k] * reach[form.entry_source[k]];
+    const std::int32_t target = form.entry_target[k];
+    const double mass = form.entry_weight[k] * reach[form.entry_source[k]];
+    reach[target] = target == last ? reach[target] + mass : mass;
+    last = target;
   }
 }
 
@@ -185,17 +134,8 @@ inline void step_reach(const PublicForm& form, const PublicStep& step, Share sha
   }
 }
 
-// Cells of relations are sums, so they start from zero; those of decisions are overwritten.
-inline void clear_relations(const PublicForm& form, int player, double* reach) {
-  for (std::int32_t s = form.step_start[player]; s < form.step_start[player + 1]; ++s) {
-    const PublicStep& step = form.steps[s];
-    if (step.kind == StepKind::relation) std::memset(reach + step.first_cell, 0, sizeof(double) * step.stride);
-  }
-}
-
 // Overwrites a player's reach with that of `strategy`; the root's cells are kept.
 inline void spread(const PublicForm& form, int player, const double* strategy, double* reach) {
-  clear_relations(form, player, reach);
   for (std::int32_t s = form.step_start[player]; s < form.step_start[player + 1]; ++s) {
     step_reach(form, form.steps[s], {0, form.steps[s].num_items}, strategy, reach);
   }
@@ -383,10 +323,14 @@ void update_columns(const PublicUpdate& update, const PublicStep& step, Share sh
 template <typename Lane, bool is_masked, bool is_optimistic>
 void match_regrets_by_actions(const PublicUpdate& update, const PublicStep& step, Share share) {
   switch (step.num_actions) {
+    case 1:
+      return match_regrets<Lane, 1, is_masked, is_optimistic>(update, step, share);
     case 2:
       return match_regrets<Lane, 2, is_masked, is_optimistic>(update, step, share);
     case 3:
       return match_regrets<Lane, 3, is_masked, is_optimistic>(update, step, share);
+    case 4:
+      return match_regrets<Lane, 4, is_masked, is_optimistic>(update, step, share);
     default:
       return match_regrets<Lane, 0, is_masked, is_optimistic>(update, step, share);
   }
@@ -415,31 +359,7 @@ inline void update_step(const PublicUpdate& update, const PublicStep& step, Shar
   return update_decisions<false>(update, step, share);
 }
 
-// --- threads ---
-
-// Cuts a step's items into contiguous parts such that no two parts touch the same cells above or below, about equal in
-// number; parts at the end may be empty.
-inline std::vector<std::int64_t> cut_step(const PublicForm& form, const PublicStep& step, int num_parts) {
-  const std::int64_t count = step.num_items;
-  std::vector<std::int64_t> bounds(static_cast<std::size_t>(num_parts) + 1, count);
-  bounds[0] = 0;
-  if (num_parts == 1) return bounds;
-  const bool is_relation = step.kind == StepKind::relation;
-  const std::int32_t* above = (is_relation ? form.entry_source : form.source) + step.first_index;
-  const std::int32_t width = is_relation ? 1 : step.stride;
-  std::vector<std::int32_t> lowest_after(static_cast<std::size_t>(count) + 1, INT32_MAX);
-  for (std::int64_t k = count; k-- > 0;) lowest_after[k] = std::min(lowest_after[k + 1], above[k]);
-  std::int32_t end_before = 0;
-  int part = 1;
-  for (std::int64_t k = 0; k < count && part < num_parts; ++k) {
-    const bool is_apart = end_before <= lowest_after[k] &&
-                          (!is_relation || k == 0 ||
-                           form.entry_target[step.first_index + k] != form.entry_target[step.first_index + k - 1]);
-    if (is_apart && k * num_parts >= count * part) bounds[part++] = k;
-    end_before = std::max(end_before, above[k] + width);
-  }
-  return bounds;
-}
+// --- iterations ---
 
 // Working memory of a run: per thread one value table over all cells, and room for one information state.
 struct PublicWorkspace {
@@ -467,49 +387,43 @@ inline void iterate(const PublicForm& form, const Rule& rule, const Discount* di
                     std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables,
                     PublicWorkspace& workspace) {
   workspace.prepare(form, num_threads);
-  std::vector<std::vector<std::int64_t>> cuts;
-  for (std::int32_t s = 0; s < form.step_start[2]; ++s) cuts.push_back(cut_step(form, form.steps[s], num_threads));
+  const TeamPlan plans[2] = {plan_team(form, 0, num_threads), plan_team(form, 1, num_threads)};
   Barrier barrier(num_threads);
 
   run_team(num_threads, [&](int thread) {
     double* const cfv = workspace.cfv[0].data();
     double* const own_cfv = workspace.cfv[thread].data();
-    const auto share_of = [&](std::int32_t s) { return Share{cuts[s][thread], cuts[s][thread + 1]}; };
 
     const auto evaluate_terminals = [&](int player) {
       clear_values(form, player, own_cfv);
       add_terminal_values(form, player, tables.realization, thread, num_threads, own_cfv);
     };
-    const auto gather_values = [&](int player) {
-      for (const int run : {player, player + 2}) {
-        const std::int32_t start = form.cell_start[run];
-        const Share share = take_share(form.cell_start[run + 1] - start, thread, num_threads);
+    const auto update_runs = [&](const std::vector<Run>& runs, std::int64_t t) {
+      const PublicUpdate context{form, rule, discounts[t - first_t], t, tables, cfv, workspace.scratch[thread].data()};
+      for (std::size_t r = runs.size(); r-- > 0;) {
         for (int other = 1; other < num_threads; ++other) {
           const double* __restrict addend = workspace.cfv[other].data();
-          for (std::int64_t cell = start + share.begin; cell < start + share.end; ++cell) cfv[cell] += addend[cell];
+          for (std::int32_t cell = runs[r].first_cell; cell < runs[r].end_cell; ++cell) cfv[cell] += addend[cell];
         }
-      }
-      barrier.wait();
-    };
-    const auto update = [&](int player, std::int64_t t) {
-      const PublicUpdate context{form, rule, discounts[t - first_t], t, tables, cfv, workspace.scratch[thread].data()};
-      for (std::int32_t s = form.step_start[player + 1]; s-- > form.step_start[player];) {
-        update_step(context, form.steps[s], share_of(s));
-        barrier.wait();
+        update_step(context, form.steps[runs[r].step], runs[r].share);
       }
     };
-    const auto spread_reach_of = [&](int player) {
-      if (thread == 0) clear_relations(form, player, tables.realization);
-      barrier.wait();
-      for (std::int32_t s = form.step_start[player]; s < form.step_start[player + 1]; ++s) {
-        step_reach(form, form.steps[s], share_of(s), tables.strategy, tables.realization);
-        barrier.wait();
+    const auto spread_runs = [&](const std::vector<Run>& runs) {
+      for (const Run& run : runs) {
+        step_reach(form, form.steps[run.step], run.share, tables.strategy, tables.realization);
       }
     };
     const auto update_player = [&](int player, std::int64_t t) {
-      gather_values(player);
-      update(player, t);
-      spread_reach_of(player);
+      const TeamPlan& plan = plans[player];
+      update_runs(plan.parts[thread], t);
+      barrier.wait();
+      if (thread == 0) {
+        update_runs(plan.trunk, t);
+        spread_runs(plan.trunk);
+      }
+      barrier.wait();
+      spread_runs(plan.parts[thread]);
+      barrier.wait();
     };
 
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {

@@ -41,10 +41,10 @@ def test_public_tree_to_table(game):
     game = make_game(game, **({"faces": 3} if game == "liars_dice" else {}))
     history, public = build_history_tree(game), build_public_tree(derive_public_game(game))
     strategy = public.strategy_from_history(history, random_strategy(history, 1))
-    table = TabularStrategy.from_public_tree(public, strategy)
+    table = TabularStrategy.from_tree(public, strategy)
     np.testing.assert_array_equal(table.to_tree(history), random_strategy(history, 1))
     with pytest.raises(ConfigError, match="must have shape"):
-        TabularStrategy.from_public_tree(public, strategy[1:])
+        TabularStrategy.from_tree(public, strategy[1:])
 
 
 def test_file_and_back(tree, tmp_path):

@@ -11,6 +11,7 @@ from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicEdge, Relation
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import bind_public_kernel, evaluate
+from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.public import build_public_tree
@@ -73,6 +74,15 @@ def test_strategies_survive_the_round_trip(pair):
     strategy = random_strategy(history)
     converted = tree.strategy_from_history(history, strategy)
     np.testing.assert_array_equal(tree.strategy_to_history(history, converted), strategy)
+
+
+def test_tables_by_name_move_between_both_forms(pair):
+    _, tree, history = pair
+    strategy = random_strategy(history)
+    table = TabularStrategy.from_tree(tree, tree.strategy_from_history(history, strategy))
+    np.testing.assert_array_equal(table.to_tree(history), strategy)
+    back = TabularStrategy.from_tree(history, strategy).to_tree(tree)
+    np.testing.assert_array_equal(tree.strategy_to_history(history, back), strategy)
 
 
 def test_values_and_best_responses_equal_the_history_form(pair):

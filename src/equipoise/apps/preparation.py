@@ -37,7 +37,7 @@ __all__ = ["FINAL_PLAYOUTS", "Form", "GrownTree", "PreparedRun", "build_tree", "
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 # The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
-HOPELESS_RATIO = 1000
+HOPELESS_RATIO = 100
 MEASURED_HISTORIES: Final = 1_000_000  # larger games are not enumerated merely to measure a run without a tree
 MOST_TRAVERSAL_NODES: Final = 1e8  # of external sampling without a tree: a quarter of an hour that no Ctrl-C ends
 FINAL_PLAYOUTS: Final = 2000  # of each player, behind the figures of a result that cannot be exact
@@ -177,13 +177,12 @@ def prepare(grown: GrownTree, config: RunConfig, *, console: Console) -> Prepare
     console.print(f"{name}: tables of {format_bytes(table_bytes)}")
     check_memory(table_bytes, f"solving {format_game(grown.game)} with {name}")
     solver = build_solver(tree, config)
-
-    def make_strategy() -> TabularStrategy:
-        if isinstance(tree, PublicTree):
-            return TabularStrategy.from_public_tree(tree, solver.average_strategy())
-        return TabularStrategy.from_tree(tree, solver.average_strategy())
-
-    return PreparedRun(grown=grown, solver=solver, make_strategy=make_strategy, initial_bytes=table_bytes)
+    return PreparedRun(
+        grown=grown,
+        solver=solver,
+        make_strategy=lambda: TabularStrategy.from_tree(tree, solver.average_strategy()),
+        initial_bytes=table_bytes,
+    )
 
 
 def _prepare_treeless(grown: GrownTree, config: RunConfig, *, console: Console) -> PreparedRun:
@@ -213,7 +212,9 @@ def _size_guard(game: Game[Any], max_histories: int, console: Console) -> Iterat
     limit = min(max_histories, fitting)
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
     if expected >= WORTH_SAYING:
-        console.print(f"{label}: about {expected:.2g} histories expected, {_tree_bytes(expected)} as a tree")
+        console.print(
+            f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected)} as a tree"
+        )
     if expected > HOPELESS_RATIO * limit:
         raise GameTooLargeError(
             f"{label} is too large: sampling suggests about {expected:.2g} histories, that is {_tree_bytes(expected)} "

@@ -106,7 +106,16 @@ class TerminalGroups:
 
 
 class PublicKernel:
-    """A public tree as the native module reads it."""
+    """A public tree as the native module reads it: CFR and best responses over public states.
+
+    Paper: Johanson, Waugh, Bowling & Zinkevich 2011, "Accelerating Best Response Calculation in Large Extensive
+        Games", IJCAI, for walking public states with a vector of private states.
+    Symbols: a player's range at a public state -> its cells of `realization`; its counterfactual values -> cfv.
+    Departs from the paper: terminals with small matrices are multiplied out instead of sorted; private states may
+        split, merge and carry weights on the way; edges that only select private states or pass an action on cost
+        nothing, because what is below them reads the cells above.
+    Checked by: tests/kernels/test_public.py, tests/trees/test_public.py, tests/solvers/test_public_cfr.py.
+    """
 
     def __init__(
         self,

@@ -30,8 +30,8 @@ __all__ = ["TreelessMCCFRSolver", "estimate_traversal_nodes"]
 
 FloatArray = npt.NDArray[np.float64]
 
-# Of what is free at the start. Measured on 3x3 phantom tic-tac-toe: for a moment, saving a run takes 1.6 times as much as
-# its tables beside them, reading it back up to three times as much.
+# Of what is free at the start. Measured on 3x3 phantom tic-tac-toe: for a moment, saving a run takes 1.6 times as much
+# as its tables beside them, reading it back up to three times as much.
 MEMORY_SHARE: Final = 0.25
 TRAVERSAL_SHARE: Final = 1.25  # of the limit: what the tables may reach within a traversal before it is given up
 UNIFORM_BATCH: Final = 1024  # numbers drawn from the generator at once

@@ -238,6 +238,11 @@ class _Deriver:
 def derive_public_game(game: Game[Any], *, max_histories: int = DEFAULT_MAX_HISTORIES) -> DerivedPublicGame:
     """Returns the public form of a two-player game.
 
+    Paper: Schmid et al. 2021, "Player of Games", arXiv:2112.03178, section 2 and appendix A (factored observations).
+    Symbols: s_pub -> public state; S_i(s_pub) -> private states of a player; P_c -> joint weights.
+    Departs from the paper: private deals before and between public states are part of the edges, not public states.
+    Checked by: tests/trees/test_derive.py.
+
     Args:
         game: rules with perfect recall, whose public states have one actor each and are known to both players.
         max_histories: enumeration stops here with `GameTooLargeError`.

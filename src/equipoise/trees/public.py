@@ -125,6 +125,13 @@ class PublicTree:
         """Returns `[I]` the player that each information state belongs to."""
         return self.actor[self.infoset_node].astype(np.int32)
 
+    def sequence_labels(self) -> tuple[str, ...]:
+        """Returns `[S]` the name of each legal action of each information state."""
+        node = np.repeat(self.infoset_node, np.diff(self.infoset_start))
+        column = (self.sequence_cell - self.table_start[node]) // self.stride[node]
+        pairs = zip(node.tolist(), column.tolist(), strict=True)
+        return tuple(self.action_labels[node][column] for node, column in pairs)
+
     def strategy_to_history(self, tree: HistoryTree, strategy: FloatArray) -> FloatArray:
         """Returns `[Q]` a strategy `[C]` in the numbering of the same game's history tree."""
         out = np.ones(int(tree.sequence_start[-1]))

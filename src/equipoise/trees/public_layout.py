@@ -83,7 +83,9 @@ class BlockPlanner:
     def open_decision(self, view: View, num_actions: int, *, is_masked: bool) -> tuple[View, Block]:
         """Returns the view that a decision reads, packed anew if it had many gaps, and its [A, H] block."""
         num_private = view.slot.size
-        if pad(view.extent) > SPARE_FACTOR * pad(num_private):
+        # threads own blocks: a row must not reach past the block that it reads
+        is_torn = view.start + pad(view.extent) > view.block.num_cells
+        if is_torn or pad(view.extent) > SPARE_FACTOR * pad(num_private):
             targets = np.arange(num_private, dtype=np.int32)
             view = self._relate(view, view.slot, targets, np.ones(num_private), num_private)
         stride = pad(view.extent)

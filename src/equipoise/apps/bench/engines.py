@@ -19,7 +19,9 @@ from equipoise.games.registry import parse_game
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, CFRPlus, Rule
 from equipoise.trees.cache import load_or_build_history_tree
+from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import OnProgress
+from equipoise.trees.public import build_public_tree
 
 __all__ = ["ENGINES", "GAMES", "RULES", "Engine", "EngineEntry", "Task"]
 
@@ -65,6 +67,23 @@ class EquipoiseHistory:
         tree = load_or_build_history_tree(parse_game(task.game), on_progress=on_progress)
         self.solver = CFRSolver(tree, RULES[task.rule], num_threads=task.num_threads)
         self.num_histories: int | None = tree.size.num_histories
+
+    def advance(self, num_iterations: int) -> None:
+        """Runs iterations in one native call."""
+        self.solver.iterate(num_iterations)
+
+    def exploitability(self) -> float:
+        """Returns nash_conv / players, from both best responses."""
+        return self.solver.evaluate().exploitability
+
+
+class EquipoiseVector:
+    """Full-width CFR over the public tree, all private states of a player at once."""
+
+    def __init__(self, task: Task, on_progress: OnProgress) -> None:
+        game = derive_public_game(parse_game(task.game))
+        self.solver = CFRSolver(build_public_tree(game), RULES[task.rule], num_threads=task.num_threads)
+        self.num_histories: int | None = game.num_histories
 
     def advance(self, num_iterations: int) -> None:
         """Runs iterations in one native call."""
@@ -155,6 +174,7 @@ class EngineEntry:
 
 ENGINES: Mapping[str, EngineEntry] = {
     "equipoise": EngineEntry(make=EquipoiseHistory),
+    "equipoise-vector": EngineEntry(make=EquipoiseVector),
     "openspiel": EngineEntry(make=OpenSpiel, packages=("pyspiel",)),
     "liteefg": EngineEntry(make=LiteEFG, packages=("LiteEFG", "pyspiel")),
 }

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.bench.tabular import TabularReport
-from equipoise.apps.display import format_small
 from equipoise.apps.machine import describe_origin
 
 __all__ = ["print_report"]
@@ -51,16 +51,16 @@ def _tables(report: TabularReport) -> Iterator[Table]:
 
 def _speed_table(report: TabularReport) -> Table:
     settings = report.settings
-    caption = (
-        "Equipoise: how many times faster it is; ns: per history and player update; "
-        f"after {settings.check_iterations}: exploitability after so many iterations; same: whether it agrees"
-    )
     title = "Iterations per second: same game, same algorithm, one thread"
-    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
+    caption = (
+        "faster: the rate of Equipoise's history form over this one; ns: per history and player update; same: "
+        f"exploitability after {settings.check_iterations} iterations agrees to {settings.tolerance:g}"
+    )
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left", box=box.SIMPLE_HEAD)
     for name in ("game", "rule", "engine"):
-        table.add_column(name)
-    for name in ("per second", "Equipoise", "ns", f"after {settings.check_iterations}"):
-        table.add_column(name, justify="right")
+        table.add_column(name, no_wrap=True)
+    for name in ("per second", "faster", "ns"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("same")
     last = None
     for row in report.rows:
@@ -73,18 +73,23 @@ def _speed_table(report: TabularReport) -> Table:
             row["game"],
             row["rule"],
             row["engine"],
-            f"{row['iterations_per_second']:,.1f}",
+            _format_rate(row["iterations_per_second"]),
             "-" if speedup is None else f"{speedup:,.2f}x",
             "-" if cost is None else f"{cost:,.2f}",
-            format_small(row["exploitability"]),
             SAME[row["is_same_result"]],
         )
     return table
 
 
+def _format_rate(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:,.1f}"
+
+
 def _growth_table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(title="Cost against tree size: Leduc with more ranks, two suits", title_justify="left")
-    for name in ("histories", "threads", "ns per history and update", "cost, smallest = 1", "speed, 1 thread = 1"):
+    table = Table(
+        title="Cost against tree size: Leduc with more ranks, two suits", title_justify="left", box=box.SIMPLE_HEAD
+    )
+    for name in ("histories", "threads", "ns per history and update", "smallest = 1", "speed-up"):
         table.add_column(name, justify="right")
     for row in rows:
         table.add_row(

@@ -20,6 +20,7 @@ from equipoise.core.errors import EquipoiseError
 __all__ = ["main", "time_calls"]
 
 BATCHES_PER_MEASUREMENT = 8  # the clock is read about so often
+LARGEST_BATCH = 1 << 18  # iterations in one call
 
 
 def time_calls(run: Callable[[int], None], seconds: float) -> tuple[int, float]:
@@ -38,7 +39,7 @@ def time_calls(run: Callable[[int], None], seconds: float) -> tuple[int, float]:
         if elapsed >= seconds:
             return count, elapsed
         wanted = count / max(elapsed, 1e-9) * seconds / BATCHES_PER_MEASUREMENT
-        batch = max(1, min(int(wanted), 4 * batch))
+        batch = max(1, min(int(wanted), 4 * batch, LARGEST_BATCH))
 
 
 class _Worker:

@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
-
-import numpy as np
 
 from equipoise.apps.reproduce.study import Point, Step
 from equipoise.solvers.driver import next_evaluation
 from equipoise.solvers.solve import TreeSolver
 from equipoise.trees.history import HistoryTree
 
-__all__ = ["Panel", "evaluation_grid", "measure_curves", "perturb"]
+__all__ = ["Panel", "evaluation_grid", "measure_curves"]
 
 
 CLOSE = 0.1  # points nearer to a mark than this share of it give way to the mark
@@ -26,18 +23,6 @@ class Panel(NamedTuple):
     name: str
     tree: HistoryTree
     run: int = 0
-
-
-def perturb(tree: HistoryTree, *, relative: float, rng: np.random.Generator) -> HistoryTree:
-    """Returns a two-player zero-sum tree whose payoffs are a little off, so that chance decides ties of regrets.
-
-    Args:
-        tree: two players, zero sum.
-        relative: standard deviation of each payoff's relative error.
-        rng: draws the errors.
-    """
-    row = tree.utility[0] * (1.0 + relative * rng.standard_normal(tree.terminal_node.size))
-    return dataclasses.replace(tree, utility=np.stack([row, -row]))
 
 
 def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:

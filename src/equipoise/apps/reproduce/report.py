@@ -24,6 +24,7 @@ SUFFIXES: Final = (".json", ".png", ".txt")
 STYLES: Final = {
     Verdict.CONFIRMED: "green",
     Verdict.DENIED: "bold red",
+    Verdict.UNDECIDED: "yellow",
     Verdict.NOT_STATED: "dim",
     Verdict.NOT_MEASURED: "yellow",
 }

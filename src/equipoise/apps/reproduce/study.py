@@ -50,6 +50,7 @@ class Verdict(enum.StrEnum):
 
     CONFIRMED = "confirmed"
     DENIED = "denied"
+    UNDECIDED = "undecided"  # repeated runs disagree: the test lies within their spread
     NOT_STATED = "not stated"  # measured here, but the source gives no figure and makes no claim
     NOT_MEASURED = "not measured"  # this size leaves it out, or the run ended before
 
@@ -119,6 +120,12 @@ class Measured:
         """Returns how many times larger one curve is than another, None where either has no value."""
         numerator, denominator = self.at(panel, above, x), self.at(panel, below, x)
         return None if numerator is None or not denominator else numerator / denominator
+
+    def run_ratios(self, panel: str, above: str, below: str, x: int) -> list[float]:
+        """Returns the same ratio run by run, in order of size, for the runs that have both values."""
+        numerators = self._curves.get((panel, above), {}).get(x, {})
+        denominators = self._curves.get((panel, below), {}).get(x, {})
+        return sorted(value / denominators[run] for run, value in numerators.items() if denominators.get(run))
 
     def panels(self) -> dict[str, dict[str, list[tuple[int, float]]]]:
         """Returns every curve as points in order, by panel."""
