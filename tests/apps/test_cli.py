@@ -117,7 +117,7 @@ def test_a_game_too_large_for_a_tree_is_sampled_and_nothing_is_claimed(equipoise
     assert [key for key in KEYS if result[key] is None] == [
         "exploitability", "nash_conv", "game_value", "num_histories", "num_infosets"
     ]  # fmt: skip
-    assert "has about 2.2e+10 histories, by sampling" in result["why"]
+    assert re.search(r"has about [12]\.\de\+10 histories, by sampling", result["why"])
     assert "no exploitability: phantom_tic_tac_toe has about" in outcome.err
     figures = result["sampled"]
     assert figures["num_infostates"] > 500
@@ -129,7 +129,7 @@ def test_a_game_too_large_for_a_tree_is_sampled_and_nothing_is_claimed(equipoise
 
     evaluated = equipoise("evaluate", "p.eq", "--json").json
     assert evaluated["exploitability"] is evaluated["nash_conv"] is evaluated["values"] is None
-    assert "has about 2.2e+10 histories" in evaluated["why"]
+    assert "histories, by sampling; a best response would visit all of them" in evaluated["why"]
     assert evaluated["sampled"]["regret_bound"] == figures["regret_bound"]
     assert "exploitability not known: phantom_tic_tac_toe has about" in equipoise("evaluate", "p.eq").out
     assert equipoise("show", "p.eq", "--limit", 2, "--json").json["num_matching"] == figures["num_infostates"]
