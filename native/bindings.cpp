@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include "cardsets.hpp"
 #include "equity.hpp"
 #include "handeval.hpp"
 #include "history.hpp"
@@ -243,13 +244,21 @@ void bind_cards(nb::module_& module) {
     }
   });
   module.def("evaluate_hole_cards", [](const HandEvaluator& evaluator, Cards boards, Cards hole_cards, Strengths out) {
-    const auto num_boards = static_cast<std::int64_t>(boards.shape(0)), num_board = static_cast<std::int64_t>(boards.shape(1));
+    const auto num_boards = static_cast<std::int64_t>(boards.shape(0));
+    const auto num_board = static_cast<std::int64_t>(boards.shape(1));
     const auto num_hands = static_cast<std::int64_t>(hole_cards.shape(0));
     nb::gil_scoped_release release;
     for (std::int64_t i = 0; i < num_boards; ++i) {
       evaluate_hole_cards(evaluator, boards.data() + i * num_board, static_cast<int>(num_board), hole_cards.data(),
                           num_hands, out.data() + i * num_hands);
     }
+  });
+  module.def("list_card_sets", [](Cards cards, int size, Cards permutations, Array<std::uint8_t> sets,
+                                  Array<std::uint8_t> counts) {
+    nb::gil_scoped_release release;
+    return CardSetLister(cards.data(), static_cast<int>(cards.size()), size, permutations.data(),
+                         static_cast<int>(permutations.shape(0)), sets.data(), counts.data())
+        .list();
   });
   module.def("accumulate_showdowns",
              [](const HandEvaluator& evaluator, Cards hole_cards, Doubles first_reach, Doubles second_reach, Cards boards,

@@ -54,7 +54,7 @@ class HandEvaluator {
     fill_tables();
   }
 
-  // What a card adds to the sum of a hand; 0 for bytes that are no card.
+  // What a card adds to the sum of a hand; bytes that are no card add to a field of their own.
   std::uint64_t key(std::uint8_t card) const { return card_key_[card]; }
 
   // What the sum of a hand starts from: five cards of a suit set the top bit of its field.
@@ -72,15 +72,17 @@ class HandEvaluator {
   // Strength of a flush or straight flush by the ranks of its suit; 0 if they are fewer than five.
   std::uint16_t flush_strength(std::uint32_t ranks) const { return flush_strength_[ranks]; }
 
+  // Strength of a hand; 0 if a byte is no card.
   template <int num_cards>
   std::uint16_t strength(const std::uint8_t* cards) const {
     std::uint64_t sum = start_key();
     for (int i = 0; i < num_cards; ++i) sum += card_key_[cards[i]];
-    if (sum & flush_bits()) [[unlikely]] {
+    if (sum & (flush_bits() | kForeignBits)) [[unlikely]] {
+      if (sum & kForeignBits) return 0;
       const int suit = flush_suit(sum);
       std::uint32_t ranks = 0;
       for (int i = 0; i < num_cards; ++i) ranks |= std::uint32_t{card_suit(cards[i]) == suit} << card_rank(cards[i]);
-      return flush_strength_[ranks & kRanksMask];
+      return flush_strength_[ranks];
     }
     return rank_strength(num_cards, sum);
   }
@@ -90,7 +92,8 @@ class HandEvaluator {
  private:
   static constexpr int kNumLow = 6, kNumHigh = kNumRanks - kNumLow;
   static constexpr std::uint32_t kLowCodes = 15625, kHighCodes = 78125;  // 5^6, 5^7
-  static constexpr int kLowShift = 17, kSuitShift = 32;
+  static constexpr int kLowShift = 17, kSuitShift = 32, kForeignShift = 48;
+  static constexpr std::uint64_t kForeignBits = std::uint64_t{7} << kForeignShift;  // up to seven of them
   static constexpr std::uint64_t kHighMask = (1U << 17) - 1, kLowMask = (1U << 15) - 1;
   static constexpr std::uint32_t kRanksMask = (1U << kNumRanks) - 1;
 
@@ -225,7 +228,7 @@ class HandEvaluator {
   }
 
   void fill_keys() {
-    card_key_.fill(0);
+    card_key_.fill(std::uint64_t{1} << kForeignShift);
     std::uint64_t power = 1;
     for (int rank = 0; rank < kNumRanks; ++rank, power *= 5) {
       if (rank == kNumLow) power = 1;
@@ -284,11 +287,16 @@ class HandEvaluator {
   std::vector<std::uint16_t> flush_strength_;
 };
 
-// Overwrites `out` `[B]` with the strengths of hands `[B, num_cards]`.
+// Overwrites `out` `[B]` with the strengths of hands `[B, num_cards]`; returns the lowest: 0 if a byte was no card.
 template <int num_cards>
-void evaluate_hands(const HandEvaluator& evaluator, const std::uint8_t* cards, std::int64_t num_hands,
-                    std::uint16_t* out) {
-  for (std::int64_t i = 0; i < num_hands; ++i) out[i] = evaluator.strength<num_cards>(cards + i * num_cards);
+std::uint16_t evaluate_hands(const HandEvaluator& evaluator, const std::uint8_t* cards, std::int64_t num_hands,
+                             std::uint16_t* out) {
+  std::uint16_t lowest = kNumStrengths;
+  for (std::int64_t i = 0; i < num_hands; ++i) {
+    out[i] = evaluator.strength<num_cards>(cards + i * num_cards);
+    lowest = std::min(lowest, out[i]);
+  }
+  return lowest;
 }
 
 // A board of three to five cards, prepared for many hole cards.

@@ -85,10 +85,11 @@ class HandKernel:
         num_hands = cards.shape[0] if cards.ndim == 2 else -1
         if num_hands < 0 or not 5 <= cards.shape[1] <= 7:
             raise ValueError(f"cards must have shape [B, 5], [B, 6] or [B, 7], got {list(cards.shape)}")
-        _check_cards("cards", cards, cards.shape)
+        check_array("cards", cards, np.uint8, cards.shape)
         strengths = np.empty(num_hands, np.uint16) if out is None else out
         check_array("out", strengths, np.uint16, (num_hands,))
-        _native.evaluate_hands(self._evaluator, cards, strengths)
+        if _native.evaluate_hands(self._evaluator, cards, strengths) == 0:
+            _check_cards("cards", cards, cards.shape)
         return strengths
 
     def evaluate_boards(
