@@ -120,8 +120,8 @@ class HandKernel:
     ) -> FloatArray:
         """Returns `[2, 3, H]`: per side what each hand wins, ties and meets in all, in reach of the other side.
 
-        Sums run over boards `[B, 5]` of weights `[B]` and over hands of the other side that share no card. Only hands
-        that the side itself holds (positive reach) have meaningful rows; the others are 0 or left over.
+        Sums run over boards `[B, 5]` of weights `[B]` and over hands of the other side that share no card. Entries
+        of hands that a side does not hold are 0.
         """
         num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
         _check_cards("boards", boards, (num_boards, 5))

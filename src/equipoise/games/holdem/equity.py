@@ -35,8 +35,7 @@ class Equity:
     deck: Deck
     board: tuple[int, ...]
     reach: FloatArray  # [2, H] weights of both ranges, 0 where the board blocks
-    # of hands with weight; entries of others mean nothing
-    hand_wins: FloatArray  # [2, H] boards times weight of the hands that a hand beats
+    hand_wins: FloatArray  # [2, H] boards times weight of the hands that a hand beats; 0 for hands without weight
     hand_ties: FloatArray  # [2, H] that it ties
     hand_totals: FloatArray  # [2, H] that it meets
 

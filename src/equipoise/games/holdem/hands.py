@@ -93,7 +93,7 @@ def hands_of(deck: Deck = FULL_DECK) -> Hands:
     classes = np.where(is_suited, top * size + bottom, bottom * size + top).astype(np.int32)
     class_sizes = np.bincount(classes, minlength=size * size)
     for array in (cards, masks, classes, class_sizes):
-        array.flags.writeable = False
+        array.setflags(write=False)
     return Hands(deck, cards, masks, classes, _class_names(deck), class_sizes)
 
 

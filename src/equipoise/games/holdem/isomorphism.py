@@ -173,5 +173,5 @@ def _hand_permutation(permutation: tuple[int, ...], deck: Deck) -> npt.NDArray[n
     position[list(deck.cards)] = np.arange(deck.num_cards)
     places = np.sort(position[permute_cards(hands_of(deck).cards, permutation)], axis=1)
     numbers: npt.NDArray[np.int32] = places[:, 1] * (places[:, 1] - 1) // 2 + places[:, 0]
-    numbers.flags.writeable = False
+    numbers.setflags(write=False)
     return numbers
