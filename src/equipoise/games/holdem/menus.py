@@ -156,7 +156,10 @@ def raise_options(
         if total is None:
             continue
         total = min(max(total, legal.start), all_in)
-        options.add(all_in if _leaves_too_little(menu, state, total, all_in) else total)
+        is_forced = menu.force_percent and _leaves_too_little(menu, state, total, all_in)
+        options.add(all_in if is_forced else total)
+    if not menu.merge_percent:
+        return tuple(sorted(options))
     return _merge(options, pot_after_call(state) - state.price, menu.merge_percent)
 
 
@@ -171,11 +174,10 @@ def check_menu(rules: BettingRules, menu: Menu) -> None:
             )
     state = initial_betting(rules)
     for street in streets:
-        num_raises = _most_raises(rules, menu, state)
-        if num_raises > MOST_RAISES_PER_ROUND:
+        if not _closes(rules, menu, state):
             raise ConfigError(
-                f"menu never closes: its smallest sizes allow {num_raises} raises on the {street.name.lower()}; "
-                f"add 'cap: 4', or sizes that grow such as 50% or 2.5x"
+                f"menu never closes: its smallest sizes allow more than {MOST_RAISES_PER_ROUND} raises on the "
+                f"{street.name.lower()}; add 'cap: 4', or use sizes that grow such as 50% or 2.5x"
             )
         state = _check_through(rules, state)
         if state.stage is not Stage.DEAL:
@@ -218,7 +220,7 @@ def _all_in_option(state: BettingState, legal: range) -> int:
 def _total(rules: BettingRules, size: BetSize, state: BettingState, all_in: int) -> int | None:
     """Returns the total that a size raises to before it is fitted to the rules, None where it says nothing."""
     if size.kind is SizeKind.POT:
-        return raise_to_fraction(state, size.amount / 100)
+        return state.price + math.floor(size.amount * pot_after_call(state) / 100 + 0.5)
     if size.kind is SizeKind.MULTIPLE:
         bet = bet_in_round(state)
         return state.base + math.floor(size.amount * bet + 0.5) if bet else None
@@ -258,16 +260,14 @@ def _only_multiples(sizes: Sizes) -> bool:
     return bool(sizes) and all(size.kind is SizeKind.MULTIPLE for size in sizes)
 
 
-def _most_raises(rules: BettingRules, menu: Menu, state: BettingState) -> int:
-    """Returns how often a round can be raised when everybody raises by the smallest size."""
-    num_raises = 0
-    while state.stage is Stage.ACT:
+def _closes(rules: BettingRules, menu: Menu, state: BettingState) -> bool:
+    """Returns whether a round ends soon enough when everybody raises by the smallest size."""
+    for _ in range(MOST_RAISES_PER_ROUND + 1):
         options = raise_options(rules, menu, state)
-        if not options or num_raises > rules.num_players * MOST_RAISES_PER_ROUND:
-            break
+        if not options:
+            return True
         state = apply_action(rules, state, options[0])
-        num_raises += 1
-    return num_raises
+    return False
 
 
 def _check_through(rules: BettingRules, state: BettingState) -> BettingState:

@@ -298,5 +298,3 @@ def _format_run(high: int, low: int, end_high: int, end_low: int, suits: str, de
     if (high, low) == (end_high, end_low):
         return last
     return last + "+" if is_open else f"{deck.ranks[high]}{deck.ranks[low]}{suits}-{last}"
-
-

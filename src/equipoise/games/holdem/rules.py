@@ -95,13 +95,14 @@ class Holdem:
     _board: tuple[int, ...] = derived()
     _dealer: HandDealer | None = derived()
     _menu: Menu | None = derived()
+    _num_hole_cards: int = derived()
 
     def __post_init__(self) -> None:
         check_parameters(self)
         deck = parse_deck(self.deck)
         board = _sorted_flop(parse_board(self.board, deck))
         self._set(_deck=deck, deck=format_deck(deck), _board=board, board=format_board(board))
-        self._set(betting_rules=self._make_rules())
+        self._set(betting_rules=self._make_rules(), _num_hole_cards=HAND_SIZE * len(self.stacks))
         self._set(_menu=self._make_menu(), _dealer=self._make_dealer())
         self._check_deck()
         self._set(spec=self._make_spec())
@@ -189,10 +190,6 @@ class Holdem:
         hands = " ".join(format_board(reversed(self._hand(state, player))) or "-" for player in players)
         chips = " ".join(str(amount) for amount in state.betting.committed)
         return f"hands {hands}, board {format_board(state.board) or '-'}, put in {chips}, play {state.public}"
-
-    @property
-    def _num_hole_cards(self) -> int:
-        return HAND_SIZE * len(self.stacks)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
@@ -326,9 +323,7 @@ class HoldemLimit(Holdem):
     stacks: tuple[int, ...] = parameter((1_000, 1_000), "chips of each player before blinds, or behind a given pot")
     small_blind: int = parameter(1, "chips of the small blind", low=0)
     big_blind: int = parameter(2, "chips of the big blind, also the smallest no-limit bet", low=1)
-    bet_sizes: tuple[int, ...] = parameter(
-        (2, 2, 4, 4), "fixed bets by street, the last one going on; empty: no-limit"
-    )
+    bet_sizes: tuple[int, ...] = parameter((2, 2, 4, 4), "fixed bets by street, the last one going on; empty: no-limit")
     max_raises: tuple[int, ...] = parameter(
         (3, 4, 4, 4), "most bets and raises by street, blinds not counted; empty: no cap"
     )
