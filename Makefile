@@ -39,7 +39,7 @@ $(STAMPS)/dev: $(STAMPS)/run
 
 demo: $(STAMPS)/run ## install, solve a game with a live display, write its plot
 	@mkdir -p out
-	@$(BIN)/equipoise solve liars_dice --rule dcfr --target 2e-4 --seconds 30 --out out/liars_dice.eq --overwrite --plot out/liars_dice.png
+	@$(BIN)/equipoise solve liars_dice --rule dcfr --target 2e-5 --seconds 30 --out out/liars_dice.eq --overwrite --plot out/liars_dice.png
 	@$(BIN)/equipoise show out/liars_dice.eq --limit 8
 	@echo
 	@echo "The strategy is in out/liars_dice.eq, its convergence in out/liars_dice.png. What to try next:"

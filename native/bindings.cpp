@@ -9,6 +9,7 @@
 #include "equity.hpp"
 #include "handeval.hpp"
 #include "history.hpp"
+#include "public.hpp"
 #include "sampling.hpp"
 #include "treeplex.hpp"
 
@@ -52,6 +53,40 @@ struct BoundHistoryForm {
       ints.push_back(array);
     }
     doubles = std::move(weight);
+  }
+};
+
+// Likewise; arrays in the order of PublicKernel's constructor.
+struct BoundPublicForm {
+  PublicForm form;
+  std::vector<Ints> ints;
+  std::vector<Doubles> doubles;
+
+  BoundPublicForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays)
+      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
+    static_assert(sizeof(PublicStep) == 8 * sizeof(std::int32_t));
+    static_assert(sizeof(DenseGroup) == 6 * sizeof(std::int32_t));
+    form.cell_start = ints[0].data();
+    form.steps = reinterpret_cast<const PublicStep*>(ints[1].data());
+    form.step_start = ints[2].data();
+    form.source = ints[3].data();
+    form.entry_source = ints[4].data();
+    form.entry_target = ints[5].data();
+    form.groups = reinterpret_cast<const DenseGroup*>(ints[6].data());
+    form.group_start = ints[7].data();
+    form.dense_own = ints[8].data();
+    form.dense_other = ints[9].data();
+    form.sparse_start = ints[10].data();
+    form.sparse_own = ints[11].data();
+    form.sparse_other = ints[12].data();
+    form.entry_weight = doubles[0].data();
+    form.legal_share = doubles[1].data();
+    form.matrix = doubles[2].data();
+    form.dense_scale = doubles[3].data();
+    form.sparse_weight = doubles[4].data();
+    for (std::int32_t s = 0; s < form.step_start[2]; ++s) {
+      form.max_actions = std::max(form.max_actions, static_cast<int>(form.steps[s].num_actions));
+    }
   }
 };
 
@@ -102,6 +137,45 @@ void bind_history(nb::module_& module) {
              });
   module.def("history_back_up_strategy",
              [](const BoundHistoryForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
+               back_up_strategy(bound.form, player, strategy.data(), cfv.data());
+             });
+}
+
+void bind_public(nb::module_& module) {
+  nb::class_<BoundPublicForm>(module, "PublicForm").def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
+
+  module.def(
+      "public_iterate",
+      [](const BoundPublicForm& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
+         MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
+         MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
+        const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
+        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),     realization.data(),
+                            last_regret.data(), scale.data(),        value_moments.data()};
+        const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
+        const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
+        nb::gil_scoped_release release;
+        PublicWorkspace workspace;
+        iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+      });
+  module.def("public_realize", [](const BoundPublicForm& bound, Doubles strategy, MutableDoubles reach) {
+    for (int player = 0; player < 2; ++player) spread(bound.form, player, strategy.data(), reach.data());
+  });
+  module.def("public_normalize", [](const BoundPublicForm& bound, Doubles sums, MutableDoubles out) {
+    normalize_sums(bound.form, sums.data(), out.data());
+  });
+  module.def("public_terminal_values",
+             [](const BoundPublicForm& bound, int player, Doubles reach, int num_threads, MutableDoubles cfv) {
+               nb::gil_scoped_release release;
+               evaluate_terminals(bound.form, player, reach.data(), num_threads, cfv.data());
+             });
+  module.def("public_back_up_best",
+             [](const BoundPublicForm& bound, int player, MutableDoubles cfv, MutableDoubles best) {
+               back_up_best(bound.form, player, cfv.data(), best.data());
+             });
+  module.def("public_back_up_strategy",
+             [](const BoundPublicForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
                back_up_strategy(bound.form, player, strategy.data(), cfv.data());
              });
 }
@@ -281,6 +355,7 @@ NB_MODULE(_native, module) {
   bind_cards(module);
   bind_policy(module);
   bind_history(module);
+  bind_public(module);
   bind_sampling(module);
   bind_treeplex(module);
 }

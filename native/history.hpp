@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-#include "policy.hpp"
+#include "rule.hpp"
 #include "threads.hpp"
 
 namespace equipoise {
@@ -35,34 +35,6 @@ struct HistoryForm {
 
   std::int32_t num_sequences() const { return sequence_start[num_players]; }
   std::int32_t num_sequences(int player) const { return sequence_start[player + 1] - sequence_start[player]; }
-};
-
-// What one iteration does to the sums: stored values are multiplied, then the iteration's are added.
-struct Discount {
-  double positive;        // factor on positive regrets
-  double negative;        // factor on negative regrets
-  double average_decay;   // factor on the strategy sum
-  double average_weight;  // weight of this iteration in the strategy sum
-  double eta_scale;       // Hedge alone: eta = eta_scale * sqrt(ln n) / scale(I)
-};
-
-struct Rule {
-  PolicyMap policy_map = PolicyMap::regret_matching;
-  Fallback fallback = Fallback::uniform;
-  bool is_optimistic = false;     // the last instantaneous regret counts twice when the strategy is formed
-  bool floors_regrets = false;    // regrets below zero are forgotten
-  bool tracks_variance = false;   // Hedge alone: scale(I) = 3 standard deviations of v(I) instead of a constant
-};
-
-// Tables of a run, all over the shared sequence numbering (or information sets, where said).
-struct Tables {
-  double* regret_sum;     // [Q]
-  double* strategy_sum;   // [Q] weighted by own reach
-  double* strategy;       // [Q] current probabilities
-  double* realization;    // [Q] own reach of each sequence under `strategy`; 1 at empty sequences
-  double* last_regret;    // [Q] only for optimistic rules
-  double* scale;          // [I] only for Hedge
-  double* value_moments;  // [I, 2] mean and sum of squared deviations of v(I), only when the variance is tracked
 };
 
 // Adds the counterfactual values of terminals [begin, end) into cfv, indexed by the player's own sequences.
@@ -123,54 +95,24 @@ void update_infosets(const HistoryForm& form, const Rule& rule, const Discount& 
                      std::int32_t begin, std::int32_t end, const Tables& tables, double* __restrict cfv) {
   const double sign = value_sign(form, player);
   const std::int32_t empty = form.sequence_start[player];
-  const double floor = rule.floors_regrets ? 0.0 : -INFINITY;
-  double modified[64];
+  const double floor = rule.floor();
   for (std::int32_t infoset = end; infoset-- > begin;) {
     const std::int32_t first = form.first_sequence[infoset];
     const int num_actions = form.num_actions[infoset];
-    double* __restrict value = cfv + first;
-    double* __restrict regret = tables.regret_sum + first;
-    double* __restrict strategy = tables.strategy + first;
-    double* __restrict average = tables.strategy_sum + first;
-    const double* __restrict reach = tables.realization + first;
     double expected = 0.0;
-    for (int a = 0; a < num_actions; ++a) expected += strategy[a] * value[a];
+    for (int a = 0; a < num_actions; ++a) expected += tables.strategy[first + a] * cfv[first + a];
     if (form.parent_sequence[infoset] != empty) cfv[form.parent_sequence[infoset]] += expected;
-    for (int a = 0; a < num_actions; ++a) {
-      const double instant = sign * (value[a] - expected);
-      const double stored = regret[a];
-      const double updated = stored * (stored > 0.0 ? discount.positive : discount.negative) + instant;
-      regret[a] = updated > floor ? updated : floor;
-      average[a] = average[a] * discount.average_decay + discount.average_weight * reach[a];
-      if constexpr (is_optimistic) tables.last_regret[first + a] = instant;
-    }
-    const double* basis = regret;
-    if constexpr (is_optimistic) {
-      // more actions than the buffer holds: the tail of `cfv` of this set is free by now
-      double* target = num_actions <= 64 ? modified : value;
-      for (int a = 0; a < num_actions; ++a) target[a] = regret[a] + tables.last_regret[first + a];
-      basis = target;
-    }
-    if constexpr (policy_map == PolicyMap::regret_matching) {
-      regret_matching(rule.fallback, num_actions, basis, strategy);
-    } else if constexpr (policy_map == PolicyMap::normal_hedge) {
-      normal_hedge(rule.fallback, num_actions, basis, strategy);
-    } else {
-      if (rule.tracks_variance) {
-        double* moments = tables.value_moments + 2 * static_cast<std::ptrdiff_t>(infoset);
-        const double seen = sign * expected;
-        const double delta = seen - moments[0];
-        moments[0] += delta / static_cast<double>(t);
-        moments[1] += delta * (seen - moments[0]);
-        // three standard deviations; the lower clamp keeps eta finite until two values differ
-        const double spread = 3.0 * std::sqrt(moments[1] / static_cast<double>(t));
-        hedge(discount.eta_scale * std::sqrt(std::log(num_actions)) / std::max(spread, tables.scale[infoset]),
-              num_actions, basis, strategy);
-      } else {
-        hedge(discount.eta_scale * std::sqrt(std::log(num_actions)) / tables.scale[infoset], num_actions, basis,
-              strategy);
-      }
-    }
+    update_row<policy_map, is_optimistic>(
+        rule, discount, t, floor, sign, expected,
+        Row{.num_actions = num_actions,
+            .value = cfv + first,
+            .reach = tables.realization + first,
+            .regret = tables.regret_sum + first,
+            .average = tables.strategy_sum + first,
+            .strategy = tables.strategy + first,
+            .last_regret = tables.last_regret + first,
+            .scale = tables.scale + infoset,
+            .moments = tables.value_moments + 2 * static_cast<std::ptrdiff_t>(infoset)});
   }
 }
 

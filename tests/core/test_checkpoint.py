@@ -27,7 +27,7 @@ CONTENT = st.dictionaries(st.text(), ARRAYS | st.lists(st.text(), max_size=5), m
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "file.eqp"
+    return tmp_path / "file.eq"
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_flipped_bit_is_refused(saved, data):
     whole = bytearray(saved.read_bytes())
     position = data.draw(st.integers(0, len(whole) - 1))
     whole[position] ^= 1 << data.draw(st.integers(0, 7))
-    broken = saved.with_name("broken.eqp")
+    broken = saved.with_name("broken.eq")
     broken.write_bytes(whole)
     with pytest.raises(CheckpointError):
         checkpoint.load(broken)

@@ -13,7 +13,7 @@ Usage = namedtuple("Usage", ["total", "used", "free"])
 
 
 def test_a_writable_place_is_left_as_it_was(tmp_path):
-    check_writable(tmp_path / "new.eqp", num_bytes=10)
+    check_writable(tmp_path / "new.eq", num_bytes=10)
     assert os.listdir(tmp_path) == []
 
 

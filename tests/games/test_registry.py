@@ -26,7 +26,7 @@ BAD_PARAMETERS = [
     ("kuhn", {"players": "two"}, "players must be an integer, got 'two'"),
     ("kuhn", {"players": True}, "players must be an integer, got True"),
     ("kuhn", {"player": 2}, "kuhn has no parameter 'player'; it has players"),
-    ("leduc", {"ranks": 1}, "ranks must be between 2 and 13, got 1"),
+    ("leduc", {"ranks": 1}, "ranks must be between 2 and 52, got 1"),
     ("leduc", {"ranks": 2, "suits": 1}, "ranks x suits must be at least 3 cards, got 2"),
     ("leduc", {"merge_suits": "maybe"}, "merge_suits must be true or false, got 'maybe'"),
     ("leduc", {"first_sizes": "4,2"}, "first_sizes must be positive and ascending, got '4,2'"),

@@ -81,6 +81,13 @@ def test_leduc_player_0_opens_both_rounds(play):
     assert game.actor(play(game, 0, 5, CALL, RAISE, CALL, 2)) == 0
 
 
+def test_leduc_with_more_ranks_than_a_deck_numbers_them():
+    game = make_game("leduc", ranks=26)
+    names = [game.action_name(game.initial_state(), card) for card, _ in game.chance_outcomes(game.initial_state())]
+    assert names[:2] + names[-2:] == ["1s", "1h", "26s", "26h"]
+    assert len(set(names)) == 52
+
+
 def test_leduc_folder_loses_what_it_put_in(play):
     game = make_game("leduc")
 

@@ -119,9 +119,9 @@ def test_a_saved_run_goes_on_to_the_bit(tree, tmp_path, rule, is_alternating):
     records = tuple(run(first, iterations=23))
     strategy = TabularStrategy.from_tree(tree, first.average_strategy())
     saved = SavedRun(config=CONFIG, progress=records, stopped_by=None, strategy=strategy, state=first.state())
-    saved.save(tmp_path / "run.eqp")
+    saved.save(tmp_path / "run.eq")
 
-    loaded = SavedRun.load(tmp_path / "run.eqp")
+    loaded = SavedRun.load(tmp_path / "run.eq")
     second = CFRSolver(tree, rule, is_alternating=is_alternating)
     second.restore(loaded.state)
     list(run(second, iterations=60, seconds_before=loaded.progress[-1].seconds))
@@ -137,9 +137,9 @@ def test_a_run_s_file_holds_its_strategy(tree, tmp_path):
     records = tuple(run(solver, iterations=5))
     strategy = TabularStrategy.from_tree(tree, solver.average_strategy())
     SavedRun(config=CONFIG, progress=records, stopped_by="iterations", strategy=strategy, state={}).save(
-        tmp_path / "run.eqp"
+        tmp_path / "run.eq"
     )
-    np.testing.assert_array_equal(TabularStrategy.load(tmp_path / "run.eqp").to_tree(tree), solver.average_strategy())
+    np.testing.assert_array_equal(TabularStrategy.load(tmp_path / "run.eq").to_tree(tree), solver.average_strategy())
 
 
 def test_differences_are_named_and_threads_may_differ():

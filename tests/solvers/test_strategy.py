@@ -10,7 +10,9 @@ from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateErro
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import bind_history_kernel, evaluate, expected_values
 from equipoise.solvers.strategy import TabularStrategy, mix_strategies
+from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
+from equipoise.trees.public import build_public_tree
 
 
 def random_strategy(tree, seed):
@@ -34,10 +36,21 @@ def test_tree_to_table_and_back(tree):
     np.testing.assert_array_equal(TabularStrategy.from_tree(tree, strategy).to_tree(tree), strategy)
 
 
+@pytest.mark.parametrize("game", ["kuhn", "leduc", "liars_dice"])
+def test_public_tree_to_table(game):
+    game = make_game(game, **({"faces": 3} if game == "liars_dice" else {}))
+    history, public = build_history_tree(game), build_public_tree(derive_public_game(game))
+    strategy = public.strategy_from_history(history, random_strategy(history, 1))
+    table = TabularStrategy.from_tree(public, strategy)
+    np.testing.assert_array_equal(table.to_tree(history), random_strategy(history, 1))
+    with pytest.raises(ConfigError, match="must have shape"):
+        TabularStrategy.from_tree(public, strategy[1:])
+
+
 def test_file_and_back(tree, tmp_path):
     strategy = random_strategy(tree, 2)
-    TabularStrategy.from_tree(tree, strategy).save(tmp_path / "s.eqp", {"note": "x"})
-    loaded = TabularStrategy.load(tmp_path / "s.eqp")
+    TabularStrategy.from_tree(tree, strategy).save(tmp_path / "s.eq", {"note": "x"})
+    loaded = TabularStrategy.load(tmp_path / "s.eq")
     assert loaded.game_label == tree.game_label
     np.testing.assert_array_equal(loaded.to_tree(tree), strategy)
 

@@ -9,12 +9,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from equipoise.apps.bench.commands import bench_app
 from equipoise.apps.comparison import CompareOptions, compare
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.inspection import EvaluateOptions, ShowOptions, evaluate, show
 from equipoise.apps.listing import GamesOptions, games
 from equipoise.apps.options import make_command
+from equipoise.apps.reproduce.commands import reproduce_app
 from equipoise.apps.solve import SolveOptions, solve
 from equipoise.core.errors import CheckpointError, EquipoiseError, NotConvergedError
 from equipoise.core.provenance import find_commit, version
@@ -78,6 +80,8 @@ app.command("solve")(make_command(SolveOptions, solve))
 app.command("evaluate")(make_command(EvaluateOptions, evaluate))
 app.command("show")(make_command(ShowOptions, show))
 app.command("compare")(make_command(CompareOptions, compare))
+app.add_typer(bench_app, name="bench")
+app.add_typer(reproduce_app)
 
 
 def main() -> None:

@@ -11,13 +11,13 @@ import typer
 from rich.table import Table
 
 from equipoise.apps.display import SolveDisplay, format_duration, format_small, make_console
-from equipoise.apps.methods import METHODS, find_method, normalize_rule
+from equipoise.apps.methods import METHODS, check_config, find_method, normalize_rule
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import format_game, parse_game_options, split_list
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import grow_tree, prepare
+from equipoise.apps.preparation import Form, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.solve import Form, GameOptions, Updates
+from equipoise.apps.solve import GameOptions, Updates
 from equipoise.core.errors import ConfigError
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
@@ -44,6 +44,7 @@ class CompareOptions(GameOptions):
     ] = None
     target: Annotated[float | None, typer.Option(help="Stop each at this exploitability.")] = None
     seconds: Annotated[float | None, typer.Option(help="Stop each after this time.")] = None
+    form: Annotated[Form, typer.Option(help="What full-width CFR sweeps.")] = Form.HISTORY
     updates: Annotated[Updates, typer.Option(help="Of full-width methods.")] = Updates.ALTERNATING
     seed: Annotated[int, typer.Option(min=0, help="Of methods that sample.")] = 0
     plot: Annotated[Path | None, typer.Option(help="Draw the curves: .png, .svg or .pdf.")] = None
@@ -60,7 +61,7 @@ def compare(options: CompareOptions) -> None:
     configs = _parse_configs(game, options)
     stopping = _stopping(options)
     curves: dict[str, list[Progress]] = {}
-    grown = grow_tree(game, max_histories=options.max_histories, console=console)
+    grown = grow_tree(game, options.form, max_histories=options.max_histories, console=console)
     with SignalFlag() as flag:
         for name, config in configs.items():
             prepared = prepare(grown, config, console=console)
@@ -122,12 +123,13 @@ def _parse_configs(game: Game[Any], options: CompareOptions) -> dict[str, RunCon
             parameters={key: format_value(value) for key, value in spec.parameters.items()},
             game_version=spec.version,
             method=method,
-            form=str(Form.HISTORY),
+            form=str(options.form),
             rule=rule,
             updates=str(options.updates),
             seed=options.seed,
-            threads=options.threads or 1,
+            threads=(options.threads or 1) if find_method(method).has_threads else 1,
         )
+        check_config(configs[name])
     if not configs:
         raise ConfigError("--rules needs at least one name")
     return configs

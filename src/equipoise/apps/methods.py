@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,15 +25,31 @@ from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import TreeSolver
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.public import PublicTree
 
-__all__ = ["ALTERNATING", "METHODS", "SIMULTANEOUS", "Method", "find_method", "normalize_rule"]
+__all__ = [
+    "ALTERNATING",
+    "HISTORY",
+    "METHODS",
+    "SIMULTANEOUS",
+    "VECTOR",
+    "Method",
+    "build_solver",
+    "check_config",
+    "estimate_bytes",
+    "find_method",
+    "normalize_rule",
+]
+
+AnyTree = TypeVar("AnyTree", HistoryTree, PublicTree)
 
 ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
+HISTORY, VECTOR = "history", "vector"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to solve a history tree."""
+    """A way to solve a tree."""
 
     description: str
     default_rule: str | None = None  # None: the method takes no rule
@@ -42,6 +59,8 @@ class Method:
     is_exact: bool = False  # one iteration is the whole of it
     build: Callable[[HistoryTree, RunConfig], TreeSolver]
     estimate_bytes: Callable[[HistoryTree, RunConfig], int]  # of what is allocated beside the tree
+    build_vector: Callable[[PublicTree, RunConfig], TreeSolver] | None = None  # None: histories alone
+    estimate_vector_bytes: Callable[[PublicTree, RunConfig], int] | None = None
 
 
 def find_method(name: str) -> Method:
@@ -61,13 +80,40 @@ def normalize_rule(name: str, text: str | None) -> str | None:
     return method.normalize_rule(text or method.default_rule)
 
 
-def _build_cfr(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+def check_config(config: RunConfig) -> None:
+    """Raises `ConfigError` if the method cannot do what the configuration asks of it."""
+    method = find_method(config.method)
+    if config.form == VECTOR and method.build_vector is None:
+        raise ConfigError(f"method {config.method} has no vector form")
+    if config.threads > 1 and not method.has_threads:
+        raise ConfigError(f"method {config.method} runs on one thread, got --threads {config.threads}")
+
+
+def build_solver(tree: HistoryTree | PublicTree, config: RunConfig) -> TreeSolver:
+    """Returns a fresh run of a configuration on a tree of either form."""
+    method = find_method(config.method)
+    if isinstance(tree, HistoryTree):
+        return method.build(tree, config)
+    assert method.build_vector is not None  # see check_config
+    return method.build_vector(tree, config)
+
+
+def estimate_bytes(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
+    """Returns what a run of a configuration allocates beside its tree."""
+    method = find_method(config.method)
+    if isinstance(tree, HistoryTree):
+        return method.estimate_bytes(tree, config)
+    assert method.estimate_vector_bytes is not None
+    return method.estimate_vector_bytes(tree, config)
+
+
+def _build_cfr(tree: AnyTree, config: RunConfig) -> TreeSolver:
     assert config.rule is not None
     is_alternating = config.updates == ALTERNATING
     return CFRSolver(tree, parse_rule(config.rule), is_alternating=is_alternating, num_threads=config.threads)
 
 
-def _estimate_cfr(tree: HistoryTree, config: RunConfig) -> int:
+def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
     assert config.rule is not None
     return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
 
@@ -109,6 +155,8 @@ METHODS: Mapping[str, Method] = {
         has_updates=True,
         build=_build_cfr,
         estimate_bytes=_estimate_cfr,
+        build_vector=_build_cfr,
+        estimate_vector_bytes=_estimate_cfr,
     ),
     "external": _sampling_method(Scheme.EXTERNAL, "MCCFR that samples chance and the opponents"),
     "outcome": _sampling_method(Scheme.OUTCOME, "MCCFR that samples single paths"),

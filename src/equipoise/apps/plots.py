@@ -16,13 +16,14 @@ if TYPE_CHECKING:  # importing matplotlib takes longer than solving a small game
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["check_plot_path", "plot_convergence"]
+__all__ = ["check_plot_path", "plot_convergence", "plot_panels"]
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B4E9B", "#4D4D4D")
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
 INK: Final = "#333333"
 
+Curves = Mapping[str, Sequence[tuple[float, float]]]
 Abscissa = Callable[[Progress], float]
 ABSCISSAE: Final[Mapping[str, Abscissa]] = {
     "iterations": lambda record: record.iteration,
@@ -48,28 +49,66 @@ def plot_convergence(
         title: what was solved.
         target: an exploitability to mark.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
-
     abscissae = dict(list(ABSCISSAE.items())[: 1 if len(curves) == 1 else 2])
-    figure = Figure(figsize=(7.2 if len(abscissae) == 1 else 11.0, 4.8), layout="constrained")
-    panels = figure.subplots(1, len(abscissae), squeeze=False, sharey=True)[0]
-    for axes, (label, abscissa) in zip(panels, abscissae.items(), strict=True):
-        _draw_panel(axes, curves, abscissa, target)
+    figure, grid = _make_figure(1, len(abscissae), width=7.2 if len(abscissae) == 1 else 5.5, height=4.8)
+    for axes, (label, abscissa) in zip(grid, abscissae.items(), strict=True):
+        points = {name: [(abscissa(one), one.exploitability) for one in records] for name, records in curves.items()}
+        _draw_panel(axes, points, target)
         axes.set_xlabel(label, color=INK)
-    panels[0].set_ylabel("exploitability (units of utility per game)", color=INK)
+    grid[0].set_ylabel("exploitability (units of utility per game)", color=INK)
     if len(curves) > 1:
-        panels[0].legend(frameon=False, labelcolor=INK)
+        grid[0].legend(frameon=False, labelcolor=INK)
     figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
     _write_figure(figure, path)
 
 
-def _draw_panel(axes: Axes, curves: Mapping[str, Sequence[Progress]], abscissa: Abscissa, target: float | None) -> None:
-    """Draws every curve of positive points on log-log axes."""
-    for index, (name, records) in enumerate(curves.items()):
-        points = [(abscissa(record), record.exploitability) for record in records if record.exploitability > 0]
+def plot_panels(
+    panels: Mapping[str, Curves], path: Path, *, title: str, x_label: str, y_label: str, is_log_y: bool = True
+) -> None:
+    """Writes curves in panels side by side, two to a row; the same name has the same colour in each.
+
+    Args:
+        panels: curves by panel and name, in the order in which they are drawn.
+        path: a picture of type png, svg or pdf.
+        title: of the whole.
+        x_label: what is counted.
+        y_label: what is measured.
+        is_log_y: whether values are drawn on a logarithmic scale, without those that are not positive.
+    """
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, grid = _make_figure(rows, columns, width=7.2 if columns == 1 else 5.5, height=4.8 if rows == 1 else 3.9)
+    for index, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
+        _draw_panel(axes, curves, None, is_log_y=is_log_y)
+        axes.set_title(name, color=INK, fontsize=10, loc="left")
+        if index % columns == 0:
+            axes.set_ylabel(y_label, color=INK)
+        if index >= len(panels) - columns:
+            axes.set_xlabel(x_label, color=INK)
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    grid[0].legend(frameon=False, labelcolor=INK, fontsize=9)
+    figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
+    _write_figure(figure, path)
+
+
+def _make_figure(rows: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """Returns a figure without a screen and its panels, row by row; sizes are inches of one panel."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - slow to import
+    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
+
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
+
+
+def _draw_panel(axes: Axes, curves: Curves, target: float | None, *, is_log_y: bool = True) -> None:
+    """Draws every curve, the abscissa logarithmic; points without a logarithm are left out."""
+    for index, (name, points) in enumerate(curves.items()):
+        drawn = [(x, y) for x, y in points if y > 0 or not is_log_y]
         axes.plot(
-            [x for x, _ in points],
-            [y for _, y in points],
+            [x for x, _ in drawn],
+            [y for _, y in drawn],
             color=COLOURS[index % len(COLOURS)],
             marker=MARKERS[index % len(MARKERS)],
             markersize=3.5,
@@ -89,7 +128,8 @@ def _draw_panel(axes: Axes, curves: Mapping[str, Sequence[Progress]], abscissa: 
             fontsize=9,
         )
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    if is_log_y:
+        axes.set_yscale("log")
     axes.grid(True, which="major", color="#DDDDDD", linewidth=0.8)
     axes.grid(True, which="minor", color="#F0F0F0", linewidth=0.5)
     axes.set_axisbelow(True)

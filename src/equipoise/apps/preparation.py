@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import enum
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 
 from equipoise.apps.display import BuildDisplay, format_duration
-from equipoise.apps.methods import find_method
+from equipoise.apps.methods import HISTORY, VECTOR, build_solver, estimate_bytes
 from equipoise.apps.parse import format_game
 from equipoise.core.errors import GameTooLargeError
 from equipoise.core.files import format_bytes
@@ -22,9 +24,11 @@ from equipoise.solvers.driver import Solver
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_history_tree
+from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import BYTES_PER_HISTORY, HistoryTree, estimate_num_histories
+from equipoise.trees.public import PublicTree, build_public_tree
 
-__all__ = ["GrownTree", "PreparedRun", "build_tree", "grow_tree", "prepare"]
+__all__ = ["Form", "GrownTree", "PreparedRun", "build_tree", "grow_tree", "prepare"]
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 # The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
@@ -32,12 +36,19 @@ HOPELESS_RATIO = 1000
 BUILD_BYTES_PER_HISTORY = 200  # measured peak while a tree is built: growing arrays, their copies, labels
 
 
+class Form(enum.StrEnum):
+    """What is swept."""
+
+    HISTORY = HISTORY  # single histories; any game, any method
+    VECTOR = VECTOR  # public states, all private states of a player at once; two players
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GrownTree:
     """A tree with the game it is of and what it took."""
 
     game: Game[Any]
-    tree: HistoryTree
+    tree: HistoryTree | PublicTree
     num_histories: int
     num_infosets: int
     num_bytes: int
@@ -55,45 +66,32 @@ class PreparedRun:
 
 
 def build_tree(game: Game[Any], *, max_histories: int, console: Console) -> HistoryTree:
-    """Returns the tree of a game; refuses one that is larger than the limit or than memory, with figures."""
-    label = format_game(game)
-    available = available_bytes()
-    fitting = max_histories if available is None else max(1, available // BUILD_BYTES_PER_HISTORY)
-    limit = min(max_histories, fitting)
-    expected = estimate_num_histories(game, rng=np.random.default_rng(0))
-    if expected >= WORTH_SAYING:
-        console.print(f"{label}: about {expected:.2g} histories expected, {_tree_bytes(expected)} as a tree")
-    if expected > HOPELESS_RATIO * limit:
-        raise GameTooLargeError(
-            f"{label} is too large: sampling suggests about {expected:.2g} histories, that is {_tree_bytes(expected)} "
-            f"as a tree. What fits: smaller parameters with at most {limit:,} histories ({_tree_bytes(limit)})"
-        )
-    with BuildDisplay(console, label) as display:
-        try:
-            return load_or_build_history_tree(game, max_histories=limit, on_progress=display.update)
-        except GameTooLargeError:
-            if fitting >= max_histories or available is None:
-                raise
-            raise GameTooLargeError(
-                f"{label} does not fit in memory: {format_bytes(available)} are available, enough to build a tree of "
-                f"about {fitting:,} histories, and it has more; sampling suggests about {expected:.2g}"
-            ) from None
+    """Returns the history tree of a game; refuses one that is larger than the limit or than memory, with figures."""
+    with _size_guard(game, max_histories, console) as limit, BuildDisplay(console, format_game(game)) as display:
+        return load_or_build_history_tree(game, max_histories=limit, on_progress=display.update)
 
 
-def grow_tree(game: Game[Any], *, max_histories: int, console: Console) -> GrownTree:
-    """Returns the tree of a game with its sizes, which are also said."""
+def grow_tree(game: Game[Any], form: str, *, max_histories: int, console: Console) -> GrownTree:
+    """Returns the tree of a game in either form with its sizes, which are also said."""
     began = time.perf_counter()
-    tree = build_tree(game, max_histories=max_histories, console=console)
+    tree: HistoryTree | PublicTree
+    if form == Form.VECTOR:
+        with _size_guard(game, max_histories, console) as limit:
+            derived = derive_public_game(game, max_histories=limit)
+        tree, num_histories = build_public_tree(derived), derived.num_histories
+    else:
+        tree = build_tree(game, max_histories=max_histories, console=console)
+        num_histories = tree.actor.size
     seconds = time.perf_counter() - began
     size = tree.size
     console.print(
-        f"{format_game(game)}: {size.num_histories:,} histories, {size.num_infosets:,} information sets, "
-        f"tree of {format_bytes(size.num_bytes)} in {format_duration(seconds)}"
+        f"{format_game(game)}: {num_histories:,} histories, {size.num_infosets:,} information sets, "
+        f"{form} tree of {format_bytes(size.num_bytes)} in {format_duration(seconds)}"
     )
     return GrownTree(
         game=game,
         tree=tree,
-        num_histories=size.num_histories,
+        num_histories=num_histories,
         num_infosets=size.num_infosets,
         num_bytes=size.num_bytes,
         seconds=seconds,
@@ -102,18 +100,44 @@ def grow_tree(game: Game[Any], *, max_histories: int, console: Console) -> Grown
 
 def prepare(grown: GrownTree, config: RunConfig, *, console: Console) -> PreparedRun:
     """Returns a fresh run of a configuration, after saying what its tables take and refusing what does not fit."""
-    method, tree = find_method(config.method), grown.tree
-    table_bytes = method.estimate_bytes(tree, config)
+    tree = grown.tree
+    table_bytes = estimate_bytes(tree, config)
     name = config.rule or config.method
     console.print(f"{name}: tables of {format_bytes(table_bytes)}")
     check_memory(table_bytes, f"solving {format_game(grown.game)} with {name}")
-    solver = method.build(tree, config)
+    solver = build_solver(tree, config)
     return PreparedRun(
         grown=grown,
         solver=solver,
         make_strategy=lambda: TabularStrategy.from_tree(tree, solver.average_strategy()),
         table_bytes=table_bytes,
     )
+
+
+@contextlib.contextmanager
+def _size_guard(game: Game[Any], max_histories: int, console: Console) -> Iterator[int]:
+    """Says what size to expect and yields the histories that may be built; explains a game that has more."""
+    label = format_game(game)
+    available = available_bytes()
+    fitting = max_histories if available is None else max(1, available // BUILD_BYTES_PER_HISTORY)
+    limit = min(max_histories, fitting)
+    expected = estimate_num_histories(game, rng=np.random.default_rng(0))
+    if expected >= WORTH_SAYING:
+        console.print(f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected)} as a tree")
+    if expected > HOPELESS_RATIO * limit:
+        raise GameTooLargeError(
+            f"{label} is too large: sampling suggests about {expected:.2g} histories, that is {_tree_bytes(expected)} "
+            f"as a tree. What fits: smaller parameters with at most {limit:,} histories ({_tree_bytes(limit)})"
+        )
+    try:
+        yield limit
+    except GameTooLargeError:
+        if fitting >= max_histories or available is None:
+            raise
+        raise GameTooLargeError(
+            f"{label} does not fit in memory: {format_bytes(available)} are available, enough to build a tree of "
+            f"about {fitting:,} histories, and it has more; sampling suggests about {expected:.2g}"
+        ) from None
 
 
 def _tree_bytes(num_histories: float) -> str:

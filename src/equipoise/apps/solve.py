@@ -17,11 +17,11 @@ from rich.text import Text
 
 from equipoise.apps.display import SolveDisplay, format_duration, format_small, make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS, find_method, normalize_rule
+from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS, check_config, find_method, normalize_rule
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import format_game, parse_game_options, rule_names
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import PreparedRun, grow_tree, prepare
+from equipoise.apps.preparation import Form, PreparedRun, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
 from equipoise.core.checkpoint import check_writable
 from equipoise.core.errors import CheckpointError, ConfigError
@@ -35,7 +35,7 @@ from equipoise.solvers.saved_run import RunConfig, SavedRun
 from equipoise.solvers.solve import Stopping, StopReason
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["Form", "GameOptions", "SolveOptions", "Updates", "make_config", "solve"]
+__all__ = ["GameOptions", "SolveOptions", "Updates", "make_config", "solve"]
 
 SAVE_EVERY_SECONDS: Final = 10.0
 SAVE_SHARE: Final = 0.05  # of the time that saving may take
@@ -46,12 +46,6 @@ class Updates(enum.StrEnum):
 
     ALTERNATING = ALTERNATING
     SIMULTANEOUS = SIMULTANEOUS
-
-
-class Form(enum.StrEnum):
-    """What is swept: single histories, or public states with all private states at once."""
-
-    HISTORY = "history"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +68,12 @@ class SolveOptions(GameOptions):
         str | None, typer.Option(help=f"One of {', '.join(rule_names())}; with numbers: dcfr(1.5,0,2) (default dcfr).")
     ] = None
     method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
-    form: Annotated[Form | None, typer.Option(help="What is swept (default history).")] = None
+    form: Annotated[
+        Form | None,
+        typer.Option(
+            help="Sweep single histories, or public states with all private states at once (default history)."
+        ),
+    ] = None
     updates: Annotated[
         Updates | None,
         typer.Option(help="Whether players see each other's updates of the same iteration (default alternating)."),
@@ -106,7 +105,7 @@ def solve(options: SolveOptions) -> None:
     stopping = Stopping.from_options(
         game.spec.utility_range, iterations=options.iterations, target=options.target, seconds=options.seconds
     )
-    grown = grow_tree(game, max_histories=options.max_histories, console=console)
+    grown = grow_tree(game, config.form, max_histories=options.max_histories, console=console)
     prepared = prepare(grown, config, console=console)
     if options.out is not None:
         check_writable(options.out, num_bytes=prepared.table_bytes)
@@ -118,6 +117,7 @@ def solve(options: SolveOptions) -> None:
     if method.is_exact:
         stopping = Stopping(iterations=1)
     with SignalFlag(is_immediate=method.is_exact) as flag:
+        console.print(_announce(stopping, options.out))
         reason = session.advance(stopping, flag)
         evaluation = prepared.solver.evaluate()
         if options.out is not None:
@@ -146,14 +146,12 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
     method = find_method(method_name)
     if options.updates is not None and not method.has_updates:
         raise ConfigError(f"method {method_name} has no --updates")
-    if options.threads is not None and options.threads > 1 and not method.has_threads:
-        raise ConfigError(f"method {method_name} runs on one thread, got --threads {options.threads}")
     rule_text = options.rule
     if rule_text is None and before is not None and before.method == method_name:
         rule_text = before.rule
     updates = options.updates or (before.updates if before else Updates.ALTERNATING)
     spec = game.spec
-    return RunConfig(
+    config = RunConfig(
         game=spec.name,
         parameters={key: format_value(value) for key, value in spec.parameters.items()},
         game_version=spec.version,
@@ -164,6 +162,8 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         seed=options.seed if options.seed is not None else (before.seed if before else 0),
         threads=options.threads if options.threads is not None else (before.threads if before else 1),
     )
+    check_config(config)
+    return config
 
 
 def _open_outputs(options: SolveOptions, console: Console) -> SavedRun | None:
@@ -205,6 +205,17 @@ def _check_resumable(options: SolveOptions, saved: SavedRun, config: RunConfig, 
         console.print(
             f"{config.threads} threads in place of {saved.config.threads}: the last bits will differ", style="yellow"
         )
+
+
+def _announce(stopping: Stopping, out: Path | None) -> str:
+    """Returns where the run will stop, and that it may be stopped before."""
+    limits = {
+        "iteration": None if stopping.iterations is None else f"{stopping.iterations:,}",
+        "exploitability": None if stopping.target is None else format_small(stopping.target),
+        "time": None if stopping.seconds is None else format_duration(stopping.seconds),
+    }
+    until = " or ".join(f"{name} {limit}" for name, limit in limits.items() if limit is not None)
+    return f"solving to {until}; Ctrl-C stops it" + (f" and keeps the work in {out}" if out is not None else "")
 
 
 @dataclasses.dataclass(slots=True, kw_only=True)

@@ -80,7 +80,7 @@ class Leduc:
 
     name: ClassVar[str] = "leduc"
 
-    ranks: int = parameter(3, "number of ranks", low=2, high=13)
+    ranks: int = parameter(3, "number of ranks; above 13 they are numbered", low=2, high=52)
     suits: int = parameter(2, "number of suits", low=1, high=4)
     merge_suits: bool = parameter(False, "deal ranks only, weighted by their suits")
     ante: float = parameter(1.0, "chips each player puts in before the deal", low=0.015625)
@@ -301,9 +301,11 @@ class LeducNoLimit(Leduc):
 
 
 def _card_names(ranks: int, suits: int) -> tuple[str, ...]:
-    names = ("23456789TJQKA" if ranks == 13 else "23456789TJQK")[-ranks:]
+    """Returns the cards in order; more ranks than a deck has are numbered from 1."""
+    letters = ("23456789TJQKA" if ranks == 13 else "23456789TJQK")[-ranks:]
+    names = tuple(letters) if ranks <= 13 else tuple(str(rank) for rank in range(1, ranks + 1))
     if suits == 1:
-        return tuple(names)
+        return names
     return tuple(rank + suit for rank in names for suit in "shdc"[:suits])
 
 

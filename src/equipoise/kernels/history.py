@@ -13,7 +13,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 
-__all__ = ["Fallback", "HistoryKernel", "HistoryTables", "KernelRule", "PolicyMap", "apply_policy_map"]
+__all__ = ["Fallback", "HistoryKernel", "KernelRule", "PolicyMap", "SweepTables", "apply_policy_map"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -58,13 +58,16 @@ class KernelRule:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryTables:
-    """The tables of a run; those that a rule does not need are empty."""
+class SweepTables:
+    """The tables of a run; those that a rule does not need are empty.
+
+    Q is the sequences of a history tree or the decisions' cells of a public tree, I its information sets or its rows.
+    """
 
     regret_sum: FloatArray  # [Q]
     strategy_sum: FloatArray  # [Q] weighted by own reach
     strategy: FloatArray  # [Q] probabilities that the next iteration plays
-    realization: FloatArray  # [Q] own reach of each sequence under `strategy`
+    realization: FloatArray  # [Q] own reach under `strategy`; on a public tree over all cells, the root's given
     last_regret: FloatArray  # [Q] or [0]
     scale: FloatArray  # [I] or [0]
     value_moments: FloatArray  # [I, 2] or [0, 2]
@@ -124,7 +127,7 @@ class HistoryKernel:
         self,
         rule: KernelRule,
         discounts: FloatArray,
-        tables: HistoryTables,
+        tables: SweepTables,
         *,
         first_t: int,
         is_alternating: bool,
@@ -162,7 +165,7 @@ class HistoryKernel:
             tables.value_moments,
         )
 
-    def check_tables(self, rule: KernelRule, tables: HistoryTables) -> None:
+    def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
         """Raises unless every table that the rule reads has the tree's size."""
         sequences, infosets = self.num_sequences, self.num_infosets
         for name in ("regret_sum", "strategy_sum", "strategy", "realization"):

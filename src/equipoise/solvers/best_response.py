@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact values, best responses and exploitability of strategies on a history tree."""
+"""Exact values, best responses and exploitability of strategies, on history trees and on public trees."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.kernels.history import HistoryKernel
+from equipoise.kernels.public import PublicKernel
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.public import PublicTree
 
-__all__ = ["Evaluation", "bind_history_kernel", "evaluate", "expected_values"]
+__all__ = [
+    "Evaluation",
+    "bind_history_kernel",
+    "bind_kernel",
+    "bind_public_kernel",
+    "evaluate",
+    "expected_values",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -50,6 +59,21 @@ def bind_history_kernel(tree: HistoryTree) -> HistoryKernel:
     )
 
 
+def bind_public_kernel(tree: PublicTree) -> PublicKernel:
+    """Returns a public tree as the kernels read it."""
+    return PublicKernel(
+        tree.cells,
+        tree.terminals,
+        legal_share=tree.legal_share,
+        root_cells=(tree.private_cells(0, 0), tree.private_cells(0, 1)),
+    )
+
+
+def bind_kernel(tree: HistoryTree | PublicTree) -> HistoryKernel | PublicKernel:
+    """Returns either kind of tree as the kernels read it."""
+    return bind_public_kernel(tree) if isinstance(tree, PublicTree) else bind_history_kernel(tree)
+
+
 def expected_values(tree: HistoryTree, realization: FloatArray) -> tuple[float, ...]:
     """Returns each player's utility when everybody reaches sequences as `realization` `[Q]` says."""
     reach = tree.terminal_chance.copy()
@@ -59,13 +83,25 @@ def expected_values(tree: HistoryTree, realization: FloatArray) -> tuple[float, 
 
 
 def evaluate(
-    tree: HistoryTree, strategy: FloatArray, *, kernel: HistoryKernel | None = None, num_threads: int = 1
+    tree: HistoryTree | PublicTree,
+    strategy: FloatArray,
+    *,
+    kernel: HistoryKernel | PublicKernel | None = None,
+    num_threads: int = 1,
 ) -> Evaluation:
-    """Returns the exact values and best-response values of a strategy `[Q]`."""
-    kernel = kernel or bind_history_kernel(tree)
+    """Returns the exact values and best-response values of a strategy, `[Q]` or over a public tree's cells."""
+    kernel = kernel or bind_kernel(tree)
     realization = kernel.realize(strategy)
+    if isinstance(kernel, PublicKernel):
+        values = tuple(
+            kernel.root_value(player, realization, kernel.strategy_values(player, strategy, realization))
+            for player in (0, 1)
+        )
+    else:
+        assert isinstance(tree, HistoryTree)
+        values = expected_values(tree, realization)
     return Evaluation(
-        values=expected_values(tree, realization),
+        values=values,
         best_response_values=tuple(
             kernel.best_response(player, realization, num_threads=num_threads)[0] for player in range(tree.num_players)
         ),

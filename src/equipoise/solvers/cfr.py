@@ -1,30 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Full-width CFR over a history tree, under any rule.
+"""Full-width CFR under any rule, over a history tree or, a vector of private states at a time, over a public tree.
 
 Paper: Zinkevich et al. 2007, "Regret Minimization in Games with Incomplete Information"; Brown 2020 [B20] section
     2.3.5 for the form used here.
 Symbols: R -> regret_sum; pi_i -> realization; the sum in (2.22) -> strategy_sum.
 Departs from the paper: the average is weighted by own reach ([B20] prints the others' in (2.22)); alternating updates
     by default.
-Checked by: tests/solvers/test_cfr.py, tests/solvers/test_convergence.py.
+Checked by: tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py, tests/solvers/test_convergence.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.history import HistoryTables, KernelRule
-from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.kernels.history import KernelRule, SweepTables
+from equipoise.kernels.public import DECISION, Step, allocate_cells
+from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.public import PublicTree
 
 __all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes"]
 
 FloatArray = npt.NDArray[np.float64]
+Tree = TypeVar("Tree", HistoryTree, PublicTree)
 
 TABLE_NAMES = (
     "regret_sum",
@@ -37,36 +41,59 @@ TABLE_NAMES = (
 )
 
 
-def estimate_table_bytes(tree: HistoryTree, rule: Rule, *, num_threads: int = 1) -> int:
-    """Returns the bytes that a run of this rule allocates beside the tree."""
-    kernel = rule.kernel
-    sequences, infosets = int(tree.sequence_start[-1]), tree.num_actions.size
-    tables = 4 + kernel.needs_last_regret + num_threads  # the last: one value table a thread
+class _TableSizes(NamedTuple):
+    """How many numbers the tables of a run hold."""
+
+    table: int  # sequences, or cells of decisions
+    realization: int  # sequences, or all cells
+    infosets: int  # information sets, or rows
+    bound: int  # what the kernel keeps beside the tree
+
+
+def _table_sizes(tree: HistoryTree | PublicTree) -> _TableSizes:
+    if isinstance(tree, PublicTree):
+        return _TableSizes(tree.cells.num_table_cells, tree.cells.num_cells, tree.cells.num_rows, 0)
+    sequences = int(tree.sequence_start[-1])
     weights = tree.terminal_node.size * (1 if tree.is_zero_sum and tree.num_players == 2 else tree.num_players)
-    return 8 * (sequences * tables + infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + weights)
+    return _TableSizes(sequences, sequences, tree.num_actions.size, weights)
 
 
-def allocate_tables(tree: HistoryTree, rule: KernelRule) -> HistoryTables:
-    """Returns the tables of a run that has not begun: no regrets, the uniform strategy."""
-    sequences, infosets = int(tree.sequence_start[-1]), tree.num_actions.size
+def estimate_table_bytes(tree: HistoryTree | PublicTree, rule: Rule, *, num_threads: int = 1) -> int:
+    """Returns the bytes that a run of this rule allocates beside the tree."""
+    kernel, sizes = rule.kernel, _table_sizes(tree)
+    tables = sizes.table * (3 + kernel.needs_last_regret)
+    walks = sizes.realization * (1 + num_threads)  # own reach, and one value table a thread
+    return 8 * (tables + walks + sizes.infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + sizes.bound)
+
+
+def allocate_tables(tree: HistoryTree | PublicTree, rule: KernelRule) -> SweepTables:
+    """Returns the tables of a run that has not begun: no regrets, no strategy yet."""
+    sizes = _table_sizes(tree)
     scale = np.empty(0)
     if rule.needs_scale:
-        ranges = payoff_ranges(tree)
-        # with the variance tracked this is the lower clamp of three deviations, else the scale itself
-        scale = np.maximum(ranges, 1e-300) * (1e-9 if rule.tracks_variance else 1.0)
-    return HistoryTables(
-        regret_sum=np.zeros(sequences),
-        strategy_sum=np.zeros(sequences),
-        strategy=np.ones(sequences),
-        realization=np.ones(sequences),
-        last_regret=np.zeros(sequences if rule.needs_last_regret else 0),
+        # with the variance tracked this is the lower clamp of three deviations, else the scale itself; where nothing
+        # is decided the range is zero, and the smallest scale still has a finite inverse
+        scale = np.maximum(payoff_ranges(tree) * (1e-9 if rule.tracks_variance else 1.0), 1e-150)
+    return SweepTables(
+        regret_sum=allocate_cells(sizes.table),
+        strategy_sum=allocate_cells(sizes.table),
+        strategy=allocate_cells(sizes.table),
+        realization=allocate_cells(sizes.realization),
+        last_regret=allocate_cells(sizes.table if rule.needs_last_regret else 0),
         scale=scale,
-        value_moments=np.zeros((infosets if rule.tracks_variance else 0, 2)),
+        value_moments=np.zeros((sizes.infosets if rule.tracks_variance else 0, 2)),
     )
 
 
-def payoff_ranges(tree: HistoryTree) -> FloatArray:
-    """Returns `[I]` the distance between the largest and smallest utility of the owner below each information set."""
+def payoff_ranges(tree: HistoryTree | PublicTree) -> FloatArray:
+    """Returns `[I]` the distance between the largest and smallest utility of the owner below each information set.
+
+    On a public tree, over rows; a pair of private states that holds several histories counts with its mean utility.
+    """
+    return _public_payoff_ranges(tree) if isinstance(tree, PublicTree) else _history_payoff_ranges(tree)
+
+
+def _history_payoff_ranges(tree: HistoryTree) -> FloatArray:
     sequences = int(tree.sequence_start[-1])
     largest, smallest = np.full(sequences, -np.inf), np.full(sequences, np.inf)
     for player in range(tree.num_players):
@@ -84,26 +111,57 @@ def payoff_ranges(tree: HistoryTree) -> FloatArray:
     return ranges
 
 
-class CFRSolver:
-    """A run of full-width CFR: tables over a history tree, advanced by `iterate`."""
+def _public_payoff_ranges(tree: PublicTree) -> FloatArray:
+    largest, smallest = np.full(tree.cells.num_cells, -np.inf), np.full(tree.cells.num_cells, np.inf)
+    utility = tree.payoff / tree.payoff_chance
+    for node, start, end in zip(tree.terminal_node, tree.payoff_start, tree.payoff_start[1:], strict=False):
+        for player in (0, 1):
+            cells = tree.private_cells(int(node), player)[tree.payoff_private[player, start:end]]
+            np.maximum.at(largest, cells, utility[player, start:end])
+            np.minimum.at(smallest, cells, utility[player, start:end])
+    ranges = np.zeros(tree.cells.num_rows)
+    for fields in reversed(tree.cells.steps.tolist()):
+        step = Step(*fields)
+        items = slice(step.first_index, step.first_index + step.num_items)
+        if step.kind != DECISION:
+            source, target = tree.cells.entry_source[items], tree.cells.entry_target[items]
+            np.maximum.at(largest, source, largest[target])
+            np.minimum.at(smallest, source, smallest[target])
+            continue
+        shape = step.num_items, step.num_actions, step.stride
+        block = slice(step.first_cell, step.first_cell + step.num_items * step.num_actions * step.stride)
+        high, low = largest[block].reshape(shape).max(axis=1), smallest[block].reshape(shape).min(axis=1)
+        rows = slice(step.first_row, step.first_row + high.size)
+        ranges[rows] = np.maximum(high - low, 0.0).ravel()  # padding has no payoffs: -inf - inf
+        above = (tree.cells.source[items, None] + np.arange(step.stride)).ravel()
+        np.maximum.at(largest, above, high.ravel())
+        np.minimum.at(smallest, above, low.ravel())
+    return ranges
 
-    def __init__(self, tree: HistoryTree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1) -> None:
+
+class CFRSolver(Generic[Tree]):
+    """A run of full-width CFR: tables over a tree, advanced by `iterate`.
+
+    Strategies are numbered as the tree numbers them: `[Q]` sequences, or the decisions' cells of a public tree.
+    """
+
+    def __init__(self, tree: Tree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1) -> None:
         if num_threads < 1:
             raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
-        self.tree = tree
+        self.tree: Tree = tree
         self.rule = rule
         self.is_alternating = is_alternating
         self.num_threads = num_threads
         self.iteration = 0
-        self.kernel = bind_history_kernel(tree)
+        self.kernel = bind_kernel(tree)
         self.tables = allocate_tables(tree, rule.kernel)
         self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
         self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
 
     @property
     def nodes_touched(self) -> int:
-        """Returns the histories visited so far: all of them, once per player and iteration."""
-        return self.iteration * self.tree.num_players * self.tree.actor.size
+        """Returns the nodes visited so far: all histories (or public states), once per player and iteration."""
+        return int(self.iteration * self.tree.num_players * self.tree.actor.size)
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
-from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["SequenceLPRun"]
@@ -34,6 +33,8 @@ class SequenceLPRun:
 
     def iterate(self, num_iterations: int) -> None:
         """Solves the program the first time; there is nothing left to do after it."""
+        from equipoise.solvers.sequence_lp import solve_sequence_lp  # noqa: PLC0415 - SciPy is slow to import
+
         if num_iterations > 0 and self.iteration == 0:
             self.strategy[:] = solve_sequence_lp(self.tree).strategy
             self.iteration = 1

@@ -7,6 +7,7 @@ A rule never traverses a tree. The kernels are specialised on `KernelRule` and r
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -64,8 +65,10 @@ class Rule(Protocol):
 
 def tabulate_discounts(rule: Rule, first_t: int, num_iterations: int) -> npt.NDArray[np.float64]:
     """Returns `[B, 5]` one row of discounts per iteration, in the order that kernels read."""
-    rows = [rule.discounts(t) for t in range(first_t, first_t + num_iterations)]
-    return np.array(rows, dtype=np.float64).reshape(num_iterations, len(Discounts._fields))
+    rows = map(rule.discounts, range(first_t, first_t + num_iterations))
+    # one flat iterator: NumPy takes twice as long over a list of tuples, and small trees sweep in microseconds
+    flat = np.fromiter(itertools.chain.from_iterable(rows), np.float64, num_iterations * len(Discounts._fields))
+    return flat.reshape(num_iterations, len(Discounts._fields))
 
 
 def discount_factor(u: float, exponent: float) -> float:

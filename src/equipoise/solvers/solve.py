@@ -41,10 +41,10 @@ class StopReason(enum.StrEnum):
 
 
 class TreeSolver(Solver, Protocol):
-    """A run on a history tree."""
+    """A run on a tree."""
 
     def average_strategy(self) -> npt.NDArray[np.float64]:
-        """Returns `[Q]` the strategy that the run would output now."""
+        """Returns the strategy that the run would output now, in the numbering of its tree."""
         ...
 
 

@@ -2,7 +2,7 @@
 """Strategies as tables: what each player does at each information state, by name.
 
 The table knows names alone, so it outlives the tree it was computed on and moves between trees of the same game, in
-whatever order these number things. Solvers work on `[Q]` arrays of a tree instead.
+whatever order and form these number things. Solvers work on arrays of a tree instead.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateErro
 from equipoise.core.files import StrPath
 from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.trees.history import HistoryTree, flatten_ranges
+from equipoise.trees.public import PublicTree
 
 __all__ = ["TabularStrategy", "mix_strategies"]
 
@@ -29,6 +30,31 @@ IntArray = npt.NDArray[np.int32]
 
 PREFIX = "strategy."  # of the table's arrays in a file
 SUM_TOLERANCE = 1e-9  # by which probabilities at an information state may miss 1
+
+
+class _TreeRows(NamedTuple):
+    """Where a tree keeps the probabilities of its information states, axes as in `TabularStrategy`."""
+
+    player: IntArray  # [I]
+    infostates: tuple[str, ...]  # [I]
+    first_action: IntArray  # [I+1]
+    actions: tuple[str, ...]  # [E]
+    position: npt.NDArray[np.int64]  # [E] in an array over the tree
+    blank: FloatArray  # an array over the tree with what a strategy leaves alone
+
+
+def _tree_rows(tree: HistoryTree | PublicTree) -> _TreeRows:
+    if isinstance(tree, PublicTree):
+        index, first = tree.sequence_cell.astype(np.int64), tree.infoset_start
+        return _TreeRows(
+            tree.infoset_player(), tree.infoset_labels, first, tree.sequence_labels(), index, tree.legal_share
+        )
+    index = flatten_ranges(tree.first_sequence, tree.num_actions)
+    first = np.zeros(tree.num_actions.size + 1, np.int32)
+    np.cumsum(tree.num_actions, out=first[1:])
+    actions = tuple(tree.sequence_labels[sequence] for sequence in index)
+    blank = np.ones(int(tree.sequence_start[-1]))
+    return _TreeRows(tree.infoset_player(), tree.infoset_labels, first, actions, index, blank)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,38 +85,37 @@ class TabularStrategy:
                 raise ConfigError(f"probabilities at {self.infostates[worst]!r} must sum to 1, got {sums[worst]}")
 
     @classmethod
-    def from_tree(cls, tree: HistoryTree, strategy: FloatArray) -> TabularStrategy:
-        """Returns a strategy `[Q]` on a tree as a table, in the tree's order."""
-        sequences = int(tree.sequence_start[-1])
-        if strategy.shape != (sequences,):
-            raise ConfigError(f"a strategy on {tree.game_label} must have shape ({sequences},), got {strategy.shape}")
-        taken = flatten_ranges(tree.first_sequence, tree.num_actions)
-        first_action = np.zeros(tree.num_actions.size + 1, np.int32)
-        np.cumsum(tree.num_actions, out=first_action[1:])
+    def from_tree(cls, tree: HistoryTree | PublicTree, strategy: FloatArray) -> TabularStrategy:
+        """Returns a strategy over a tree (`[Q]`, or a public tree's cells) as a table, in the tree's order."""
+        rows = _tree_rows(tree)
+        if strategy.shape != rows.blank.shape:
+            raise ConfigError(
+                f"a strategy on {tree.game_label} must have shape {rows.blank.shape}, got {strategy.shape}"
+            )
         return cls(
             game_label=tree.game_label,
-            player=tree.infoset_player(),
-            infostates=tree.infoset_labels,
-            first_action=first_action,
-            actions=tuple(tree.sequence_labels[sequence] for sequence in taken),
-            probability=np.asarray(strategy[taken], dtype=np.float64),
+            player=rows.player,
+            infostates=rows.infostates,
+            first_action=rows.first_action,
+            actions=rows.actions,
+            probability=np.asarray(strategy[rows.position], dtype=np.float64),
         )
 
-    def to_tree(self, tree: HistoryTree) -> FloatArray:
-        """Returns `[Q]` the strategy in a tree's numbering, 1 at empty sequences.
+    def to_tree(self, tree: HistoryTree | PublicTree) -> FloatArray:
+        """Returns the strategy in a tree's numbering, 1 at empty sequences (uniform at a public tree's padding).
 
         Raises `ConfigError` naming the first information state or action that the tree has and the table lacks; the
         table may have more than the tree.
         """
-        out = np.ones(int(tree.sequence_start[-1]))
-        for infoset, player in enumerate(tree.infoset_player()):
-            first = int(tree.first_sequence[infoset])
-            last = first + int(tree.num_actions[infoset])
-            names = tree.sequence_labels[first:last]
-            row = self._find(int(player), tree.infoset_labels[infoset], f"{tree.game_label} asks for it")
+        rows = _tree_rows(tree)
+        out = rows.blank.copy()
+        for infoset, player in enumerate(rows.player.tolist()):
+            first, last = rows.first_action[infoset], rows.first_action[infoset + 1]
+            where, names = rows.position[first:last], rows.actions[first:last]
+            row = self._find(player, rows.infostates[infoset], f"{tree.game_label} asks for it")
             start, end = self.first_action[row], self.first_action[row + 1]
             if self.actions[start:end] == names:
-                out[first:last] = self.probability[start:end]
+                out[where] = self.probability[start:end]
                 continue
             table = dict(zip(self.actions[start:end], self.probability[start:end], strict=True))
             if set(table) != set(names):
@@ -98,7 +123,7 @@ class TabularStrategy:
                     f"the strategy for {self.game_label} has actions {', '.join(table)} at {self.infostates[row]!r} of "
                     f"player {player}, expected {', '.join(names)}"
                 )
-            out[first:last] = [table[name] for name in names]
+            out[where] = [table[name] for name in names]
         return out
 
     def probabilities(self, player: int, infostate: str) -> FloatArray:

@@ -369,7 +369,7 @@ def _as_array(values: array[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.array(np.frombuffer(values, dtype=dtype)) if len(values) else np.empty(0, dtype)
 
 
-def estimate_num_histories(game: Game[Any], *, rng: np.random.Generator, num_probes: int = 64) -> float:
+def estimate_num_histories(game: Game[Any], *, rng: np.random.Generator, num_probes: int = 1000) -> float:
     """Returns an unbiased estimate of the number of histories from random probes.
 
     Paper: Knuth 1975, "Estimating the efficiency of backtrack programs".

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a CFR variant does at one information state: discount, add, average, form the next strategy.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "policy.hpp"
+
+namespace equipoise {
+
+// What one iteration does to the sums: stored values are multiplied, then the iteration's are added.
+struct Discount {
+  double positive;        // factor on positive regrets
+  double negative;        // factor on negative regrets
+  double average_decay;   // factor on the strategy sum
+  double average_weight;  // weight of this iteration in the strategy sum
+  double eta_scale;       // Hedge alone: eta = eta_scale * sqrt(ln n) / scale(I)
+};
+
+struct Rule {
+  PolicyMap policy_map = PolicyMap::regret_matching;
+  Fallback fallback = Fallback::uniform;
+  bool is_optimistic = false;     // the last instantaneous regret counts twice when the strategy is formed
+  bool floors_regrets = false;    // regrets below zero are forgotten
+  bool tracks_variance = false;   // Hedge alone: scale(I) = 3 standard deviations of v(I) instead of a constant
+
+  double floor() const { return floors_regrets ? 0.0 : -INFINITY; }
+};
+
+// Tables of a run, over the cells of a form's numbering (or its information states, where said).
+struct Tables {
+  double* regret_sum;     // [Q]
+  double* strategy_sum;   // [Q] weighted by own reach
+  double* strategy;       // [Q] current probabilities
+  double* realization;    // [Q] own reach of each sequence under `strategy`; 1 at empty sequences
+  double* last_regret;    // [Q] only for optimistic rules
+  double* scale;          // [I] only for Hedge
+  double* value_moments;  // [I, 2] mean and sum of squared deviations of v(I), only when the variance is tracked
+};
+
+// One information state's share of the tables, actions consecutive.
+struct Row {
+  int num_actions;
+  double* value;        // counterfactual values; consumed
+  const double* reach;  // own reach of each action
+  double* regret;
+  double* average;
+  double* strategy;
+  double* last_regret;  // only for optimistic rules
+  double* scale;        // only for Hedge
+  double* moments;      // only when the variance is tracked
+};
+
+// Hedge's step size at one information state; takes `seen`, this iteration's v(I), into the running variance first.
+inline double hedge_step(const Rule& rule, const Discount& discount, std::int64_t t, double seen, int num_actions,
+                         double scale, double* moments) {
+  if (rule.tracks_variance) {
+    const double delta = seen - moments[0];
+    moments[0] += delta / static_cast<double>(t);
+    moments[1] += delta * (seen - moments[0]);
+    // three standard deviations; the lower clamp keeps eta finite until two values differ
+    scale = std::max(3.0 * std::sqrt(moments[1] / static_cast<double>(t)), scale);
+  }
+  return discount.eta_scale * std::sqrt(std::log(num_actions)) / scale;
+}
+
+// One information state's regret and average update, and its next strategy. `expected` is the value of the present
+// strategy; `sign` turns values into the player's own.
+template <PolicyMap policy_map, bool is_optimistic>
+inline void update_row(const Rule& rule, const Discount& discount, std::int64_t t, double floor, double sign,
+                       double expected, const Row& row) {
+  const int num_actions = row.num_actions;
+  double* __restrict value = row.value;
+  double* __restrict regret = row.regret;
+  double* __restrict average = row.average;
+  const double* __restrict reach = row.reach;
+  for (int a = 0; a < num_actions; ++a) {
+    const double instant = sign * (value[a] - expected);
+    const double stored = regret[a];
+    const double updated = stored * (stored > 0.0 ? discount.positive : discount.negative) + instant;
+    regret[a] = updated > floor ? updated : floor;
+    average[a] = average[a] * discount.average_decay + discount.average_weight * reach[a];
+    if constexpr (is_optimistic) {
+      row.last_regret[a] = instant;
+      value[a] = regret[a] + instant;
+    }
+  }
+  const double* basis = is_optimistic ? value : regret;
+  if constexpr (policy_map == PolicyMap::regret_matching) {
+    regret_matching(rule.fallback, num_actions, basis, row.strategy);
+  } else if constexpr (policy_map == PolicyMap::normal_hedge) {
+    normal_hedge(rule.fallback, num_actions, basis, row.strategy);
+  } else {
+    hedge(hedge_step(rule, discount, t, sign * expected, num_actions, *row.scale, row.moments), num_actions, basis,
+          row.strategy);
+  }
+}
+
+}  // namespace equipoise

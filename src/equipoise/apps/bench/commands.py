@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise bench`: the commands."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated
+
+import typer
+
+from equipoise.apps.bench.engines import ENGINES, GAMES, RULES
+from equipoise.apps.bench.report import print_report
+from equipoise.apps.bench.signature import compute_signature
+from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
+from equipoise.apps.display import make_console
+from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.options import make_command
+from equipoise.apps.output import write_json
+from equipoise.apps.parse import split_list
+from equipoise.apps.task_display import TaskDisplay
+
+__all__ = ["TabularOptions", "bench_app", "tabular"]
+
+bench_app = typer.Typer(help="Measure speed beside other programs; print the signature of results.")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TabularOptions:
+    """What `equipoise bench tabular` is told."""
+
+    games: Annotated[str, typer.Option(help="Separated by commas.", metavar="NAME,NAME,...")] = ",".join(GAMES)
+    rules: Annotated[str, typer.Option(help="Separated by commas.", metavar="NAME,NAME,...")] = ",".join(RULES)
+    engines: Annotated[str, typer.Option(help="Separated by commas.", metavar="NAME,NAME,...")] = ",".join(ENGINES)
+    repeats: Annotated[int, typer.Option(min=1, help="Measurements of each engine, interleaved.")] = 5
+    seconds: Annotated[float, typer.Option(help="Least time of one measurement.")] = 1.0
+    sizes: Annotated[Sizes, typer.Option(help="Trees whose growth is measured: to 1e6 histories, or to 1e7.")] = (
+        Sizes.QUICK
+    )
+    growth: Annotated[bool, typer.Option("--growth/--no-growth", help="Measure cost against tree size.")] = True
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+
+
+def tabular(options: TabularOptions) -> None:
+    """Time CFR in Equipoise, OpenSpiel and LiteEFG on the same games, and Equipoise on ever larger trees.
+
+    Every engine runs in its own process and is first checked to compute the same. Engines that are not installed are
+    left out with a word on how to install them.
+    """
+    settings = TabularSettings(
+        games=tuple(split_list(options.games)),
+        rules=tuple(split_list(options.rules)),
+        engines=tuple(split_list(options.engines)),
+        repeats=options.repeats,
+        seconds=options.seconds,
+        growth_ranks=GROWTH_RANKS[options.sizes] if options.growth else (),
+    )
+    console = make_console(is_quiet=options.quiet)
+    with TaskDisplay(console, "bench tabular") as display:
+        report = run_tabular(settings, on_step=display.update)
+    if options.json:
+        write_json(report.as_json())
+    else:
+        print_report(report, make_console(is_stderr=False))
+    if report.is_partial:
+        console.print("interrupted: these are the measurements so far", style="yellow")
+        raise typer.Exit(ExitCode.INTERRUPTED)
+
+
+@bench_app.callback(invoke_without_command=True)
+def bench(
+    context: typer.Context,
+    signature: Annotated[
+        bool, typer.Option("--signature", help="Print one short hash over what the solvers compute.")
+    ] = False,
+) -> None:
+    """Measure speed beside other programs; print the signature of results."""
+    if signature:
+        typer.echo(compute_signature())
+        raise typer.Exit()
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+bench_app.command("tabular")(make_command(TabularOptions, tabular))

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
+from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
+from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
+from equipoise.apps.reproduce.study import Study
+from equipoise.core.errors import UnknownNameError
+
+__all__ = ["STUDIES", "find_study"]
+
+STUDIES: Mapping[str, Study[Any]] = {study.name: study for study in (DCFR_GOOFSPIEL, DCFR_TOY, LIARS_DICE_BASELINES)}
+
+
+def find_study(name: str) -> Study[Any]:
+    """Returns the study of that name; an unknown one raises with the nearest names."""
+    if name not in STUDIES:
+        raise UnknownNameError("study", name, STUDIES)
+    return STUDIES[name]

@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: Apache-2.0
+import csv
+import io
+import os
+import re
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import equipoise as package
+from equipoise.apps import preparation, solve
+from equipoise.apps.methods import METHODS
+from equipoise.core import checkpoint, files, memory
+from equipoise.core.checkpoint import Kind
+from equipoise.games.registry import game_names
+from equipoise.solvers.saved_run import SavedRun
+from equipoise.solvers.strategy import TabularStrategy
+
+KEYS = {
+    "game": str,
+    "rule": str,
+    "iterations": int,
+    "seconds": float,
+    "exploitability": float,
+    "nash_conv": float,
+    "game_value": float,
+    "num_histories": int,
+    "num_infosets": int,
+    "seed": int,
+    "version": str,
+}
+Usage = namedtuple("Usage", ["total", "used", "free"])
+
+
+def test_version(equipoise):
+    outcome = equipoise("--version")
+    assert outcome.code == 0
+    assert outcome.out.startswith(f"equipoise {package.__version__}")
+
+
+def test_every_game_is_listed_with_its_parameters(equipoise):
+    rows = equipoise("games", "--json").json
+    assert [row["name"] for row in rows] == list(game_names())
+    kuhn = next(row for row in rows if row["name"] == "kuhn")
+    assert kuhn["description"].startswith("Kuhn poker")
+    assert kuhn["parameters"][0].keys() == {"name", "type", "default", "description"}
+    text = equipoise("games").out
+    assert all(row["name"] in text for row in rows)
+    assert "the deck has one card more" in text
+    assert "players" in equipoise("games", "kuhn").out
+
+
+def test_kuhn_without_a_word(equipoise):
+    outcome = equipoise("solve", "kuhn", "--json")
+    assert outcome.code == 0
+    result = outcome.json
+    assert {key: type(result[key]) for key in KEYS} == KEYS
+    assert result["game"] == "kuhn"
+    assert result["rule"] == "dcfr"
+    assert result["game_value"] == pytest.approx(-1 / 18, abs=1e-4)
+    assert result["exploitability"] < 1e-4
+    assert result["seconds"] < 1
+    assert result["nash_conv"] == pytest.approx(2 * result["exploitability"])
+    assert (result["num_histories"], result["num_infosets"]) == (58, 12)
+    assert result["stopped_by"] == "target"
+    assert result["version"] == package.__version__
+
+
+def test_leduc_by_the_book(equipoise):
+    result = equipoise("solve", "leduc", "--rule", "dcfr", "--iterations", 1000, "--json").json
+    assert result["exploitability"] <= 4e-4
+    assert (result["iterations"], result["stopped_by"]) == (1000, "iterations")
+
+
+def test_the_first_keys_are_the_documented_ones(equipoise):
+    assert list(equipoise("solve", "kuhn", "-n", 1, "--json").json)[: len(KEYS)] == list(KEYS)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_solves(equipoise, method):
+    result = equipoise("solve", "leduc", "-p", "merge_suits=true", "--method", method, "-n", 40, "--json").json
+    assert result["method"] == method
+    assert result["iterations"] == (1 if method == "lp" else 40)
+    assert 0 <= result["nash_conv"] + 1e-12 < 10
+
+
+def test_both_forms_compute_the_same(equipoise):
+    results = [
+        equipoise("solve", "leduc", "--form", form, "-n", 20, "--out", f"{form}.eq", "--json").json
+        for form in ("history", "vector")
+    ]
+    for key in ("exploitability", "game_value", "num_histories", "num_infosets"):
+        assert results[0][key] == pytest.approx(results[1][key], abs=1e-9)
+    evaluated = equipoise("evaluate", "vector.eq", "--json").json
+    assert evaluated["exploitability"] == pytest.approx(results[1]["exploitability"], abs=1e-12)
+
+
+def test_a_seed_decides_what_is_sampled(equipoise):
+    command = ("solve", "kuhn", "--method", "external", "-n", 200, "--json", "--seed")
+    values = [equipoise(*command, seed).json["exploitability"] for seed in (1, 1, 2)]
+    assert values[0] == values[1] != values[2]
+
+
+def test_people_get_a_table_and_messages(equipoise):
+    outcome = equipoise("solve", "kuhn", "-n", 10)
+    assert "exploitability" in outcome.out
+    assert "58 histories, 12 information sets" in outcome.err
+    assert "tables of" in outcome.err
+
+
+def test_quiet_is_quiet(equipoise):
+    outcome = equipoise("solve", "kuhn", "-n", 10, "--quiet")
+    assert (outcome.out, outcome.err) == ("", "")
+
+
+def test_missed_target_has_its_own_exit_code(equipoise):
+    outcome = equipoise("solve", "kuhn", "--target", "1e-9", "-n", 10, "--json")
+    assert outcome.code == 3
+    assert outcome.json["stopped_by"] == "iterations"
+    assert "target 1.00e-09 not reached" in outcome.err
+    assert equipoise("solve", "kuhn", "--target", "1", "-n", 10).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["solve", "kuhm"], "unknown game 'kuhm'; did you mean kuhn"),
+        (["solve", "kuhn", "--rule", "dcfq"], "unknown rule 'dcfq'; did you mean"),
+        (["solve", "kuhn", "--method", "xternal"], "unknown method 'xternal'; did you mean external"),
+        (["solve", "kuhn", "-p", "players=99"], "players must be between 2 and 10, got 99"),
+        (["solve", "kuhn", "-p", "players=x"], "players must be an integer, got 'x'"),
+        (["solve", "kuhn", "-p", "cards=3"], "kuhn has no parameter 'cards'; it has players"),
+        (["solve", "kuhn", "-p", "players"], "written key=value"),
+        (["solve", "kuhn", "--iterations", "0"], "iterations must be at least 1, got 0"),
+        (["solve", "kuhn", "--target", "-1"], "target must be at least 0"),
+        (["solve", "kuhn", "--seconds", "nan"], "seconds must be positive"),
+        (["solve", "kuhn", "--out", "no/where.eq"], "directory .*no does not exist"),
+        (["solve", "kuhn", "--out", "."], "it is a directory"),
+        (["solve", "kuhn", "--plot", "curve.txt"], r"must end in \.png, \.svg, \.pdf, got 'curve.txt'"),
+        (["solve", "kuhn", "--plot", "no/curve.png"], "directory .*no does not exist"),
+        (["solve", "kuhn", "--resume"], "--resume needs --out"),
+        (["solve", "kuhn", "--resume", "--overwrite", "--out", "x"], "give one of them"),
+        (["solve", "kuhn", "--method", "egt", "--rule", "cfr"], "egt takes no rule"),
+        (["solve", "kuhn", "--method", "egt", "--updates", "simultaneous"], "egt has no --updates"),
+        (["solve", "kuhn", "--method", "lp", "--threads", "2"], "lp runs on one thread"),
+        (["solve", "kuhn", "-p", "players=3", "--method", "lp"], "needs two players"),
+        (["solve", "kuhn", "-p", "players=3", "--form", "vector"], "public form is for 2 players"),
+        (["solve", "kuhn", "--method", "egt", "--form", "vector"], "egt has no vector form"),
+        (["compare", "kuhn", "--rules", "dcfr,flop", "--form", "vector"], "flop has no vector form"),
+        (["solve", "leduc", "--max-histories", "100"], "too large|more than 100 histories"),
+        (["solve", "phantom_tic_tac_toe"], r"too large: sampling suggests about .* TB"),
+        (["solve", "openspiel:no_such_game"], "no_such_game"),
+        (["evaluate", "missing.eq"], "cannot read missing.eq: no such file"),
+        (["show", "missing.eq"], "cannot read missing.eq"),
+        (["compare", "kuhn", "--rules", "cfr,nope"], "unknown rule 'nope'"),
+        (["compare", "kuhn", "--rules", ","], "at least one name"),
+        (["compare", "kuhn", "--rules", "nope:cfr"], "unknown method 'nope'"),
+        (["games", "kuhm"], "unknown game 'kuhm'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(equipoise, arguments, message):
+    outcome = equipoise(*arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    last = outcome.err.strip().splitlines()[-1]
+    assert last.startswith("error: ")
+    assert re.search(message, last)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["solve"], ["solve", "kuhn", "--no-such"], ["no-such"], ["solve", "kuhn", "-n", "x"]]
+)
+def test_usage_errors_have_exit_code_2(equipoise, arguments):
+    outcome = equipoise(*arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+
+
+def test_unwritable_output_is_said_before_solving(equipoise, monkeypatch):
+    monkeypatch.setattr(solve, "grow_tree", lambda *_args, **_options: pytest.fail("the solve began"))
+    assert equipoise("solve", "kuhn", "--out", "no/where").code == 2
+    assert equipoise("solve", "kuhn", "--plot", "no/where.png").code == 2
+
+
+def test_too_small_a_disk_is_said_before_solving(equipoise, monkeypatch):
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda _: Usage(10, 9, 1))
+    outcome = equipoise("solve", "kuhn", "--out", "x.eq")
+    assert outcome.code == 2
+    assert "the disk has 1 B free" in outcome.err
+
+
+def test_too_little_memory_for_the_tree_is_refused_with_figures(equipoise, monkeypatch):
+    monkeypatch.setattr(preparation, "available_bytes", lambda: 400_000)
+    outcome = equipoise("solve", "leduc")
+    assert outcome.code == 2
+    assert "400.0 kB are available, enough to build a tree of about 2,000 histories" in outcome.err
+
+
+def test_too_little_memory_for_the_tables_is_refused_with_figures(equipoise, monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    outcome = equipoise("solve", "kuhn")
+    assert outcome.code == 2
+    assert "solving kuhn with dcfr needs 1.3 kB of memory, 1.0 kB are available" in outcome.err
+
+
+def test_result_file_is_evaluated_and_shown(equipoise):
+    solved = equipoise("solve", "kuhn", "-n", 500, "--out", "kuhn.eq", "--json").json
+    evaluated = equipoise("evaluate", "kuhn.eq", "--json").json
+    for key in ("game", "rule", "iterations", "exploitability", "nash_conv", "game_value", "num_histories", "seed"):
+        assert evaluated[key] == solved[key]
+    assert evaluated["best_response_values"] == solved["best_response_values"]
+    text = equipoise("evaluate", "kuhn.eq").out
+    assert "best response" in text
+    assert os.listdir() == ["kuhn.eq"]
+
+
+def test_a_strategy_saved_from_python_is_evaluated_and_shown(equipoise):
+    solution = package.solve(package.make_game("kuhn", players=3), iterations=20)
+    solution.strategy.save("three.eq")
+    evaluated = equipoise("evaluate", "three.eq", "--json").json
+    assert evaluated["exploitability"] == pytest.approx(solution.exploitability)
+    assert (evaluated["game"], evaluated["rule"]) == ("kuhn", None)
+    assert equipoise("show", "three.eq", "--player", 2, "--json").json["num_matching"] == 16
+
+
+def test_show_filters_and_formats(equipoise):
+    equipoise("solve", "kuhn", "-n", 100, "--out", "kuhn.eq")
+    everything = equipoise("show", "kuhn.eq", "--json").json
+    assert everything["num_matching"] == len(everything["rows"]) == 12
+    assert all(sum(row["actions"].values()) == pytest.approx(1) for row in everything["rows"])
+    assert len(equipoise("show", "kuhn.eq", "--infostate", "K:", "--json").json["rows"]) == 4
+    assert len(equipoise("show", "kuhn.eq", "--infostate", "?:p", "--json").json["rows"]) == 3
+    assert len(equipoise("show", "kuhn.eq", "--player", 1, "--limit", 2, "--json").json["rows"]) == 2
+    table = list(csv.DictReader(io.StringIO(equipoise("show", "kuhn.eq", "--csv").out)))
+    assert len(table) == 24
+    assert set(table[0]) == {"player", "infostate", "action", "probability"}
+    outcome = equipoise("show", "kuhn.eq", "--limit", 3)
+    assert "check" in outcome.out
+    assert "3 of 12 information states" in outcome.err
+    assert "no information state matches" in equipoise("show", "kuhn.eq", "-i", "nothing").err
+    assert equipoise("show", "kuhn.eq", "--csv", "--json").code == 2
+
+
+def test_another_kind_of_file_is_refused(equipoise):
+    checkpoint.save("tree.eq", Kind.TREE, {}, {})
+    outcome = equipoise("show", "tree.eq")
+    assert outcome.code == 2
+    assert "holds a tree, expected a run or a strategy" in outcome.err
+
+
+def test_other_rules_of_the_game_are_refused(equipoise):
+    equipoise("solve", "kuhn", "-n", 1, "--out", "kuhn.eq")
+    content = checkpoint.load("kuhn.eq")
+    metadata = {**content.metadata, "game_version": 99}
+    checkpoint.save("old.eq", Kind.RUN, metadata, {**content.arrays, **content.strings})
+    assert "under version 99 of kuhn" in equipoise("evaluate", "old.eq").err
+    assert "game version 99, asked for 1" in equipoise("solve", "kuhn", "--out", "old.eq", "--resume").err
+
+
+def test_existing_result_is_not_overwritten_unasked(equipoise):
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq")
+    assert outcome.code == 2
+    assert "kuhn.eq exists: give --resume" in outcome.err
+    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 10
+    assert equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--overwrite").code == 0
+    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 20
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--rule", "dcfr"],
+        ["--rule", "pcfr+", "--updates", "simultaneous"],
+        ["--rule", "hedge"],
+        ["--rule", "dcfr", "--threads", "2"],
+        ["--form", "vector", "--rule", "pcfr+"],
+        ["--method", "external", "--rule", "lcfr(500)", "--seed", "3"],
+        ["--method", "outcome"],
+        ["--method", "egt"],
+        ["--method", "flop"],
+    ],
+    ids=" ".join,
+)
+def test_a_resumed_run_equals_an_uninterrupted_one_to_the_bit(equipoise, options):
+    command = ("solve", "leduc", "-p", "merge_suits=true", *options, "--json")
+    equipoise(*command, "-n", 90, "--out", "straight.eq")
+    equipoise(*command, "-n", 37, "--out", "halted.eq")
+    resumed = equipoise("solve", "leduc", "-n", 90, "--out", "halted.eq", "--resume", "--json").json
+    straight, halted = SavedRun.load("straight.eq"), SavedRun.load("halted.eq")
+    assert halted.config == straight.config
+    assert straight.state.keys() == halted.state.keys()
+    for name, table in straight.state.items():
+        np.testing.assert_array_equal(halted.state[name], table, err_msg=name)
+    np.testing.assert_array_equal(halted.strategy.probability, straight.strategy.probability)
+    assert resumed["iterations"] == 90
+    assert [record["iteration"] for record in resumed["progress"]].count(37) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["kuhn", "--rule", "cfr"], "rule dcfr, asked for cfr"),
+        (["kuhn", "--updates", "simultaneous"], "updates alternating, asked for simultaneous"),
+        (["kuhn", "--seed", "4"], "seed 0, asked for 4"),
+        (["kuhn", "--method", "external"], "method cfr, asked for external"),
+        (["kuhn", "-p", "players=3"], "parameters players=2, asked for players=3"),
+        (["leduc"], "game kuhn, asked for leduc"),
+    ],
+)
+def test_another_run_is_not_resumed(equipoise, options, message):
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", *options, "-n", 20, "--out", "kuhn.eq", "--resume")
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 10
+
+
+def test_another_version_of_the_program_does_not_resume(equipoise, monkeypatch):
+    with monkeypatch.context() as other:
+        other.setattr(package, "__version__", "0.0.1")
+        equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--resume")
+    assert outcome.code == 2
+    assert f"equipoise version 0.0.1, asked for {package.__version__}" in outcome.err
+    assert equipoise("evaluate", "kuhn.eq").code == 0
+
+
+def test_more_threads_resume_with_a_warning(equipoise):
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--resume", "--threads", 2)
+    assert outcome.code == 0
+    assert "last bits will differ" in outcome.err
+
+
+def test_resume_without_a_file_begins(equipoise):
+    outcome = equipoise("solve", "kuhn", "-n", 10, "--out", "new.eq", "--resume")
+    assert outcome.code == 0
+    assert "starting from the beginning" in outcome.err
+
+
+def test_resume_of_a_finished_run_does_nothing(equipoise):
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    outcome = equipoise("solve", "kuhn", "-n", 5, "--out", "kuhn.eq", "--resume", "--json")
+    assert outcome.code == 0
+    assert outcome.json["iterations"] == 10
+    assert "nothing left to do" in outcome.err
+
+
+def test_a_broken_file_is_not_resumed_and_stays(equipoise):
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    with open("kuhn.eq", "rb") as file:
+        half = file.read()[:500]
+    with open("kuhn.eq", "wb") as file:
+        file.write(half)
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--resume")
+    assert outcome.code == 2
+    assert "kuhn.eq is truncated" in outcome.err
+    assert os.path.getsize("kuhn.eq") == 500
+
+
+def test_a_disk_that_fills_up_on_the_way_is_said_and_the_run_goes_on(equipoise, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(solve, "SAVE_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(solve, "SAVE_SHARE", 1.0)
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    before = os.path.getsize("kuhn.eq")
+    monkeypatch.setattr(os, "fsync", full)
+    outcome = equipoise("solve", "kuhn", "-n", 50, "--out", "kuhn.eq", "--resume")
+    assert outcome.code == 1
+    assert outcome.err.count("not saved, the run goes on") == 1
+    assert "error: cannot write kuhn.eq: no space left on device; the previous file is untouched" in outcome.err
+    assert os.path.getsize("kuhn.eq") == before
+    assert os.listdir() == ["kuhn.eq"]
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_curves_are_drawn(equipoise, suffix, start):
+    assert equipoise("solve", "kuhn", "-n", 100, "--plot", f"curve.{suffix}").code == 0
+    with open(f"curve.{suffix}", "rb") as file:
+        assert file.read(len(start)) == start
+
+
+def test_the_target_is_drawn(equipoise):
+    assert equipoise("solve", "kuhn", "--target", 0.01, "--plot", "curve.svg").code == 0
+    with open("curve.svg", encoding="utf8") as file:
+        assert "target 0.01" in file.read()
+
+
+def test_compare_draws_and_tabulates(equipoise):
+    outcome = equipoise(
+        "compare",
+        "kuhn",
+        "--rules",
+        "cfr,cfr+,dcfr(1.5,0.5,2),external:lcfr,lp",
+        "-n",
+        200,
+        "--plot",
+        "c.png",
+        "--json",
+    )
+    rows = outcome.json["rows"]
+    assert [row["rule"] for row in rows] == ["cfr", "cfr+", "dcfr(1.5,0.5,2)", "lcfr", None]
+    assert [row["iterations"] for row in rows] == [200, 200, 200, 200, 1]
+    assert [row["method"] for row in rows][-2:] == ["external", "lp"]
+    assert rows[1]["exploitability"] < rows[0]["exploitability"]
+    assert os.path.getsize("c.png") > 10_000
+    text = equipoise("compare", "kuhn", "--rules", "cfr,dcfr", "-n", 50).out
+    assert "dcfr" in text
+
+
+def test_compare_stops_at_a_thousand_by_default(equipoise):
+    assert equipoise("compare", "kuhn", "--rules", "dcfr", "--json").json["rows"][0]["iterations"] == 1000
+
+
+def test_openspiel_games_are_solved_and_evaluated(equipoise):
+    pytest.importorskip("pyspiel")
+    solved = equipoise("solve", "openspiel:kuhn_poker", "-n", 100, "--out", "k.eq", "--json").json
+    assert equipoise("evaluate", "k.eq", "--json").json["exploitability"] == solved["exploitability"]
+    assert "players" in equipoise("games", "openspiel:kuhn_poker").out
+
+
+def test_strategies_load_from_result_files(equipoise):
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    assert len(TabularStrategy.load("kuhn.eq").infostates) == 12

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+import io
+
+import pytest
+from rich.console import Console
+
+from equipoise.apps import display
+from equipoise.apps.display import BuildDisplay, SolveDisplay, sparkline
+from equipoise.core.progress import Progress
+
+RECORD = Progress(
+    iteration=1234,
+    seconds=61.0,
+    exploitability=3.2e-5,
+    nash_conv=6.4e-5,
+    game_value=-0.0555,
+    iterations_per_second=120_000.0,
+    seconds_left=59.0,
+    nodes_touched=10,
+)
+
+
+def make_console(*, is_terminal):
+    return Console(file=io.StringIO(), force_terminal=is_terminal, width=100)
+
+
+def test_a_terminal_sees_every_figure():
+    console = make_console(is_terminal=True)
+    with SolveDisplay(console, "kuhn · dcfr") as shown:
+        shown.update(RECORD)
+    text = console.file.getvalue()
+    for figure in ("kuhn · dcfr", "1,234", "3.20e-05", "120,000 /s", "-0.055500", "1:01", "59.0 s"):
+        assert figure in text
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1000.0])
+def test_a_file_sees_a_line_now_and_then(monkeypatch, seconds):
+    monkeypatch.setattr(display, "SECONDS_BETWEEN_LINES", seconds)
+    console = make_console(is_terminal=False)
+    with SolveDisplay(console, "kuhn") as shown:
+        shown.update(RECORD)
+    line = "kuhn: iteration 1,234, exploitability 3.20e-05, 120,000 iterations/s, 1:01, 59.0 s left\n"
+    assert console.file.getvalue() == ("" if seconds else line)
+
+
+def test_a_growing_tree_is_shown(monkeypatch):
+    monkeypatch.setattr(display, "SECONDS_BETWEEN_LINES", 0.0)
+    terminal, file = make_console(is_terminal=True), make_console(is_terminal=False)
+    for console in (terminal, file):
+        with BuildDisplay(console, "leduc") as shown:
+            shown.update(16384, 0.25)
+    assert "16,384 histories" in terminal.file.getvalue()
+    assert file.file.getvalue() == "building leduc: 16,384 histories, 25%\n"
+
+
+def test_sparklines_of_little():
+    assert sparkline([]) == ""
+    assert sparkline([0.0]) == ""
+    assert len(sparkline([1.0] * 100)) == display.SPARKLINE_WIDTH

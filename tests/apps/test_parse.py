@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equipoise.apps.methods import METHODS, find_method, normalize_rule
+from equipoise.apps.parse import (
+    RULES,
+    format_discounting,
+    format_game,
+    parse_discounting,
+    parse_game_options,
+    parse_parameters,
+    parse_rule,
+    split_list,
+)
+from equipoise.core.errors import ConfigError, EquipoiseError, ParseError, UnknownNameError
+from equipoise.games.registry import parse_game
+from equipoise.solvers.rules import CFR, DCFR, CFRPlus, DCFRPlus, Hedge, LinearCFR, NormalHedge, Optimistic
+
+NUMBERS = st.floats(-50, 50) | st.sampled_from([math.inf, 1.5, 0.5])
+BASES = (
+    st.builds(DCFR, alpha=NUMBERS, beta=NUMBERS | st.just(-math.inf), gamma=st.floats(0, 50))
+    | st.builds(DCFRPlus, delay=st.integers(0, 10**6))
+    | st.builds(Hedge, horizon=st.integers(0, 10**6))
+)
+ALL_RULES = BASES | st.builds(Optimistic, BASES) | st.builds(NormalHedge, base=BASES)
+
+
+@given(rule=ALL_RULES)
+def test_a_rule_s_name_reads_back(rule):
+    assert parse_rule(rule.name) == rule
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_of_the_table_has_its_name(name):
+    assert parse_rule(name).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("DCFR", DCFR()),
+        (" dcfr(1.5, 0.5, 2) ", DCFR(beta=0.5)),
+        ("dcfr(inf,-inf,1)", CFRPlus(gamma=1.0)),
+        ("cfr+linear", CFRPlus(gamma=1.0)),
+        ("dcfr+(30)", DCFRPlus(delay=30)),
+        ("optimistic-lcfr", Optimistic(LinearCFR())),
+        ("optimistic-cfr+", Optimistic(CFRPlus())),
+        ("normal-hedge-lcfr", NormalHedge(base=LinearCFR())),
+        ("normal-hedge", NormalHedge(base=CFR())),
+    ],
+)
+def test_rules_as_they_are_typed(text, rule):
+    assert parse_rule(text) == rule
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dfcr", "unknown rule 'dfcr'; did you mean .*dcfr"),
+        ("", "unknown rule"),
+        ("optimistic-", "unknown rule"),
+        ("dcfr(1.5,0", "in parentheses"),
+        ("dcfr(1.5,0)", "takes alpha, beta, gamma"),
+        ("dcfr(a,b,c)", "hold numbers"),
+        ("cfr(1)", "takes no numbers"),
+        ("dcfr+(2.5)", "whole number"),
+        ("dcfr(1,1,-1)", "gamma must be at least 0"),
+    ],
+)
+def test_bad_rules_say_what_is_wrong(text, message):
+    with pytest.raises(EquipoiseError, match=message):
+        parse_rule(text)
+
+
+@pytest.mark.parametrize("text", ["cfr", "lcfr", "initial", "lcfr(5000)", "initial(70)"])
+def test_discounting_reads_back(text):
+    assert format_discounting(parse_discounting(text)) == text
+
+
+@pytest.mark.parametrize("text", ["dcfr", "cfr(5)", "lcfr(5", "lcfr(5,6)", "lcfr(0)", "lcfr(x)"])
+def test_bad_discounting_is_refused(text):
+    with pytest.raises(EquipoiseError):
+        parse_discounting(text)
+
+
+@given(items=st.lists(st.sampled_from(["cfr", "dcfr(1.5,0,2)", "external:lcfr(10)"]), max_size=5))
+def test_lists_split_and_join(items):
+    assert split_list(", ".join(items)) == items
+
+
+@pytest.mark.parametrize("pairs", [["a"], ["=1"], ["a=1", "a=2"]])
+def test_bad_parameters_are_refused(pairs):
+    with pytest.raises(ParseError):
+        parse_parameters(pairs)
+
+
+@pytest.mark.parametrize("text", ["kuhn", "kuhn(players=3)", "leduc(ranks=4,first_sizes=1,2)"])
+def test_short_labels_read_back(text):
+    assert format_game(parse_game(text)) == text
+
+
+def test_parameters_are_given_once():
+    assert parse_game_options("kuhn", ["players=3"]) == parse_game_options("kuhn(players=3)", [])
+    with pytest.raises(ConfigError, match="given twice"):
+        parse_game_options("kuhn(players=3)", ["players=3"])
+
+
+def test_methods_say_which_rules_they_take():
+    assert normalize_rule("cfr", None) == "dcfr"
+    assert normalize_rule("external", "LCFR") == "lcfr"
+    assert normalize_rule("egt", None) is None
+    with pytest.raises(ConfigError, match="method egt takes no rule"):
+        normalize_rule("egt", "cfr")
+    with pytest.raises(UnknownNameError, match="unknown method 'externl'; did you mean external"):
+        find_method("externl")
+    assert all(method.description for method in METHODS.values())
