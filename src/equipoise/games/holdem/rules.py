@@ -100,11 +100,12 @@ class Holdem:
     def __post_init__(self) -> None:
         check_parameters(self)
         deck = parse_deck(self.deck)
-        board = _sorted_flop(parse_board(self.board, deck))
-        self._set(_deck=deck, deck=format_deck(deck), _board=board, board=format_board(board))
-        self._set(betting_rules=self._make_rules(), _num_hole_cards=HAND_SIZE * len(self.stacks))
-        self._set(_menu=self._make_menu(), _dealer=self._make_dealer())
+        self._set(_deck=deck, deck=format_deck(deck), _num_hole_cards=HAND_SIZE * len(self.stacks))
         self._check_deck()
+        board = _sorted_flop(parse_board(self.board, deck))
+        self._set(_board=board, board=format_board(board))
+        self._set(betting_rules=self._make_rules())
+        self._set(_menu=self._make_menu(), _dealer=self._make_dealer())
         self._set(spec=self._make_spec())
 
     def initial_state(self) -> HoldemState:
@@ -232,8 +233,6 @@ class Holdem:
         return state._replace(board=board, betting=betting, public=f"{public}:{end}")
 
     def _make_rules(self) -> BettingRules:
-        if self.last_street not in LAST_STREETS:
-            raise ConfigError(f"last_street must be one of {', '.join(LAST_STREETS)}, got {self.last_street!r}")
         return BettingRules(
             stacks=self.stacks,
             small_blind=self.small_blind,
@@ -268,7 +267,9 @@ class Holdem:
         return HandDealer(ranges)
 
     def _check_deck(self) -> None:
-        needed = self._num_hole_cards + self.betting_rules.last_street.num_board_cards
+        if self.last_street not in LAST_STREETS:
+            raise ConfigError(f"last_street must be one of {', '.join(LAST_STREETS)}, got {self.last_street!r}")
+        needed = self._num_hole_cards + Street[self.last_street.upper()].num_board_cards
         if self._deck.num_cards < needed:
             raise ConfigError(
                 f"deck must have at least {needed} cards for {len(self.stacks)} players, got {self._deck.num_cards}"
