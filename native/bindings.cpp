@@ -335,17 +335,12 @@ void bind_cards(nb::module_& module) {
         .list();
   });
   module.def("accumulate_showdowns",
-             [](const HandEvaluator& evaluator, Cards hole_cards, Doubles first_reach, Doubles second_reach, Cards boards,
-                Doubles weights, MutableDoubles out) {
+             [](const HandEvaluator& evaluator, Cards hole_cards, Doubles first_reach, Doubles second_reach,
+                Cards boards, Doubles weights, MutableDoubles out) {
                const auto num_hands = static_cast<std::int64_t>(hole_cards.shape(0));
-               std::array<Showdowns, 2> sides;
-               for (int side = 0; side < 2; ++side) {
-                 double* rows = out.data() + side * 3 * num_hands;
-                 sides[side] = {rows, rows + num_hands, rows + 2 * num_hands};
-               }
                nb::gil_scoped_release release;
                accumulate_showdowns(evaluator, hole_cards.data(), num_hands, first_reach.data(), second_reach.data(),
-                                    boards.data(), weights.data(), static_cast<std::int64_t>(boards.shape(0)), sides);
+                                    boards.data(), weights.data(), static_cast<std::int64_t>(boards.shape(0)), out.data());
              });
 }
 

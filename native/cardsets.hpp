@@ -11,12 +11,12 @@
 namespace equipoise {
 
 // Lists subsets of `cards` (ascending) of `size` cards depth first, keeping those that come first in dictionary order
-// among their relabellings. Word `51 - card` bit for bit: of two sets the earlier one has the greater word.
+// among their relabellings. A set is a word with bit `51 - card` for each card: the earlier set has the greater word.
 class CardSetLister {
  public:
   // `permutations` `[G, 4]` is a group with the identity first.
-  CardSetLister(const std::uint8_t* cards, int num_cards, int size, const std::uint8_t* permutations, int num_permutations,
-                std::uint8_t* sets, std::uint8_t* counts)
+  CardSetLister(const std::uint8_t* cards, int num_cards, int size, const std::uint8_t* permutations,
+                int num_permutations, std::uint8_t* sets, std::uint8_t* counts)
       : num_cards_(num_cards), size_(size), order_(num_permutations), cards_(cards), sets_(sets), counts_(counts),
         bits_(static_cast<std::size_t>(num_cards * num_permutations)),
         words_(static_cast<std::size_t>((size + 1) * num_permutations), 0) {

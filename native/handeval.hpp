@@ -60,7 +60,9 @@ class HandEvaluator {
   // What the sum of a hand starts from: five cards of a suit set the top bit of its field.
   static constexpr std::uint64_t start_key() { return std::uint64_t{0x3333} << kSuitShift; }
   static constexpr std::uint64_t flush_bits() { return std::uint64_t{0x8888} << kSuitShift; }
-  static constexpr int flush_suit(std::uint64_t sum) { return (std::countr_zero(sum & flush_bits()) - kSuitShift) / 4; }
+  static constexpr int flush_suit(std::uint64_t sum) {
+    return (static_cast<int>(std::bit_width(sum & flush_bits())) - 1 - kSuitShift) / 4;
+  }
 
   // Strength of `num_cards` cards by their ranks alone.
   std::uint16_t rank_strength(int num_cards, std::uint64_t sum) const {
@@ -266,7 +268,10 @@ class HandEvaluator {
     }
     flush_strength_.assign(kRanksMask + 1, 0);
     for (std::uint32_t ranks = 0; ranks <= kRanksMask; ++ranks) {
-      if (std::popcount(ranks) >= 5 && std::popcount(ranks) <= 7) flush_strength_[ranks] = number_of(flush_order(ranks));
+      const int num_cards = std::popcount(ranks);
+      if (num_cards >= kMinHandCards && num_cards <= kMaxHandCards) {
+        flush_strength_[ranks] = number_of(flush_order(ranks));
+      }
     }
   }
 

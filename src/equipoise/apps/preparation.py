@@ -123,7 +123,9 @@ def _size_guard(game: Game[Any], max_histories: int, console: Console) -> Iterat
     limit = min(max_histories, fitting)
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
     if expected >= WORTH_SAYING:
-        console.print(f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected)} as a tree")
+        console.print(
+            f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected)} as a tree"
+        )
     if expected > HOPELESS_RATIO * limit:
         raise GameTooLargeError(
             f"{label} is too large: sampling suggests about {expected:.2g} histories, that is {_tree_bytes(expected)} "

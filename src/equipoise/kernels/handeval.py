@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strengths of poker hands: cards in, integers out that compare as the hands do.
 
-A card is `rank * 4 + suit`, rank 0 (deuce) to 12 (ace). A strength is 1 to 7,462, higher is better, equal for hands that
-split the pot; 0 marks hole cards that share a card with the board. Strengths of 5, 6 and 7 cards are comparable.
+A card is `rank * 4 + suit`, rank 0 (deuce) to 12 (ace). A strength is 1 to 7,462, higher is better, equal for hands
+that split the pot; 0 marks hole cards that share a card with the board. Strengths of 5, 6 and 7 cards are comparable.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ class HandKernel:
     ) -> FloatArray:
         """Returns `[2, 3, H]`: per side what each hand wins, ties and meets in all, in reach of the other side.
 
-        Sums run over boards `[B, 5]` of weights `[B]` and over hands of the other side that share no card. Rows of hands
-        that neither side holds are 0.
+        Sums run over boards `[B, 5]` of weights `[B]` and over hands of the other side that share no card. Entries
+        of hands that a side does not hold are 0.
         """
         num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
         _check_cards("boards", boards, (num_boards, 5))

@@ -35,7 +35,7 @@ class Equity:
     deck: Deck
     board: tuple[int, ...]
     reach: FloatArray  # [2, H] weights of both ranges, 0 where the board blocks
-    hand_wins: FloatArray  # [2, H] boards times weight of the hands that a hand beats
+    hand_wins: FloatArray  # [2, H] boards times weight of the hands that a hand beats; 0 for hands without weight
     hand_ties: FloatArray  # [2, H] that it ties
     hand_totals: FloatArray  # [2, H] that it meets
 
@@ -65,7 +65,9 @@ class Equity:
         """`[2, H]` the share that each hand of a range wins; NaN for hands without weight or opponent."""
         share = self.hand_wins + 0.5 * self.hand_ties
         is_played = (self.reach > 0) & (self.hand_totals > 0)
-        return np.divide(share, self.hand_totals, out=np.full(share.shape, np.nan), where=is_played)
+        equities: FloatArray = np.full(share.shape, np.nan)
+        np.divide(share, self.hand_totals, out=equities, where=is_played)
+        return equities
 
 
 def compute_equity(

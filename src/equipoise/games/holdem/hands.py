@@ -35,7 +35,7 @@ class Hands:
     @property
     def num_hands(self) -> int:
         """Number of pairs."""
-        return self.cards.shape[0]
+        return self.deck.num_hands
 
     @property
     def grid_size(self) -> int:
@@ -54,7 +54,8 @@ class Hands:
 
     def blocked(self, cards: Iterable[int]) -> npt.NDArray[np.bool_]:
         """Returns `[H]` whether a hand holds one of the cards."""
-        return (self.masks & card_mask(cards)) != 0
+        is_blocked: npt.NDArray[np.bool_] = (self.masks & card_mask(cards)) != 0
+        return is_blocked
 
     def grid(self, values: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
         """Returns the averages `[R, R]` of values `[H]` over the hands of each class; NaN where no hand has weight.
@@ -67,7 +68,8 @@ class Hands:
         weighted = np.where(weights > 0, np.asarray(values, np.float64), 0.0) * weights
         sums = np.bincount(self.classes, weighted, minlength=len(self.class_names))
         totals = np.bincount(self.classes, weights, minlength=len(self.class_names))
-        averages = np.divide(sums, totals, out=np.full(totals.shape, np.nan), where=totals > 0)
+        averages: npt.NDArray[np.float64] = np.full(totals.shape, np.nan)
+        np.divide(sums, totals, out=averages, where=totals > 0)
         return averages.reshape(self.grid_size, self.grid_size)
 
 
@@ -91,7 +93,7 @@ def hands_of(deck: Deck = FULL_DECK) -> Hands:
     classes = np.where(is_suited, top * size + bottom, bottom * size + top).astype(np.int32)
     class_sizes = np.bincount(classes, minlength=size * size)
     for array in (cards, masks, classes, class_sizes):
-        array.flags.writeable = False
+        array.setflags(write=False)
     return Hands(deck, cards, masks, classes, _class_names(deck), class_sizes)
 
 

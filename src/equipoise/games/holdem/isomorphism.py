@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Suits are only names: boards, cards and hands that differ by a relabelling of suits alone.
 
-A relabelling is a row of four suits, `permutation[suit]` being the new suit; only suits of the deck are relabelled. Sets
-of them are arrays `[G, 4]` that form a group, the identity first. Nothing here knows of betting: a solver chooses the
-group (what fixes its root board and both ranges) and walks it down with `next_cards` and `fix_card`.
+A relabelling is a row of four suits, `permutation[suit]` being the new suit; only suits of the deck are relabelled.
+Sets of them are arrays `[G, 4]` that form a group, the identity first. Nothing here knows of betting: a solver chooses
+the group (what fixes its root board and both ranges) and walks it down with `next_cards` and `fix_card`.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ def find_symmetries(board: Iterable[int] = (), ranges: Sequence[Range] = (), dec
 
 def fix_card(permutations: CardArray, card: int) -> CardArray:
     """Returns the relabellings of a group that leave one card as it is: what remains after the card is dealt."""
-    return permutations[permutations[:, card % 4] == card % 4]
+    kept: CardArray = permutations[permutations[:, card % 4] == card % 4]
+    return kept
 
 
 def next_cards(board: Iterable[int], permutations: CardArray, deck: Deck = FULL_DECK) -> NextCards:
@@ -120,9 +121,9 @@ def next_cards(board: Iterable[int], permutations: CardArray, deck: Deck = FULL_
 
     Args:
         board: the cards dealt so far.
-        permutations: `[G, 4]` the group: `find_symmetries` at the root of what is solved (a set of cards known at once),
-            then `fix_card` for each card dealt since. `find_symmetries` of a later board would be wrong there: it may
-            exchange the turn with a card of the flop, on which the betting so far depends.
+        permutations: `[G, 4]` the group: `find_symmetries` at the root of what is solved (its cards are known at
+            once), then `fix_card` for each card dealt since. `find_symmetries` of a later board would be wrong there:
+            it may exchange the turn with a card of the flop, on which the betting so far depends.
         deck: the cards in play.
     """
     dealt = set(board)
@@ -172,5 +173,5 @@ def _hand_permutation(permutation: tuple[int, ...], deck: Deck) -> npt.NDArray[n
     position[list(deck.cards)] = np.arange(deck.num_cards)
     places = np.sort(position[permute_cards(hands_of(deck).cards, permutation)], axis=1)
     numbers: npt.NDArray[np.int32] = places[:, 1] * (places[:, 1] - 1) // 2 + places[:, 0]
-    numbers.flags.writeable = False
+    numbers.setflags(write=False)
     return numbers

@@ -58,7 +58,7 @@ class Range:
             hand = format_hand(int(wrong[0]), self.deck)
             raise ConfigError(f"weights of a range are 0 to 1, got {weights[wrong[0]]} for {hand}")
         weights += 0.0  # no negative zeros: equal ranges have equal bytes
-        weights.flags.writeable = False
+        weights.setflags(write=False)
         object.__setattr__(self, "weights", weights)
 
     @classmethod
