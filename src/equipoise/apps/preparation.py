@@ -32,7 +32,7 @@ __all__ = ["Form", "GrownTree", "PreparedRun", "build_tree", "grow_tree", "prepa
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 # The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
-HOPELESS_RATIO = 1000
+HOPELESS_RATIO = 100
 BUILD_BYTES_PER_HISTORY = 200  # measured peak while a tree is built: growing arrays, their copies, labels
 
 
