@@ -30,6 +30,7 @@ using Strengths = Array<std::uint16_t>;
 
 // Keeps the arrays alive that its form points into.
 struct BoundHistoryForm {
+  using SweepWorkspace = Workspace;
   HistoryForm form;
   std::vector<Ints> ints;
   std::vector<Doubles> doubles;
@@ -58,6 +59,7 @@ struct BoundHistoryForm {
 
 // Likewise; arrays in the order of PublicKernel's constructor.
 struct BoundPublicForm {
+  using SweepWorkspace = PublicWorkspace;
   PublicForm form;
   std::vector<Ints> ints;
   std::vector<Doubles> doubles;
@@ -98,13 +100,23 @@ Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool floors_reg
               .tracks_variance = tracks_variance};
 }
 
-void bind_history(nb::module_& module) {
-  nb::class_<BoundHistoryForm>(module, "HistoryForm")
-      .def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
+// Overwrites the own reach of everything with that of `strategy`.
+void realize_all(const HistoryForm& form, const double* strategy, double* realization) {
+  for (int player = 0; player < form.num_players; ++player) realization[form.sequence_start[player]] = 1.0;
+  realize(form, 0, form.infoset_start[form.num_players], strategy, realization);
+}
 
-  module.def(
-      "history_iterate",
-      [](const BoundHistoryForm& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+// The root's cells are given.
+void realize_all(const PublicForm& form, const double* strategy, double* realization) {
+  for (int player = 0; player < 2; ++player) spread(form, player, strategy, realization);
+}
+
+// What sweeps over any form of tree offer, as methods of its class.
+template <typename Bound>
+void bind_sweeps(nb::class_<Bound> bound_class) {
+  bound_class.def(
+      "iterate",
+      [](const Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
          bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
          MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
          MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
@@ -115,69 +127,38 @@ void bind_history(nb::module_& module) {
         const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
         nb::gil_scoped_release release;
-        Workspace workspace;
+        typename Bound::SweepWorkspace workspace;
         iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
       });
-  module.def("history_realize", [](const BoundHistoryForm& bound, Doubles strategy, MutableDoubles realization) {
-    const HistoryForm& form = bound.form;
-    for (int player = 0; player < form.num_players; ++player) realization.data()[form.sequence_start[player]] = 1.0;
-    realize(form, 0, form.infoset_start[form.num_players], strategy.data(), realization.data());
+  bound_class.def("realize", [](const Bound& bound, Doubles strategy, MutableDoubles realization) {
+    realize_all(bound.form, strategy.data(), realization.data());
   });
-  module.def("history_normalize", [](const BoundHistoryForm& bound, Doubles sums, MutableDoubles out) {
+  bound_class.def("normalize", [](const Bound& bound, Doubles sums, MutableDoubles out) {
     normalize_sums(bound.form, sums.data(), out.data());
   });
-  module.def("history_terminal_values", [](const BoundHistoryForm& bound, int player, Doubles realization,
-                                           int num_threads, MutableDoubles cfv) {
+  bound_class.def("terminal_values", [](const Bound& bound, int player, Doubles realization, int num_threads,
+                                        MutableDoubles cfv) {
     nb::gil_scoped_release release;
     evaluate_terminals(bound.form, player, realization.data(), num_threads, cfv.data());
   });
-  module.def("history_back_up_best",
-             [](const BoundHistoryForm& bound, int player, MutableDoubles cfv, MutableDoubles best) {
-               back_up_best(bound.form, player, cfv.data(), best.data());
-             });
-  module.def("history_back_up_strategy",
-             [](const BoundHistoryForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
-               back_up_strategy(bound.form, player, strategy.data(), cfv.data());
-             });
+  bound_class.def("back_up_best", [](const Bound& bound, int player, MutableDoubles cfv, MutableDoubles best) {
+    back_up_best(bound.form, player, cfv.data(), best.data());
+  });
+  bound_class.def("back_up_strategy", [](const Bound& bound, int player, Doubles strategy, MutableDoubles cfv) {
+    back_up_strategy(bound.form, player, strategy.data(), cfv.data());
+  });
+}
+
+void bind_history(nb::module_& module) {
+  nb::class_<BoundHistoryForm> history(module, "HistoryForm");
+  history.def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
+  bind_sweeps(history);
 }
 
 void bind_public(nb::module_& module) {
-  nb::class_<BoundPublicForm>(module, "PublicForm").def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
-
-  module.def(
-      "public_iterate",
-      [](const BoundPublicForm& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
-         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
-         MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
-         MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
-        const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
-        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),     realization.data(),
-                            last_regret.data(), scale.data(),        value_moments.data()};
-        const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
-        const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-        nb::gil_scoped_release release;
-        PublicWorkspace workspace;
-        iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
-      });
-  module.def("public_realize", [](const BoundPublicForm& bound, Doubles strategy, MutableDoubles reach) {
-    for (int player = 0; player < 2; ++player) spread(bound.form, player, strategy.data(), reach.data());
-  });
-  module.def("public_normalize", [](const BoundPublicForm& bound, Doubles sums, MutableDoubles out) {
-    normalize_sums(bound.form, sums.data(), out.data());
-  });
-  module.def("public_terminal_values",
-             [](const BoundPublicForm& bound, int player, Doubles reach, int num_threads, MutableDoubles cfv) {
-               nb::gil_scoped_release release;
-               evaluate_terminals(bound.form, player, reach.data(), num_threads, cfv.data());
-             });
-  module.def("public_back_up_best",
-             [](const BoundPublicForm& bound, int player, MutableDoubles cfv, MutableDoubles best) {
-               back_up_best(bound.form, player, cfv.data(), best.data());
-             });
-  module.def("public_back_up_strategy",
-             [](const BoundPublicForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
-               back_up_strategy(bound.form, player, strategy.data(), cfv.data());
-             });
+  nb::class_<BoundPublicForm> form(module, "PublicForm");
+  form.def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
+  bind_sweeps(form);
 }
 
 // Keeps the arrays alive that its form points into, and the scratch memory of its traversals.

@@ -4,7 +4,7 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.history import Fallback
+from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver, payoff_ranges
 from equipoise.solvers.rules import (

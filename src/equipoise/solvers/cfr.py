@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.history import KernelRule, SweepTables
 from equipoise.kernels.public import DECISION, Step, allocate_cells
+from equipoise.kernels.sweeps import KernelRule, SweepTables
 from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.trees.history import HistoryTree
