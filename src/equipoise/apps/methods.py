@@ -23,16 +23,14 @@ from equipoise.solvers.fictitious_play import (
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.solve import TreeSolver
+from equipoise.solvers.solve import Form, TreeSolver
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
 __all__ = [
     "ALTERNATING",
-    "HISTORY",
     "METHODS",
     "SIMULTANEOUS",
-    "VECTOR",
     "Method",
     "build_solver",
     "check_config",
@@ -44,7 +42,6 @@ __all__ = [
 AnyTree = TypeVar("AnyTree", HistoryTree, PublicTree)
 
 ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
-HISTORY, VECTOR = "history", "vector"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +80,7 @@ def normalize_rule(name: str, text: str | None) -> str | None:
 def check_config(config: RunConfig) -> None:
     """Raises `ConfigError` if the method cannot do what the configuration asks of it."""
     method = find_method(config.method)
-    if config.form == VECTOR and method.build_vector is None:
+    if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.threads > 1 and not method.has_threads:
         raise ConfigError(f"method {config.method} runs on one thread, got --threads {config.threads}")

@@ -40,6 +40,10 @@ class DerivedPublicGame:
     spec: GameSpec
     num_histories: int
     arrays: PublicArrays
+    child_start: IntArray  # [N+1]
+    child: IntArray  # [N-1] children in the order of actions
+    first_infoset: IntArray  # [N+1] into the arrays' information states
+    first_terminal: IntArray  # [N+1] into the arrays' terminals
     private_start: IntArray  # [2N+1] into private_labels: segment 2n + i
     private_labels: tuple[str, ...]  # information states of both players, on turn or off
     column_start: IntArray  # [N+1] into the columns
@@ -74,15 +78,13 @@ class DerivedPublicGame:
         """Returns `[H, A]` which of those actions each private state of the actor has."""
         arrays, actor = self.arrays, self.actor(state)
         out = np.zeros((self.num_private(state, actor), len(self.legal_actions(state))), np.bool_)
-        before = np.flatnonzero(arrays.actor[:state] >= 0)
-        first = int(arrays.num_private[before, arrays.actor[before]].sum())
-        for private, row in enumerate(out, start=first):
-            row[arrays.sequence_column[arrays.infoset_start[private] : arrays.infoset_start[private + 1]]] = True
+        for infoset, row in enumerate(out, start=int(self.first_infoset[state])):
+            row[arrays.sequence_column[arrays.infoset_start[infoset] : arrays.infoset_start[infoset + 1]]] = True
         return out
 
     def edges(self, state: int) -> tuple[PublicEdge[int], ...]:
         """Returns one edge per public observation that can follow."""
-        children = np.flatnonzero(self.arrays.parent == state).tolist()
+        children = self.child[self.child_start[state] : self.child_start[state + 1]].tolist()
         return tuple(PublicEdge(child, (self._relation(child, 0), self._relation(child, 1))) for child in children)
 
     def _relation(self, child: int, player: int) -> Relation:
@@ -105,7 +107,7 @@ class DerivedPublicGame:
     def payoffs(self, state: int) -> FloatArray:
         """Returns `[2, H0, H1]` the sum over histories of chance's probability times utility."""
         arrays = self.arrays
-        terminal = int(np.count_nonzero(arrays.actor[:state] == TERMINAL))
+        terminal = self.first_terminal[state]
         pairs = slice(arrays.payoff_start[terminal], arrays.payoff_start[terminal + 1])
         out = np.zeros((2, *arrays.num_private[state]))
         out[:, arrays.payoff_private[0, pairs], arrays.payoff_private[1, pairs]] = arrays.payoff[:, pairs]
@@ -113,7 +115,7 @@ class DerivedPublicGame:
 
     def infostate(self, state: int, player: int, private: int) -> str:
         """Returns the information state that a private state is."""
-        return self.private_labels[self.private_start[2 * state + player] + private]
+        return self.private_labels[int(self.private_start[2 * state + player]) + private]
 
     def public_state(self, state: int) -> str:
         """Returns all that everybody has seen."""
@@ -125,7 +127,7 @@ class DerivedPublicGame:
 
     def action_class(self, state: int, action: int) -> ActionClass:
         """Returns the kind of move that an action is."""
-        return self.column_class[self.column_start[state] + self.legal_actions(state).index(action)]
+        return self.column_class[int(self.column_start[state]) + self.legal_actions(state).index(action)]
 
 
 def derive_public_game(
@@ -260,13 +262,14 @@ def _find_pairs(enumeration: Enumeration, numbering: _Numbering) -> _Pairs:
     )
     ends = np.flatnonzero(numbering.actor[numbering.node[first]] == TERMINAL)
     payoffs = [
-        np.bincount(inverse[ends], chance[ends] * np.array(enumeration.utility[player]), minlength=keys.size)
+        np.bincount(inverse[ends], weights=chance[ends] * np.array(enumeration.utility[player]), minlength=keys.size)
         for player in (0, 1)
     ]
+    weight: FloatArray = np.bincount(inverse, weights=chance, minlength=keys.size).astype(np.float64, copy=False)
     return _Pairs(
         node=numbering.node[first[index]],
         private=numbering.place[np.stack([first[index], second[index]])],
-        weight=np.bincount(inverse, chance, minlength=keys.size),
+        weight=weight,
         payoff=np.stack(payoffs),
     )
 
@@ -315,6 +318,10 @@ def _assemble(enumeration: Enumeration) -> DerivedPublicGame:
         spec=enumeration.game.spec,
         num_histories=enumeration.num_histories,
         arrays=arrays,
+        child_start=starts(np.bincount(numbering.parent[1:], minlength=num_nodes)),
+        child=(np.argsort(numbering.parent[1:], kind="stable") + 1).astype(np.int32),
+        first_infoset=starts(np.bincount(numbering.node[infosets], minlength=num_nodes)),
+        first_terminal=starts(numbering.actor == TERMINAL),
         private_start=starts(numbering.num_private.ravel()),
         private_labels=tuple([labels[private] for private in numbering.private_order.tolist()]),
         column_start=columns.start,

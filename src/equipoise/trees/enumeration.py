@@ -82,7 +82,7 @@ class Enumeration:
         finally:
             sys.setrecursionlimit(limit)
 
-    def fault(self, what: str) -> InvalidGameError:
+    def _fault(self, what: str) -> InvalidGameError:
         return InvalidGameError(f"{self.game.spec.label}: {what}")
 
     def look_up(self, fraction: float) -> None:
@@ -112,7 +112,7 @@ class Enumeration:
         if node is None:
             node = self.open_node(label, actor, parent)
         elif self.node_actor[node] != actor or self.node_parent[node] != parent:
-            raise self.node_fault(node, actor)
+            raise self._node_fault(node, actor)
         actions = game.legal_actions(state) if actor >= 0 else ()
         first = self.enter(0, state, node, steps[0], actions if actor == 0 else ())
         second = self.enter(1, state, node, steps[1], actions if actor == 1 else ())
@@ -172,25 +172,25 @@ class Enumeration:
                 known.step_name.append(self.game.action_name(state, action))
                 known.step_class.append(self.game.action_class(state, action))
         elif known.node[private] != node or known.step_above[private] != step or known.actions[private] != actions:
-            raise self.private_fault(player, label, private, node, step, actions)
+            raise self._private_fault(player, label, private, node, step, actions)
         return private
 
-    def node_fault(self, node: int, actor: int) -> InvalidGameError:
+    def _node_fault(self, node: int, actor: int) -> InvalidGameError:
         label = list(self.node_index)[node]
         if self.node_actor[node] != actor:
-            return self.fault(f"public state {label!r} has two actors, {self.node_actor[node]} and {actor}")
-        return self.fault(f"public state {label!r} is reached along two public paths")
+            return self._fault(f"public state {label!r} has two actors, {self.node_actor[node]} and {actor}")
+        return self._fault(f"public state {label!r} is reached along two public paths")
 
-    def private_fault(
+    def _private_fault(
         self, player: int, label: str, private: int, node: int, step: int, actions: tuple[int, ...]
     ) -> InvalidGameError:
         known = self.players[player]
         if known.node[private] != node:
             labels = list(self.node_index)
-            return self.fault(
+            return self._fault(
                 f"player {player} cannot tell public states {labels[known.node[private]]!r} and {labels[node]!r} "
                 f"apart at {label!r}"
             )
         if known.step_above[private] != step:
-            return self.fault(f"player {player} forgets what it knew or did at {label!r} (perfect recall is needed)")
-        return self.fault(f"histories in {label!r} have different actions, {known.actions[private]} and {actions}")
+            return self._fault(f"player {player} forgets what it knew or did at {label!r} (perfect recall is needed)")
+        return self._fault(f"histories in {label!r} have different actions, {known.actions[private]} and {actions}")

@@ -208,7 +208,7 @@ def _find_selections(arrays: PublicArrays) -> npt.NDArray[np.bool_]:
     """Returns `[2N]` whether an edge only selects: every private state below is one (state, action) above, weight 1."""
     count = np.diff(arrays.relation_start)
     segment = np.repeat(np.arange(count.size), count)
-    is_selection = count == arrays.num_private.ravel()
+    is_selection: npt.NDArray[np.bool_] = count == arrays.num_private.ravel()
     is_selection[segment[arrays.relation_weight != 1.0]] = False
     width = int(arrays.num_actions.max(initial=0)) + 1
     sources = arrays.relation_private.astype(np.int64) * width + (arrays.relation_action + 1)
@@ -223,7 +223,8 @@ def _find_repeats(segment: LongArray, values: npt.NDArray[Any]) -> LongArray:
         return np.empty(0, np.int64)
     order = np.lexsort((values, segment))
     is_same = (np.diff(segment[order]) == 0) & (np.diff(values[order]) == 0)
-    return order[1:][is_same]
+    repeats: LongArray = order[1:][is_same]
+    return repeats
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +242,7 @@ class _Batch:
 
 def _assign_cells(planner: _Planner) -> Layout:
     """Numbers the cells of every block and writes the order of a sweep down."""
-    arrays, num_nodes = planner.arrays, planner.actor.size
+    num_nodes = planner.actor.size
     order, batches = _batch_blocks(planner)
     sizes = planner.block_cells[order]
     first_cell, first_row, cell_start, num_rows = _number_cells(order, sizes, batches, planner.block_cells.size)
