@@ -16,9 +16,16 @@ class Barrier {
   explicit Barrier(int size) : size_(size) {}
 
   void wait() {
-    if (size_ == 1) return;
+    wait([] {});
+  }
+
+  // The last thread to arrive runs `alone` before all go on.
+  template <typename Alone>
+  void wait(Alone&& alone) {
+    if (size_ == 1) return alone();
     const std::uint32_t phase = phase_.load(std::memory_order_acquire);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+      alone();
       arrived_.store(0, std::memory_order_relaxed);
       phase_.fetch_add(1, std::memory_order_release);
       return;
