@@ -85,6 +85,14 @@ struct BoundPublicForm {
   }
 };
 
+// Who of a team of threads does what, for both players.
+struct PublicTeam {
+  TeamPlan plans[2];
+
+  PublicTeam(const BoundPublicForm& bound, int num_threads)
+      : plans{plan_team(bound.form, 0, num_threads), plan_team(bound.form, 1, num_threads)} {}
+};
+
 Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool floors_regrets, bool tracks_variance) {
   return Rule{.policy_map = static_cast<PolicyMap>(policy_map),
               .fallback = static_cast<Fallback>(fallback),
@@ -138,11 +146,12 @@ void bind_history(nb::module_& module) {
 
 void bind_public(nb::module_& module) {
   nb::class_<BoundPublicForm>(module, "PublicForm").def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
+  nb::class_<PublicTeam>(module, "PublicTeam").def(nb::init<const BoundPublicForm&, int>());
 
   module.def(
       "public_iterate",
-      [](const BoundPublicForm& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
-         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
+      [](const BoundPublicForm& bound, const PublicTeam& team, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating,
          MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
          MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
         const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
@@ -152,7 +161,7 @@ void bind_public(nb::module_& module) {
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
         nb::gil_scoped_release release;
         PublicWorkspace workspace;
-        iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+        iterate(bound.form, team.plans, rule, rows, first_t, num_iterations, is_alternating, tables, workspace);
       });
   module.def("public_realize", [](const BoundPublicForm& bound, Doubles strategy, MutableDoubles reach) {
     for (int player = 0; player < 2; ++player) spread(bound.form, player, strategy.data(), reach.data());

@@ -407,12 +407,13 @@ inline void spread_part(const PublicForm& form, const Part& part, const double* 
 }
 
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. Threads write the
-// cells of their own parts alone; the trunk's values are zero whenever a player's turn begins.
-inline void iterate(const PublicForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
-                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables,
+// cells of their own parts alone; the trunk's values are zero whenever a player's turn begins. `plans` are both players',
+// and their size is the team's.
+inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& rule, const Discount* discounts,
+                    std::int64_t first_t, std::int64_t num_iterations, bool is_alternating, const Tables& tables,
                     PublicWorkspace& workspace) {
+  const int num_threads = static_cast<int>(plans[0].parts.size());
   workspace.prepare(form, num_threads);
-  const TeamPlan plans[2] = {plan_team(form, 0, num_threads), plan_team(form, 1, num_threads)};
   Barrier barrier(num_threads);
 
   run_team(num_threads, [&](int thread) {

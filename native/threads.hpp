@@ -9,6 +9,13 @@
 
 namespace equipoise {
 
+// Tells the processor that this is a waiting loop, so that the core's other thread gets on.
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
 // Meeting point of a fixed number of threads. Spins briefly, then yields: phases last microseconds to milliseconds,
 // and a machine may have fewer free cores than the team has threads.
 class Barrier {
@@ -31,7 +38,11 @@ class Barrier {
       return;
     }
     for (int spin = 0; phase_.load(std::memory_order_acquire) == phase; ++spin) {
-      if (spin > 2000) std::this_thread::yield();
+      if (spin > 2000) {
+        std::this_thread::yield();
+      } else {
+        relax();
+      }
     }
   }
 

@@ -174,6 +174,7 @@ def test_best_response_is_a_pure_strategy_worth_its_value(pair):
     assert set(np.unique(best)) <= {0.0, 1.0}
 
 
+@pytest.mark.usefixtures("any_team")
 def test_threads_change_nothing_but_last_bits(pair):
     _, tree, history = pair
     strategy = tree.strategy_from_history(history, random_strategy(history))

@@ -28,6 +28,7 @@ IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
 CACHE_LINE_BYTES: Final = 64
+MIN_CELLS_PER_THREAD: Final = 16_384  # with fewer an update takes less than ten times as long as its two meetings
 DECISION: Final = 0  # kinds of steps
 RELATION: Final = 1
 
@@ -168,6 +169,11 @@ class PublicKernel:
         self._form = _native.PublicForm(
             [array for array, _ in integers.values()], [values for values, _ in numbers.values()]
         )
+        self._teams: dict[int, _native.PublicTeam] = {}
+
+    def team_size(self, num_threads: int) -> int:
+        """Returns how many of `num_threads` are worth their meetings on a tree of this size."""
+        return max(1, min(num_threads, self.num_cells // MIN_CELLS_PER_THREAD))
 
     def iterate(
         self,
@@ -187,12 +193,16 @@ class PublicKernel:
             tables: the run so far.
             first_t: index of the first iteration, from 1.
             is_alternating: whether each player sees the other's update of the same iteration.
-            num_threads: size of the team; results depend on it in their last bits.
+            num_threads: most threads of the team, see `team_size`; results depend on it in their last bits.
         """
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
         self.check_tables(rule, tables)
+        size = self.team_size(num_threads)
+        if size not in self._teams:
+            self._teams[size] = _native.PublicTeam(self._form, size)
         _native.public_iterate(
             self._form,
+            self._teams[size],
             int(rule.policy_map),
             int(rule.fallback),
             rule.is_optimistic,
@@ -201,7 +211,6 @@ class PublicKernel:
             discounts,
             first_t,
             is_alternating,
-            num_threads,
             tables.regret_sum,
             tables.strategy_sum,
             tables.strategy,
@@ -255,7 +264,7 @@ class PublicKernel:
         """Returns `[C]` counterfactual values of the terminals right below each of the player's cells."""
         check_array("realization", realization, np.float64, (self.num_cells,))
         cfv = allocate_cells(self.num_cells)
-        _native.public_terminal_values(self._form, player, realization, num_threads, cfv)
+        _native.public_terminal_values(self._form, player, realization, self.team_size(num_threads), cfv)
         return cfv
 
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
