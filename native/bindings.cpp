@@ -5,6 +5,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <map>
+
 #include "cardsets.hpp"
 #include "equity.hpp"
 #include "handeval.hpp"
@@ -30,7 +33,6 @@ using Strengths = Array<std::uint16_t>;
 
 // Keeps the arrays alive that its form points into.
 struct BoundHistoryForm {
-  using SweepWorkspace = Workspace;
   HistoryForm form;
   std::vector<Ints> ints;
   std::vector<Doubles> doubles;
@@ -59,10 +61,10 @@ struct BoundHistoryForm {
 
 // Likewise; arrays in the order of PublicKernel's constructor.
 struct BoundPublicForm {
-  using SweepWorkspace = PublicWorkspace;
   PublicForm form;
   std::vector<Ints> ints;
   std::vector<Doubles> doubles;
+  std::map<int, std::array<TeamPlan, 2>> teams;  // by number of threads: who does what, for both players
 
   BoundPublicForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays)
       : ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
@@ -90,6 +92,13 @@ struct BoundPublicForm {
       form.max_actions = std::max(form.max_actions, static_cast<int>(form.steps[s].num_actions));
     }
   }
+
+  const TeamPlan* team(int num_threads) {
+    if (!teams.contains(num_threads)) {
+      teams[num_threads] = {plan_team(form, 0, num_threads), plan_team(form, 1, num_threads)};
+    }
+    return teams[num_threads].data();
+  }
 };
 
 Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool floors_regrets, bool tracks_variance) {
@@ -111,12 +120,28 @@ void realize_all(const PublicForm& form, const double* strategy, double* realiza
   for (int player = 0; player < 2; ++player) spread(form, player, strategy, realization);
 }
 
+// Iterations t = first_t and on, one per row, without the GIL; what a team shares is planned before it is given up.
+void run_iterations(BoundHistoryForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
+  nb::gil_scoped_release release;
+  Workspace workspace;
+  iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+}
+
+void run_iterations(BoundPublicForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
+  const TeamPlan* plans = bound.team(num_threads);
+  nb::gil_scoped_release release;
+  PublicWorkspace workspace;
+  iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, workspace);
+}
+
 // What sweeps over any form of tree offer, as methods of its class.
 template <typename Bound>
 void bind_sweeps(nb::class_<Bound> bound_class) {
   bound_class.def(
       "iterate",
-      [](const Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+      [](Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
          bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
          MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
          MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
@@ -126,9 +151,7 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
         static_assert(sizeof(Discount) == 5 * sizeof(double));
         const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-        nb::gil_scoped_release release;
-        typename Bound::SweepWorkspace workspace;
-        iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+        run_iterations(bound, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables);
       });
   bound_class.def("realize", [](const Bound& bound, Doubles strategy, MutableDoubles realization) {
     realize_all(bound.form, strategy.data(), realization.data());

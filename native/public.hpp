@@ -78,18 +78,24 @@ inline void evaluate_group(const DenseGroup& group, Share share, const PublicFor
   }
 }
 
-// Adds a player's counterfactual values of this thread's terminals into cfv.
-inline void add_terminal_values(const PublicForm& form, int player, const double* __restrict reach, int thread,
-                                int num_threads, double* __restrict cfv) {
+// Adds the products of entries of the sparse list into cfv.
+inline void evaluate_entries(const PublicForm& form, Share share, const double* __restrict reach,
+                             double* __restrict cfv) {
+  for (std::int64_t k = share.begin; k < share.end; ++k) {
+    cfv[form.sparse_own[k]] += form.sparse_weight[k] * reach[form.sparse_other[k]];
+  }
+}
+
+// Adds a player's counterfactual values of this thread's share of the terminals into cfv.
+inline void add_terminal_values(const PublicForm& form, int player, const double* reach, int thread, int num_threads,
+                                double* cfv) {
   for (std::int32_t g = form.group_start[player]; g < form.group_start[player + 1]; ++g) {
     const DenseGroup& group = form.groups[g];
     evaluate_group(group, take_share(group.num_terminals, thread, num_threads), form, reach, cfv);
   }
   const std::int32_t start = form.sparse_start[player];
   const Share share = take_share(form.sparse_start[player + 1] - start, thread, num_threads);
-  for (std::int64_t k = start + share.begin; k < start + share.end; ++k) {
-    cfv[form.sparse_own[k]] += form.sparse_weight[k] * reach[form.sparse_other[k]];
-  }
+  evaluate_entries(form, {start + share.begin, start + share.end}, reach, cfv);
 }
 
 // --- reach ---
@@ -361,14 +367,13 @@ inline void update_step(const PublicUpdate& update, const PublicStep& step, Shar
 
 // --- iterations ---
 
-// Working memory of a run: per thread one value table over all cells, and room for one information state.
+// Working memory of a run: one value table over all cells, and per thread room for one information state.
 struct PublicWorkspace {
-  std::vector<std::vector<double>> cfv;
+  std::vector<double> cfv;
   std::vector<std::vector<double>> scratch;
 
   void prepare(const PublicForm& form, int num_threads) {
-    cfv.resize(static_cast<std::size_t>(num_threads));
-    for (auto& table : cfv) table.assign(static_cast<std::size_t>(form.num_cells()), 0.0);
+    cfv.assign(static_cast<std::size_t>(form.num_cells()), 0.0);
     scratch.resize(static_cast<std::size_t>(num_threads));
     for (auto& row : scratch) row.assign(6 * static_cast<std::size_t>(form.max_actions), 0.0);
   }
@@ -382,59 +387,68 @@ inline void clear_values(const PublicForm& form, int player, double* cfv) {
   }
 }
 
-// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once.
-inline void iterate(const PublicForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
-                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables,
+inline void clear_part(const Part& part, double* cfv) {
+  for (const Share& cells : part.cells) std::memset(cfv + cells.begin, 0, sizeof(double) * (cells.end - cells.begin));
+}
+
+inline void evaluate_part(const PublicForm& form, const Part& part, const double* reach, double* cfv) {
+  for (const TerminalRun& run : part.dense) evaluate_group(form.groups[run.group], run.share, form, reach, cfv);
+  for (const Share& entries : part.sparse) evaluate_entries(form, entries, reach, cfv);
+}
+
+inline void update_part(const PublicUpdate& update, const Part& part) {
+  for (std::size_t r = part.runs.size(); r-- > 0;) {
+    update_step(update, update.form.steps[part.runs[r].step], part.runs[r].share);
+  }
+}
+
+inline void spread_part(const PublicForm& form, const Part& part, const double* strategy, double* reach) {
+  for (const Run& run : part.runs) step_reach(form, form.steps[run.step], run.share, strategy, reach);
+}
+
+// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. Threads write the
+// cells of their own parts alone; the trunk's values are zero whenever a player's turn begins. `plans` are both players',
+// and their size is the team's.
+inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& rule, const Discount* discounts,
+                    std::int64_t first_t, std::int64_t num_iterations, bool is_alternating, const Tables& tables,
                     PublicWorkspace& workspace) {
+  const int num_threads = static_cast<int>(plans[0].parts.size());
   workspace.prepare(form, num_threads);
-  const TeamPlan plans[2] = {plan_team(form, 0, num_threads), plan_team(form, 1, num_threads)};
   Barrier barrier(num_threads);
 
   run_team(num_threads, [&](int thread) {
-    double* const cfv = workspace.cfv[0].data();
-    double* const own_cfv = workspace.cfv[thread].data();
+    double* const cfv = workspace.cfv.data();
+    double* const reach = tables.realization;
 
-    const auto evaluate_terminals = [&](int player) {
-      clear_values(form, player, own_cfv);
-      add_terminal_values(form, player, tables.realization, thread, num_threads, own_cfv);
+    const auto evaluate = [&](int player) {
+      const Part& part = plans[player].parts[thread];
+      clear_part(part, cfv);
+      evaluate_part(form, part, reach, cfv);
     };
-    const auto update_runs = [&](const std::vector<Run>& runs, std::int64_t t) {
-      const PublicUpdate context{form, rule, discounts[t - first_t], t, tables, cfv, workspace.scratch[thread].data()};
-      for (std::size_t r = runs.size(); r-- > 0;) {
-        for (int other = 1; other < num_threads; ++other) {
-          const double* __restrict addend = workspace.cfv[other].data();
-          for (std::int32_t cell = runs[r].first_cell; cell < runs[r].end_cell; ++cell) cfv[cell] += addend[cell];
-        }
-        update_step(context, form.steps[runs[r].step], runs[r].share);
-      }
-    };
-    const auto spread_runs = [&](const std::vector<Run>& runs) {
-      for (const Run& run : runs) {
-        step_reach(form, form.steps[run.step], run.share, tables.strategy, tables.realization);
-      }
-    };
+    const auto evaluate_trunk = [&](int player) { evaluate_part(form, plans[player].trunk, reach, cfv); };
     const auto update_player = [&](int player, std::int64_t t) {
       const TeamPlan& plan = plans[player];
-      update_runs(plan.parts[thread], t);
-      barrier.wait();
-      if (thread == 0) {
-        update_runs(plan.trunk, t);
-        spread_runs(plan.trunk);
-      }
-      barrier.wait();
-      spread_runs(plan.parts[thread]);
+      const PublicUpdate update{form, rule, discounts[t - first_t], t, tables, cfv, workspace.scratch[thread].data()};
+      update_part(update, plan.parts[thread]);
+      barrier.wait([&] {
+        if (is_alternating) evaluate_trunk(player);
+        update_part(update, plan.trunk);
+        spread_part(form, plan.trunk, tables.strategy, reach);
+        clear_part(plan.trunk, cfv);
+      });
+      spread_part(form, plan.parts[thread], tables.strategy, reach);
       barrier.wait();
     };
 
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
       for (int player = 0; player < 2; ++player) {
-        evaluate_terminals(player);
-        if (!is_alternating) continue;
-        barrier.wait();
-        update_player(player, t);
+        evaluate(player);
+        if (is_alternating) update_player(player, t);
       }
       if (is_alternating) continue;
-      barrier.wait();
+      barrier.wait([&] {
+        for (int player = 0; player < 2; ++player) evaluate_trunk(player);
+      });
       for (int player = 0; player < 2; ++player) update_player(player, t);
     }
   });

@@ -9,6 +9,13 @@
 
 namespace equipoise {
 
+// Tells the processor that this is a waiting loop, so that the core's other thread gets on.
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
 // Meeting point of a fixed number of threads. Spins briefly, then yields: phases last microseconds to milliseconds,
 // and a machine may have fewer free cores than the team has threads.
 class Barrier {
@@ -16,15 +23,26 @@ class Barrier {
   explicit Barrier(int size) : size_(size) {}
 
   void wait() {
-    if (size_ == 1) return;
+    wait([] {});
+  }
+
+  // The last thread to arrive runs `alone` before all go on.
+  template <typename Alone>
+  void wait(Alone&& alone) {
+    if (size_ == 1) return alone();
     const std::uint32_t phase = phase_.load(std::memory_order_acquire);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+      alone();
       arrived_.store(0, std::memory_order_relaxed);
       phase_.fetch_add(1, std::memory_order_release);
       return;
     }
     for (int spin = 0; phase_.load(std::memory_order_acquire) == phase; ++spin) {
-      if (spin > 2000) std::this_thread::yield();
+      if (spin > 2000) {
+        std::this_thread::yield();
+      } else {
+        relax();
+      }
     }
   }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
+from equipoise.kernels import public
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_cache():
@@ -8,3 +10,9 @@ def _no_cache():
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("EQUIPOISE_CACHE", "off")
         yield
+
+
+@pytest.fixture
+def any_team(monkeypatch):
+    """Lets threads share small public trees too."""
+    monkeypatch.setattr(public, "MIN_CELLS_PER_THREAD", 1)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         Optimistic,
         PredictiveCFRPlus,
     )
-    from equipoise.solvers.solve import Solution, solve
+    from equipoise.solvers.solve import Form, Solution, solve
     from equipoise.solvers.strategy import TabularStrategy, mix_strategies
     from equipoise.trees.history import HistoryTree, build_history_tree
 
@@ -44,6 +44,7 @@ __all__ = [
     "DCFRPlus",
     "EquipoiseError",
     "Evaluation",
+    "Form",
     "Hedge",
     "HistoryTree",
     "LinearCFR",
@@ -85,7 +86,7 @@ _HOMES: Final = {
         "Optimistic",
         "PredictiveCFRPlus",
     ),
-    "equipoise.solvers.solve": ("Solution", "solve"),
+    "equipoise.solvers.solve": ("Form", "Solution", "solve"),
     "equipoise.solvers.strategy": ("TabularStrategy", "mix_strategies"),
     "equipoise.trees.history": ("HistoryTree", "build_history_tree"),
 }

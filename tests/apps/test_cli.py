@@ -172,6 +172,18 @@ def test_compare_without_a_tree(equipoise):
     assert "regret bound (sampled)" in table
 
 
+def test_the_vector_form_says_its_sizes_before_its_tables(equipoise):
+    errors = equipoise("solve", "leduc", "--form", "vector", "-n", 5).err
+    assert "9,457 histories, 465 public states, 3,492 cells, 936 information sets, vector tree of" in errors
+    assert errors.index("vector tree of") < errors.index("tables of")
+
+
+def test_a_vector_form_too_large_is_refused_with_its_estimate(equipoise):
+    outcome = equipoise("solve", "leduc", "--form", "vector", "--max-histories", 1000)
+    assert outcome.code == 2
+    assert "has more than 1,000 histories, the limit given; sampling suggests about" in outcome.err
+
+
 def test_a_seed_decides_what_is_sampled(equipoise):
     command = ("solve", "kuhn", "--method", "external", "-n", 200, "--json", "--seed")
     values = [equipoise(*command, seed).json["exploitability"] for seed in (1, 1, 2)]

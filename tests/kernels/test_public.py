@@ -33,6 +33,7 @@ def random_reach(tree, seed):
     return reach
 
 
+@pytest.mark.usefixtures("any_team")
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("player", [0, 1])
 def test_terminal_values_equal_matrix_products(name, player):

@@ -216,6 +216,7 @@ def test_leduc_converges_to_its_value(leduc):
 
 
 @by_mode
+@pytest.mark.usefixtures("any_team")
 @pytest.mark.parametrize("rule", [DCFR(), Hedge(), Optimistic(CFRPlus())], ids=lambda rule: rule.name)
 @pytest.mark.parametrize("num_threads", [2, 3])
 def test_threads_change_nothing_but_last_bits(trees, rule, num_threads, is_alternating):
@@ -227,6 +228,14 @@ def test_threads_change_nothing_but_last_bits(trees, rule, num_threads, is_alter
         solver.iterate(3)
     for name in TABLES:
         np.testing.assert_allclose(getattr(team.tables, name), getattr(alone.tables, name), atol=1e-10)
+
+
+def test_small_trees_are_left_to_one_thread(leduc):
+    alone, team = CFRSolver(leduc, DCFR()), CFRSolver(leduc, DCFR(), num_threads=2)
+    for solver in (alone, team):
+        solver.iterate(20)
+    np.testing.assert_array_equal(team.tables.regret_sum, alone.tables.regret_sum)
+    assert team.kernel.team_size(2) == 1
 
 
 def test_a_restored_run_goes_on_to_the_bit(leduc):

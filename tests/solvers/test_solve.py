@@ -60,6 +60,22 @@ def test_kuhn_without_a_word():
     assert solution.stopped_by is StopReason.TARGET
 
 
+def test_both_forms_give_the_same_table():
+    solutions = [equipoise.solve(equipoise.make_game("leduc"), iterations=20, form=form) for form in equipoise.Form]
+    assert solutions[1].exploitability == pytest.approx(solutions[0].exploitability, abs=1e-12)
+    tables = [solution.strategy for solution in solutions]
+    keys = list(zip(tables[0].player.tolist(), tables[0].infostates, strict=True))
+    assert set(keys) == set(zip(tables[1].player.tolist(), tables[1].infostates, strict=True))
+    for key in keys:
+        assert tables[0].action_names(*key) == tables[1].action_names(*key)
+        np.testing.assert_allclose(tables[0].probabilities(*key), tables[1].probabilities(*key), atol=1e-9)
+
+
+def test_a_solver_of_histories_has_no_vector_form():
+    with pytest.raises(ConfigError, match="got form vector"):
+        equipoise.solve(equipoise.make_game("kuhn"), form=equipoise.Form.VECTOR, make_solver=lambda tree: None)
+
+
 def test_progress_is_told_as_it_comes():
     seen = []
     solution = equipoise.solve(equipoise.make_game("kuhn"), CFRPlus(), iterations=50, on_progress=seen.append)

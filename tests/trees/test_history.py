@@ -6,7 +6,8 @@ from equipoise.core.errors import GameTooLargeError, InvalidGameError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import evaluate
-from equipoise.trees.history import HistoryTree, build_history_tree, estimate_num_histories, flatten_ranges
+from equipoise.trees.history import HistoryTree, build_history_tree, estimate_num_histories
+from equipoise.trees.segments import flatten_ranges
 
 SMALL_GAMES = [
     ("kuhn", {}),

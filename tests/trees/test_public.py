@@ -2,6 +2,7 @@
 """The public tree: layout, conversions, laws of counterfactual values, games written by hand."""
 
 import dataclasses
+import hashlib
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from equipoise.games.public import PublicEdge, Relation
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import bind_public_kernel, evaluate
 from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees import public_arrays
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.public import build_public_tree
@@ -60,6 +62,64 @@ def walk_reaches(game, tree, strategy):
 
     visit(game.initial_state(), twin.root_reaches())
     return [found[state] for state in tree.states]
+
+
+class ByHand:
+    """A derived game of which nothing is known but the protocol."""
+
+    def __init__(self, game):
+        for name in ("spec", "initial_state", "actor", "num_private", "legal_actions", "legality", "edges"):
+            setattr(self, name, getattr(game, name))
+        for name in ("joint_weights", "payoffs", "infostate", "public_state", "action_name", "action_class"):
+            setattr(self, name, getattr(game, name))
+
+
+def list_arrays(tree):
+    parts = {"tree": tree, "cells": tree.cells, "terminals": tree.terminals}
+    names = [(part, field.name) for part in parts for field in dataclasses.fields(parts[part])]
+    return {f"{part}.{name}": getattr(parts[part], name) for part, name in names if name not in parts}
+
+
+def test_a_game_asked_state_by_state_gives_the_same_tree(pair):
+    game, tree, _ = pair
+    expected, got = list_arrays(tree), list_arrays(build_public_tree(ByHand(game)))
+    assert expected.pop("tree.num_histories") == game.num_histories
+    assert got.pop("tree.num_histories") is None
+    for name, value in expected.items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(got[name], value, err_msg=name, strict=True)
+        else:
+            assert got[name] == value, name
+
+
+@pytest.mark.parametrize(
+    ("name", "digest"),
+    [
+        ("kuhn", "f14a4816c4cd08f6"),
+        ("leduc", "d605b3f8d104afeb"),
+        ("goofspiel", "59a8dda000bf0a50"),
+        ("phantom", "a70092646343c016"),
+        ("pursuit", "96a33930d13ec6b6"),
+    ],
+)
+def test_the_layout_stays_as_it_was(name, digest):
+    # runs resume on these numbers: a change of the layout needs a new PUBLIC_TREE_FORMAT_VERSION
+    arrays = list_arrays(build_public_tree(derive_public_game(GAMES[name])))
+    hashed = hashlib.sha256()
+    for key in ("cells.steps", "cells.source", "cells.entry_source", "cells.entry_target", "terminals.groups"):
+        hashed.update(arrays[key].tobytes())
+    for key in ("tree.block_start", "tree.slot", "tree.sequence_cell", "terminals.dense_own", "terminals.sparse_own"):
+        hashed.update(arrays[key].tobytes())
+    assert hashed.hexdigest()[:16] == digest
+
+
+def test_progress_of_a_game_written_by_hand(monkeypatch):
+    monkeypatch.setattr(public_arrays, "PROGRESS_EVERY", 100)
+    seen = []
+    tree = build_public_tree(Pursuit(parse_map(MAP_A), 6, (1, 11), 4), on_progress=lambda *record: seen.append(record))
+    assert [fraction for _, fraction in seen] == sorted(fraction for _, fraction in seen)
+    assert seen[0][0] == 100
+    assert seen[-1] == (tree.actor.size, 1.0)
 
 
 def test_parents_come_before_children(pair):
@@ -114,6 +174,7 @@ def test_best_response_is_a_pure_strategy_worth_its_value(pair):
     assert set(np.unique(best)) <= {0.0, 1.0}
 
 
+@pytest.mark.usefixtures("any_team")
 def test_threads_change_nothing_but_last_bits(pair):
     _, tree, history = pair
     strategy = tree.strategy_from_history(history, random_strategy(history))

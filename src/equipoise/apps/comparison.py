@@ -16,7 +16,7 @@ from equipoise.apps.methods import METHODS, check_config, find_method, normalize
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import format_game, parse_game_options, split_list
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import Form, grow_tree, prepare
+from equipoise.apps.preparation import grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.solve import GameOptions, Updates
 from equipoise.core.errors import ConfigError
@@ -26,7 +26,7 @@ from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
 from equipoise.solvers.driver import run
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.solve import Stopping
+from equipoise.solvers.solve import Form, Stopping
 
 __all__ = ["CompareOptions", "compare"]
 

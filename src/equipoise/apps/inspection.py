@@ -17,7 +17,6 @@ import typer
 from rich.table import Table
 
 from equipoise.apps.display import describe_figures, format_duration, format_small, make_console
-from equipoise.apps.methods import GAME
 from equipoise.apps.output import write_json
 from equipoise.apps.preparation import FINAL_PLAYOUTS, build_tree, find_tree
 from equipoise.core import checkpoint
@@ -29,6 +28,7 @@ from equipoise.games.registry import make_game, parse_game
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
 from equipoise.solvers.playouts import sample_figures, strategy_policy
+from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
@@ -63,7 +63,7 @@ class StrategyFile:
     @property
     def is_partial(self) -> bool:
         """Returns whether the strategy has entries only where a run without a tree came by."""
-        return bool(self.metadata.get("form") == GAME)
+        return bool(self.metadata.get("form") == Form.GAME)
 
     @property
     def regret_bound(self) -> float | None:

@@ -24,18 +24,15 @@ from equipoise.solvers.fictitious_play import (
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.solve import TreeSolver
+from equipoise.solvers.solve import Form, TreeSolver
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
 __all__ = [
     "ALTERNATING",
-    "GAME",
-    "HISTORY",
     "METHODS",
     "SIMULTANEOUS",
-    "VECTOR",
     "Method",
     "build_solver",
     "build_treeless_solver",
@@ -48,7 +45,6 @@ __all__ = [
 AnyTree = TypeVar("AnyTree", HistoryTree, PublicTree)
 
 ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
-HISTORY, VECTOR, GAME = "history", "vector", "game"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +85,9 @@ def normalize_rule(name: str, text: str | None) -> str | None:
 def check_config(config: RunConfig) -> None:
     """Raises `ConfigError` if the method cannot do what the configuration asks of it."""
     method = find_method(config.method)
-    if config.form == VECTOR and method.build_vector is None:
+    if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
-    if config.form == GAME and method.build_treeless is None:
+    if config.form == Form.GAME and method.build_treeless is None:
         able = ", ".join(name for name, one in METHODS.items() if one.build_treeless is not None)
         raise ConfigError(f"method {config.method} needs a tree; without one (--form game) there are {able}")
     if config.threads > 1 and not method.has_threads:

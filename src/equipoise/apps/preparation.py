@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import enum
 import math
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from rich.console import Console
 
 from equipoise.apps.display import BuildDisplay, format_duration
-from equipoise.apps.methods import GAME, HISTORY, VECTOR, build_solver, build_treeless_solver, estimate_bytes
+from equipoise.apps.methods import build_solver, build_treeless_solver, estimate_bytes
 from equipoise.apps.parse import format_game
 from equipoise.core.errors import GameTooLargeError
 from equipoise.core.files import format_bytes
@@ -26,14 +25,14 @@ from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver
 from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver, estimate_traversal_nodes
-from equipoise.trees.cache import load_or_build_history_tree
-from equipoise.trees.derive import derive_public_game
+from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import BYTES_PER_HISTORY, HistoryTree, estimate_num_histories
-from equipoise.trees.public import PublicTree, build_public_tree
+from equipoise.trees.public import PublicTree
 
-__all__ = ["FINAL_PLAYOUTS", "Form", "GrownTree", "PreparedRun", "build_tree", "find_tree", "grow_tree", "prepare"]
+__all__ = ["FINAL_PLAYOUTS", "GrownTree", "PreparedRun", "build_tree", "find_tree", "grow_tree", "prepare"]
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 # The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
@@ -41,15 +40,21 @@ HOPELESS_RATIO = 100
 MEASURED_HISTORIES: Final = 1_000_000  # larger games are not enumerated merely to measure a run without a tree
 MOST_TRAVERSAL_NODES: Final = 1e8  # of external sampling without a tree: a quarter of an hour that no Ctrl-C ends
 FINAL_PLAYOUTS: Final = 2000  # of each player, behind the figures of a result that cannot be exact
-BUILD_BYTES_PER_HISTORY = 200  # measured peak while a tree is built: growing arrays, their copies, labels
 
 
-class Form(enum.StrEnum):
-    """What is swept."""
+class _BytesPerHistory(NamedTuple):
+    """What a tree takes, measured."""
 
-    HISTORY = HISTORY  # single histories; any game, any method
-    VECTOR = VECTOR  # public states, all private states of a player at once; two players
-    GAME = GAME  # the rules themselves, sampled, for games whose trees do not fit
+    finished: int  # arrays
+    building: int  # peak: growing arrays, their copies, labels
+
+
+# the vector form's are the most that was met, in tic-tac-toe, where every history is a public state of its own;
+# Liar's Dice takes 30 and 280
+BYTES: Mapping[Form, _BytesPerHistory] = {
+    Form.HISTORY: _BytesPerHistory(finished=BYTES_PER_HISTORY, building=200),
+    Form.VECTOR: _BytesPerHistory(finished=150, building=1200),
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +98,20 @@ class PreparedRun:
 
 def build_tree(game: Game[Any], *, max_histories: int, console: Console) -> HistoryTree:
     """Returns the history tree of a game; refuses one that is larger than the limit or than memory, with figures."""
-    with _size_guard(game, max_histories, console) as limit, BuildDisplay(console, format_game(game)) as display:
+    with (
+        _size_guard(game, Form.HISTORY, max_histories, console) as limit,
+        BuildDisplay(console, format_game(game)) as display,
+    ):
         return load_or_build_history_tree(game, max_histories=limit, on_progress=display.update)
+
+
+def build_vector_tree(game: Game[Any], *, max_histories: int, console: Console) -> PublicTree:
+    """Returns the public tree of a game; refuses one that is larger than the limit or than memory, with figures."""
+    with (
+        _size_guard(game, Form.VECTOR, max_histories, console) as limit,
+        BuildDisplay(console, format_game(game)) as display,
+    ):
+        return load_or_build_public_tree(game, max_histories=limit, on_progress=display.update)
 
 
 def find_tree(game: Game[Any], *, max_histories: int, console: Console) -> tuple[HistoryTree | None, str]:
@@ -144,16 +161,18 @@ def _grow(game: Game[Any], form: str, *, max_histories: int, console: Console) -
     began = time.perf_counter()
     tree: HistoryTree | PublicTree
     if form == Form.VECTOR:
-        with _size_guard(game, max_histories, console) as limit:
-            derived = derive_public_game(game, max_histories=limit)
-        tree, num_histories = build_public_tree(derived), derived.num_histories
+        tree = build_vector_tree(game, max_histories=max_histories, console=console)
+        num_histories, shape = (
+            tree.num_histories or 0,
+            f"{tree.actor.size:,} public states, {tree.cells.num_cells:,} cells, ",
+        )
     else:
         tree = build_tree(game, max_histories=max_histories, console=console)
-        num_histories = tree.actor.size
+        num_histories, shape = tree.actor.size, ""
     seconds = time.perf_counter() - began
     size = tree.size
     console.print(
-        f"{format_game(game)}: {num_histories:,} histories, {size.num_infosets:,} information sets, "
+        f"{format_game(game)}: {num_histories:,} histories, {shape}{size.num_infosets:,} information sets, "
         f"{form} tree of {format_bytes(size.num_bytes)} in {format_duration(seconds)}"
     )
     return GrownTree(
@@ -204,21 +223,22 @@ def _prepare_treeless(grown: GrownTree, config: RunConfig, *, console: Console) 
 
 
 @contextlib.contextmanager
-def _size_guard(game: Game[Any], max_histories: int, console: Console) -> Iterator[int]:
+def _size_guard(game: Game[Any], form: Form, max_histories: int, console: Console) -> Iterator[int]:
     """Says what size to expect and yields the histories that may be built; explains a game that has more."""
     label = format_game(game)
     available = available_bytes()
-    fitting = max_histories if available is None else max(1, available // BUILD_BYTES_PER_HISTORY)
+    fitting = max_histories if available is None else max(1, available // BYTES[form].building)
     limit = min(max_histories, fitting)
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
     if expected >= WORTH_SAYING:
         console.print(
-            f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected)} as a tree"
+            f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected, form)} as a tree"
         )
     if expected > HOPELESS_RATIO * limit:
         raise GameTooLargeError(
-            f"{label} is too large: sampling suggests about {expected:.2g} histories, that is {_tree_bytes(expected)} "
-            f"as a tree. What fits: smaller parameters with at most {limit:,} histories ({_tree_bytes(limit)})"
+            f"{label} is too large: sampling suggests about {expected:.2g} histories, that is "
+            f"{_tree_bytes(expected, form)} as a tree. What fits: smaller parameters with at most {limit:,} histories "
+            f"({_tree_bytes(limit, form)})"
         )
     try:
         yield limit
@@ -231,5 +251,6 @@ def _size_guard(game: Game[Any], max_histories: int, console: Console) -> Iterat
         ) from None
 
 
-def _tree_bytes(num_histories: float) -> str:
-    return format_bytes(num_histories * BYTES_PER_HISTORY)
+def _tree_bytes(num_histories: float, form: Form) -> str:
+    most = "at most " if form is Form.VECTOR else ""
+    return most + format_bytes(num_histories * BYTES[form].finished)

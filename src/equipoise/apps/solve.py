@@ -28,7 +28,7 @@ from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS, check_con
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import format_game, parse_game_options, rule_names
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import Form, GrownTree, PreparedRun, grow_tree, prepare
+from equipoise.apps.preparation import GrownTree, PreparedRun, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
 from equipoise.core.checkpoint import check_writable
 from equipoise.core.errors import CheckpointError, ConfigError
@@ -39,7 +39,7 @@ from equipoise.games.parameters import format_value
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import is_at_most, run
 from equipoise.solvers.saved_run import RunConfig, SavedRun
-from equipoise.solvers.solve import Stopping, StopReason
+from equipoise.solvers.solve import Form, Stopping, StopReason
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["GameOptions", "SolveOptions", "Updates", "make_config", "solve"]

@@ -96,6 +96,10 @@ class SweepKernel(abc.ABC):
     def root_reach(self) -> FloatArray:
         """Returns `[C]` a reach of one at every root of the players, and nothing below."""
 
+    def team_size(self, num_threads: int) -> int:
+        """Returns how many of `num_threads` are worth their meetings on a tree of this size."""
+        return num_threads
+
     def allocate(self, num_cells: int) -> FloatArray:
         """Returns zeros as the form likes them in memory."""
         return np.zeros(num_cells)
@@ -118,7 +122,7 @@ class SweepKernel(abc.ABC):
             tables: the run so far.
             first_t: index of the first iteration, from 1.
             is_alternating: whether each player sees the others' updates of the same iteration.
-            num_threads: size of the team; results depend on it in their last bits.
+            num_threads: most threads of the team, see `team_size`; results depend on it in their last bits.
         """
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
         self.check_tables(rule, tables)
@@ -131,7 +135,7 @@ class SweepKernel(abc.ABC):
             discounts,
             first_t,
             is_alternating,
-            num_threads,
+            self.team_size(num_threads),
             tables.regret_sum,
             tables.strategy_sum,
             tables.strategy,
@@ -178,7 +182,7 @@ class SweepKernel(abc.ABC):
         """Returns `[C]` counterfactual values of the terminals right below each of the player's cells."""
         check_array("realization", realization, np.float64, (self.num_cells,))
         cfv = self.allocate(self.num_cells)
-        self._form.terminal_values(player, realization, num_threads, cfv)
+        self._form.terminal_values(player, realization, self.team_size(num_threads), cfv)
         return cfv
 
     def best_response(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> tuple[float, FloatArray]:

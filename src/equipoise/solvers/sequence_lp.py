@@ -12,7 +12,8 @@ from scipy import optimize, sparse
 
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.solvers.best_response import bind_history_kernel
-from equipoise.trees.history import HistoryTree, flatten_ranges
+from equipoise.trees.history import HistoryTree
+from equipoise.trees.segments import flatten_ranges
 
 __all__ = ["Equilibrium", "solve_sequence_lp"]
 

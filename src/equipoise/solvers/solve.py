@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import ConfigError
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.solvers.best_response import Evaluation
@@ -21,13 +22,22 @@ from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import Solver, check_stopping, is_at_most, run
 from equipoise.solvers.rules import DCFR, Rule
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.cache import load_or_build_history_tree
+from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
+from equipoise.trees.public import PublicTree
 
-__all__ = ["Solution", "StopReason", "Stopping", "TreeSolver", "solve"]
+__all__ = ["Form", "Solution", "StopReason", "Stopping", "TreeSolver", "solve"]
 
 DEFAULT_TARGET_SHARE: Final = 1e-5  # of the payoff range
 DEFAULT_SECONDS: Final = 60.0
+
+
+class Form(enum.StrEnum):
+    """What is swept."""
+
+    HISTORY = "history"  # single histories; any game, any method
+    VECTOR = "vector"  # public states, all private states of a player at once; two players
+    GAME = "game"  # the rules themselves, sampled, for games whose trees do not fit
 
 
 class StopReason(enum.StrEnum):
@@ -116,6 +126,7 @@ def solve(
     iterations: int | None = None,
     target: float | None = None,
     seconds: float | None = None,
+    form: Form = Form.HISTORY,
     make_solver: Callable[[HistoryTree], TreeSolver] | None = None,
     max_histories: int = DEFAULT_MAX_HISTORIES,
     on_progress: Callable[[Progress], None] | None = None,
@@ -128,7 +139,8 @@ def solve(
         iterations: stop after so many.
         target: stop at this exploitability.
         seconds: stop after this time. With no criterion at all: 1e-5 of the payoff range or a minute.
-        make_solver: builds another solver on the tree, in place of full-width CFR with alternating updates.
+        form: what CFR sweeps; `Form.VECTOR` is faster where public states hold many private ones, for two players.
+        make_solver: builds another solver on the history tree, in place of full-width CFR with alternating updates.
         max_histories: a larger game is refused with `GameTooLargeError`.
         on_progress: called with each record.
 
@@ -138,8 +150,18 @@ def solve(
     True
     """
     stopping = Stopping.from_options(game.spec.utility_range, iterations=iterations, target=target, seconds=seconds)
-    tree = load_or_build_history_tree(game, max_histories=max_histories)
-    solver: TreeSolver = make_solver(tree) if make_solver else CFRSolver(tree, rule or DCFR())
+    tree: HistoryTree | PublicTree
+    solver: TreeSolver
+    if Form(form) is Form.GAME:
+        raise ConfigError("a solution is exact and needs a tree; without one, drive a TreelessMCCFRSolver with `run`")
+    if Form(form) is Form.VECTOR:
+        if make_solver is not None:
+            raise ConfigError("make_solver builds on the history tree, got form vector")
+        tree = load_or_build_public_tree(game, max_histories=max_histories)
+        solver = CFRSolver(tree, rule or DCFR())
+    else:
+        tree = load_or_build_history_tree(game, max_histories=max_histories)
+        solver = make_solver(tree) if make_solver else CFRSolver(tree, rule or DCFR())
     records = []
     for record in run(solver, iterations=stopping.iterations, target=stopping.target, seconds=stopping.seconds):
         records.append(record)

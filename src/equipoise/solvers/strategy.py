@@ -20,8 +20,9 @@ from equipoise.core.checkpoint import Checkpoint, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
 from equipoise.core.files import StrPath
 from equipoise.solvers.best_response import bind_history_kernel
-from equipoise.trees.history import HistoryTree, flatten_ranges
+from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
+from equipoise.trees.segments import flatten_ranges
 
 __all__ = ["TabularStrategy", "mix_strategies"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""History trees kept on disk, so that a game that takes long to enumerate is enumerated once.
+"""Trees kept on disk, so that a game that takes long to enumerate is enumerated once.
 
 The key is the game's name, parameters and version and the version of the tree's arrays. Only the games of this package
 are kept: they raise their version when their rules change, which a game under development does not. A file that cannot
@@ -13,22 +13,33 @@ import dataclasses
 import hashlib
 import os
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+import numpy as np
 
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import CheckpointError
 from equipoise.games.base import Game
+from equipoise.kernels.public import Cells, TerminalGroups
+from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree, OnProgress, build_history_tree
+from equipoise.trees.public import PublicTree, build_public_tree
 
-__all__ = ["default_cache_directory", "load_or_build_history_tree"]
+__all__ = ["default_cache_directory", "load_or_build_history_tree", "load_or_build_public_tree"]
 
-TREE_FORMAT_VERSION: Final = 2  # raised whenever the meaning of a tree's arrays changes
+TREE_FORMAT_VERSION: Final = 2  # raised whenever the meaning of a history tree's arrays changes
+PUBLIC_TREE_FORMAT_VERSION: Final = 1  # likewise for public trees
+DERIVING_SHARE: Final = 0.9  # of the time that building a public tree takes
 MIN_BUILD_SECONDS: Final = 1.0  # trees that build faster are not worth a file
 MAX_CACHE_BYTES: Final = 4_000_000_000  # beyond it the files used longest ago go
 OWN_GAMES: Final = "equipoise.games."
 ENVIRONMENT_VARIABLE: Final = "EQUIPOISE_CACHE"
+
+Tree = TypeVar("Tree", HistoryTree, PublicTree)
+Parts = Mapping[str, Any]  # a tree's fields by name, nested ones with a dot
 
 
 def default_cache_directory() -> Path | None:
@@ -59,63 +70,150 @@ def load_or_build_history_tree(
         directory: where trees are kept; `default_cache_directory()` if None.
         min_build_seconds: trees that build faster are not kept.
     """
-    directory = directory or default_cache_directory()
-    if directory is None or not type(game).__module__.startswith(OWN_GAMES):
-        return build_history_tree(game, max_histories=max_histories, on_progress=on_progress)
-    identity = _identity(game)
-    path = directory / _file_name(identity)
-    tree = _read(path, identity)
-    if tree is not None and tree.actor.size <= max_histories:
-        return tree
-    began = time.perf_counter()
-    tree = build_history_tree(game, max_histories=max_histories, on_progress=on_progress)
-    if time.perf_counter() - began >= min_build_seconds:
-        _keep(path, identity, tree)
-    return tree
-
-
-def _identity(game: Game[Any]) -> dict[str, Any]:
-    """Returns all that decides what a game's tree is."""
-    kind = type(game)
-    return {
-        "game": game.spec.label,
-        "game_version": game.spec.version,
-        "game_class": f"{kind.__module__}.{kind.__qualname__}",
+    version = {
         "tree_format_version": TREE_FORMAT_VERSION,
         "fields": sorted(field.name for field in dataclasses.fields(HistoryTree)),
     }
+    cache = _Cache(game, version, directory, min_build_seconds)
+    parts = cache.read()
+    if parts is not None and parts["actor"].size <= max_histories:
+        return HistoryTree(**parts)
+    return cache.fill(
+        lambda: build_history_tree(game, max_histories=max_histories, on_progress=on_progress), _fields_of
+    )
+
+
+def load_or_build_public_tree(
+    game: Game[Any],
+    *,
+    max_histories: int = DEFAULT_MAX_HISTORIES,
+    on_progress: OnProgress | None = None,
+    directory: Path | None = None,
+    min_build_seconds: float = MIN_BUILD_SECONDS,
+) -> PublicTree:
+    """Returns the public tree of a two-player game from the cache if it is there, else derives, builds and keeps it.
+
+    Args:
+        game: rules with perfect recall.
+        max_histories: a game with more is refused with `GameTooLargeError`, cached or not.
+        on_progress: called now and then while building, with the histories so far and the fraction done.
+        directory: where trees are kept; `default_cache_directory()` if None.
+        min_build_seconds: trees that build faster are not kept.
+    """
+    version = {
+        "public_tree_format_version": PUBLIC_TREE_FORMAT_VERSION,
+        "fields": sorted(
+            field.name for kind in (PublicTree, Cells, TerminalGroups) for field in dataclasses.fields(kind)
+        ),
+    }
+    cache = _Cache(game, version, directory, min_build_seconds)
+    parts = cache.read()
+    if parts is not None and parts["num_histories"] <= max_histories:
+        return _unpack_public_tree(parts)
+    return cache.fill(lambda: _derive_and_build(game, max_histories, on_progress), _pack_public_tree)
+
+
+def _derive_and_build(game: Game[Any], max_histories: int, on_progress: OnProgress | None) -> PublicTree:
+    derived = derive_public_game(
+        game,
+        max_histories=max_histories,
+        on_progress=on_progress and (lambda count, done: on_progress(count, DERIVING_SHARE * done)),
+    )
+    count = derived.num_histories
+    return build_public_tree(
+        derived,
+        max_nodes=max_histories,  # there are no more public states than histories
+        on_progress=on_progress and (lambda _, done: on_progress(count, DERIVING_SHARE + (1 - DERIVING_SHARE) * done)),
+    )
+
+
+def _fields_of(part: HistoryTree | PublicTree | Cells | TerminalGroups) -> dict[str, Any]:
+    return {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+
+
+def _pack_public_tree(tree: PublicTree) -> Parts:
+    """Returns the fields of a derived tree, nested ones flat."""
+    parts = _fields_of(tree)
+    del parts["states"]  # a derived game's are numbers
+    for name in ("cells", "terminals"):
+        parts.update({f"{name}.{key}": value for key, value in _fields_of(parts.pop(name)).items()})
+    parts["action_labels"] = tuple(label for labels in tree.action_labels for label in labels)
+    return parts
+
+
+def _unpack_public_tree(parts: Parts) -> PublicTree:
+    """Returns the tree that `_pack_public_tree` made flat."""
+
+    def nested(name: str) -> dict[str, Any]:
+        return {key.removeprefix(f"{name}."): value for key, value in parts.items() if key.startswith(f"{name}.")}
+
+    fields = {key: value for key, value in parts.items() if "." not in key}
+    ends = np.cumsum(parts["num_actions"])
+    spans = zip((ends - parts["num_actions"]).tolist(), ends.tolist(), strict=True)
+    fields["action_labels"] = tuple(parts["action_labels"][begin:end] for begin, end in spans)
+    return PublicTree(
+        **fields,
+        states=tuple(range(len(ends))),
+        cells=Cells(**nested("cells")),
+        terminals=TerminalGroups(**nested("terminals")),
+    )
+
+
+class _Cache:
+    """The file of one game's tree, if trees of that game are kept."""
+
+    def __init__(
+        self, game: Game[Any], version: dict[str, Any], directory: Path | None, min_build_seconds: float
+    ) -> None:
+        kind = type(game)
+        self.min_build_seconds = min_build_seconds
+        self.identity: dict[str, Any] = {  # all that decides what a game's tree is
+            "game": game.spec.label,
+            "game_version": game.spec.version,
+            "game_class": f"{kind.__module__}.{kind.__qualname__}",
+            **version,
+        }
+        directory = directory or default_cache_directory()
+        is_kept = directory is not None and kind.__module__.startswith(OWN_GAMES)
+        self.path = directory / _file_name(self.identity) if directory is not None and is_kept else None
+
+    def read(self) -> Parts | None:
+        """Returns the parts of the tree, or None if there is no sound file of exactly this game."""
+        if self.path is None:
+            return None
+        try:
+            content = checkpoint.load(self.path, Kind.TREE)
+        except CheckpointError:
+            return None
+        scalars = content.metadata.pop("scalars", {})
+        if content.metadata != self.identity:
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(self.path)  # the files used longest ago are the first to go
+        return {**scalars, **content.arrays, **content.strings}
+
+    def fill(self, build: Callable[[], Tree], pack: Callable[[Tree], Parts]) -> Tree:
+        """Returns a tree after building it, and keeps it if that took long."""
+        began = time.perf_counter()
+        tree = build()
+        if self.path is not None and time.perf_counter() - began >= self.min_build_seconds:
+            self._keep(self.path, pack(tree))
+        return tree
+
+    def _keep(self, path: Path, parts: Parts) -> None:
+        """Saves a tree if the directory allows it, and makes room for it."""
+        scalars = {name: value for name, value in parts.items() if isinstance(value, bool | int | float | str)}
+        content = {name: value for name, value in parts.items() if name not in scalars}
+        with contextlib.suppress(OSError, CheckpointError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            checkpoint.save(path, Kind.TREE, {**self.identity, "scalars": scalars}, content)
+            _evict(path)
 
 
 def _file_name(identity: dict[str, Any]) -> str:
     digest = hashlib.sha256(repr(sorted(identity.items())).encode()).hexdigest()
     name = "".join(letter if letter.isalnum() else "-" for letter in identity["game"].partition("(")[0])
     return f"{name[:40]}-{digest[:20]}.tree"
-
-
-def _read(path: Path, identity: dict[str, Any]) -> HistoryTree | None:
-    """Returns the tree of a file, or None if there is no sound file of exactly this game."""
-    try:
-        content = checkpoint.load(path, Kind.TREE)
-    except CheckpointError:
-        return None
-    scalars = content.metadata.pop("scalars", {})
-    if content.metadata != identity:
-        return None
-    with contextlib.suppress(OSError):
-        os.utime(path)  # the files used longest ago are the first to go
-    fields: dict[str, Any] = {**scalars, **content.arrays, **content.strings}
-    return HistoryTree(**fields)
-
-
-def _keep(path: Path, identity: dict[str, Any], tree: HistoryTree) -> None:
-    """Saves a tree if the directory allows it, and makes room for it."""
-    values = {field.name: getattr(tree, field.name) for field in dataclasses.fields(tree)}
-    scalars = {name: value for name, value in values.items() if isinstance(value, bool | int | float | str)}
-    content = {name: value for name, value in values.items() if name not in scalars}
-    with contextlib.suppress(OSError, CheckpointError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        checkpoint.save(path, Kind.TREE, {**identity, "scalars": scalars}, content)
-        _evict(path)
 
 
 def _evict(newest: Path) -> None:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidStateError
 from equipoise.games.base import CHANCE, TERMINAL, Game
+from equipoise.trees.segments import flatten_ranges
 
 __all__ = ["DEFAULT_MAX_HISTORIES", "HistoryTree", "TreeSize", "build_history_tree", "estimate_num_histories"]
 
@@ -108,14 +109,6 @@ class HistoryTree:
             np.arange(self.num_actions.size, dtype=np.int32), self.num_actions
         )
         return owner
-
-
-def flatten_ranges(first: IntArray, count: IntArray) -> npt.NDArray[np.int64]:
-    """Returns the concatenation of `first[k] .. first[k] + count[k] - 1` over all k."""
-    total = int(count.sum())
-    ends = np.cumsum(count, dtype=np.int64)
-    flat: npt.NDArray[np.int64] = np.arange(total) + np.repeat(first - (ends - count), count)
-    return flat
 
 
 class _Recorder:

@@ -2,8 +2,8 @@
 """The public tree: a two-player game as public states with one vector per player, as arrays.
 
 Nodes are public states, numbered so that parents come before children; a player's private states are numbered within
-each node. Building runs the public game once per node. Strategies convert to and from the history tree's numbering, so
-that both forms compare and are saved alike. This module does not solve anything.
+each node. Strategies convert to and from the history tree's numbering, so that both forms compare and are saved alike.
+This module does not solve anything.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError, GameTooLargeError, InvalidGameError
+from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
-from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
+from equipoise.games.public import PublicGame
 from equipoise.kernels.public import Cells, TerminalGroups
-from equipoise.trees.history import HistoryTree, flatten_ranges
-from equipoise.trees.public_layout import Block, BlockPlanner, View
-from equipoise.trees.terminals import TerminalPlanner
+from equipoise.trees.derive import DerivedPublicGame
+from equipoise.trees.history import HistoryTree, OnProgress
+from equipoise.trees.public_arrays import PublicArrays, collect_public_game, too_many_states
+from equipoise.trees.public_layout import Layout, lay_out
+from equipoise.trees.segments import flatten_ranges, number_within
+from equipoise.trees.terminals import group_terminals
 
 __all__ = ["DEFAULT_MAX_NODES", "PublicTree", "PublicTreeSize", "build_public_tree"]
 
 DEFAULT_MAX_NODES: Final = 2_000_000
+COLLECTING_SHARE: Final = 0.9  # of the time that building takes, where a game is asked for every state
 
-BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
@@ -65,6 +68,7 @@ class PublicTree:
     NO_CELL = -1  # first cell of a table that a node has not
 
     game_label: str
+    num_histories: int | None  # of the game that it is derived from, None if there is none
     is_zero_sum: bool
     utility_range: float  # distance between the game's smallest and largest return
     states: tuple[Any, ...]  # [N] public states as the public game has them
@@ -163,193 +167,89 @@ class PublicTree:
         return flatten_ranges(tree.first_sequence[infosets], tree.num_actions[infosets])
 
 
-class _Builder:
-    """Grows the arrays of a tree, a node at a time."""
-
-    def __init__(self, game: PublicGame[Any], max_nodes: int) -> None:
-        self.game = game
-        self.max_nodes = max_nodes
-        self.planner = BlockPlanner()
-        self.terminals = TerminalPlanner()
-        self.states: list[Any] = []
-        self.actor: list[int] = []
-        self.parent: list[int] = []
-        self.relations: list[tuple[Relation, ...]] = []
-        self.legality: list[BoolArray] = []  # of decision nodes
-        self.tables: list[Block | None] = []
-        self.views: list[tuple[View, View]] = []
-        self.payoffs: list[tuple[npt.NDArray[np.int64], FloatArray, FloatArray]] = []  # of terminal nodes
-
-    def fault(self, state: Any, what: str) -> InvalidGameError:
-        return InvalidGameError(f"{self.game.spec.label}: {what} at {self.game.public_state(state)!r}")
-
-    def grow(self, state: Any) -> None:
-        """Adds a state and everything below, depth first."""
-        first = self.planner.open_root(0, self.game.num_private(state, 0))
-        second = self.planner.open_root(1, self.game.num_private(state, 1))
-        self.add(state, PublicTree.ROOT, (), (first, second))
-        pending = [(0, edge) for edge in reversed(self.game.edges(state))]
-        while pending:
-            parent, edge = pending.pop()
-            node = len(self.states)
-            self.add(edge.child, parent, edge.relations, self.follow(parent, edge))
-            pending.extend((node, below) for below in reversed(self.game.edges(edge.child)))
-
-    def add(self, state: Any, parent: int, relations: tuple[Relation, ...], views: tuple[View, View]) -> None:
-        """Appends one node."""
-        if len(self.states) >= self.max_nodes:
-            raise GameTooLargeError(
-                f"{self.game.spec.label} has more than {self.max_nodes:,} public states, the limit given"
-            )
-        actor = self.game.actor(state)
-        table = None
-        legality = np.empty((views[0].slot.size, 0), np.bool_)
-        if actor >= 0:
-            legality = self.game.legality(state)
-            if legality.shape != (views[actor].slot.size, len(self.game.legal_actions(state))):
-                raise self.fault(state, f"legality has shape {legality.shape}")
-            if not legality.any(axis=1).all():
-                raise self.fault(state, f"private state {int(np.argmin(legality.any(axis=1)))} has no action")
-            view, table = self.planner.open_decision(views[actor], legality.shape[1], is_masked=not legality.all())
-            views = (view, views[1]) if actor == 0 else (views[0], view)
-        elif actor == TERMINAL:
-            self.add_payoffs(state, views)
-        self.states.append(state)
-        self.actor.append(actor)
-        self.parent.append(parent)
-        self.relations.append(relations)
-        self.legality.append(legality)
-        self.tables.append(table)
-        self.views.append(views)
-
-    def add_payoffs(self, state: Any, views: tuple[View, View]) -> None:
-        """Appends a terminal's payoffs, without the pairs that cannot be."""
-        chance, payoffs = self.game.joint_weights(state), self.game.payoffs(state)
-        shape = (views[0].slot.size, views[1].slot.size)
-        if chance.shape != shape or payoffs.shape != (2, *shape):
-            raise self.fault(state, f"payoffs have shape {payoffs.shape}, expected {(2, *shape)}")
-        pairs = np.argwhere(chance != 0.0).T
-        self.payoffs.append((pairs, chance[pairs[0], pairs[1]], payoffs[:, pairs[0], pairs[1]]))
-        for player in (0, 1):
-            matrix = payoffs[player] if player == 0 else payoffs[player].T
-            self.terminals.add(views[player], views[1 - player], matrix)
-
-    def follow(self, parent: int, edge: PublicEdge[Any]) -> tuple[View, View]:
-        """Returns both players' views of a child."""
-        first, second = (self.follow_player(parent, edge, player) for player in (0, 1))
-        return first, second
-
-    def follow_player(self, parent: int, edge: PublicEdge[Any], player: int) -> View:
-        """Returns a player's view of a child, and checks its relation."""
-        relation = edge.relations[player]
-        num_private = self.game.num_private(edge.child, player)
-        view, table = self.views[parent][player], self.tables[parent]
-        is_actor = self.actor[parent] == player
-        actions = (0, table.num_actions) if is_actor and table else (NO_ACTION, 0)
-        # lists: on the few private states of small games they beat NumPy's reductions by far
-        for name, values, (low, high) in (
-            ("private states", relation.private.tolist(), (0, view.slot.size)),
-            ("targets", relation.target.tolist(), (0, num_private)),
-            ("actions", relation.action.tolist(), actions),
-        ):
-            if not values or min(values) < low or max(values) >= high:
-                raise self.fault(edge.child, f"player {player}'s relation needs {name} from {low} to {high - 1}")
-        slot = view.slot[relation.private]
-        if is_actor and table is not None:
-            slot = slot + relation.action * np.int32(table.stride)
-            view = View(table, 0, table.num_cells, view.slot)
-        return self.planner.follow(view, slot, relation.target, relation.weight, num_private)
-
-
-def build_public_tree(game: PublicGame[Any], *, root: Any = None, max_nodes: int = DEFAULT_MAX_NODES) -> PublicTree:
+def build_public_tree(
+    game: PublicGame[Any],
+    *,
+    root: Any = None,
+    max_nodes: int = DEFAULT_MAX_NODES,
+    on_progress: OnProgress | None = None,
+) -> PublicTree:
     """Returns the tree of every public state of a public game.
 
     Args:
         game: a public game, written by hand or derived.
         root: public state to start from; the initial one if none is given. Reaches at a root with several private
             states are set by the caller, one by default.
-        max_nodes: building stops here with `GameTooLargeError`.
+        max_nodes: a larger tree is refused with `GameTooLargeError`.
+        on_progress: called now and then with the public states so far and the fraction done.
     """
-    builder = _Builder(game, max_nodes)
-    builder.grow(game.initial_state() if root is None else root)
-    return _assemble(builder)
+    if root is None and isinstance(game, DerivedPublicGame):
+        arrays, collected = game.arrays, 0.0
+        if arrays.actor.size > max_nodes:
+            raise too_many_states(game, max_nodes)
+    else:
+        collected = COLLECTING_SHARE
+        arrays = collect_public_game(
+            game,
+            root=game.initial_state() if root is None else root,
+            max_nodes=max_nodes,
+            on_progress=on_progress and (lambda num_nodes, done: on_progress(num_nodes, collected * done)),
+        )
+    size = arrays.actor.size
+    layout = lay_out(
+        arrays,
+        on_level=on_progress and (lambda done: on_progress(done, collected + (1.0 - collected) * done / size)),
+    )
+    return _assemble(game, arrays, layout)
 
 
-def _assemble(builder: _Builder) -> PublicTree:
-    """Returns the finished tree: blocks and views replaced by numbers of cells."""
-    game, num_nodes = builder.game, len(builder.states)
-    cells = builder.planner.assign_cells()
-    actor = np.array(builder.actor, np.int8)
-    views = [view for pair in builder.views for view in pair]
-    relations = [relation for pair in builder.relations for relation in pair]
-    counts = [0, 0, *(relation.weight.size for relation in relations)]
-    legal_share = np.zeros(cells.num_table_cells)
-    rows: list[IntArray] = []
-    sequence_cells: list[npt.NDArray[np.int64]] = []
-    num_legal: list[npt.NDArray[np.int64]] = []
-    infoset_labels: list[str] = []
-    decisions = np.flatnonzero(actor >= 0).tolist()
-    for node in decisions:
-        table, legality, view = builder.tables[node], builder.legality[node], builder.views[node][actor[node]]
-        assert table is not None
-        private, action = np.nonzero(legality)
-        sequence_cell = table.first_cell + action * table.stride + view.slot[private]
-        sequence_cells.append(sequence_cell)
-        num_legal.append(legality.sum(axis=1))
-        legal_share[sequence_cell] = (1.0 / num_legal[-1])[private]
-        rows.append(table.first_row + view.slot)
-        state, player = builder.states[node], int(actor[node])
-        infoset_labels.extend(game.infostate(state, player, index) for index in range(view.slot.size))
-    num_private = np.array([view.slot.size for view in views], np.int32).reshape(num_nodes, 2)
-    num_infosets = [int(num_private[node, actor[node]]) for node in decisions]
-    tables = builder.tables
+def _assemble(game: PublicGame[Any], arrays: PublicArrays, layout: Layout) -> PublicTree:
+    """Returns the finished tree: what the game is, and where it stands."""
+    decisions = np.flatnonzero(arrays.actor >= 0).astype(np.int32)
+    actor = arrays.actor[decisions].astype(np.int32)
+    num_infosets = arrays.num_private[decisions, actor]
+    infoset_node = np.repeat(decisions, num_infosets)
+    infoset_slot = layout.slot[flatten_ranges(layout.slot_start[2 * decisions + actor], num_infosets)]
+    num_legal = np.diff(arrays.infoset_start)
+    node = np.repeat(infoset_node, num_legal)
+    row = layout.table_cell[node] + arrays.sequence_column * layout.stride[node]
+    sequence_cell = row + np.repeat(infoset_slot, num_legal)
+    legal_share = np.zeros(layout.cells.num_table_cells)
+    legal_share[sequence_cell] = np.repeat(1.0 / num_legal, num_legal)
     return PublicTree(
         game_label=game.spec.label,
+        num_histories=game.num_histories if isinstance(game, DerivedPublicGame) else None,
         is_zero_sum=game.spec.is_zero_sum,
         utility_range=game.spec.utility_range,
-        states=tuple(builder.states),
-        public_labels=tuple(game.public_state(state) for state in builder.states),
-        actor=actor,
-        parent=np.array(builder.parent, np.int32),
-        num_private=num_private,
-        num_actions=np.array([table.num_actions if table else 0 for table in tables], np.int32),
-        action_labels=tuple(
-            tuple(game.action_name(state, action) for action in game.legal_actions(state)) if table else ()
-            for state, table in zip(builder.states, tables, strict=True)
-        ),
-        relation_start=_starts(counts),
-        relation_private=_join([relation.private for relation in relations], np.int32),
-        relation_action=_join([relation.action for relation in relations], np.int32),
-        relation_target=_join([relation.target for relation in relations], np.int32),
-        relation_weight=_join([relation.weight for relation in relations], np.float64),
-        terminal_node=np.flatnonzero(actor == TERMINAL).astype(np.int32),
-        payoff_start=_starts([chance.size for _, chance, _ in builder.payoffs]),
-        payoff_private=_join([pairs for pairs, _, _ in builder.payoffs], np.int32, axis=1),
-        payoff_chance=_join([chance for _, chance, _ in builder.payoffs], np.float64),
-        payoff=_join([payoff for _, _, payoff in builder.payoffs], np.float64, axis=1),
-        infoset_node=np.repeat(np.array(decisions, np.int32), num_infosets),
-        infoset_private=_join([np.arange(count) for count in num_infosets], np.int32),
-        infoset_row=_join(rows, np.int32),
-        infoset_start=_starts(_join(num_legal, np.int64).tolist()),
-        infoset_labels=tuple(infoset_labels),
-        sequence_cell=_join(sequence_cells, np.int32),
-        table_start=np.array([table.first_cell if table else PublicTree.NO_CELL for table in tables], np.int32),
-        stride=np.array([table.stride if table else 0 for table in tables], np.int32),
-        block_start=np.array([view.first_cell for view in views], np.int32).reshape(num_nodes, 2),
-        slot_start=_starts([view.slot.size for view in views]),
-        slot=_join([view.slot for view in views], np.int32),
+        states=arrays.states,
+        public_labels=arrays.public_labels,
+        actor=arrays.actor,
+        parent=arrays.parent,
+        num_private=arrays.num_private,
+        num_actions=arrays.num_actions,
+        action_labels=arrays.action_labels,
+        relation_start=arrays.relation_start,
+        relation_private=arrays.relation_private,
+        relation_action=arrays.relation_action,
+        relation_target=arrays.relation_target,
+        relation_weight=arrays.relation_weight,
+        terminal_node=np.flatnonzero(arrays.actor == TERMINAL).astype(np.int32),
+        payoff_start=arrays.payoff_start,
+        payoff_private=arrays.payoff_private,
+        payoff_chance=arrays.payoff_chance,
+        payoff=arrays.payoff,
+        infoset_node=infoset_node,
+        infoset_private=number_within(num_infosets).astype(np.int32),
+        infoset_row=np.repeat(layout.table_row[decisions], num_infosets) + infoset_slot,
+        infoset_start=arrays.infoset_start,
+        infoset_labels=arrays.infoset_labels,
+        sequence_cell=sequence_cell,
+        table_start=layout.table_cell,
+        stride=layout.stride,
+        block_start=layout.view_cell.reshape(-1, 2),
+        slot_start=layout.slot_start,
+        slot=layout.slot,
         legal_share=legal_share,
-        cells=cells,
-        terminals=builder.terminals.group(),
+        cells=layout.cells,
+        terminals=group_terminals(arrays, layout),
     )
-
-
-def _starts(counts: list[int]) -> IntArray:
-    """Returns where each of consecutive segments starts, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-
-
-def _join(parts: list[Any], dtype: npt.DTypeLike, *, axis: int = 0) -> npt.NDArray[Any]:
-    """Returns the concatenation of parts along an axis (of two, if it is the last), empty if there are none."""
-    empty = np.empty((2, 0) if axis else 0, dtype)
-    return np.ascontiguousarray(np.concatenate([empty, *parts], axis=axis).astype(dtype, copy=False))

@@ -9,22 +9,50 @@ entries become entries of one list. Nothing here knows a game.
 from __future__ import annotations
 
 import dataclasses
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.games.base import TERMINAL
 from equipoise.kernels.public import DenseGroup, TerminalGroups
-from equipoise.trees.public_layout import LANES, View, pad
+from equipoise.trees.public_arrays import PublicArrays
+from equipoise.trees.public_layout import LANES, Layout, pad
+from equipoise.trees.segments import flatten_ranges, join, starts
 
-__all__ = ["TerminalPlanner"]
+__all__ = ["group_terminals"]
 
 # a dense matrix takes a quarter of a multiply-add per number, an entry of the list a load, an add and a store
 DENSE_FACTOR: Final = 8
 SAME_DIGITS: Final = 13  # matrices that agree to so many decimals, largest entry one, are one
+CHUNK_NUMBERS: Final = 1 << 20  # of dense matrices that are compared at a time
 
 IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class _Entries:
+    """One player's payoffs that are not zero, terminal after terminal, then by own and by the other's private state."""
+
+    start: LongArray  # [Z+1] Z terminals that have any
+    own_slot: LongArray  # [K] cells from each side's first
+    other_slot: LongArray  # [K]
+    weight: FloatArray  # [K]
+    own_cell: LongArray  # [Z] first cells of both sides
+    other_cell: LongArray  # [Z]
+    own_extent: LongArray  # [Z]
+
+    @property
+    def num_terminals(self) -> int:
+        return self.own_cell.size
+
+    def of_terminals(self, chosen: LongArray) -> tuple[LongArray, LongArray]:
+        """Returns the places of some terminals' entries, and which of those terminals each belongs to."""
+        count = self.start[chosen + 1] - self.start[chosen]
+        return flatten_ranges(self.start[chosen], count), np.repeat(np.arange(chosen.size), count)
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -32,79 +60,142 @@ class _Shared:
     """A matrix and the terminals that use it."""
 
     matrix: FloatArray  # [columns, rows]
-    members: list[tuple[View, int, View, int, float]]  # own view, its offset, the other's, its offset, scale
+    first_terminal: int
+    own: list[int]  # first cell written
+    other: list[int]  # first cell read
+    scale: list[float]
 
 
-class TerminalPlanner:
-    """Collects terminals while a tree is built, then groups them."""
-
-    def __init__(self) -> None:
-        self.shared: tuple[dict[bytes, _Shared], dict[bytes, _Shared]] = ({}, {})
-        self.sparse: tuple[list[tuple[View, View, FloatArray]], list[tuple[View, View, FloatArray]]] = ([], [])
-
-    def add(self, own: View, other: View, matrix: FloatArray) -> None:
-        """Records a terminal's matrix `[own private, other private]` for the player of `own`."""
-        player = own.block.player
-        rows, columns = np.nonzero(matrix)
-        if rows.size == 0:
-            return
-        own_slot, other_slot = own.slot[rows], other.slot[columns]
-        low = int(own_slot.min())
-        low -= low % LANES
-        num_rows = -(-(int(own_slot.max()) + 1 - low) // LANES) * LANES
-        first, num_columns = int(other_slot.min()), int(np.ptp(other_slot)) + 1
-        if pad(own.extent) < LANES or num_rows * num_columns > DENSE_FACTOR * rows.size:
-            self.sparse[player].append((own, other, matrix))
-            return
-        dense = np.zeros((num_columns, num_rows))
-        dense[other_slot - first, own_slot - low] = matrix[rows, columns]
-        scale = float(dense.flat[np.argmax(np.abs(dense))])
-        normal = dense / scale
-        key = repr(dense.shape).encode() + (np.round(normal, SAME_DIGITS) + 0.0).tobytes()  # + 0.0: no negative zeros
-        shared = self.shared[player].setdefault(key, _Shared(normal, []))
-        shared.members.append((own, low, other, first, scale))
-
-    def group(self) -> TerminalGroups:
-        """Returns the groups, once cells are assigned."""
-        groups: list[DenseGroup] = []
-        matrices: list[FloatArray] = []
-        dense: list[tuple[int, int, float]] = []
-        matrix_start = 0
-        for player in (0, 1):
-            for shared in self.shared[player].values():
-                columns, rows = shared.matrix.shape
-                groups.append(DenseGroup(player, rows, columns, matrix_start, len(dense), len(shared.members)))
-                matrices.append(shared.matrix.ravel())
-                matrix_start += shared.matrix.size
-                dense.extend(
-                    sorted(
-                        (own.first_cell + low, other.first_cell + first, scale)
-                        for own, low, other, first, scale in shared.members
-                    )
-                )
-        sparse = [self._list_entries(player) for player in (0, 1)]
-        own, other, scale = (list(column) for column in zip(*dense, strict=True)) if dense else ([], [], [])
-        group_rows = [dataclasses.astuple(group) for group in groups]
-        return TerminalGroups(
-            groups=np.array(group_rows, np.int32).reshape(len(groups), len(dataclasses.fields(DenseGroup))),
-            group_start=np.array([0, len(self.shared[0]), len(groups)], np.int32),
-            matrix=np.concatenate([np.empty(0), *matrices]),
-            dense_own=np.array(own, np.int32),
-            dense_other=np.array(other, np.int32),
-            dense_scale=np.array(scale, np.float64),
-            sparse_start=np.cumsum([0, sparse[0][2].size, sparse[1][2].size]).astype(np.int32),
-            sparse_own=np.concatenate([entries[0] for entries in sparse]).astype(np.int32),
-            sparse_other=np.concatenate([entries[1] for entries in sparse]).astype(np.int32),
-            sparse_weight=np.concatenate([entries[2] for entries in sparse]),
+def group_terminals(arrays: PublicArrays, layout: Layout) -> TerminalGroups:
+    """Returns the terminals of a tree, grouped."""
+    shared: list[list[_Shared]] = []
+    sparse: list[tuple[LongArray, LongArray, FloatArray]] = []
+    for player in (0, 1):
+        entries = _list_entries(arrays, layout, player)
+        dense, listed = _split(entries)
+        shared.append(sorted(dense, key=lambda group: group.first_terminal))
+        place, owner = entries.of_terminals(listed)
+        own = entries.own_cell[listed][owner] + entries.own_slot[place]
+        other = entries.other_cell[listed][owner] + entries.other_slot[place]
+        sparse.append((own, other, entries.weight[place]))
+    members = [_sort_members(group) for groups in shared for group in groups]
+    matrix_start = starts([group.matrix.size for groups in shared for group in groups])
+    first_terminal = starts([own.size for own, _, _ in members])
+    rows = [
+        dataclasses.astuple(
+            DenseGroup(
+                player,
+                group.matrix.shape[1],
+                group.matrix.shape[0],
+                int(matrix_start[index]),
+                int(first_terminal[index]),
+                len(group.own),
+            )
         )
+        for index, (player, group) in enumerate((player, group) for player in (0, 1) for group in shared[player])
+    ]
+    return TerminalGroups(
+        groups=np.array(rows, np.int32).reshape(len(rows), len(dataclasses.fields(DenseGroup))),
+        group_start=np.array([0, len(shared[0]), len(rows)], np.int32),
+        matrix=join([group.matrix.ravel() for groups in shared for group in groups], np.float64),
+        dense_own=join([own for own, _, _ in members], np.int32),
+        dense_other=join([other for _, other, _ in members], np.int32),
+        dense_scale=join([scale for _, _, scale in members], np.float64),
+        sparse_start=starts([sparse[0][2].size, sparse[1][2].size]),
+        sparse_own=join([own for own, _, _ in sparse], np.int32),
+        sparse_other=join([other for _, other, _ in sparse], np.int32),
+        sparse_weight=join([weight for _, _, weight in sparse], np.float64),
+    )
 
-    def _list_entries(self, player: int) -> tuple[IntArray, IntArray, FloatArray]:
-        own_cells: list[IntArray] = [np.empty(0, np.int32)]
-        other_cells: list[IntArray] = [np.empty(0, np.int32)]
-        weights: list[FloatArray] = [np.empty(0)]
-        for own, other, matrix in self.sparse[player]:
-            rows, columns = np.nonzero(matrix)
-            own_cells.append((own.first_cell + own.slot[rows]).astype(np.int32))
-            other_cells.append((other.first_cell + other.slot[columns]).astype(np.int32))
-            weights.append(matrix[rows, columns])
-        return np.concatenate(own_cells), np.concatenate(other_cells), np.concatenate(weights)
+
+def _list_entries(arrays: PublicArrays, layout: Layout, player: int) -> _Entries:
+    """Returns a player's payoffs by terminal."""
+    terminal = np.repeat(np.arange(arrays.payoff_start.size - 1), np.diff(arrays.payoff_start))
+    place = np.flatnonzero(arrays.payoff[player])
+    if player == 1:  # pairs stand in the order of player 0's private states
+        place = place[np.lexsort((arrays.payoff_private[0, place], arrays.payoff_private[1, place], terminal[place]))]
+    terminal = terminal[place]
+    present, count = np.unique(terminal, return_counts=True)
+    node = np.flatnonzero(arrays.actor == TERMINAL)
+    views = 2 * node + player, 2 * node + 1 - player
+    own_slot, other_slot = (
+        layout.slot[layout.slot_start[view][terminal] + arrays.payoff_private[side, place]].astype(np.int64)
+        for view, side in zip(views, (player, 1 - player), strict=True)
+    )
+    return _Entries(
+        start=starts(count).astype(np.int64),
+        own_slot=own_slot,
+        other_slot=other_slot,
+        weight=arrays.payoff[player, place],
+        own_cell=layout.view_cell[views[0][present]].astype(np.int64),
+        other_cell=layout.view_cell[views[1][present]].astype(np.int64),
+        own_extent=layout.view_extent[views[0][present]].astype(np.int64),
+    )
+
+
+def _split(entries: _Entries) -> tuple[list[_Shared], LongArray]:
+    """Returns the shared matrices of terminals that are worth one, and which terminals are not."""
+    if entries.num_terminals == 0:
+        return [], np.empty(0, np.int64)
+    first = entries.start[:-1]
+    low = np.minimum.reduceat(entries.own_slot, first) // LANES * LANES
+    num_rows = pad_to_lanes(np.maximum.reduceat(entries.own_slot, first) + 1 - low)
+    left = np.minimum.reduceat(entries.other_slot, first)
+    num_columns = np.maximum.reduceat(entries.other_slot, first) + 1 - left
+    is_listed = (pad(entries.own_extent) < LANES) | (num_rows * num_columns > DENSE_FACTOR * np.diff(entries.start))
+    shared: dict[tuple[int, int, bytes], _Shared] = {}
+    for chosen in _by_shape(np.flatnonzero(~is_listed), num_rows, num_columns):
+        rows, columns = int(num_rows[chosen[0]]), int(num_columns[chosen[0]])
+        place, owner = entries.of_terminals(chosen)
+        dense = np.zeros((chosen.size, columns, rows))
+        dense[owner, entries.other_slot[place] - left[chosen][owner], entries.own_slot[place] - low[chosen][owner]] = (
+            entries.weight[place]
+        )
+        _share(dense, chosen, entries.own_cell[chosen] + low[chosen], entries.other_cell[chosen] + left[chosen], shared)
+    return list(shared.values()), np.flatnonzero(is_listed)
+
+
+def pad_to_lanes(count: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns counts rounded up to whole vectors."""
+    return (count + LANES - 1) // LANES * LANES
+
+
+def _by_shape(chosen: LongArray, num_rows: LongArray, num_columns: LongArray) -> Iterator[LongArray]:
+    """Yields terminals of one shape, ascending, in portions that fit in little memory."""
+    order = chosen[np.lexsort((chosen, num_columns[chosen], num_rows[chosen]))]
+    shapes = np.stack([num_rows[order], num_columns[order]])
+    for same in np.split(order, np.flatnonzero(np.any(np.diff(shapes, axis=1) != 0, axis=0)) + 1):
+        if same.size:
+            portion = max(1, CHUNK_NUMBERS // int(num_rows[same[0]] * num_columns[same[0]]))
+            yield from np.split(same, range(portion, same.size, portion))
+
+
+def _share(
+    dense: FloatArray,
+    terminals: LongArray,
+    own: LongArray,
+    other: LongArray,
+    shared: dict[tuple[int, int, bytes], _Shared],
+) -> None:
+    """Files matrices of one shape `[Z, columns, rows]` under what they are up to a scale, into `shared`."""
+    flat = dense.reshape(len(dense), -1)
+    scale = flat[np.arange(len(flat)), np.argmax(np.abs(flat), axis=1)]
+    normal = flat / scale[:, None]
+    rounded = np.round(normal, SAME_DIGITS) + 0.0  # + 0.0: no negative zeros
+    rows = zip(terminals.tolist(), own.tolist(), other.tolist(), scale.tolist(), strict=True)
+    for index, (terminal, own_cell, other_cell, factor) in enumerate(rows):
+        key = (*dense.shape[1:], rounded[index].tobytes())
+        group = shared.get(key)
+        if group is None:
+            matrix = normal[index].reshape(dense.shape[1:]).copy()
+            group = shared[key] = _Shared(matrix, terminal, [], [], [])
+        group.own.append(own_cell)
+        group.other.append(other_cell)
+        group.scale.append(factor)
+
+
+def _sort_members(group: _Shared) -> tuple[LongArray, LongArray, FloatArray]:
+    """Returns the cells and scales of a group's terminals in the order of cells."""
+    own, other, scale = np.array(group.own), np.array(group.other), np.array(group.scale)
+    order = np.lexsort((scale, other, own))
+    return own[order], other[order], scale[order]

@@ -18,10 +18,8 @@ from equipoise.core.errors import ConfigError, MissingExtraError
 from equipoise.games.registry import parse_game
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, CFRPlus, Rule
-from equipoise.trees.cache import load_or_build_history_tree
-from equipoise.trees.derive import derive_public_game
+from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import OnProgress
-from equipoise.trees.public import build_public_tree
 
 __all__ = ["ENGINES", "GAMES", "RULES", "Engine", "EngineEntry", "Task"]
 
@@ -81,9 +79,9 @@ class EquipoiseVector:
     """Full-width CFR over the public tree, all private states of a player at once."""
 
     def __init__(self, task: Task, on_progress: OnProgress) -> None:
-        game = derive_public_game(parse_game(task.game))
-        self.solver = CFRSolver(build_public_tree(game), RULES[task.rule], num_threads=task.num_threads)
-        self.num_histories: int | None = game.num_histories
+        tree = load_or_build_public_tree(parse_game(task.game), on_progress=on_progress)
+        self.solver = CFRSolver(tree, RULES[task.rule], num_threads=task.num_threads)
+        self.num_histories: int | None = tree.num_histories
 
     def advance(self, num_iterations: int) -> None:
         """Runs iterations in one native call."""
