@@ -91,6 +91,19 @@ struct PublicTeam {
 
   PublicTeam(const BoundPublicForm& bound, int num_threads)
       : plans{plan_team(bound.form, 0, num_threads), plan_team(bound.form, 1, num_threads)} {}
+
+  // Cells of each thread's part, then the trunk's.
+  std::vector<std::int64_t> loads(int player) const {
+    std::vector<std::int64_t> out;
+    const auto count = [&](const Part& part) {
+      std::int64_t sum = 0;
+      for (const Share& cells : part.cells) sum += cells.end - cells.begin;
+      out.push_back(sum);
+    };
+    for (const Part& part : plans[player].parts) count(part);
+    count(plans[player].trunk);
+    return out;
+  }
 };
 
 Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool floors_regrets, bool tracks_variance) {
@@ -146,7 +159,7 @@ void bind_history(nb::module_& module) {
 
 void bind_public(nb::module_& module) {
   nb::class_<BoundPublicForm>(module, "PublicForm").def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
-  nb::class_<PublicTeam>(module, "PublicTeam").def(nb::init<const BoundPublicForm&, int>());
+  nb::class_<PublicTeam>(module, "PublicTeam").def(nb::init<const BoundPublicForm&, int>()).def("loads", &PublicTeam::loads);
 
   module.def(
       "public_iterate",
