@@ -367,15 +367,27 @@ inline void update_step(const PublicUpdate& update, const PublicStep& step, Shar
 
 // --- iterations ---
 
-// Working memory of a run: one value table over all cells, and per thread room for one information state.
+// Working memory of a run: per thread one value table over all cells, and room for one information state.
 struct PublicWorkspace {
-  std::vector<double> cfv;
+  std::vector<std::vector<double>> cfv;
   std::vector<std::vector<double>> scratch;
 
   void prepare(const PublicForm& form, int num_threads) {
-    cfv.assign(static_cast<std::size_t>(form.num_cells()), 0.0);
+    cfv.resize(static_cast<std::size_t>(num_threads));
+    for (auto& table : cfv) table.assign(static_cast<std::size_t>(form.num_cells()), 0.0);
     scratch.resize(static_cast<std::size_t>(num_threads));
     for (auto& row : scratch) row.assign(6 * static_cast<std::size_t>(form.max_actions), 0.0);
+  }
+
+  // Adds the other threads' values of a part's cells into `thread`'s.
+  void gather(const Part& part, int thread) {
+    double* const sum = cfv[thread].data();
+    for (std::size_t other = 0; other < cfv.size(); ++other) {
+      if (other == static_cast<std::size_t>(thread)) continue;
+      for (const Share& cells : part.cells) {
+        for (std::int64_t cell = cells.begin; cell < cells.end; ++cell) sum[cell] += cfv[other][cell];
+      }
+    }
   }
 };
 
@@ -406,9 +418,8 @@ inline void spread_part(const PublicForm& form, const Part& part, const double* 
   for (const Run& run : part.runs) step_reach(form, form.steps[run.step], run.share, strategy, reach);
 }
 
-// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. Threads write the
-// cells of their own parts alone; the trunk's values are zero whenever a player's turn begins. `plans` are both players',
-// and their size is the team's.
+// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. `plans` are both
+// players', and their size is the team's.
 inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& rule, const Discount* discounts,
                     std::int64_t first_t, std::int64_t num_iterations, bool is_alternating, const Tables& tables,
                     PublicWorkspace& workspace) {
@@ -417,24 +428,23 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
   Barrier barrier(num_threads);
 
   run_team(num_threads, [&](int thread) {
-    double* const cfv = workspace.cfv.data();
+    double* const cfv = workspace.cfv[thread].data();
     double* const reach = tables.realization;
 
     const auto evaluate = [&](int player) {
-      const Part& part = plans[player].parts[thread];
-      clear_part(part, cfv);
-      evaluate_part(form, part, reach, cfv);
+      const TeamPlan& plan = plans[player];
+      clear_part(plan.parts[thread], cfv);
+      clear_part(plan.trunk, cfv);
+      evaluate_part(form, plan.parts[thread], reach, cfv);
     };
-    const auto evaluate_trunk = [&](int player) { evaluate_part(form, plans[player].trunk, reach, cfv); };
     const auto update_player = [&](int player, std::int64_t t) {
       const TeamPlan& plan = plans[player];
       const PublicUpdate update{form, rule, discounts[t - first_t], t, tables, cfv, workspace.scratch[thread].data()};
       update_part(update, plan.parts[thread]);
       barrier.wait([&] {
-        if (is_alternating) evaluate_trunk(player);
+        workspace.gather(plan.trunk, thread);
         update_part(update, plan.trunk);
         spread_part(form, plan.trunk, tables.strategy, reach);
-        clear_part(plan.trunk, cfv);
       });
       spread_part(form, plan.parts[thread], tables.strategy, reach);
       barrier.wait();
@@ -446,9 +456,7 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
         if (is_alternating) update_player(player, t);
       }
       if (is_alternating) continue;
-      barrier.wait([&] {
-        for (int player = 0; player < 2; ++player) evaluate_trunk(player);
-      });
+      barrier.wait();
       for (int player = 0; player < 2; ++player) update_player(player, t);
     }
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a team of threads shares one player's walk over a public tree: a trunk that one thread does, and subtrees below it
-// that threads own from the trunk down, with the terminals below them, so that an update meets at two barriers however deep
-// the tree is, and no two threads write the same cell between them.
+// that threads own from the trunk down, with the terminals below them. An update meets at two barriers however deep the
+// tree is. Each thread has a value table of its own, so that several may add to the same cells of the trunk.
 #pragma once
 
 #include <algorithm>
@@ -25,17 +25,17 @@ struct TerminalRun {
   Share share;
 };
 
-// What one thread does in a walk: no other one writes its cells.
+// What one thread does in a walk.
 struct Part {
   std::vector<Run> runs;           // in the order of a forward walk
-  std::vector<TerminalRun> dense;  // terminals that write cells of the part
-  std::vector<Share> sparse;       // likewise, entries of the list
-  std::vector<Share> cells;
+  std::vector<TerminalRun> dense;
+  std::vector<Share> sparse;       // entries of the list
+  std::vector<Share> cells;        // of the runs
 };
 
 struct TeamPlan {
   std::vector<Part> parts;  // [threads]
-  Part trunk;               // above all parts, and terminals that write cells of several
+  Part trunk;               // above all parts; its terminals are in the parts
 };
 
 // A decision, or all entries of a relation step that read the same item.
@@ -43,10 +43,8 @@ struct WalkItem {
   Run run;
   std::int32_t first_cell;
   std::int32_t end_cell;
-  std::int32_t parent;        // item that it reads, -1 for the root's cells
-  std::int32_t source_begin;  // cells that it reads, and adds its values to
-  std::int32_t source_end;
-  std::int64_t weight;        // work of it and of everything below
+  std::int32_t parent;  // item that it reads and adds its values to, -1 for the root's cells
+  std::int64_t weight;  // work of it and of everything below
   int owner;
 };
 
@@ -80,11 +78,9 @@ inline Walk list_items(const PublicForm& form, int player) {
   walk.item_of_cell.assign(static_cast<std::size_t>(form.num_cells()), -1);
   std::vector<WalkItem>& items = walk.items;
   std::vector<std::int32_t>& item_of_cell = walk.item_of_cell;
-  const auto add = [&](std::int32_t step, Share share, std::int32_t first_cell, std::int32_t end_cell,
-                       std::int32_t source_begin, std::int32_t source_end) {
+  const auto add = [&](Run run, std::int32_t first_cell, std::int32_t end_cell, std::int32_t source) {
     const auto index = static_cast<std::int32_t>(items.size());
-    items.push_back({{step, share}, first_cell, end_cell, item_of_cell[source_begin], source_begin, source_end,
-                     cell_work * (end_cell - first_cell), 0});
+    items.push_back({run, first_cell, end_cell, item_of_cell[source], cell_work * (end_cell - first_cell), 0});
     for (std::int32_t cell = first_cell; cell < end_cell; ++cell) item_of_cell[cell] = index;
   };
   for (std::int32_t s = form.step_start[player]; s < form.step_start[player + 1]; ++s) {
@@ -92,9 +88,8 @@ inline Walk list_items(const PublicForm& form, int player) {
     if (step.kind == StepKind::decision) {
       const std::int32_t block = step.num_actions * step.stride;
       for (std::int32_t k = 0; k < step.num_items; ++k) {
-        const std::int32_t source = form.source[step.first_index + k];
         const std::int32_t first = step.first_cell + k * block;
-        add(s, {k, k + 1}, first, first + block, source, source + step.stride);
+        add({s, {k, k + 1}}, first, first + block, form.source[step.first_index + k]);
       }
       continue;
     }
@@ -103,8 +98,7 @@ inline Walk list_items(const PublicForm& form, int player) {
     for (std::int32_t begin = 0, end = 0; begin < step.num_items; begin = end) {
       const std::int32_t parent = item_of_cell[source[begin]];
       while (end < step.num_items && item_of_cell[source[end]] == parent) ++end;
-      const auto [low, high] = std::minmax_element(source + begin, source + end);
-      add(s, {begin, end}, target[begin], target[end - 1] + 1, *low, *high + 1);
+      add({s, {begin, end}}, target[begin], target[end - 1] + 1, source[begin]);
     }
   }
   add_terminal_work(form, player, walk);
@@ -112,25 +106,6 @@ inline Walk list_items(const PublicForm& form, int player) {
     if (items[index].parent >= 0) items[items[index].parent].weight += items[index].weight;
   }
   return walk;
-}
-
-// Items whose parents are in the trunk and which add to the same cells of it: one thread must do them all.
-struct WalkGroup {
-  std::vector<std::int32_t> items;
-  std::int64_t weight = 0;
-};
-
-inline void add_groups(const std::vector<WalkItem>& items, std::vector<std::int32_t> members,
-                       std::vector<WalkGroup>& groups) {
-  std::sort(members.begin(), members.end(),
-            [&](std::int32_t a, std::int32_t b) { return items[a].source_begin < items[b].source_begin; });
-  std::int32_t end = -1;
-  for (const std::int32_t member : members) {
-    if (items[member].source_begin >= end) groups.emplace_back();
-    groups.back().items.push_back(member);
-    groups.back().weight += items[member].weight;
-    end = std::max(end, items[member].source_end);
-  }
 }
 
 // One thread does everything.
@@ -160,28 +135,28 @@ inline void share_out(std::vector<WalkItem>& items, int num_threads) {
   }
   constexpr int inherited = -2;
   for (WalkItem& item : items) item.owner = inherited;
-  std::vector<WalkGroup> groups;
-  add_groups(items, below[0], groups);
-  const auto is_lighter = [](const WalkGroup& a, const WalkGroup& b) { return a.weight < b.weight; };
-  // groups are split until each is a small part of a thread's share
-  while (!groups.empty()) {
-    const auto heaviest = std::max_element(groups.begin(), groups.end(), is_lighter);
-    if (heaviest->weight * num_threads * 4 <= total) break;
-    const WalkGroup split = *heaviest;
-    groups.erase(heaviest);
-    std::vector<std::int32_t> members;
-    for (const std::int32_t item : split.items) {
-      items[item].owner = trunk_owner;
-      members.insert(members.end(), below[item + 1].begin(), below[item + 1].end());
+  const auto is_lighter = [&](std::int32_t a, std::int32_t b) {
+    return items[a].weight < items[b].weight || (items[a].weight == items[b].weight && a > b);
+  };
+  // subtrees are split until each is a small part of a thread's share
+  std::vector<std::int32_t> subtrees = below[0];
+  std::make_heap(subtrees.begin(), subtrees.end(), is_lighter);
+  while (!subtrees.empty() && items[subtrees.front()].weight * num_threads * 4 > total) {
+    std::pop_heap(subtrees.begin(), subtrees.end(), is_lighter);
+    const std::int32_t split = subtrees.back();
+    subtrees.pop_back();
+    items[split].owner = trunk_owner;
+    for (const std::int32_t child : below[split + 1]) {
+      subtrees.push_back(child);
+      std::push_heap(subtrees.begin(), subtrees.end(), is_lighter);
     }
-    add_groups(items, members, groups);
   }
-  std::sort(groups.begin(), groups.end(), [&](const WalkGroup& a, const WalkGroup& b) { return is_lighter(b, a); });
+  std::sort(subtrees.begin(), subtrees.end(), [&](std::int32_t a, std::int32_t b) { return is_lighter(b, a); });
   std::vector<std::int64_t> load(static_cast<std::size_t>(num_threads), 0);
-  for (const WalkGroup& group : groups) {
+  for (const std::int32_t item : subtrees) {
     const auto thread = std::min_element(load.begin(), load.end()) - load.begin();
-    load[thread] += group.weight;
-    for (const std::int32_t item : group.items) items[item].owner = static_cast<int>(thread);
+    load[thread] += items[item].weight;
+    items[item].owner = static_cast<int>(thread);
   }
   for (WalkItem& item : items) {
     if (item.owner == inherited) item.owner = items[item.parent].owner;
@@ -204,8 +179,11 @@ inline TeamPlan plan_team(const PublicForm& form, int player, int num_threads) {
   TeamPlan plan;
   plan.parts.resize(static_cast<std::size_t>(num_threads));
   const auto part_of = [&](int owner) -> Part& { return owner == trunk_owner ? plan.trunk : plan.parts[owner]; };
-  const auto owner_of = [&](std::int32_t cell) {
-    return walk.item_of_cell[cell] < 0 ? trunk_owner : walk.items[walk.item_of_cell[cell]].owner;
+  // the trunk's terminals are shared out evenly, the k-th of `count` to
+  const auto part_of_terminal = [&](std::int32_t cell, std::int64_t k, std::int64_t count) -> Part& {
+    const std::int32_t item = walk.item_of_cell[cell];
+    const int owner = item < 0 ? trunk_owner : walk.items[item].owner;
+    return plan.parts[owner == trunk_owner ? k * num_threads / count : owner];
   };
   for (const WalkItem& item : walk.items) {
     Part& part = part_of(item.owner);
@@ -225,10 +203,8 @@ inline TeamPlan plan_team(const PublicForm& form, int player, int num_threads) {
   for (std::int32_t g = form.group_start[player]; g < form.group_start[player + 1]; ++g) {
     const DenseGroup& group = form.groups[g];
     for (std::int32_t k = 0; k < group.num_terminals; ++k) {
-      const std::int32_t first = form.dense_own[group.first_terminal + k];
-      // whole vectors are written: the last one may reach into the next block
-      const int owner = owner_of(first) == owner_of(first + group.num_rows - 1) ? owner_of(first) : trunk_owner;
-      std::vector<TerminalRun>& runs = part_of(owner).dense;
+      const std::int32_t cell = form.dense_own[group.first_terminal + k];
+      std::vector<TerminalRun>& runs = part_of_terminal(cell, k, group.num_terminals).dense;
       if (!runs.empty() && runs.back().group == g && runs.back().share.end == k) {
         runs.back().share.end = k + 1;
       } else {
@@ -236,8 +212,9 @@ inline TeamPlan plan_team(const PublicForm& form, int player, int num_threads) {
       }
     }
   }
-  for (std::int32_t k = form.sparse_start[player]; k < form.sparse_start[player + 1]; ++k) {
-    extend(part_of(owner_of(form.sparse_own[k])).sparse, k, k + 1);
+  const std::int32_t start = form.sparse_start[player], end = form.sparse_start[player + 1];
+  for (std::int32_t k = start; k < end; ++k) {
+    extend(part_of_terminal(form.sparse_own[k], k - start, end - start).sparse, k, k + 1);
   }
   return plan;
 }

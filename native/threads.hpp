@@ -38,7 +38,7 @@ class Barrier {
       return;
     }
     for (int spin = 0; phase_.load(std::memory_order_acquire) == phase; ++spin) {
-      if (spin > 2000) {
+      if (spin > max_spins) {
         std::this_thread::yield();
       } else {
         relax();
@@ -47,6 +47,8 @@ class Barrier {
   }
 
  private:
+  static constexpr int max_spins = 100;  // some two microseconds: where cores are shared, somebody waits for this one
+
   int size_;
   std::atomic<int> arrived_{0};
   std::atomic<std::uint32_t> phase_{0};

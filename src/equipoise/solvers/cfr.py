@@ -62,8 +62,7 @@ def estimate_table_bytes(tree: HistoryTree | PublicTree, rule: Rule, *, num_thre
     """Returns the bytes that a run of this rule allocates beside the tree."""
     kernel, sizes = rule.kernel, _table_sizes(tree)
     tables = sizes.table * (3 + kernel.needs_last_regret)
-    # own reach, and one value table: on history trees one a thread
-    walks = sizes.realization * (2 if isinstance(tree, PublicTree) else 1 + num_threads)
+    walks = sizes.realization * (1 + num_threads)  # own reach, and one value table a thread
     return 8 * (tables + walks + sizes.infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + sizes.bound)
 
 
