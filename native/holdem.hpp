@@ -215,14 +215,13 @@ class HoldemSweep {
       if (is_opponent) {
         enter(board, parent, player, tile, false, worker);
         play(board, player, tile, worker);
-        const double sign = player == 0 ? -1.0 : 1.0;  // folds pay the other player
-        leave(street.flats, player, 1.0, flats, tile, worker, buffers.flat_reach[player].data());
-        leave(street.folds, player, sign, folds, tile, worker, buffers.fold_reach[player].data());
+        leave(street.flats, player, flats, tile, worker, buffers.flat_reach[player].data());
+        leave(street.folds, player, folds, tile, worker, buffers.fold_reach[player].data());
       }
       if (is_averaged) {
         enter(board, parent, player, tile, true, worker);
         play(board, player, tile, worker);
-        leave(street.flats, player, 0.0, flats, tile, worker, buffers.own_reach[player].data());
+        leave(street.flats, player, flats, tile, worker, buffers.own_reach[player].data());
       }
     }
   }
@@ -324,15 +323,13 @@ class HoldemSweep {
     }
   }
 
-  // Writes reaches at the ends of a street as rows of terminals, scaled by sign * scale, or as they are if sign is 0.
-  void leave(const HoldemEnds& ends, int player, double sign, const BlockLayout& rows, std::int64_t tile,
+  // Writes reaches at the ends of a street as rows of terminals.
+  void leave(const HoldemEnds& ends, int player, const BlockLayout& rows, std::int64_t tile,
              const HoldemWorker<Real>& worker, Real* out) const {
     for (std::int32_t pack = 0; pack < rows.num_packs; ++pack) {
       Vector columns[kPackSize];
       for (int i = 0; i < kPackSize; ++i) {
-        const std::int32_t column = pack * kPackSize + i;
-        const double scale = sign == 0.0 ? 1.0 : sign * ends.scale[column];
-        columns[i] = worker.reach[ends.slot[player][column]] * static_cast<Real>(scale);
+        columns[i] = worker.reach[ends.slot[player][pack * kPackSize + i]];
       }
       transpose<Real>(columns);
       const std::int64_t stride = rows.stride(pack);
@@ -365,11 +362,11 @@ class HoldemSweep {
     const int num_sums = street.is_last ? 1 : member.size;
     for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
       std::fill_n(worker.value, street.num_slots(player), Vector{});
-      add_values(board, player, street.folds, folds, tile, buffers.fold_value[player].data(), worker);
+      add_values(board, player, street.folds, player == 0 ? 1.0 : -1.0, folds, tile, buffers.fold_value[player].data(), worker);
       for (int thread = 0; thread < num_sums; ++thread) {
         const HoldemBuffers<Real>& source =
             street.is_last || parent >= 0 ? buffers : workspace_.workers[thread].streets[board.street];
-        add_values(board, player, street.flats, flats, tile, source.flat_value[player].data(), worker);
+        add_values(board, player, street.flats, 1.0, flats, tile, source.flat_value[player].data(), worker);
       }
       switch (task_.purpose) {
         case HoldemPurpose::update:
@@ -389,8 +386,8 @@ class HoldemSweep {
     }
   }
 
-  // Adds the values of a street's ends to the slots that lead to them.
-  void add_values(const HoldemBoard& board, int player, const HoldemEnds& ends, const BlockLayout& rows,
+  // Adds the values of a street's ends, times sign and scale, to the slots that lead to them.
+  void add_values(const HoldemBoard& board, int player, const HoldemEnds& ends, double sign, const BlockLayout& rows,
                   std::int64_t tile, const Real* from, HoldemWorker<Real>& worker) const {
     const std::int32_t* const row = form_.value_row + board.sides[player].first_hand + tile * kPackSize;
     for (std::int32_t pack = 0; pack < rows.num_packs; ++pack) {
@@ -400,7 +397,8 @@ class HoldemSweep {
       for (int i = 0; i < kPackSize; ++i) columns[i] = load_pack<Real>(start + row[i] * stride);
       transpose<Real>(columns);
       const std::int32_t* const slot = ends.slot[player] + pack * kPackSize;
-      for (int i = 0; i < kPackSize; ++i) worker.value[slot[i]] += columns[i];
+      const double* const scale = ends.scale + pack * kPackSize;
+      for (int i = 0; i < kPackSize; ++i) worker.value[slot[i]] += columns[i] * static_cast<Real>(sign * scale[i]);
     }
   }
 

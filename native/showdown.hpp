@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "packs.hpp"
 
@@ -47,6 +48,13 @@ struct CardSums {
   [[gnu::always_inline]] Pack<Real> without(const std::uint8_t* cards, int k) const {
     return total[k] - by_card[cards[0]][k] - by_card[cards[1]][k];
   }
+
+  // Differences no larger than rounding are zero: a hand that meets nobody must not play on noise.
+  [[gnu::always_inline]] Pack<Real> clean(const Pack<Real>& rest, int k) const {
+    return rest > total[k] * kNoise ? rest : Pack<Real>{};
+  }
+
+  static constexpr Real kNoise = 16 * std::numeric_limits<Real>::epsilon();
 };
 
 // Overwrites `value` [own hands, columns] with the other's reach [other hands, columns] of weaker hands minus stronger
@@ -59,7 +67,7 @@ void compare_hands(const HandList& own, const HandList& other, const Real* reach
   for (std::int32_t i = 0, j = 0; i < own.size; ++i) {
     for (; j < other.size && other.strength[j] < own.strength[i]; ++j) sums.add(reach + j * columns, other.cards + 2 * j);
     for (int k = 0; k < width; ++k) {
-      store_pack<Real>(value + i * columns + k * kPackSize, sums.without(own.cards + 2 * i, k));
+      store_pack<Real>(value + i * columns + k * kPackSize, sums.clean(sums.without(own.cards + 2 * i, k), k));
     }
   }
   sums.clear();
@@ -69,7 +77,7 @@ void compare_hands(const HandList& own, const HandList& other, const Real* reach
     }
     for (int k = 0; k < width; ++k) {
       Real* const at = value + i * columns + k * kPackSize;
-      store_pack<Real>(at, load_pack<Real>(at) - sums.without(own.cards + 2 * i, k));
+      store_pack<Real>(at, load_pack<Real>(at) - sums.clean(sums.without(own.cards + 2 * i, k), k));
     }
   }
 }
@@ -86,7 +94,7 @@ void count_hands(const HandList& own, const HandList& other, const Real* reach, 
     for (int k = 0; k < width; ++k) {
       Pack<Real> compatible = sums.without(own.cards + 2 * i, k);
       if (same >= 0) compatible += load_pack<Real>(reach + same * columns + k * kPackSize);
-      store_pack<Real>(value + i * columns + k * kPackSize, compatible);
+      store_pack<Real>(value + i * columns + k * kPackSize, sums.clean(compatible, k));
     }
   }
 }

@@ -40,7 +40,7 @@ def estimate_holdem_bytes(
 def evaluate_holdem(
     tree: HoldemTree, sums: TableArray, *, kernel: HoldemKernel | None = None, num_threads: int = 1
 ) -> Evaluation:
-    """Returns the exact values and best-response values, in chips per hand, of playing in proportion to `sums` `[C]`."""
+    """Returns the exact values and best-response values, in chips per hand, of play in proportion to `sums` `[C]`."""
     kernel = kernel or HoldemKernel(tree.arrays)
     values, best = (
         kernel.root_values(sums, is_best_response=is_best, num_threads=num_threads) for is_best in (False, True)

@@ -109,7 +109,8 @@ class HoldemTree:
         sums = np.maximum(self.rows(table, board, node), 0.0)
         totals = sums.sum(axis=1, keepdims=True)
         shares = np.full(sums.shape, 1.0 / sums.shape[1])
-        return np.divide(sums, totals, out=shares, where=totals > 0)
+        np.divide(sums, totals, out=shares, where=totals > 0)
+        return shares
 
     def mean_value(self, player: int, values: FloatArray) -> float:
         """Returns chips per hand from a player's counterfactual values `[rows]` at the root."""
@@ -187,7 +188,14 @@ def _plant(
         num_cells[player] += num_actions
     flats, folds = _pad_ends(ends[False]), _pad_ends(ends[True])
     fields = StreetFields(
-        num_lines, is_last, *num_cells, len(rows[0]), len(rows[1]), flats[1].size // TILE, folds[1].size // TILE
+        num_lines=num_lines,
+        is_last=is_last,
+        num_cells_0=num_cells[0],
+        num_cells_1=num_cells[1],
+        num_nodes_0=len(rows[0]),
+        num_nodes_1=len(rows[1]),
+        flat_packs=flats[1].size // TILE,
+        fold_packs=folds[1].size // TILE,
     )
     first, second = (np.array(own, np.int32).reshape(-1, 3) for own in rows)
     return _StreetForest(fields, (first, second), flats, folds)
@@ -242,9 +250,7 @@ class _Boards:
             self.children.append((first, len(self.cards) - first))
             board += 1
 
-    def _add(
-        self, cards: tuple[int, ...], street: int, group: CardArray, above: int, images: list[IntArray]
-    ) -> None:
+    def _add(self, cards: tuple[int, ...], street: int, group: CardArray, above: int, images: list[IntArray]) -> None:
         possible = ~self.all_hands.blocked(cards)
         is_last = street == len(self.streets) - 1
         strength = evaluate_boards([cards], self.spot.deck)[0].astype(np.int32) if is_last else None
@@ -335,4 +341,5 @@ class _HandColumns:
 
 def _pad_rows(values: npt.NDArray[Scalar], num_rows: int) -> npt.NDArray[Scalar]:
     """Returns an array over hands with its last entry repeated."""
-    return values[np.minimum(np.arange(num_rows), values.shape[0] - 1)]
+    padded: npt.NDArray[Scalar] = values[np.minimum(np.arange(num_rows), values.shape[0] - 1)]
+    return padded
