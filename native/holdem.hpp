@@ -241,15 +241,13 @@ class HoldemSweep {
     const Real* const from = (is_own ? buffers.own_reach : buffers.flat_reach)[player].data();
     const std::int32_t* const row = form_.parent_row + side.first_hand + tile * kPackSize;
     const std::int32_t num_lines = form_.streets[board.street].num_lines;
-    for (std::int32_t pack = 0; pack < rows.num_packs; ++pack) {
+    rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector lines[kPackSize];
-      for (int i = 0; i < kPackSize; ++i) {
-        lines[i] = load_pack<Real>(from + rows.offset(pack) + row[i] * rows.stride(pack));
-      }
+      for (int i = 0; i < kPackSize; ++i) lines[i] = load_pack<Real>(from + start + row[i] * stride);
       transpose<Real>(lines);
       const int count = std::min(kPackSize, num_lines - pack * kPackSize);
       for (int i = 0; i < count; ++i) worker.reach[pack * kPackSize + i] = lines[i];
-    }
+    });
   }
 
   // Fills strategy and the slots of own actions.
@@ -326,16 +324,15 @@ class HoldemSweep {
   // Writes reaches at the ends of a street as rows of terminals.
   void leave(const HoldemEnds& ends, int player, const BlockLayout& rows, std::int64_t tile,
              const HoldemWorker<Real>& worker, Real* out) const {
-    for (std::int32_t pack = 0; pack < rows.num_packs; ++pack) {
+    const Vector* const reach = worker.reach;
+    const std::int32_t* const slot = ends.slot[player];
+    rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector columns[kPackSize];
-      for (int i = 0; i < kPackSize; ++i) {
-        columns[i] = worker.reach[ends.slot[player][pack * kPackSize + i]];
-      }
+      for (int i = 0; i < kPackSize; ++i) columns[i] = reach[slot[pack * kPackSize + i]];
       transpose<Real>(columns);
-      const std::int64_t stride = rows.stride(pack);
-      Real* const to = out + rows.offset(pack) + tile * kPackSize * stride;
+      Real* const to = out + start + tile * kPackSize * stride;
       for (int i = 0; i < kPackSize; ++i) store_pack<Real>(to + i * stride, columns[i]);
-    }
+    });
   }
 
   // --- terminals ---
@@ -390,16 +387,15 @@ class HoldemSweep {
   void add_values(const HoldemBoard& board, int player, const HoldemEnds& ends, double sign, const BlockLayout& rows,
                   std::int64_t tile, const Real* from, HoldemWorker<Real>& worker) const {
     const std::int32_t* const row = form_.value_row + board.sides[player].first_hand + tile * kPackSize;
-    for (std::int32_t pack = 0; pack < rows.num_packs; ++pack) {
+    Vector* const value = worker.value;
+    rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector columns[kPackSize];
-      const std::int64_t stride = rows.stride(pack);
-      const Real* const start = from + rows.offset(pack);
-      for (int i = 0; i < kPackSize; ++i) columns[i] = load_pack<Real>(start + row[i] * stride);
+      for (int i = 0; i < kPackSize; ++i) columns[i] = load_pack<Real>(from + start + row[i] * stride);
       transpose<Real>(columns);
       const std::int32_t* const slot = ends.slot[player] + pack * kPackSize;
       const double* const scale = ends.scale + pack * kPackSize;
-      for (int i = 0; i < kPackSize; ++i) worker.value[slot[i]] += columns[i] * static_cast<Real>(sign * scale[i]);
-    }
+      for (int i = 0; i < kPackSize; ++i) value[slot[i]] += columns[i] * static_cast<Real>(sign * scale[i]);
+    });
   }
 
   void update(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) {
@@ -482,22 +478,21 @@ class HoldemSweep {
     Real* const out = worker.streets[above.street].flat_value[player].data();
     const auto num_hands = static_cast<int>(std::min<std::int64_t>(kPackSize, side.num_hands - tile * kPackSize));
     const std::int32_t num_lines = form_.streets[board.street].num_lines;
-    for (std::int32_t pack = 0; pack < rows.num_packs; ++pack) {
+    rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector lines[kPackSize];
       for (int i = 0; i < kPackSize; ++i) {
         const std::int32_t line = pack * kPackSize + i;
         lines[i] = line < num_lines ? worker.value[line] : Vector{};
       }
       transpose<Real>(lines);
-      const std::int64_t stride = rows.stride(pack);
       for (std::int64_t image = 0; image < board.num_images; ++image) {
         const std::int32_t* const row = form_.target + side.first_target + image * side.num_rows() + tile * kPackSize;
         for (int i = 0; i < num_hands; ++i) {
-          Real* const to = out + rows.offset(pack) + row[i] * stride;
+          Real* const to = out + start + row[i] * stride;
           store_pack<Real>(to, load_pack<Real>(to) + lines[i]);
         }
       }
-    }
+    });
   }
 
   std::int64_t first_cell(const HoldemBoard& board, int player, std::int64_t tile) const {

@@ -85,11 +85,16 @@ struct BlockLayout {
   std::int32_t num_blocks() const { return (num_packs + block_packs - 1) / block_packs; }
   std::int32_t width(std::int32_t block) const { return std::min(block_packs, num_packs - block * block_packs); }
   std::int64_t block_start(std::int32_t block) const { return num_rows * block * block_packs * kPackSize; }
-  std::int64_t offset(std::int32_t pack) const {  // of row 0
-    const std::int32_t block = pack / block_packs;
-    return block_start(block) + (pack - block * block_packs) * kPackSize;
+
+  // Calls `work(pack, offset of row 0, distance of rows)` for every pack of columns.
+  template <typename Work>
+  [[gnu::always_inline]] void for_packs(Work&& work) const {
+    for (std::int32_t first = 0; first < num_packs; first += block_packs) {
+      const std::int32_t packs = std::min(block_packs, num_packs - first);
+      const std::int64_t start = num_rows * first * kPackSize;
+      for (std::int32_t k = 0; k < packs; ++k) work(first + k, start + k * kPackSize, packs * kPackSize);
+    }
   }
-  std::int64_t stride(std::int32_t pack) const { return width(pack / block_packs) * kPackSize; }
 };
 
 }  // namespace equipoise

@@ -2,7 +2,7 @@
 """A hold'em tree and the history tree of the same spot, number by number.
 
 The twin of native/holdem.hpp is CFR over single histories, which knows nothing of boards, tiles or sorted hands.
-Regrets of a history tree carry the chances of the own hand and of the cards dealt since; those of a hold'em tree do not.
+Regrets of a history tree carry the chances of the own hand and of the cards dealt since, ours do not.
 """
 
 import numpy as np

@@ -190,9 +190,9 @@ SYMMETRIC = {
 }
 
 
-@pytest.mark.parametrize("name", SYMMETRIC)
-def test_suits_that_differ_by_name_share_a_board(name):
-    board, ranges = SYMMETRIC[name]
+@pytest.mark.parametrize("case", SYMMETRIC)
+def test_suits_that_differ_by_name_share_a_board(case):
+    board, ranges = SYMMETRIC[case]
     table = spot(board, ranges, menu="100%, a / a; flop: a", deck=DECKS["small"], pot=20, stacks=(60, 60))
     merged, plain = build_holdem_tree(table), build_holdem_tree(table, merges_suits=False)
     assert len(merged.boards) < len(plain.boards)
