@@ -120,7 +120,7 @@ class HoldemKernel:
         Games", IJCAI, for showdowns in one walk over sorted hands and for merging suits.
     Symbols: a player's reach at a betting line -> slots of a tile of hands; values of terminals -> columns.
     Departs from the paper: all terminals of a board are evaluated together, columns of terminals innermost.
-    Checked by: tests/solvers/test_holdem.py, tests/kernels/test_showdown.py.
+    Checked by: tests/solvers/test_holdem.py, tests/trees/test_holdem.py.
     """
 
     def __init__(self, arrays: HoldemArrays) -> None:
