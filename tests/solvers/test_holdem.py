@@ -13,7 +13,7 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
-from equipoise.kernels.history import Fallback
+from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
-from equipoise.kernels.history import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
+from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
 
 __all__ = ["MAX_ACTIONS", "TILE", "BoardFields", "HoldemArrays", "HoldemKernel", "HoldemTables", "StreetFields"]
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
-from equipoise.kernels.history import PolicyMap
 from equipoise.kernels.holdem import HoldemKernel, HoldemTables, TableArray
+from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.trees.holdem import HoldemTree
