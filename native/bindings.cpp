@@ -5,6 +5,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <map>
+
+#include "cardsets.hpp"
+#include "equity.hpp"
+#include "handeval.hpp"
 #include "history.hpp"
 #include "public.hpp"
 #include "sampling.hpp"
@@ -22,6 +28,8 @@ using Doubles = Array<const double>;
 using MutableDoubles = Array<double>;
 using Bytes = Array<const std::int8_t>;
 using MutableWords = Array<std::uint64_t>;
+using Cards = Array<const std::uint8_t>;
+using Strengths = Array<std::uint16_t>;
 
 // Keeps the arrays alive that its form points into.
 struct BoundHistoryForm {
@@ -56,6 +64,7 @@ struct BoundPublicForm {
   PublicForm form;
   std::vector<Ints> ints;
   std::vector<Doubles> doubles;
+  std::map<int, std::array<TeamPlan, 2>> teams;  // by number of threads: who does what, for both players
 
   BoundPublicForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays)
       : ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
@@ -83,26 +92,12 @@ struct BoundPublicForm {
       form.max_actions = std::max(form.max_actions, static_cast<int>(form.steps[s].num_actions));
     }
   }
-};
 
-// Who of a team of threads does what, for both players.
-struct PublicTeam {
-  TeamPlan plans[2];
-
-  PublicTeam(const BoundPublicForm& bound, int num_threads)
-      : plans{plan_team(bound.form, 0, num_threads), plan_team(bound.form, 1, num_threads)} {}
-
-  // Cells of each thread's part, then the trunk's.
-  std::vector<std::int64_t> loads(int player) const {
-    std::vector<std::int64_t> out;
-    const auto count = [&](const Part& part) {
-      std::int64_t sum = 0;
-      for (const Share& cells : part.cells) sum += cells.end - cells.begin;
-      out.push_back(sum);
-    };
-    for (const Part& part : plans[player].parts) count(part);
-    count(plans[player].trunk);
-    return out;
+  const TeamPlan* team(int num_threads) {
+    if (!teams.contains(num_threads)) {
+      teams[num_threads] = {plan_team(form, 0, num_threads), plan_team(form, 1, num_threads)};
+    }
+    return teams[num_threads].data();
   }
 };
 
@@ -114,13 +109,39 @@ Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool floors_reg
               .tracks_variance = tracks_variance};
 }
 
-void bind_history(nb::module_& module) {
-  nb::class_<BoundHistoryForm>(module, "HistoryForm")
-      .def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
+// Overwrites the own reach of everything with that of `strategy`.
+void realize_all(const HistoryForm& form, const double* strategy, double* realization) {
+  for (int player = 0; player < form.num_players; ++player) realization[form.sequence_start[player]] = 1.0;
+  realize(form, 0, form.infoset_start[form.num_players], strategy, realization);
+}
 
-  module.def(
-      "history_iterate",
-      [](const BoundHistoryForm& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+// The root's cells are given.
+void realize_all(const PublicForm& form, const double* strategy, double* realization) {
+  for (int player = 0; player < 2; ++player) spread(form, player, strategy, realization);
+}
+
+// Iterations t = first_t and on, one per row, without the GIL; what a team shares is planned before it is given up.
+void run_iterations(BoundHistoryForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
+  nb::gil_scoped_release release;
+  Workspace workspace;
+  iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+}
+
+void run_iterations(BoundPublicForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
+  const TeamPlan* plans = bound.team(num_threads);
+  nb::gil_scoped_release release;
+  PublicWorkspace workspace;
+  iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, workspace);
+}
+
+// What sweeps over any form of tree offer, as methods of its class.
+template <typename Bound>
+void bind_sweeps(nb::class_<Bound> bound_class) {
+  bound_class.def(
+      "iterate",
+      [](Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
          bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
          MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
          MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
@@ -130,71 +151,37 @@ void bind_history(nb::module_& module) {
         static_assert(sizeof(Discount) == 5 * sizeof(double));
         const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-        nb::gil_scoped_release release;
-        Workspace workspace;
-        iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+        run_iterations(bound, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables);
       });
-  module.def("history_realize", [](const BoundHistoryForm& bound, Doubles strategy, MutableDoubles realization) {
-    const HistoryForm& form = bound.form;
-    for (int player = 0; player < form.num_players; ++player) realization.data()[form.sequence_start[player]] = 1.0;
-    realize(form, 0, form.infoset_start[form.num_players], strategy.data(), realization.data());
+  bound_class.def("realize", [](const Bound& bound, Doubles strategy, MutableDoubles realization) {
+    realize_all(bound.form, strategy.data(), realization.data());
   });
-  module.def("history_normalize", [](const BoundHistoryForm& bound, Doubles sums, MutableDoubles out) {
+  bound_class.def("normalize", [](const Bound& bound, Doubles sums, MutableDoubles out) {
     normalize_sums(bound.form, sums.data(), out.data());
   });
-  module.def("history_terminal_values", [](const BoundHistoryForm& bound, int player, Doubles realization,
-                                           int num_threads, MutableDoubles cfv) {
+  bound_class.def("terminal_values", [](const Bound& bound, int player, Doubles realization, int num_threads,
+                                        MutableDoubles cfv) {
     nb::gil_scoped_release release;
     evaluate_terminals(bound.form, player, realization.data(), num_threads, cfv.data());
   });
-  module.def("history_back_up_best",
-             [](const BoundHistoryForm& bound, int player, MutableDoubles cfv, MutableDoubles best) {
-               back_up_best(bound.form, player, cfv.data(), best.data());
-             });
-  module.def("history_back_up_strategy",
-             [](const BoundHistoryForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
-               back_up_strategy(bound.form, player, strategy.data(), cfv.data());
-             });
+  bound_class.def("back_up_best", [](const Bound& bound, int player, MutableDoubles cfv, MutableDoubles best) {
+    back_up_best(bound.form, player, cfv.data(), best.data());
+  });
+  bound_class.def("back_up_strategy", [](const Bound& bound, int player, Doubles strategy, MutableDoubles cfv) {
+    back_up_strategy(bound.form, player, strategy.data(), cfv.data());
+  });
+}
+
+void bind_history(nb::module_& module) {
+  nb::class_<BoundHistoryForm> history(module, "HistoryForm");
+  history.def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
+  bind_sweeps(history);
 }
 
 void bind_public(nb::module_& module) {
-  nb::class_<BoundPublicForm>(module, "PublicForm").def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
-  nb::class_<PublicTeam>(module, "PublicTeam").def(nb::init<const BoundPublicForm&, int>()).def("loads", &PublicTeam::loads);
-
-  module.def(
-      "public_iterate",
-      [](const BoundPublicForm& bound, const PublicTeam& team, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
-         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating,
-         MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
-         MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
-        const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
-        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),     realization.data(),
-                            last_regret.data(), scale.data(),        value_moments.data()};
-        const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
-        const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-        nb::gil_scoped_release release;
-        PublicWorkspace workspace;
-        iterate(bound.form, team.plans, rule, rows, first_t, num_iterations, is_alternating, tables, workspace);
-      });
-  module.def("public_realize", [](const BoundPublicForm& bound, Doubles strategy, MutableDoubles reach) {
-    for (int player = 0; player < 2; ++player) spread(bound.form, player, strategy.data(), reach.data());
-  });
-  module.def("public_normalize", [](const BoundPublicForm& bound, Doubles sums, MutableDoubles out) {
-    normalize_sums(bound.form, sums.data(), out.data());
-  });
-  module.def("public_terminal_values",
-             [](const BoundPublicForm& bound, int player, Doubles reach, int num_threads, MutableDoubles cfv) {
-               nb::gil_scoped_release release;
-               evaluate_terminals(bound.form, player, reach.data(), num_threads, cfv.data());
-             });
-  module.def("public_back_up_best",
-             [](const BoundPublicForm& bound, int player, MutableDoubles cfv, MutableDoubles best) {
-               back_up_best(bound.form, player, cfv.data(), best.data());
-             });
-  module.def("public_back_up_strategy",
-             [](const BoundPublicForm& bound, int player, Doubles strategy, MutableDoubles cfv) {
-               back_up_strategy(bound.form, player, strategy.data(), cfv.data());
-             });
+  nb::class_<BoundPublicForm> form(module, "PublicForm");
+  form.def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
+  bind_sweeps(form);
 }
 
 // Keeps the arrays alive that its form points into, and the scratch memory of its traversals.
@@ -310,9 +297,63 @@ void bind_policy(nb::module_& module) {
              });
 }
 
+void bind_cards(nb::module_& module) {
+  nb::class_<HandEvaluator>(module, "HandEvaluator")
+      .def("__init__",
+           [](HandEvaluator* self, std::uint32_t rank_mask, bool flush_beats_full_house, bool trips_beat_straight) {
+             new (self) HandEvaluator({rank_mask, flush_beats_full_house, trips_beat_straight});
+           });
+
+  module.def("hand_categories", [](const HandEvaluator& evaluator, Array<std::uint8_t> out) {
+    for (int strength = 0; strength < kNumStrengths; ++strength) {
+      out.data()[strength] = static_cast<std::uint8_t>(evaluator.category(strength));
+    }
+  });
+  module.def("evaluate_hands", [](const HandEvaluator& evaluator, Cards cards, Strengths out) {
+    const auto num_hands = static_cast<std::int64_t>(cards.shape(0));
+    nb::gil_scoped_release release;
+    switch (cards.shape(1)) {
+      case 5:
+        return evaluate_hands<5>(evaluator, cards.data(), num_hands, out.data());
+      case 6:
+        return evaluate_hands<6>(evaluator, cards.data(), num_hands, out.data());
+      default:
+        return evaluate_hands<7>(evaluator, cards.data(), num_hands, out.data());
+    }
+  });
+  module.def("evaluate_hole_cards", [](const HandEvaluator& evaluator, Cards boards, Cards hole_cards, Strengths out) {
+    const auto num_boards = static_cast<std::int64_t>(boards.shape(0));
+    const auto num_board = static_cast<std::int64_t>(boards.shape(1));
+    const auto num_hands = static_cast<std::int64_t>(hole_cards.shape(0));
+    nb::gil_scoped_release release;
+    for (std::int64_t i = 0; i < num_boards; ++i) {
+      evaluate_hole_cards(evaluator, boards.data() + i * num_board, static_cast<int>(num_board), hole_cards.data(),
+                          num_hands, out.data() + i * num_hands);
+    }
+  });
+  module.def("list_card_sets", [](Cards cards, int size, Cards permutations, Array<std::uint8_t> sets,
+                                  Array<std::uint8_t> counts) {
+    nb::gil_scoped_release release;
+    return CardSetLister(cards.data(), static_cast<int>(cards.size()), size, permutations.data(),
+                         static_cast<int>(permutations.shape(0)), sets.data(), counts.data())
+        .list();
+  });
+  module.def("accumulate_showdowns",
+             [](const HandEvaluator& evaluator, Cards hole_cards, Doubles first_reach, Doubles second_reach,
+                Cards boards, Doubles weights, MutableDoubles out) {
+               const auto num_hands = static_cast<std::int64_t>(hole_cards.shape(0));
+               nb::gil_scoped_release release;
+               accumulate_showdowns(evaluator, hole_cards.data(), num_hands, first_reach.data(), second_reach.data(),
+                                    boards.data(), weights.data(), static_cast<std::int64_t>(boards.shape(0)), out.data());
+             });
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
+  // caches of Python modules hold forms until the interpreter ends; that is no leak worth a message
+  nb::set_leak_warnings(false);
+  bind_cards(module);
   bind_policy(module);
   bind_history(module);
   bind_public(module);

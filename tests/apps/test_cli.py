@@ -14,6 +14,7 @@ from equipoise.apps.methods import METHODS
 from equipoise.core import checkpoint, files, memory
 from equipoise.core.checkpoint import Kind
 from equipoise.games.registry import game_names
+from equipoise.solvers import treeless_mccfr
 from equipoise.solvers.saved_run import SavedRun
 from equipoise.solvers.strategy import TabularStrategy
 
@@ -30,6 +31,7 @@ KEYS = {
     "seed": int,
     "version": str,
 }
+SAMPLED = ["solve", "phantom_tic_tac_toe", "--method", "outcome", "--form", "game"]  # too large for a tree
 Usage = namedtuple("Usage", ["total", "used", "free"])
 
 
@@ -96,6 +98,80 @@ def test_both_forms_compute_the_same(equipoise):
     assert evaluated["exploitability"] == pytest.approx(results[1]["exploitability"], abs=1e-12)
 
 
+@pytest.mark.parametrize("method", ["external", "outcome"])
+def test_without_a_tree_a_small_game_is_measured_exactly(equipoise, method):
+    command = ("solve", "kuhn", "--form", "game", "--method", method, "-n", 3000, "--out", "kuhn.eq", "--json")
+    result = equipoise(*command).json
+    assert {key: type(result[key]) for key in KEYS} == KEYS
+    assert result["exploitability"] < 0.1
+    assert (result["num_histories"], result["num_infosets"], result["form"]) == (58, 12, "game")
+    assert result["why"] is result["sampled"] is None
+    evaluated = equipoise("evaluate", "kuhn.eq", "--json").json
+    assert evaluated["exploitability"] == pytest.approx(result["exploitability"], abs=1e-12)
+
+
+def test_a_game_too_large_for_a_tree_is_sampled_and_nothing_is_claimed(equipoise):
+    outcome = equipoise(*SAMPLED, "-n", 100, "--out", "p.eq", "--plot", "p.png", "--json")
+    result = outcome.json
+    assert outcome.code == 0
+    assert [key for key in KEYS if result[key] is None] == [
+        "exploitability", "nash_conv", "game_value", "num_histories", "num_infosets"
+    ]  # fmt: skip
+    assert re.search(r"has about [12]\.\de\+10 histories, by sampling", result["why"])
+    assert "no exploitability: phantom_tic_tac_toe has about" in outcome.err
+    figures = result["sampled"]
+    assert figures["num_infostates"] > 500
+    assert figures["regret_bound"] > 0
+    assert len(figures["values_against_uniform"]) == len(figures["standard_errors"]) == 2
+    assert result["table_bytes"] > 100_000
+    assert result["target"] is None
+    assert result["progress"][-1]["exploitability"] is None
+
+    evaluated = equipoise("evaluate", "p.eq", "--json").json
+    assert evaluated["exploitability"] is evaluated["nash_conv"] is evaluated["values"] is None
+    assert "histories, by sampling; a best response would visit all of them" in evaluated["why"]
+    assert evaluated["sampled"]["regret_bound"] == figures["regret_bound"]
+    assert "exploitability not known: phantom_tic_tac_toe has about" in equipoise("evaluate", "p.eq").out
+    assert equipoise("show", "p.eq", "--limit", 2, "--json").json["num_matching"] == figures["num_infostates"]
+
+    table = equipoise("solve", "phantom_tic_tac_toe", "-n", 120, "--out", "p.eq", "--resume")
+    assert "not known: phantom_tic_tac_toe has about" in table.out
+    assert "values against uniform, sampled" in table.out
+
+
+def test_a_run_without_a_tree_is_evaluated_though_it_met_little(equipoise):
+    command = ("solve", "leduc", "--form", "game", "--method", "outcome", "-n", 2, "--out", "leduc.eq", "--json")
+    solved = equipoise(*command).json
+    evaluated = equipoise("evaluate", "leduc.eq", "--json").json
+    assert evaluated["exploitability"] == pytest.approx(solved["exploitability"], abs=1e-12)
+    assert equipoise("show", "leduc.eq", "--json").json["num_matching"] < evaluated["num_infosets"]
+    for limit in (100, 9000):  # hopeless from the start, and given up on the way
+        limited = equipoise("evaluate", "leduc.eq", "--max-histories", limit, "--json").json
+        assert limited["exploitability"] is None
+        assert f"{limit:,}" in limited["why"]
+
+
+def test_without_a_tree_memory_ends_a_run_and_keeps_it(equipoise, monkeypatch):
+    monkeypatch.setattr(treeless_mccfr, "available_bytes", lambda: 1_000_000)
+    outcome = equipoise(*SAMPLED, "-n", 100_000, "--out", "p.eq", "--json")
+    assert (outcome.code, outcome.json["stopped_by"]) == (0, "memory")
+    assert outcome.json["table_bytes"] < 500_000
+    again = equipoise(*SAMPLED, "-n", 100_000, "--out", "p.eq", "--resume", "--json")
+    assert (again.code, again.json["stopped_by"]) == (0, "memory")
+    assert again.json["iterations"] == outcome.json["iterations"]
+    assert "the tables have reached the memory" in again.err
+
+
+def test_compare_without_a_tree(equipoise):
+    command = ("compare", "phantom_tic_tac_toe", "--form", "game", "--rules", "outcome,outcome:lcfr(500)", "-n", 20)
+    result = equipoise(*command, "--json", "--plot", "c.png").json
+    assert [row["exploitability"] for row in result["rows"]] == [None, None]
+    assert [row["sampled"]["num_infostates"] > 0 for row in result["rows"]] == [True, True]
+    assert "has about" in result["why"]
+    table = equipoise(*command).out
+    assert "regret bound (sampled)" in table
+
+
 def test_the_vector_form_says_its_sizes_before_its_tables(equipoise):
     errors = equipoise("solve", "leduc", "--form", "vector", "-n", 5).err
     assert "9,457 histories, 465 public states, 3,492 cells, 936 information sets, vector tree of" in errors
@@ -160,6 +236,18 @@ def test_missed_target_has_its_own_exit_code(equipoise):
         (["solve", "kuhn", "-p", "players=3", "--form", "vector"], "public form is for 2 players"),
         (["solve", "kuhn", "--method", "egt", "--form", "vector"], "egt has no vector form"),
         (["compare", "kuhn", "--rules", "dcfr,flop", "--form", "vector"], "flop has no vector form"),
+        (
+            ["solve", "kuhn", "--form", "game"],
+            r"cfr needs a tree; without one \(--form game\) there are external, outc",
+        ),
+        (["solve", "kuhn", "--method", "chance", "--form", "game"], "chance needs a tree"),
+        (["solve", "phantom_tic_tac_toe", "--method", "outcome"], "Without a tree: --form game"),
+        ([*SAMPLED, "--target", "0.01"], r"--target 0\.01 needs an exploitability; phantom_tic_tac_toe has about"),
+        (["compare", *SAMPLED[1:2], *SAMPLED[4:], "--rules", "outcome", "--target", "0.01"], "needs an exploitability"),
+        (
+            ["solve", "phantom_tic_tac_toe", "-p", "rows=5", "-p", "columns=5", "--method", "external", *SAMPLED[4:]],
+            r"nodes in a single traversal.*--method outcome walks single paths",
+        ),
         (["solve", "leduc", "--max-histories", "100"], "too large|more than 100 histories"),
         (["solve", "phantom_tic_tac_toe"], r"too large: sampling suggests about .* [GT]B"),
         (["solve", "openspiel:no_such_game"], "no_such_game"),
@@ -290,6 +378,8 @@ def test_existing_result_is_not_overwritten_unasked(equipoise):
         ["--form", "vector", "--rule", "pcfr+"],
         ["--method", "external", "--rule", "lcfr(500)", "--seed", "3"],
         ["--method", "outcome"],
+        ["--method", "external", "--form", "game", "--rule", "lcfr(500)", "--seed", "3"],
+        ["--method", "outcome", "--form", "game"],
         ["--method", "egt"],
         ["--method", "flop"],
     ],

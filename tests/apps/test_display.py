@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 import io
 
 import pytest
@@ -6,7 +7,7 @@ from rich.console import Console
 
 from equipoise.apps import display
 from equipoise.apps.display import BuildDisplay, SolveDisplay, sparkline
-from equipoise.core.progress import Progress
+from equipoise.core.progress import Progress, SampledFigures
 
 RECORD = Progress(
     iteration=1234,
@@ -18,6 +19,17 @@ RECORD = Progress(
     seconds_left=59.0,
     nodes_touched=10,
 )
+
+
+FIGURES = SampledFigures(
+    num_infostates=80_123,
+    regret_bound=123.4,
+    values_against_uniform=(0.61, -0.02),
+    standard_errors=(0.017, 0.021),
+    uniform_values=(0.3, -0.3),
+    num_playouts=500,
+)
+SAMPLED = dataclasses.replace(RECORD, exploitability=None, nash_conv=None, game_value=None, sampled=FIGURES)
 
 
 def make_console(*, is_terminal):
@@ -41,6 +53,19 @@ def test_a_file_sees_a_line_now_and_then(monkeypatch, seconds):
         shown.update(RECORD)
     line = "kuhn: iteration 1,234, exploitability 3.20e-05, 120,000 iterations/s, 1:01, 59.0 s left\n"
     assert console.file.getvalue() == ("" if seconds else line)
+
+
+def test_sampled_figures_say_that_they_are(monkeypatch):
+    monkeypatch.setattr(display, "SECONDS_BETWEEN_LINES", 0.0)
+    terminal, file = make_console(is_terminal=True), make_console(is_terminal=False)
+    for console in (terminal, file):
+        with SolveDisplay(console, "phantom") as shown:
+            shown.update(SAMPLED)
+    for text in ("regret bound, sampled", "123", "value against uniform, sampled", "+0.610 ± 0.017", "80,123"):
+        assert text in terminal.file.getvalue()
+    line = " ".join(file.file.getvalue().split())
+    assert "80,123 information states, player 0 against uniform +0.610 ± 0.017 (sampled)" in line
+    assert "exploitability" not in line + terminal.file.getvalue()
 
 
 def test_a_growing_tree_is_shown(monkeypatch):

@@ -42,9 +42,9 @@ def run(directory, *arguments):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("method", ["cfr", "external"])
+@pytest.mark.parametrize("method", [["cfr"], ["external"], ["outcome", "--form", "game"]], ids=" ".join)
 def test_an_interrupted_run_is_kept_and_goes_on_to_the_bit(tmp_path, number, code, method):
-    solve = ("solve", "leduc", "-p", "merge_suits=true", "--method", method)
+    solve = ("solve", "leduc", "-p", "merge_suits=true", "--method", *method)
     process = start(tmp_path, *solve, "--iterations", "1000000000", "--out", "halted.eq", "--json")
     process.send_signal(number)
     out, err = process.communicate(timeout=30)

@@ -4,7 +4,7 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.history import Fallback
+from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver, payoff_ranges
 from equipoise.solvers.rules import (
@@ -204,5 +204,5 @@ def test_swapping_players_negates_the_game():
 
 
 def test_thread_count_must_be_positive():
-    with pytest.raises(ConfigError, match="num_threads must be at least 1, got 0"):
+    with pytest.raises(ConfigError, match="num_threads must be between 1 and 256, got 0"):
         CFRSolver(build_history_tree(make_game("kuhn")), CFR(), num_threads=0)

@@ -87,7 +87,7 @@ def test_games_that_are_not_two_player_zero_sum_are_refused():
 
 
 def test_a_team_of_no_threads_is_refused():
-    with pytest.raises(ConfigError, match="num_threads must be at least 1"):
+    with pytest.raises(ConfigError, match="num_threads must be between 1 and 256"):
         EGTSolver(build_history_tree(GAMES["kuhn"]), num_threads=0)
 
 

@@ -10,11 +10,21 @@ from equipoise.solvers.rules import CFRPlus
 from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.trees.history import build_history_tree
 
+SMALL_HOLDEM = {"deck": "QKA/chs", "stacks": "6,6", "small_blind": 1, "big_blind": 2}
+MANY_PLAYERS = {"holdem_six"}
+
 # parameters that make a registered game small enough for the LP to take seconds; None: as it is
 SMALL = {
     "coin_toss": [{}, {"subgames": 2}],
     "dcfr_slow_2x2": [{}],
+    "flop_holdem": [{"deck": "QKA/chs", "ranges": "AcAh, KcKs, QcKh | QsQh, AcKh, AhKs", "max_raises": "1,2"}],
     "goofspiel": [{"cards": 4}, {"cards": 4, "reveal_bids": False}, {"cards": 3, "prizes": "random"}],
+    "holdem": [{**SMALL_HOLDEM, "last_street": "flop", "ranges": "AcAh, KcKs, QcKh | QsQh, AcKh, AhKs"}],
+    "holdem_endgame": [
+        {**SMALL_HOLDEM, "deck": "tiny", "board": "ThJhQsKsAh", "pot": 4, "menu": "50%, a"},
+        {**SMALL_HOLDEM, "deck": "tiny", "board": "ThJhQsKs", "pot": 4, "ranges": "AhAs, KhJs:0.5 | AhKh, AsTs, AhTs"},
+    ],
+    "holdem_limit": [{"deck": "QKA/chs", "ranges": "AcAh, KcKs | QsQh, AcKh", "max_raises": "1"}],
     "kuhn": [{}],
     "leduc": [{}, {"merge_suits": True}, {"ranks": 4, "suits": 1}],
     "leduc5": [{"second_sizes": "4"}],
@@ -29,7 +39,7 @@ SMALL = {
 
 
 def test_no_game_is_forgotten():
-    assert set(SMALL) == set(game_names())
+    assert set(SMALL) | MANY_PLAYERS == set(game_names())
 
 
 @pytest.mark.parametrize(

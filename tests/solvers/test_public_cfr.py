@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from equipoise.games.registry import make_game
-from equipoise.kernels.history import Fallback
+from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes, payoff_ranges
 from equipoise.solvers.rules import (
     CFR,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.kernels.history import PolicyMap, apply_policy_map
+from equipoise.kernels.sweeps import PolicyMap, apply_policy_map
 
 REWARD_RANGE = 3.0
 

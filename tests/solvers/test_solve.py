@@ -60,8 +60,14 @@ def test_kuhn_without_a_word():
     assert solution.stopped_by is StopReason.TARGET
 
 
+def test_a_solution_needs_a_tree():
+    with pytest.raises(ConfigError, match="needs a tree; without one, drive a TreelessMCCFRSolver"):
+        equipoise.solve(equipoise.make_game("kuhn"), iterations=20, form=equipoise.Form.GAME)
+
+
 def test_both_forms_give_the_same_table():
-    solutions = [equipoise.solve(equipoise.make_game("leduc"), iterations=20, form=form) for form in equipoise.Form]
+    forms = (equipoise.Form.HISTORY, equipoise.Form.VECTOR)
+    solutions = [equipoise.solve(equipoise.make_game("leduc"), iterations=20, form=form) for form in forms]
     assert solutions[1].exploitability == pytest.approx(solutions[0].exploitability, abs=1e-12)
     tables = [solution.strategy for solution in solutions]
     keys = list(zip(tables[0].player.tolist(), tables[0].infostates, strict=True))

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from equipoise.apps.display import SolveDisplay, format_duration, format_small, make_console
+from equipoise.apps.display import SolveDisplay, format_duration, format_estimate, format_optional, make_console
 from equipoise.apps.methods import METHODS, check_config, find_method, normalize_rule
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import format_game, parse_game_options, split_list
@@ -62,6 +63,8 @@ def compare(options: CompareOptions) -> None:
     stopping = _stopping(options)
     curves: dict[str, list[Progress]] = {}
     grown = grow_tree(game, options.form, max_histories=options.max_histories, console=console)
+    if grown.why is not None and stopping.target is not None:
+        raise ConfigError(f"--target needs an exploitability; {grown.why}")
     with SignalFlag() as flag:
         for name, config in configs.items():
             prepared = prepare(grown, config, console=console)
@@ -92,6 +95,7 @@ def compare(options: CompareOptions) -> None:
                 "version": version(),
                 "commit": find_commit(),
                 "plot": None if options.plot is None else str(options.plot),
+                "why": grown.why,
                 "rows": rows,
             }
         )
@@ -155,22 +159,33 @@ def _describe(config: RunConfig, records: list[Progress]) -> dict[str, Any]:
         "exploitability": last.exploitability,
         "nash_conv": last.nash_conv,
         "game_value": last.game_value,
+        "sampled": None if last.sampled is None else dataclasses.asdict(last.sampled),
         "progress": [dataclasses.asdict(record) for record in records],
     }
 
 
 def _as_table(game: Game[Any], curves: dict[str, list[Progress]]) -> Table:
     table = Table(title=format_game(game), title_justify="left")
+    is_sampled = any(records[-1].sampled is not None for records in curves.values())
     table.add_column("rule", overflow="fold")
-    for name in ("iterations", "time", "exploitability", "value"):
+    quality = ("regret bound (sampled)", "against uniform (sampled)") if is_sampled else ("exploitability", "value")
+    for name in ("iterations", "time", *quality):
         table.add_column(name, justify="right", no_wrap=True)
-    for name, records in sorted(curves.items(), key=lambda item: item[1][-1].exploitability):
+    for name, records in sorted(curves.items(), key=lambda item: _rank(item[1][-1])):
         last = records[-1]
-        table.add_row(
-            name,
-            f"{last.iteration:,}",
-            format_duration(last.seconds),
-            format_small(last.exploitability),
-            f"{last.game_value:+.6f}",
-        )
+        table.add_row(name, f"{last.iteration:,}", format_duration(last.seconds), *_quality(last))
     return table
+
+
+def _rank(record: Progress) -> float:
+    value = record.exploitability if record.sampled is None else record.sampled.regret_bound
+    return math.inf if value is None else value
+
+
+def _quality(record: Progress) -> tuple[str, str]:
+    """Returns how good the result is and its value, in the columns of the table."""
+    if record.sampled is not None:
+        figures = record.sampled
+        estimate = format_estimate(figures.values_against_uniform[0], figures.standard_errors[0])
+        return format_optional(figures.regret_bound), estimate
+    return format_optional(record.exploitability), "" if record.game_value is None else f"{record.game_value:+.6f}"

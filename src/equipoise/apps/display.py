@@ -16,9 +16,19 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from equipoise.core.progress import Progress
+from equipoise.core.progress import Progress, SampledFigures
 
-__all__ = ["BuildDisplay", "SolveDisplay", "format_duration", "format_small", "make_console", "sparkline"]
+__all__ = [
+    "BuildDisplay",
+    "SolveDisplay",
+    "describe_figures",
+    "format_duration",
+    "format_estimate",
+    "format_optional",
+    "format_small",
+    "make_console",
+    "sparkline",
+]
 
 SECONDS_BETWEEN_LINES = 5.0  # where the output is not a terminal
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -54,6 +64,36 @@ def format_small(value: float) -> str:
     if value == 0 or abs(value) >= 1e-3:
         return f"{value:.3g}"
     return f"{value:.2e}"
+
+
+def format_optional(value: float | None) -> str:
+    """Returns a number that may be tiny, or that it is not known.
+
+    >>> format_optional(0.25), format_optional(None)
+    ('0.25', 'not known')
+    """
+    return "not known" if value is None else format_small(value)
+
+
+def format_estimate(mean: float, standard_error: float) -> str:
+    """Returns an estimate with its standard error.
+
+    >>> format_estimate(0.6065, 0.0162)
+    '+0.607 ± 0.016'
+    """
+    return f"{mean:+.3f} ± {standard_error:.3f}"
+
+
+def describe_figures(figures: SampledFigures) -> dict[str, str]:
+    """Returns figures that were sampled, each under a name that says so."""
+    estimates = zip(figures.values_against_uniform, figures.standard_errors, strict=True)
+    values = ", ".join(format_estimate(mean, error) for mean, error in estimates)
+    return {
+        "information states met": f"{figures.num_infostates:,}",
+        "regret bound, sampled": format_optional(figures.regret_bound),
+        "values against uniform, sampled": f"{values} (standard errors, {figures.num_playouts:,} games each)",
+        "uniform against uniform, sampled": ", ".join(f"{value:+.3f}" for value in figures.uniform_values),
+    }
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -132,7 +172,8 @@ class SolveDisplay:
 
     def update(self, record: Progress) -> None:
         """Shows a record."""
-        self.history.append(record.exploitability)
+        height = record.sampled.regret_bound if record.sampled is not None else record.exploitability
+        self.history.append(height or 0.0)
         if self.live is not None:
             self.live.update(self._panel(record))
         elif time.monotonic() - self.last_line >= SECONDS_BETWEEN_LINES:
@@ -146,16 +187,34 @@ class SolveDisplay:
         grid.add_column(style="dim")
         grid.add_column(justify="right", min_width=12)
         left = "-" if record.seconds_left is None else format_duration(record.seconds_left)
-        exploitability = Text(format_small(record.exploitability), style="bold green")
-        grid.add_row("iteration", f"{record.iteration:,}", "exploitability", exploitability)
-        grid.add_row("rate", f"{record.iterations_per_second:,.0f} /s", "value", f"{record.game_value:+.6f}")
+        figures = record.sampled
+        if figures is None:
+            quality = ("exploitability", Text(format_optional(record.exploitability), style="bold green"))
+            value = ("value", "-" if record.game_value is None else f"{record.game_value:+.6f}")
+        else:
+            quality = ("regret bound, sampled", Text(format_optional(figures.regret_bound), style="bold"))
+            value = ("value against uniform, sampled", _first_estimate(figures))
+        grid.add_row("iteration", f"{record.iteration:,}", *quality)
+        grid.add_row("rate", f"{record.iterations_per_second:,.0f} /s", *value)
         grid.add_row("elapsed", format_duration(record.seconds), "left", left)
+        if figures is not None:
+            grid.add_row("information states", f"{figures.num_infostates:,}", "", "")
         return Group(Text(self.title, style="bold"), grid, Text(sparkline(self.history), style="green"))
 
 
 def _line(title: str, record: Progress) -> str:
     left = "" if record.seconds_left is None else f", {format_duration(record.seconds_left)} left"
+    quality = f"exploitability {format_optional(record.exploitability)}"
+    if record.sampled is not None:
+        quality = (
+            f"{record.sampled.num_infostates:,} information states, "
+            f"player 0 against uniform {_first_estimate(record.sampled)} (sampled)"
+        )
     return (
-        f"{title}: iteration {record.iteration:,}, exploitability {format_small(record.exploitability)}, "
+        f"{title}: iteration {record.iteration:,}, {quality}, "
         f"{record.iterations_per_second:,.0f} iterations/s, {format_duration(record.seconds)}{left}"
     )
+
+
+def _first_estimate(figures: SampledFigures) -> str:
+    return format_estimate(figures.values_against_uniform[0], figures.standard_errors[0])

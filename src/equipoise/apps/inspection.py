@@ -12,19 +12,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
-from equipoise.apps.display import format_duration, format_small, make_console
+from equipoise.apps.display import describe_figures, format_duration, format_small, make_console
 from equipoise.apps.output import write_json
-from equipoise.apps.preparation import build_tree
+from equipoise.apps.preparation import FINAL_PLAYOUTS, build_tree, find_tree
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
 from equipoise.games.registry import make_game, parse_game
+from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
+from equipoise.solvers.playouts import sample_figures, strategy_policy
+from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
@@ -56,6 +60,19 @@ class StrategyFile:
             )
         return game
 
+    @property
+    def is_partial(self) -> bool:
+        """Returns whether the strategy has entries only where a run without a tree came by."""
+        return bool(self.metadata.get("form") == Form.GAME)
+
+    @property
+    def regret_bound(self) -> float | None:
+        """Returns the sampled regret bound that the run's last record has, if it has one."""
+        records = self.metadata.get("progress") or [{}]
+        figures = records[-1].get("sampled") or {}
+        bound: float | None = figures.get("regret_bound")
+        return bound
+
     def describe(self) -> dict[str, Any]:
         """Returns what the file says about its run, under the keys that `solve --json` uses."""
         found = self.metadata
@@ -84,12 +101,24 @@ class EvaluateOptions:
 
 
 def evaluate(options: EvaluateOptions) -> None:
-    """Say exactly what a saved strategy earns and what a best response would gain."""
+    """Say exactly what a saved strategy earns and what a best response would gain.
+
+    Where a run without a tree solved a game too large for one, say why there is no exact answer, and what is sampled.
+    """
     console = make_console(is_quiet=options.quiet)
     file = StrategyFile.load(options.file)
-    tree = build_tree(file.make_game(options.file), max_histories=options.max_histories, console=console)
+    game = file.make_game(options.file)
+    if not file.is_partial:
+        tree = build_tree(game, max_histories=options.max_histories, console=console)
+    else:
+        found, why = find_tree(game, max_histories=options.max_histories, console=console)
+        if found is None:
+            _report_samples(options, file, game, why)
+            return
+        tree = found
     began = time.perf_counter()
-    evaluation = evaluate_strategy(tree, file.strategy.to_tree(tree), num_threads=options.threads)
+    table = file.strategy.to_tree(tree, is_partial=file.is_partial)
+    evaluation = evaluate_strategy(tree, table, num_threads=options.threads)
     seconds = time.perf_counter() - began
     size = tree.size
     result = {
@@ -103,11 +132,48 @@ def evaluate(options: EvaluateOptions) -> None:
         "num_histories": size.num_histories,
         "num_infosets": size.num_infosets,
         "seconds": seconds,
+        "why": None,
+        "sampled": None,
     }
     if options.json:
         write_json(result)
         return
-    table = Table(title=f"{tree.game_label}, evaluated in {format_duration(seconds)}", title_justify="left")
+    _print_evaluation(tree.game_label, evaluation, seconds)
+
+
+def _report_samples(options: EvaluateOptions, file: StrategyFile, game: Game[Any], why: str) -> None:
+    """Says why a strategy has no exact evaluation, and what games against uniform opponents gave."""
+    began = time.perf_counter()
+    figures = sample_figures(
+        game,
+        strategy_policy(file.strategy),
+        num_infostates=len(file.strategy.infostates),
+        regret_bound=file.regret_bound,
+        num_playouts=FINAL_PLAYOUTS,
+        rng=np.random.default_rng(0),
+    )
+    unknown = (
+        "exploitability",
+        "nash_conv",
+        "game_value",
+        "values",
+        "best_response_values",
+        "num_histories",
+        "num_infosets",
+    )
+    if options.json:
+        result = {**file.describe(), "file": str(options.file), **dict.fromkeys(unknown)}
+        seconds = time.perf_counter() - began
+        write_json({**result, "seconds": seconds, "why": why, "sampled": dataclasses.asdict(figures)})
+        return
+    output = make_console(is_stderr=False)
+    output.print(f"exploitability not known: {why}")
+    for name, text in describe_figures(figures).items():
+        output.print(f"{name}: {text}")
+
+
+def _print_evaluation(label: str, evaluation: Evaluation, seconds: float) -> None:
+    table = Table(title=f"{label}, evaluated in {format_duration(seconds)}", title_justify="left")
     for name in ("player", "value", "best response", "gain"):
         table.add_column(name, justify="right")
     for player, (value, best) in enumerate(zip(evaluation.values, evaluation.best_response_values, strict=True)):

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from equipoise.apps.parse import format_discounting, parse_discounting, parse_rule
 from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.games.base import Game
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes
 from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import (
@@ -24,6 +25,7 @@ from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form, TreeSolver
+from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
@@ -33,6 +35,7 @@ __all__ = [
     "SIMULTANEOUS",
     "Method",
     "build_solver",
+    "build_treeless_solver",
     "check_config",
     "estimate_bytes",
     "find_method",
@@ -46,7 +49,7 @@ ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to solve a tree."""
+    """A way to solve a tree, or a game without one."""
 
     description: str
     default_rule: str | None = None  # None: the method takes no rule
@@ -58,6 +61,8 @@ class Method:
     estimate_bytes: Callable[[HistoryTree, RunConfig], int]  # of what is allocated beside the tree
     build_vector: Callable[[PublicTree, RunConfig], TreeSolver] | None = None  # None: histories alone
     estimate_vector_bytes: Callable[[PublicTree, RunConfig], int] | None = None
+    # on the rules; the tree, if there is one, is for exact evaluation; None: trees alone
+    build_treeless: Callable[[Game[Any], HistoryTree | None, RunConfig], TreelessMCCFRSolver] | None = None
 
 
 def find_method(name: str) -> Method:
@@ -82,6 +87,9 @@ def check_config(config: RunConfig) -> None:
     method = find_method(config.method)
     if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
+    if config.form == Form.GAME and method.build_treeless is None:
+        able = ", ".join(name for name, one in METHODS.items() if one.build_treeless is not None)
+        raise ConfigError(f"method {config.method} needs a tree; without one (--form game) there are {able}")
     if config.threads > 1 and not method.has_threads:
         raise ConfigError(f"method {config.method} runs on one thread, got --threads {config.threads}")
 
@@ -93,6 +101,13 @@ def build_solver(tree: HistoryTree | PublicTree, config: RunConfig) -> TreeSolve
         return method.build(tree, config)
     assert method.build_vector is not None  # see check_config
     return method.build_vector(tree, config)
+
+
+def build_treeless_solver(game: Game[Any], tree: HistoryTree | None, config: RunConfig) -> TreelessMCCFRSolver:
+    """Returns a fresh run of a configuration on a game's rules, with exact evaluation if there is a tree."""
+    method = find_method(config.method)
+    assert method.build_treeless is not None  # see check_config
+    return method.build_treeless(game, tree, config)
 
 
 def estimate_bytes(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
@@ -116,10 +131,15 @@ def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
 
 
 def _sampling_method(scheme: Scheme, description: str) -> Method:
-    def build(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+    def sampling(config: RunConfig) -> MCCFRConfig:
         assert config.rule is not None
-        sampling = MCCFRConfig(scheme=scheme, discounting=parse_discounting(config.rule))
-        return MCCFRSolver(tree, sampling, rng=np.random.default_rng(config.seed))
+        return MCCFRConfig(scheme=scheme, discounting=parse_discounting(config.rule))
+
+    def build(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+        return MCCFRSolver(tree, sampling(config), rng=np.random.default_rng(config.seed))
+
+    def build_treeless(game: Game[Any], tree: HistoryTree | None, config: RunConfig) -> TreelessMCCFRSolver:
+        return TreelessMCCFRSolver(game, sampling(config), rng=np.random.default_rng(config.seed), tree=tree)
 
     return Method(
         description=description,
@@ -129,6 +149,7 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
         build=build,
         # two tables, the terminals' weights, and the tree in the order of traversals
         estimate_bytes=lambda tree, _: 16 * _num_sequences(tree) + 30 * tree.actor.size + 2 * tree.utility.nbytes,
+        build_treeless=build_treeless if scheme in (Scheme.EXTERNAL, Scheme.OUTCOME) else None,
     )
 
 

@@ -43,6 +43,8 @@ def plot_convergence(
 ) -> None:
     """Writes log-log curves of exploitability; a single curve against iterations, several against time as well.
 
+    Runs without an exact exploitability are drawn by their sampled regret bound, and the axis says so.
+
     Args:
         curves: records by name, in the order in which they are drawn.
         path: a picture of type png, svg or pdf.
@@ -52,10 +54,12 @@ def plot_convergence(
     abscissae = dict(list(ABSCISSAE.items())[: 1 if len(curves) == 1 else 2])
     figure, grid = _make_figure(1, len(abscissae), width=7.2 if len(abscissae) == 1 else 5.5, height=4.8)
     for axes, (label, abscissa) in zip(grid, abscissae.items(), strict=True):
-        points = {name: [(abscissa(one), one.exploitability) for one in records] for name, records in curves.items()}
+        points = {name: [(abscissa(one), _height(one)) for one in records] for name, records in curves.items()}
         _draw_panel(axes, points, target)
         axes.set_xlabel(label, color=INK)
-    grid[0].set_ylabel("exploitability (units of utility per game)", color=INK)
+    is_sampled = any(one.sampled is not None for records in curves.values() for one in records)
+    quantity = "sampled regret bound, not an exploitability" if is_sampled else "exploitability"
+    grid[0].set_ylabel(f"{quantity} (units of utility per game)", color=INK)
     if len(curves) > 1:
         grid[0].legend(frameon=False, labelcolor=INK)
     figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
@@ -90,6 +94,12 @@ def plot_panels(
     grid[0].legend(frameon=False, labelcolor=INK, fontsize=9)
     figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
     _write_figure(figure, path)
+
+
+def _height(record: Progress) -> float:
+    """Returns what is drawn of a record; points that are not positive are left out."""
+    value = record.exploitability if record.sampled is None else record.sampled.regret_bound
+    return value or 0.0
 
 
 def _make_figure(rows: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:

@@ -5,33 +5,41 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from rich.console import Console
 
 from equipoise.apps.display import BuildDisplay, format_duration
-from equipoise.apps.methods import build_solver, estimate_bytes
+from equipoise.apps.methods import build_solver, build_treeless_solver, estimate_bytes
 from equipoise.apps.parse import format_game
 from equipoise.core.errors import GameTooLargeError
 from equipoise.core.files import format_bytes
 from equipoise.core.memory import available_bytes, check_memory
+from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
+from equipoise.kernels.sampling import Scheme
+from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
+from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver, estimate_traversal_nodes
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import BYTES_PER_HISTORY, HistoryTree, estimate_num_histories
 from equipoise.trees.public import PublicTree
 
-__all__ = ["GrownTree", "PreparedRun", "build_tree", "grow_tree", "prepare"]
+__all__ = ["FINAL_PLAYOUTS", "GrownTree", "PreparedRun", "build_tree", "find_tree", "grow_tree", "prepare"]
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 # The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
 HOPELESS_RATIO = 100
+MEASURED_HISTORIES: Final = 1_000_000  # larger games are not enumerated merely to measure a run without a tree
+MOST_TRAVERSAL_NODES: Final = 1e8  # of external sampling without a tree: a quarter of an hour that no Ctrl-C ends
+FINAL_PLAYOUTS: Final = 2000  # of each player, behind the figures of a result that cannot be exact
 
 
 class _BytesPerHistory(NamedTuple):
@@ -51,24 +59,41 @@ BYTES: Mapping[Form, _BytesPerHistory] = {
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GrownTree:
-    """A tree with the game it is of and what it took."""
+    """A tree, if there is one, with the game it is of and what it took."""
 
     game: Game[Any]
-    tree: HistoryTree | PublicTree
-    num_histories: int
-    num_infosets: int
+    tree: HistoryTree | PublicTree | None
+    num_histories: int | None
+    num_infosets: int | None
     num_bytes: int
     seconds: float
+    why: str | None = None  # there is no tree, and so no exploitability
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedRun:
-    """A solver with the tree that it works on."""
+    """A solver with the tree or the game that it works on."""
 
     grown: GrownTree
     solver: Solver
     make_strategy: Callable[[], TabularStrategy]  # what the run would output now
-    table_bytes: int
+    initial_bytes: int  # of the solver's tables
+
+    @property
+    def table_bytes(self) -> int:
+        """Returns what the solver's tables take now."""
+        return self.solver.tables.num_bytes if isinstance(self.solver, TreelessMCCFRSolver) else self.initial_bytes
+
+    @property
+    def is_full(self) -> bool:
+        """Returns whether tables that grow have reached their limit, so that the run is over."""
+        return isinstance(self.solver, TreelessMCCFRSolver) and self.solver.is_full
+
+    def measure(self) -> Evaluation | SampledFigures:
+        """Returns the quality of the result: exact, or from more games than a progress record is worth."""
+        if isinstance(self.solver, TreelessMCCFRSolver) and self.solver.tree is None:
+            return self.solver.sample_figures(FINAL_PLAYOUTS)
+        return self.solver.evaluate()
 
 
 def build_tree(game: Game[Any], *, max_histories: int, console: Console) -> HistoryTree:
@@ -89,8 +114,50 @@ def build_vector_tree(game: Game[Any], *, max_histories: int, console: Console) 
         return load_or_build_public_tree(game, max_histories=limit, on_progress=display.update)
 
 
+def find_tree(game: Game[Any], *, max_histories: int, console: Console) -> tuple[HistoryTree | None, str]:
+    """Returns the history tree of a game if it is likely to fit, else None and why there is none."""
+    label = format_game(game)
+    expected = estimate_num_histories(game, rng=np.random.default_rng(0))
+    why = (
+        f"{label} has about {expected:.2g} histories, by sampling; a best response would visit all of them, and "
+        f"at most {max_histories:,} are enumerated to measure a run"
+    )
+    if expected > max_histories:
+        return None, why
+    try:
+        return build_tree(game, max_histories=max_histories, console=console), ""
+    except GameTooLargeError as error:
+        return None, str(error)
+
+
 def grow_tree(game: Game[Any], form: str, *, max_histories: int, console: Console) -> GrownTree:
-    """Returns the tree of a game in either form with its sizes, which are also said."""
+    """Returns the tree of a game in either form with its sizes, which are also said; none may fit in the form game."""
+    if form == Form.GAME:
+        return _grow_for_measuring(game, max_histories=min(max_histories, MEASURED_HISTORIES), console=console)
+    try:
+        return _grow(game, form, max_histories=max_histories, console=console)
+    except GameTooLargeError as error:
+        raise GameTooLargeError(f"{error}. Without a tree: --form game, under --method external or outcome") from None
+
+
+def _grow_for_measuring(game: Game[Any], *, max_histories: int, console: Console) -> GrownTree:
+    """Returns the tree that makes evaluations exact, or why there is none."""
+    began = time.perf_counter()
+    tree, why = find_tree(game, max_histories=max_histories, console=console)
+    if tree is None:
+        console.print(f"no exploitability: {why}", style="yellow")
+    return GrownTree(
+        game=game,
+        tree=tree,
+        num_histories=None if tree is None else tree.actor.size,
+        num_infosets=None if tree is None else tree.size.num_infosets,
+        num_bytes=0 if tree is None else tree.size.num_bytes,
+        seconds=time.perf_counter() - began,
+        why=why or None,
+    )
+
+
+def _grow(game: Game[Any], form: str, *, max_histories: int, console: Console) -> GrownTree:
     began = time.perf_counter()
     tree: HistoryTree | PublicTree
     if form == Form.VECTOR:
@@ -120,7 +187,10 @@ def grow_tree(game: Game[Any], form: str, *, max_histories: int, console: Consol
 
 def prepare(grown: GrownTree, config: RunConfig, *, console: Console) -> PreparedRun:
     """Returns a fresh run of a configuration, after saying what its tables take and refusing what does not fit."""
+    if config.form == Form.GAME:
+        return _prepare_treeless(grown, config, console=console)
     tree = grown.tree
+    assert tree is not None
     table_bytes = estimate_bytes(tree, config)
     name = config.rule or config.method
     console.print(f"{name}: tables of {format_bytes(table_bytes)}")
@@ -130,8 +200,26 @@ def prepare(grown: GrownTree, config: RunConfig, *, console: Console) -> Prepare
         grown=grown,
         solver=solver,
         make_strategy=lambda: TabularStrategy.from_tree(tree, solver.average_strategy()),
-        table_bytes=table_bytes,
+        initial_bytes=table_bytes,
     )
+
+
+def _prepare_treeless(grown: GrownTree, config: RunConfig, *, console: Console) -> PreparedRun:
+    """Returns a fresh run on the rules, after saying how far its tables may grow."""
+    assert not isinstance(grown.tree, PublicTree)
+    solver = build_treeless_solver(grown.game, grown.tree, config)
+    name = f"{config.method} sampling of {format_game(grown.game)}"
+    limit = "" if math.isinf(solver.max_bytes) else f", up to {format_bytes(solver.max_bytes)}"
+    console.print(f"{name}, no tree: tables grow with the information states met{limit}")
+    if solver.config.scheme is Scheme.EXTERNAL:
+        nodes = estimate_traversal_nodes(grown.game, rng=np.random.default_rng(0))
+        console.print(f"about {nodes:.2g} nodes a traversal")
+        if nodes > MOST_TRAVERSAL_NODES:
+            raise GameTooLargeError(
+                f"{name} would visit about {nodes:.2g} nodes in a single traversal, at most "
+                f"{MOST_TRAVERSAL_NODES:.2g} are sensible; --method outcome walks single paths"
+            )
+    return PreparedRun(grown=grown, solver=solver, make_strategy=solver.average_strategy, initial_bytes=0)
 
 
 @contextlib.contextmanager

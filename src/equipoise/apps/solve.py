@@ -15,22 +15,29 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from equipoise.apps.display import SolveDisplay, format_duration, format_small, make_console
+from equipoise.apps.display import (
+    SolveDisplay,
+    describe_figures,
+    format_duration,
+    format_optional,
+    format_small,
+    make_console,
+)
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS, check_config, find_method, normalize_rule
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import format_game, parse_game_options, rule_names
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import PreparedRun, grow_tree, prepare
+from equipoise.apps.preparation import GrownTree, PreparedRun, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
 from equipoise.core.checkpoint import check_writable
 from equipoise.core.errors import CheckpointError, ConfigError
-from equipoise.core.progress import Progress
+from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.provenance import find_commit
 from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.driver import run
+from equipoise.solvers.driver import is_at_most, run
 from equipoise.solvers.saved_run import RunConfig, SavedRun
 from equipoise.solvers.solve import Form, Stopping, StopReason
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
@@ -71,7 +78,8 @@ class SolveOptions(GameOptions):
     form: Annotated[
         Form | None,
         typer.Option(
-            help="Sweep single histories, or public states with all private states at once (default history)."
+            help="Sweep single histories, or public states with all private states at once, or sample the rules "
+            "without a tree: external and outcome, for games too large for one (default history)."
         ),
     ] = None
     updates: Annotated[
@@ -106,6 +114,8 @@ def solve(options: SolveOptions) -> None:
         game.spec.utility_range, iterations=options.iterations, target=options.target, seconds=options.seconds
     )
     grown = grow_tree(game, config.form, max_histories=options.max_histories, console=console)
+    if grown.why is not None:
+        stopping = _without_target(options, stopping, grown)
     prepared = prepare(grown, config, console=console)
     if options.out is not None:
         check_writable(options.out, num_bytes=prepared.table_bytes)
@@ -119,7 +129,7 @@ def solve(options: SolveOptions) -> None:
     with SignalFlag(is_immediate=method.is_exact) as flag:
         console.print(_announce(stopping, options.out))
         reason = session.advance(stopping, flag)
-        evaluation = prepared.solver.evaluate()
+        evaluation = prepared.measure()
         if options.out is not None:
             session.save(reason)
         if options.plot is not None:
@@ -127,16 +137,25 @@ def solve(options: SolveOptions) -> None:
             title = f"{format_game(game)}, {name}"
             plot_convergence({name: records}, options.plot, title=title, target=stopping.target)
     result = _describe(options, config, prepared, records, evaluation, reason, stopping)
-    _report(options, game, result, console)
+    _report(options, game, result, evaluation, console)
     if flag():
         raise typer.Exit(flag.exit_code)
-    if options.target is not None and records[-1].exploitability > options.target:
+    if options.target is not None and not is_at_most(records[-1].exploitability, options.target):
         console.print(
             f"target {format_small(options.target)} not reached: stopped by {reason} at "
-            f"{format_small(records[-1].exploitability)}",
+            f"{format_optional(records[-1].exploitability)}",
             style="yellow",
         )
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
+
+
+def _without_target(options: SolveOptions, stopping: Stopping, grown: GrownTree) -> Stopping:
+    """Returns the other limits for a run without an exploitability; raises if a target was asked for."""
+    if options.target is not None:
+        raise ConfigError(
+            f"--target {options.target:g} needs an exploitability; {grown.why}. Stop with --iterations or --seconds"
+        )
+    return dataclasses.replace(stopping, target=None)
 
 
 def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) -> RunConfig:
@@ -235,6 +254,9 @@ class _Session:
         if self.records and (reason := stopping.reason(self.records[-1])) is not None:
             self.console.print(f"nothing left to do: the saved run has met its limit ({reason})")
             return reason
+        if self.prepared.is_full and self.records:
+            self.console.print("nothing left to do: the tables have reached the memory that they may take")
+            return StopReason.MEMORY
         self.next_save = time.monotonic() + SAVE_EVERY_SECONDS
         before = self.records[-1].seconds if self.records else 0.0
         title = f"{self.config.game} · {self.config.rule or self.config.method}"
@@ -253,7 +275,9 @@ class _Session:
                     self.save_on_the_way()
         if find_method(self.config.method).is_exact:
             return StopReason.SOLVED
-        return stopping.reason(self.records[-1]) or StopReason.INTERRUPTED
+        if (met := stopping.reason(self.records[-1])) is not None:
+            return met
+        return StopReason.MEMORY if self.prepared.is_full and not flag() else StopReason.INTERRUPTED
 
     def save(self, reason: StopReason | None) -> None:
         """Writes the run to its file."""
@@ -284,20 +308,22 @@ def _describe(
     config: RunConfig,
     prepared: PreparedRun,
     records: list[Progress],
-    evaluation: Evaluation,
+    evaluation: Evaluation | SampledFigures,
     reason: StopReason,
     stopping: Stopping,
 ) -> dict[str, Any]:
     """Returns the result under the documented keys."""
     last = records[-1]
+    exact = evaluation if isinstance(evaluation, Evaluation) else None
+    sampled = evaluation if isinstance(evaluation, SampledFigures) else None
     return {
         "game": config.game,
         "rule": config.rule,
         "iterations": last.iteration,
         "seconds": last.seconds,
-        "exploitability": evaluation.exploitability,
-        "nash_conv": evaluation.nash_conv,
-        "game_value": evaluation.values[0],
+        "exploitability": None if exact is None else exact.exploitability,
+        "nash_conv": None if exact is None else exact.nash_conv,
+        "game_value": None if exact is None else exact.values[0],
         "num_histories": prepared.grown.num_histories,
         "num_infosets": prepared.grown.num_infosets,
         "seed": config.seed,
@@ -311,8 +337,10 @@ def _describe(
         "threads": config.threads,
         "stopped_by": str(reason),
         "target": stopping.target,
-        "values": list(evaluation.values),
-        "best_response_values": list(evaluation.best_response_values),
+        "values": None if exact is None else list(exact.values),
+        "best_response_values": None if exact is None else list(exact.best_response_values),
+        "why": prepared.grown.why,
+        "sampled": None if sampled is None else dataclasses.asdict(sampled),
         "nodes_touched": last.nodes_touched,
         "build_seconds": prepared.grown.seconds,
         "tree_bytes": prepared.grown.num_bytes,
@@ -323,12 +351,18 @@ def _describe(
     }
 
 
-def _report(options: SolveOptions, game: Game[Any], result: dict[str, Any], console: Console) -> None:
+def _report(
+    options: SolveOptions,
+    game: Game[Any],
+    result: dict[str, Any],
+    evaluation: Evaluation | SampledFigures,
+    console: Console,
+) -> None:
     """Says the result: JSON to standard output, or a table; then where things are and how to go on."""
     if options.json:
         write_json(result)
     elif not options.quiet:
-        make_console(is_stderr=False).print(_summary(game, result))
+        make_console(is_stderr=False).print(_summary(game, result, evaluation))
     for name in ("out", "plot"):
         if result[name] is not None:
             console.print(f"{'saved in' if name == 'out' else 'curve in'} {result[name]}")
@@ -336,19 +370,23 @@ def _report(options: SolveOptions, game: Game[Any], result: dict[str, Any], cons
         console.print(_how_to_go_on(options, result), style="yellow")
 
 
-def _summary(game: Game[Any], result: dict[str, Any]) -> Table:
+def _summary(game: Game[Any], result: dict[str, Any], evaluation: Evaluation | SampledFigures) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column(overflow="fold")
-    share = result["exploitability"] / game.spec.utility_range if game.spec.utility_range else 0.0
     algorithm = " · ".join(str(result[key]) for key in ("method", "rule", "updates") if result[key] is not None)
-    values = ", ".join(f"{value:+.6f}" for value in result["values"])
     table.add_row("game", format_game(game))
     table.add_row("solved with", algorithm)
-    exploitability = Text.assemble((format_small(result["exploitability"]), "bold"), f" ({share:.1e} of the range)")
-    table.add_row("exploitability", exploitability)
-    table.add_row("nash_conv", format_small(result["nash_conv"]))
-    table.add_row("values", values)
+    if isinstance(evaluation, SampledFigures):
+        table.add_row("exploitability", f"not known: {result['why']}")
+        for name, text in describe_figures(evaluation).items():
+            table.add_row(name, text)
+    else:
+        share = evaluation.exploitability / game.spec.utility_range if game.spec.utility_range else 0.0
+        figure = (format_small(evaluation.exploitability), "bold")
+        table.add_row("exploitability", Text.assemble(figure, f" ({share:.1e} of the range)"))
+        table.add_row("nash_conv", format_small(evaluation.nash_conv))
+        table.add_row("values", ", ".join(f"{value:+.6f}" for value in evaluation.values))
     table.add_row("iterations", f"{result['iterations']:,} in {format_duration(result['seconds'])}")
     table.add_row("stopped by", _explain_stop(result))
     return table

@@ -13,6 +13,7 @@ from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import Game
 from equipoise.games.coin_toss import CoinToss
 from equipoise.games.goofspiel import Goofspiel
+from equipoise.games.holdem.rules import FlopHoldem, Holdem, HoldemEndgame, HoldemLimit, HoldemSix
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc, Leduc5, LeducNoLimit
 from equipoise.games.liars_dice import LiarsDice
@@ -27,7 +28,12 @@ __all__ = ["GAMES", "describe_parameters", "game_names", "make_game", "parse_gam
 GAMES: Mapping[str, type[Any]] = {
     "coin_toss": CoinToss,
     "dcfr_slow_2x2": DCFRSlow2x2,
+    "flop_holdem": FlopHoldem,
     "goofspiel": Goofspiel,
+    "holdem": Holdem,
+    "holdem_endgame": HoldemEndgame,
+    "holdem_limit": HoldemLimit,
+    "holdem_six": HoldemSix,
     "kuhn": Kuhn,
     "leduc": Leduc,
     "leduc5": Leduc5,

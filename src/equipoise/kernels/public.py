@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
-from equipoise.kernels.history import NUM_DISCOUNT_COLUMNS, KernelRule, SweepTables
+from equipoise.kernels.sweeps import SweepKernel
 
 __all__ = [
     "DECISION",
@@ -106,7 +106,7 @@ class TerminalGroups:
     sparse_weight: FloatArray
 
 
-class PublicKernel:
+class PublicKernel(SweepKernel):
     """A public tree as the native module reads it: CFR and best responses over public states.
 
     Paper: Johanson, Waugh, Bowling & Zinkevich 2011, "Accelerating Best Response Calculation in Large Extensive
@@ -169,67 +169,19 @@ class PublicKernel:
         self._form = _native.PublicForm(
             [array for array, _ in integers.values()], [values for values, _ in numbers.values()]
         )
-        self._teams: dict[int, _native.PublicTeam] = {}
 
     def team_size(self, num_threads: int) -> int:
         """Returns how many of `num_threads` are worth their meetings on a tree of this size."""
         return max(1, min(num_threads, self.num_cells // MIN_CELLS_PER_THREAD))
 
-    def iterate(
-        self,
-        rule: KernelRule,
-        discounts: FloatArray,
-        tables: SweepTables,
-        *,
-        first_t: int,
-        is_alternating: bool,
-        num_threads: int,
-    ) -> None:
-        """Runs one iteration per row of `discounts` and updates `tables` in place.
+    def allocate(self, num_cells: int) -> FloatArray:
+        """Returns zeros that start on a cache line."""
+        return allocate_cells(num_cells)
 
-        Args:
-            rule: what the kernel is specialised on.
-            discounts: `[B, 5]` factor on positive and on negative regrets, decay and weight of the average, eta scale.
-            tables: the run so far.
-            first_t: index of the first iteration, from 1.
-            is_alternating: whether each player sees the other's update of the same iteration.
-            num_threads: most threads of the team, see `team_size`; results depend on it in their last bits.
-        """
-        check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
-        self.check_tables(rule, tables)
-        size = self.team_size(num_threads)
-        if size not in self._teams:
-            self._teams[size] = _native.PublicTeam(self._form, size)
-        _native.public_iterate(
-            self._form,
-            self._teams[size],
-            int(rule.policy_map),
-            int(rule.fallback),
-            rule.is_optimistic,
-            rule.floors_regrets,
-            rule.tracks_variance,
-            discounts,
-            first_t,
-            is_alternating,
-            tables.regret_sum,
-            tables.strategy_sum,
-            tables.strategy,
-            tables.realization,
-            tables.last_regret,
-            tables.scale,
-            tables.value_moments,
-        )
-
-    def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
-        """Raises unless every table that the rule reads has the tree's size."""
-        for name in ("regret_sum", "strategy_sum", "strategy"):
-            check_array(name, getattr(tables, name), np.float64, (self.num_table_cells,))
-        check_array("realization", tables.realization, np.float64, (self.num_cells,))
-        last = self.num_table_cells if rule.needs_last_regret else 0
-        check_array("last_regret", tables.last_regret, np.float64, (last,))
-        check_array("scale", tables.scale, np.float64, (self.num_rows if rule.needs_scale else 0,))
-        moments = self.num_rows if rule.tracks_variance else 0
-        check_array("value_moments", tables.value_moments, np.float64, (moments, 2))
+    def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
+        """Returns a player's utility from its root reach and counterfactual values `[C]`."""
+        cells = self.root_cells[player]
+        return float(realization[cells] @ cfv[cells])
 
     def root_reach(self) -> FloatArray:
         """Returns `[C]` a reach of one for every private state of the root, and nothing below."""
@@ -237,59 +189,3 @@ class PublicKernel:
         for cells in self.root_cells:
             reach[cells] = 1.0
         return reach
-
-    def realize(self, strategy: FloatArray, *, root_reach: FloatArray | None = None) -> FloatArray:
-        """Returns `[C]` own reach of every cell under a strategy `[C]`.
-
-        Args:
-            strategy: over the decisions' cells.
-            root_reach: `[C]` of which the root's cells are read; ones by default.
-        """
-        check_array("strategy", strategy, np.float64, (self.num_table_cells,))
-        reach = self.root_reach()
-        if root_reach is not None:
-            check_array("root_reach", root_reach, np.float64, (self.num_cells,))
-            reach[:] = root_reach
-        _native.public_realize(self._form, strategy, reach)
-        return reach
-
-    def normalize(self, sums: FloatArray) -> FloatArray:
-        """Returns `[C]` the sums divided by their total at every information state, uniform where that is zero."""
-        check_array("sums", sums, np.float64, (self.num_table_cells,))
-        out = allocate_cells(self.num_table_cells)
-        _native.public_normalize(self._form, sums, out)
-        return out
-
-    def terminal_values(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> FloatArray:
-        """Returns `[C]` counterfactual values of the terminals right below each of the player's cells."""
-        check_array("realization", realization, np.float64, (self.num_cells,))
-        cfv = allocate_cells(self.num_cells)
-        _native.public_terminal_values(self._form, player, realization, self.team_size(num_threads), cfv)
-        return cfv
-
-    def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
-        """Returns a player's utility from its root reach and counterfactual values `[C]`."""
-        cells = self.root_cells[player]
-        return float(realization[cells] @ cfv[cells])
-
-    def best_response(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> tuple[float, FloatArray]:
-        """Returns the value of the best response to the other's reach, and it as a pure strategy `[C]`."""
-        cfv = self.terminal_values(player, realization, num_threads=num_threads)
-        best = np.zeros(self.num_table_cells)
-        _native.public_back_up_best(self._form, player, cfv, best)
-        return self.root_value(player, realization, cfv), best
-
-    def best_response_values(self, player: int, realization: FloatArray) -> FloatArray:
-        """Returns `[C]` counterfactual values of the player's cells when it plays best everywhere below."""
-        cfv = self.terminal_values(player, realization)
-        _native.public_back_up_best(self._form, player, cfv, np.zeros(self.num_table_cells))
-        return cfv
-
-    def strategy_values(
-        self, player: int, strategy: FloatArray, realization: FloatArray, *, num_threads: int = 1
-    ) -> FloatArray:
-        """Returns `[C]` counterfactual values of the player's cells when it plays `strategy` below."""
-        cfv = self.terminal_values(player, realization, num_threads=num_threads)
-        check_array("strategy", strategy, np.float64, (self.num_table_cells,))
-        _native.public_back_up_strategy(self._form, player, strategy, cfv)
-        return cfv

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.history import KernelRule, SweepTables
 from equipoise.kernels.public import DECISION, Step, allocate_cells
-from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
+from equipoise.kernels.sweeps import KernelRule, SweepTables
+from equipoise.solvers.best_response import Evaluation, bind_kernel, check_num_threads, evaluate
 from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
@@ -146,8 +146,7 @@ class CFRSolver(Generic[Tree]):
     """
 
     def __init__(self, tree: Tree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1) -> None:
-        if num_threads < 1:
-            raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
+        check_num_threads(num_threads)
         self.tree: Tree = tree
         self.rule = rule
         self.is_alternating = is_alternating

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.core.progress import Progress
+from equipoise.core.progress import Progress, SampledFigures
 from equipoise.solvers.best_response import Evaluation
 
-__all__ = ["Solver", "check_stopping", "run"]
+__all__ = ["Solver", "check_stopping", "is_at_most", "run"]
 
 LONGEST_CALL_SECONDS = 0.2  # native calls hold off Ctrl-C for at most about this long
 SPACING = 1.25  # ratio of consecutive evaluation points
@@ -44,8 +44,8 @@ class Solver(Protocol):
         """Runs iterations."""
         ...
 
-    def evaluate(self) -> Evaluation:
-        """Returns the exact quality of the strategy that the run would output now."""
+    def evaluate(self) -> Evaluation | SampledFigures:
+        """Returns the exact quality of the strategy that the run would output now; what is sampled where it cannot."""
         ...
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
@@ -67,6 +67,11 @@ def check_stopping(*, iterations: int | None, target: float | None, seconds: flo
         raise ConfigError(f"target must be at least 0 and finite, got {target}")
     if seconds is not None and not 0 < seconds < math.inf:
         raise ConfigError(f"seconds must be positive and finite, got {seconds}")
+
+
+def is_at_most(exploitability: float | None, target: float | None) -> bool:
+    """Returns whether a target is met: never without one, nor by what is not known."""
+    return target is not None and exploitability is not None and exploitability <= target
 
 
 def next_evaluation(iteration: int) -> int:
@@ -96,10 +101,12 @@ def run(
 ) -> Iterator[Progress]:
     """Advances a solver to the first stopping point that is met and yields a record at each evaluation.
 
+    A solver that stands still has nothing left to do, or no memory to do it in: the run ends.
+
     Args:
         solver: a fresh or a restored run.
         iterations: total iterations, those before a resume included.
-        target: exploitability to reach.
+        target: exploitability to reach; refused with `ConfigError` where it cannot be computed.
         seconds: time to spend, `seconds_before` included.
         seconds_before: time that a resumed run had already spent.
         is_interrupted: asked between native calls; once true, a last record is yielded and the run ends.
@@ -108,16 +115,24 @@ def run(
     clock = _Clock(seconds_before)
     last: Progress | None = None
     while iterations is None or solver.iteration < iterations:
-        goal = next_evaluation(solver.iteration)
+        began = solver.iteration
+        goal = next_evaluation(began)
         if iterations is not None:
             goal = min(goal, iterations)
         clock.advance(solver, goal, deadline=seconds, is_interrupted=is_interrupted)
+        if solver.iteration == began and last is not None:
+            return
         evaluation = solver.evaluate()
+        if target is not None and isinstance(evaluation, SampledFigures):
+            raise ConfigError(
+                f"a target of {target:g} needs an exploitability, and the game is too large for an exact one; stop by "
+                "iterations or seconds"
+            )
         last = clock.record(solver, evaluation, last, iterations=iterations, target=target, seconds=seconds)
         yield last
         if is_interrupted():
             return
-        if target is not None and last.exploitability <= target:
+        if is_at_most(last.exploitability, target):
             return
         if seconds is not None and last.seconds >= seconds:
             return
@@ -141,12 +156,15 @@ class _Clock:
         while solver.iteration < goal and not is_interrupted():
             longest = max(1, min(MOST_ITERATIONS_PER_CALL, int(LONGEST_CALL_SECONDS / self.per_iteration)))
             num_iterations = min(goal - solver.iteration, longest)
-            began = time.perf_counter()
+            before, began = solver.iteration, time.perf_counter()
             solver.iterate(num_iterations)
             spent = max(time.perf_counter() - began, 1e-9)
-            self.per_iteration = spent / num_iterations
-            self.solved_iterations += num_iterations
+            done = solver.iteration - before
+            self.per_iteration = spent / max(done, 1)
+            self.solved_iterations += done
             self.solved_seconds += spent
+            if done < num_iterations:
+                return
             if deadline is not None and self.elapsed() >= deadline:
                 return
             if self.solved_seconds > LONGEST_SILENCE_SECONDS:
@@ -155,7 +173,7 @@ class _Clock:
     def record(
         self,
         solver: Solver,
-        evaluation: Evaluation,
+        evaluation: Evaluation | SampledFigures,
         last: Progress | None,
         *,
         iterations: int | None,
@@ -170,17 +188,19 @@ class _Clock:
             left.append((iterations - solver.iteration) / rate)
         if seconds is not None:
             left.append(max(0.0, seconds - elapsed))
-        if target is not None:
-            left.extend(_seconds_to_target(last, solver.iteration, evaluation.exploitability, target, rate))
+        exact = None if isinstance(evaluation, SampledFigures) else evaluation
+        if target is not None and exact is not None:
+            left.extend(_seconds_to_target(last, solver.iteration, exact.exploitability, target, rate))
         return Progress(
             iteration=solver.iteration,
             seconds=elapsed,
-            exploitability=evaluation.exploitability,
-            nash_conv=evaluation.nash_conv,
-            game_value=evaluation.values[0],
+            exploitability=None if exact is None else exact.exploitability,
+            nash_conv=None if exact is None else exact.nash_conv,
+            game_value=None if exact is None else exact.values[0],
             iterations_per_second=rate,
             seconds_left=min(left) if left else None,
             nodes_touched=solver.nodes_touched,
+            sampled=evaluation if isinstance(evaluation, SampledFigures) else None,
         )
 
 
@@ -188,7 +208,7 @@ def _seconds_to_target(
     last: Progress | None, iteration: int, exploitability: float, target: float, rate: float
 ) -> list[float]:
     """Returns the time to a target by extending the log-log slope of the last two records, or nothing."""
-    if last is None or not rate or target <= 0 or exploitability <= target:
+    if last is None or last.exploitability is None or not rate or target <= 0 or exploitability <= target:
         return []
     if not 0 < exploitability < last.exploitability or iteration <= last.iteration:
         return []

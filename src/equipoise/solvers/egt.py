@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.treeplex import TreeplexKernel
-from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.best_response import Evaluation, bind_history_kernel, check_num_threads, evaluate
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["EGTConfig", "EGTSolver"]
@@ -65,8 +65,7 @@ class EGTSolver:
             raise ConfigError(
                 f"the excessive gap technique needs a two-player zero-sum game, and {tree.game_label} is not one"
             )
-        if num_threads < 1:
-            raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
+        check_num_threads(num_threads)
         self.tree = tree
         self.config = config or EGTConfig()
         self.num_threads = num_threads

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.best_response import Evaluation, bind_history_kernel, check_num_threads, evaluate
 from equipoise.trees.history import HistoryTree
 
 __all__ = [
@@ -95,8 +95,7 @@ class FictitiousPlaySolver:
         unit: IterationUnit = IterationUnit.FULL,
         num_threads: int = 1,
     ) -> None:
-        if num_threads < 1:
-            raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
+        check_num_threads(num_threads)
         self.tree = tree
         self.rule = rule or FLOP()
         self.unit = unit

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.history import Fallback, KernelRule, PolicyMap
+from equipoise.kernels.sweeps import Fallback, KernelRule, PolicyMap
 
 __all__ = [
     "CFR",

@@ -79,7 +79,7 @@ class SavedRun:
         names = [field.name for field in dataclasses.fields(RunConfig)]
         try:
             config = RunConfig(**{name: content.metadata[name] for name in names})
-            progress = tuple(Progress(**record) for record in content.metadata["progress"])
+            progress = tuple(Progress.from_json(record) for record in content.metadata["progress"])
             stopped_by = content.metadata["stopped_by"]
         except (KeyError, TypeError) as error:
             raise CheckpointError(f"{path} does not describe its run: {error!r}") from None

@@ -19,7 +19,7 @@ from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.driver import Solver, check_stopping, run
+from equipoise.solvers.driver import Solver, check_stopping, is_at_most, run
 from equipoise.solvers.rules import DCFR, Rule
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
@@ -37,6 +37,7 @@ class Form(enum.StrEnum):
 
     HISTORY = "history"  # single histories; any game, any method
     VECTOR = "vector"  # public states, all private states of a player at once; two players
+    GAME = "game"  # the rules themselves, sampled, for games whose trees do not fit
 
 
 class StopReason(enum.StrEnum):
@@ -46,6 +47,7 @@ class StopReason(enum.StrEnum):
     ITERATIONS = "iterations"
     SECONDS = "seconds"
     SOLVED = "solved"  # exact methods: there is nothing left to do
+    MEMORY = "memory"  # growing tables: they have reached their limit
     INTERRUPTED = "interrupted"
 
 
@@ -54,6 +56,10 @@ class TreeSolver(Solver, Protocol):
 
     def average_strategy(self) -> npt.NDArray[np.float64]:
         """Returns the strategy that the run would output now, in the numbering of its tree."""
+        ...
+
+    def evaluate(self) -> Evaluation:
+        """Returns the exact quality of the strategy that the run would output now."""
         ...
 
 
@@ -84,7 +90,7 @@ class Stopping:
 
     def reason(self, progress: Progress) -> StopReason | None:
         """Returns which criterion a record meets, None if it meets none."""
-        if self.target is not None and progress.exploitability <= self.target:
+        if is_at_most(progress.exploitability, self.target):
             return StopReason.TARGET
         if self.iterations is not None and progress.iteration >= self.iterations:
             return StopReason.ITERATIONS
@@ -146,6 +152,8 @@ def solve(
     stopping = Stopping.from_options(game.spec.utility_range, iterations=iterations, target=target, seconds=seconds)
     tree: HistoryTree | PublicTree
     solver: TreeSolver
+    if Form(form) is Form.GAME:
+        raise ConfigError("a solution is exact and needs a tree; without one, drive a TreelessMCCFRSolver with `run`")
     if Form(form) is Form.VECTOR:
         if make_solver is not None:
             raise ConfigError("make_solver builds on the history tree, got form vector")

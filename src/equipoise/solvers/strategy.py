@@ -102,17 +102,21 @@ class TabularStrategy:
             probability=np.asarray(strategy[rows.position], dtype=np.float64),
         )
 
-    def to_tree(self, tree: HistoryTree | PublicTree) -> FloatArray:
+    def to_tree(self, tree: HistoryTree | PublicTree, *, is_partial: bool = False) -> FloatArray:
         """Returns the strategy in a tree's numbering, 1 at empty sequences (uniform at a public tree's padding).
 
-        Raises `ConfigError` naming the first information state or action that the tree has and the table lacks; the
-        table may have more than the tree.
+        Raises `ConfigError` naming the first information state or action that the tree has and the table lacks; with
+        `is_partial` information states that the table lacks are played uniformly. The table may have more than the
+        tree.
         """
         rows = _tree_rows(tree)
         out = rows.blank.copy()
         for infoset, player in enumerate(rows.player.tolist()):
             first, last = rows.first_action[infoset], rows.first_action[infoset + 1]
             where, names = rows.position[first:last], rows.actions[first:last]
+            if is_partial and (player, rows.infostates[infoset]) not in self._rows:
+                out[where] = 1.0 / len(names)
+                continue
             row = self._find(player, rows.infostates[infoset], f"{tree.game_label} asks for it")
             start, end = self.first_action[row], self.first_action[row + 1]
             if self.actions[start:end] == names:
@@ -131,6 +135,11 @@ class TabularStrategy:
         """Returns `[A]` the probability of each action, in the game's order; `action_names` has the same order."""
         start, end = self._span(player, infostate)
         return self.probability[start:end].copy()
+
+    def probabilities_or_none(self, player: int, infostate: str) -> FloatArray | None:
+        """Returns `[A]` the probability of each action, None where the table has nothing: it may be partial."""
+        row = self._rows.get((player, infostate))
+        return None if row is None else self.probability[self.first_action[row] : self.first_action[row + 1]]
 
     def action_names(self, player: int, infostate: str) -> tuple[str, ...]:
         """Returns `[A]` the names of the actions at an information state."""

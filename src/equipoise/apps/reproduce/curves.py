@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from equipoise.apps.reproduce.study import Point, Step
-from equipoise.solvers.driver import Solver, next_evaluation
+from equipoise.solvers.driver import next_evaluation
+from equipoise.solvers.solve import TreeSolver
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["Panel", "evaluation_grid", "measure_curves"]
@@ -40,7 +41,7 @@ def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:
 
 def measure_curves(
     panels: Sequence[Panel],
-    make_solvers: Mapping[str, Callable[[HistoryTree], Solver]],
+    make_solvers: Mapping[str, Callable[[HistoryTree], TreeSolver]],
     *,
     iterations: int,
     marks: Sequence[int],

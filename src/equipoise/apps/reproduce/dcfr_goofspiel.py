@@ -16,8 +16,8 @@ from equipoise.apps.reproduce.curves import Panel, measure_curves
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict
 from equipoise.games.goofspiel import Goofspiel
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.driver import Solver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR, LinearCFRPlus, Rule
+from equipoise.solvers.solve import TreeSolver
 from equipoise.trees.cache import load_or_build_history_tree
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.perturbation import perturb_payoffs
@@ -194,7 +194,7 @@ def conclude(configuration: GoofspielConfiguration, measured: Measured) -> Concl
     return Conclusion(rows=rows, claims=tuple(_claims(panel, measured, marks)), notes=notes)
 
 
-def _maker(rule: Rule) -> Callable[[HistoryTree], Solver]:
+def _maker(rule: Rule) -> Callable[[HistoryTree], TreeSolver]:
     return lambda tree: CFRSolver(tree, rule)
 
 

@@ -11,7 +11,6 @@ from equipoise.apps.reproduce.curves import Panel, measure_curves
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, judge
 from equipoise.games.liars_dice import LiarsDice
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.driver import Solver
 from equipoise.solvers.fictitious_play import (
     FLOP,
     FictitiousPlay,
@@ -20,6 +19,7 @@ from equipoise.solvers.fictitious_play import (
     LinearFictitiousPlay,
 )
 from equipoise.solvers.rules import LinearCFR
+from equipoise.solvers.solve import TreeSolver
 from equipoise.trees.cache import load_or_build_history_tree
 from equipoise.trees.history import HistoryTree
 
@@ -70,7 +70,7 @@ def measure(configuration: LiarsDiceConfiguration) -> Iterator[Step]:
     """Yields the curves of linear CFR, FP, linear FP and FLOP; x counts the updates of each player."""
     games = {name: LiarsDice(dice=GAMES[name][0], faces=GAMES[name][1]) for name in configuration.games}
     panels = [Panel(name, load_or_build_history_tree(game)) for name, game in games.items()]
-    solvers: dict[str, Callable[[HistoryTree], Solver]] = {LCFR: lambda tree: CFRSolver(tree, LinearCFR())}
+    solvers: dict[str, Callable[[HistoryTree], TreeSolver]] = {LCFR: lambda tree: CFRSolver(tree, LinearCFR())}
     solvers |= {rule.name: _maker(rule) for rule in FP_RULES}
     marks = tuple(configuration.conventions.values())
     return measure_curves(panels, solvers, iterations=configuration.iterations, marks=marks)
@@ -106,7 +106,7 @@ def conclude(configuration: LiarsDiceConfiguration, measured: Measured) -> Concl
     return Conclusion(rows=rows, claims=claims, notes=notes)
 
 
-def _maker(rule: FictitiousPlayRule) -> Callable[[HistoryTree], Solver]:
+def _maker(rule: FictitiousPlayRule) -> Callable[[HistoryTree], TreeSolver]:
     return lambda tree: FictitiousPlaySolver(tree, rule)
 
 

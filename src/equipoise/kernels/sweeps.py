@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What sweeps over every form of tree have in common: rules and tables as kernels read them, and the calls.
+
+A form adds how its arrays are bound and where its root is.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import equipoise._native as _native
+from equipoise.kernels.arrays import check_array
+
+__all__ = ["Fallback", "KernelRule", "PolicyMap", "SweepKernel", "SweepTables", "apply_policy_map"]
+
+FloatArray = npt.NDArray[np.float64]
+
+NUM_DISCOUNT_COLUMNS = 5  # positive, negative, average decay, average weight, eta scale
+
+
+class PolicyMap(enum.IntEnum):
+    """How regrets become probabilities."""
+
+    REGRET_MATCHING = 0
+    HEDGE = 1
+    NORMAL_HEDGE = 2
+
+
+class Fallback(enum.IntEnum):
+    """What regret matching plays when no regret is positive."""
+
+    UNIFORM = 0
+    ARGMAX = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class KernelRule:
+    """The part of a rule on which kernels are specialised."""
+
+    policy_map: PolicyMap = PolicyMap.REGRET_MATCHING
+    fallback: Fallback = Fallback.UNIFORM
+    is_optimistic: bool = False  # the last instantaneous regret counts twice when the strategy is formed
+    floors_regrets: bool = False  # regrets below zero are forgotten
+    tracks_variance: bool = False  # Hedge alone: scale by the running deviation of v(I)
+
+    @property
+    def needs_last_regret(self) -> bool:
+        """Returns whether the rule keeps the last instantaneous regrets."""
+        return self.is_optimistic
+
+    @property
+    def needs_scale(self) -> bool:
+        """Returns whether the rule keeps a scale per information set."""
+        return self.policy_map is PolicyMap.HEDGE
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SweepTables:
+    """The tables of a run; those that a rule does not need are empty.
+
+    Q is the sequences of a history tree or the decisions' cells of a public tree, I its information sets or its rows.
+    """
+
+    regret_sum: FloatArray  # [Q]
+    strategy_sum: FloatArray  # [Q] weighted by own reach
+    strategy: FloatArray  # [Q] probabilities that the next iteration plays
+    realization: FloatArray  # [Q] own reach under `strategy`; on a public tree over all cells, the root's given
+    last_regret: FloatArray  # [Q] or [0]
+    scale: FloatArray  # [I] or [0]
+    value_moments: FloatArray  # [I, 2] or [0, 2]
+
+
+class SweepKernel(abc.ABC):
+    """A tree as the native module reads it: iterations, values and best responses.
+
+    Q and I are as in `SweepTables`; C is what `realization` and `cfv` range over: Q, or all cells of a public tree.
+    """
+
+    num_table_cells: int  # Q
+    num_cells: int  # C
+    num_rows: int  # I
+    _form: Any  # of the native module
+
+    @abc.abstractmethod
+    def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
+        """Returns a player's utility from its root reach and counterfactual values `[C]`."""
+
+    @abc.abstractmethod
+    def root_reach(self) -> FloatArray:
+        """Returns `[C]` a reach of one at every root of the players, and nothing below."""
+
+    def team_size(self, num_threads: int) -> int:
+        """Returns how many of `num_threads` are worth their meetings on a tree of this size."""
+        return num_threads
+
+    def allocate(self, num_cells: int) -> FloatArray:
+        """Returns zeros as the form likes them in memory."""
+        return np.zeros(num_cells)
+
+    def iterate(
+        self,
+        rule: KernelRule,
+        discounts: FloatArray,
+        tables: SweepTables,
+        *,
+        first_t: int,
+        is_alternating: bool,
+        num_threads: int,
+    ) -> None:
+        """Runs one iteration per row of `discounts` and updates `tables` in place.
+
+        Args:
+            rule: what the kernel is specialised on.
+            discounts: `[B, 5]` factor on positive and on negative regrets, decay and weight of the average, eta scale.
+            tables: the run so far.
+            first_t: index of the first iteration, from 1.
+            is_alternating: whether each player sees the others' updates of the same iteration.
+            num_threads: most threads of the team, see `team_size`; results depend on it in their last bits.
+        """
+        check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
+        self.check_tables(rule, tables)
+        self._form.iterate(
+            int(rule.policy_map),
+            int(rule.fallback),
+            rule.is_optimistic,
+            rule.floors_regrets,
+            rule.tracks_variance,
+            discounts,
+            first_t,
+            is_alternating,
+            self.team_size(num_threads),
+            tables.regret_sum,
+            tables.strategy_sum,
+            tables.strategy,
+            tables.realization,
+            tables.last_regret,
+            tables.scale,
+            tables.value_moments,
+        )
+
+    def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
+        """Raises unless every table that the rule reads has the tree's size."""
+        for name in ("regret_sum", "strategy_sum", "strategy"):
+            check_array(name, getattr(tables, name), np.float64, (self.num_table_cells,))
+        check_array("realization", tables.realization, np.float64, (self.num_cells,))
+        last = self.num_table_cells if rule.needs_last_regret else 0
+        check_array("last_regret", tables.last_regret, np.float64, (last,))
+        check_array("scale", tables.scale, np.float64, (self.num_rows if rule.needs_scale else 0,))
+        moments = self.num_rows if rule.tracks_variance else 0
+        check_array("value_moments", tables.value_moments, np.float64, (moments, 2))
+
+    def realize(self, strategy: FloatArray, *, root_reach: FloatArray | None = None) -> FloatArray:
+        """Returns `[C]` own reach under a strategy `[Q]`.
+
+        Args:
+            strategy: probabilities of actions.
+            root_reach: `[C]` of which a public tree's root cells are read; ones by default.
+        """
+        check_array("strategy", strategy, np.float64, (self.num_table_cells,))
+        reach = self.root_reach()
+        if root_reach is not None:
+            check_array("root_reach", root_reach, np.float64, (self.num_cells,))
+            reach[:] = root_reach
+        self._form.realize(strategy, reach)
+        return reach
+
+    def normalize(self, sums: FloatArray) -> FloatArray:
+        """Returns `[Q]` the sums divided by their total at every information state, uniform where that is zero."""
+        check_array("sums", sums, np.float64, (self.num_table_cells,))
+        out = self.allocate(self.num_table_cells)
+        self._form.normalize(sums, out)
+        return out
+
+    def terminal_values(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> FloatArray:
+        """Returns `[C]` counterfactual values of the terminals right below each of the player's cells."""
+        check_array("realization", realization, np.float64, (self.num_cells,))
+        cfv = self.allocate(self.num_cells)
+        self._form.terminal_values(player, realization, self.team_size(num_threads), cfv)
+        return cfv
+
+    def best_response(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> tuple[float, FloatArray]:
+        """Returns the value of the best response to the others' reach, and it as a pure strategy `[Q]`."""
+        cfv = self.terminal_values(player, realization, num_threads=num_threads)
+        best = np.zeros(self.num_table_cells)
+        self._form.back_up_best(player, cfv, best)
+        return self.root_value(player, realization, cfv), best
+
+    def best_response_values(self, player: int, realization: FloatArray) -> FloatArray:
+        """Returns `[C]` counterfactual values of the player's cells when it plays best everywhere below."""
+        cfv = self.terminal_values(player, realization)
+        self._form.back_up_best(player, cfv, np.zeros(self.num_table_cells))
+        return cfv
+
+    def strategy_values(
+        self, player: int, strategy: FloatArray, realization: FloatArray, *, num_threads: int = 1
+    ) -> FloatArray:
+        """Returns `[C]` counterfactual values of the player's cells when it plays `strategy` below."""
+        cfv = self.terminal_values(player, realization, num_threads=num_threads)
+        check_array("strategy", strategy, np.float64, (self.num_table_cells,))
+        self._form.back_up_strategy(player, strategy, cfv)
+        return cfv
+
+
+def apply_policy_map(
+    policy_map: PolicyMap,
+    regret: Sequence[float] | FloatArray,
+    *,
+    fallback: Fallback = Fallback.UNIFORM,
+    eta: float = 1.0,
+) -> FloatArray:
+    """Returns the probabilities that a policy map gives to one information set's regrets.
+
+    >>> apply_policy_map(PolicyMap.REGRET_MATCHING, [3.0, 1.0, -5.0]).tolist()
+    [0.75, 0.25, 0.0]
+    """
+    values = np.ascontiguousarray(regret, dtype=np.float64)
+    out = np.empty_like(values)
+    _native.apply_policy_map(int(policy_map), int(fallback), eta, values, out)
+    return out
