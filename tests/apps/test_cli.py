@@ -528,3 +528,15 @@ def test_openspiel_games_are_solved_and_evaluated(equipoise):
 def test_strategies_load_from_result_files(equipoise):
     equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
     assert len(TabularStrategy.load("kuhn.eq").infostates) == 12
+
+
+def test_a_game_solved_exactly_is_plotted(equipoise, tmp_path):
+    plot = tmp_path / "zero.png"
+    assert equipoise("solve", "rock_paper_scissors", "--plot", plot).code == 0
+    assert plot.stat().st_size > 1000
+
+
+def test_one_file_for_run_and_plot_is_refused(equipoise, tmp_path):
+    outcome = equipoise("solve", "kuhn", "--out", tmp_path / "b.png", "--plot", tmp_path / "b.png")
+    assert outcome.code == 2
+    assert "--out and --plot must be two files" in outcome.err

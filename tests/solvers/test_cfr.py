@@ -206,3 +206,11 @@ def test_swapping_players_negates_the_game():
 def test_thread_count_must_be_positive():
     with pytest.raises(ConfigError, match="num_threads must be between 1 and 256, got 0"):
         CFRSolver(build_history_tree(make_game("kuhn")), CFR(), num_threads=0)
+
+
+def test_exploitability_is_averaged_over_all_players():
+    solver = CFRSolver(build_history_tree(make_game("kuhn", players=3)), CFR())
+    result = solver.evaluate()
+    gains = [best - value for best, value in zip(result.best_response_values, result.values, strict=True)]
+    assert result.nash_conv == pytest.approx(sum(gains))
+    assert result.exploitability == pytest.approx(sum(gains) / 3)

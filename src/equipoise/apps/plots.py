@@ -114,6 +114,8 @@ def _make_figure(rows: int, columns: int, *, width: float, height: float) -> tup
 
 def _draw_panel(axes: Axes, curves: Curves, target: float | None, *, is_log_y: bool = True) -> None:
     """Draws every curve, the abscissa logarithmic; points without a logarithm are left out."""
+    # a game solved exactly from the start has no positive point: zeros are drawn on a linear scale
+    is_log_y = is_log_y and any(y > 0 for points in curves.values() for _, y in points)
     for index, (name, points) in enumerate(curves.items()):
         drawn = [(x, y) for x, y in points if y > 0 or not is_log_y]
         axes.plot(

@@ -189,6 +189,8 @@ def _open_outputs(options: SolveOptions, console: Console) -> SavedRun | None:
     """Returns the run to go on with, if any; raises if an output could not be written."""
     if options.plot is not None:
         check_plot_path(options.plot)
+        if options.out is not None and options.out.resolve() == options.plot.resolve():
+            raise ConfigError(f"--out and --plot must be two files, got {options.out} for both")
     if options.out is None:
         if options.resume:
             raise ConfigError("--resume needs --out FILE, the run to go on with")

@@ -101,6 +101,7 @@ def evaluate(
     num_threads: int = 1,
 ) -> Evaluation:
     """Returns the exact values and best-response values of a strategy, `[Q]` or over a public tree's cells."""
+    check_num_threads(num_threads)
     kernel = kernel or bind_kernel(tree)
     realization = kernel.realize(strategy)
     if isinstance(kernel, PublicKernel):

@@ -83,6 +83,8 @@ def discount_factor(u: float, exponent: float) -> float:
         return 0.0
     if u == 0.0:
         return 0.0 if exponent > 0 else (0.5 if exponent == 0 else 1.0)
+    if exponent * math.log(u) > 700.0:  # the power would overflow, the factor is 1 to the last bit
+        return 1.0
     power = math.pow(u, exponent)
     return power / (power + 1.0)
 

@@ -305,6 +305,10 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
     first_edge = np.zeros(actor.size + 1, np.int32)
     np.cumsum(np.bincount(parent[1:], minlength=actor.size), out=first_edge[1:])
     spec = recorder.game.spec
+    utility = np.stack([_as_array(row, np.float64) for row in recorder.utility])
+    # solvers of zero-sum trees never look at the last player's payoffs: a false claim would go unnoticed
+    if spec.is_zero_sum and np.abs(utility.sum(axis=0)).max(initial=0.0) > 1e-9 * max(spec.utility_range, 1.0):
+        raise InvalidGameError(f"{spec.label} says that it is zero-sum, but its returns do not sum to zero")
     return HistoryTree(
         game_label=spec.label,
         num_players=num_players,
@@ -322,7 +326,7 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
         terminal_node=np.flatnonzero(actor == TERMINAL).astype(np.int32),
         terminal_sequence=renumber[np.stack([_as_array(row, np.int32) for row in recorder.terminal_sequence])],
         terminal_chance=_as_array(recorder.terminal_chance, np.float64),
-        utility=np.stack([_as_array(row, np.float64) for row in recorder.utility]),
+        utility=utility,
         infoset_start=infoset_start,
         sequence_start=sequence_start,
         first_sequence=first_sequence,

@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: Apache-2.0
+// Full-width CFR and best responses on hold'em trees, board by board.
+//
+// On a board a sweep takes eight hands at a time through all lines of the street: regrets become a strategy and reaches,
+// which are transposed on their way out into rows of terminals, where showdowns and folds want them; values come
+// back the same way. Strategies are not stored: they follow from the regrets wherever they are needed.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "holdem_form.hpp"
+#include "policy.hpp"
+#include "rule.hpp"
+#include "threads.hpp"
+
+namespace equipoise {
+
+// How sums become probabilities.
+template <typename Cell>
+struct HoldemPolicy {
+  const Cell* sums = nullptr;
+  const Cell* last_regret = nullptr;  // added to the sums where given
+  PolicyMap policy_map = PolicyMap::regret_matching;
+  Fallback fallback[2] = {Fallback::uniform, Fallback::uniform};  // by player
+};
+
+template <typename Cell>
+struct HoldemTables {
+  Cell* regret_sum = nullptr;
+  Cell* strategy_sum = nullptr;
+  Cell* last_regret = nullptr;  // only for optimistic rules
+};
+
+enum class HoldemPurpose { update, best_response, expected_value };
+
+// One sweep: whose values are computed, and what is done with them.
+template <typename Cell>
+struct HoldemTask {
+  HoldemPurpose purpose = HoldemPurpose::update;
+  bool is_active[2] = {};  // players whose values are computed
+  HoldemPolicy<Cell> policy;
+  HoldemTables<Cell> tables;  // for updates
+  Discount discount{};
+  Rule rule;
+};
+
+// Buffers of one street, by player: reaches that leave the street, values that come back.
+template <typename Real>
+struct HoldemBuffers {
+  std::vector<Real> flat_reach[2];
+  std::vector<Real> fold_reach[2];
+  std::vector<Real> own_reach[2];  // without the range's weights; what averages are weighted by
+  std::vector<Real> flat_value[2];
+  std::vector<Real> fold_value[2];
+};
+
+// What one thread works with.
+template <typename Real>
+struct HoldemWorker {
+  std::vector<HoldemBuffers<Real>> streets;
+  // of one tile, over slots or cells
+  Pack<Real>* reach = nullptr;
+  Pack<Real>* strategy = nullptr;
+  Pack<Real>* value = nullptr;
+
+  void prepare(std::size_t num_slots) {
+    memory_.resize(3 * num_slots);
+    reach = &memory_[0].pack;
+    strategy = reach + num_slots;
+    value = strategy + num_slots;
+  }
+
+ private:
+  struct Box {
+    Pack<Real> pack;
+  };
+  std::vector<Box> memory_;
+};
+
+template <typename Real>
+struct HoldemWorkspace {
+  std::vector<HoldemWorker<Real>> workers;
+  std::vector<Real> root_value[2];  // [rows]
+
+  // Every byte that sweeps need beside the tables; counted by trees/holdem.py as well.
+  void prepare(const HoldemForm& form, int num_threads) {
+    std::size_t slots = 0;
+    for (std::int32_t s = 0; s < form.num_streets; ++s) {
+      for (int player = 0; player < 2; ++player) {
+        slots = std::max(slots, static_cast<std::size_t>(form.streets[s].num_slots(player)));
+      }
+    }
+    workers.resize(static_cast<std::size_t>(num_threads));
+    for (int thread = 0; thread < num_threads; ++thread) {
+      HoldemWorker<Real>& worker = workers[thread];
+      worker.streets.resize(static_cast<std::size_t>(form.num_streets));
+      worker.prepare(slots);
+      for (std::int32_t s = 0; s < form.num_streets; ++s) prepare_street(form, s, thread, worker.streets[s]);
+    }
+    for (int player = 0; player < 2; ++player) {
+      root_value[player].resize(static_cast<std::size_t>(form.boards[0].sides[player].num_rows()));
+    }
+  }
+
+ private:
+  static void prepare_street(const HoldemForm& form, std::int32_t s, int thread, HoldemBuffers<Real>& buffers) {
+    const HoldemStreet& street = form.streets[s];
+    for (int player = 0; player < 2; ++player) {
+      std::int64_t rows = 0;
+      for (std::int64_t b = 0; b < form.num_boards; ++b) {
+        if (form.boards[b].street == s) rows = std::max(rows, form.boards[b].sides[player].num_rows());
+      }
+      const auto flats = static_cast<std::size_t>(rows * street.flats.num_packs * kPackSize);
+      const auto folds = static_cast<std::size_t>(rows * street.folds.num_packs * kPackSize);
+      const bool is_shared = s == 0 && thread > 0;  // the root's buffers are the first thread's, but for its sums
+      if (!is_shared || !street.is_last) buffers.flat_value[player].resize(flats);
+      if (is_shared) continue;
+      buffers.flat_reach[player].resize(flats);
+      buffers.fold_reach[player].resize(folds);
+      buffers.fold_value[player].resize(folds);
+      if (!street.is_last) buffers.own_reach[player].resize(flats);
+    }
+  }
+};
+
+// A thread of the team that works on one board.
+struct HoldemMember {
+  int thread;
+  int size;
+  Barrier* barrier;
+
+  void wait() const {
+    if (barrier) barrier->wait();
+  }
+  std::int64_t begin(std::int64_t count) const { return count * thread / size; }
+  std::int64_t end(std::int64_t count) const { return count * (thread + 1) / size; }
+};
+
+template <typename Real, typename Cell>
+class HoldemSweep {
+ public:
+  HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace)
+      : form_(form), task_(task), workspace_(workspace) {}
+
+  // The whole tree; called by every thread of the team.
+  void run(const HoldemMember& member) {
+    visit(0, -1, workspace_.workers[member.thread], member);
+    member.wait();
+  }
+
+ private:
+  static constexpr std::int32_t kBlockPacks = 4;  // 32 columns: the sums of 52 cards stay in the first-level cache
+  using Vector = Pack<Real>;
+
+  const HoldemForm& form_;
+  const HoldemTask<Cell>& task_;
+  HoldemWorkspace<Real>& workspace_;
+
+  void visit(std::int64_t index, std::int64_t parent, HoldemWorker<Real>& worker, const HoldemMember& member) {
+    const HoldemBoard& board = form_.boards[index];
+    const HoldemStreet& street = form_.streets[board.street];
+    HoldemBuffers<Real>& buffers = (index == 0 ? workspace_.workers[0] : worker).streets[board.street];
+    for (int player = 0; player < 2; ++player) spread(board, parent, player, buffers, worker, member);
+    member.wait();
+    for (int player = 0; player < 2; ++player) {
+      if (!task_.is_active[player]) continue;
+      evaluate(TerminalKind::fold, board, player, street.folds, buffers.fold_reach[1 - player].data(),
+               buffers.fold_value[player].data(), member);
+      if (street.is_last) {
+        evaluate(TerminalKind::showdown, board, player, street.flats, buffers.flat_reach[1 - player].data(),
+                 buffers.flat_value[player].data(), member);
+      } else {
+        auto& sums = worker.streets[board.street].flat_value[player];
+        std::fill(sums.begin(), sums.end(), Real{0});
+      }
+    }
+    // every thread takes the same children in every iteration: sums keep their order, and runs their last bits
+    for (std::int64_t child = member.thread; child < board.num_children; child += member.size) {
+      visit(board.first_child + child, index, worker, {0, 1, nullptr});
+    }
+    member.wait();
+    for (int player = 0; player < 2; ++player) {
+      if (task_.is_active[player]) back_up(board, parent, player, buffers, worker, member);
+    }
+  }
+
+  BlockLayout layout(const HoldemBoard& board, int player, const HoldemEnds& ends, const HoldemMember& member) const {
+    // fewer columns a block where a team would have nothing to share
+    const std::int32_t share = (ends.num_packs + member.size - 1) / member.size;
+    return {board.sides[player].num_rows(), ends.num_packs, std::clamp(share, 1, kBlockPacks)};
+  }
+
+  static BlockLayout row_layout(const HoldemSide& side, const HoldemEnds& ends) {
+    return {side.num_rows(), ends.num_packs, std::max(ends.num_packs, 1)};
+  }
+
+  BlockLayout flat_layout(const HoldemBoard& board, int player, const HoldemMember& member) const {
+    const HoldemStreet& street = form_.streets[board.street];
+    return street.is_last ? layout(board, player, street.flats, member) : row_layout(board.sides[player], street.flats);
+  }
+
+  // --- reach: from the entering lines down to the ends of the street ---
+
+  void spread(const HoldemBoard& board, std::int64_t parent, int player, HoldemBuffers<Real>& buffers,
+              HoldemWorker<Real>& worker, const HoldemMember& member) {
+    const HoldemStreet& street = form_.streets[board.street];
+    const bool is_opponent = task_.is_active[1 - player];
+    const bool is_averaged = task_.is_active[player] && task_.purpose == HoldemPurpose::update && !street.is_last;
+    const std::int64_t num_tiles = board.sides[player].num_tiles();
+    const BlockLayout flats = flat_layout(board, player, member);
+    const BlockLayout folds = layout(board, player, street.folds, member);
+    for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
+      if (is_opponent) {
+        enter(board, parent, player, tile, false, worker);
+        play(board, player, tile, worker);
+        leave(street.flats, player, flats, tile, worker, buffers.flat_reach[player].data());
+        leave(street.folds, player, folds, tile, worker, buffers.fold_reach[player].data());
+      }
+      if (is_averaged) {
+        enter(board, parent, player, tile, true, worker);
+        play(board, player, tile, worker);
+        leave(street.flats, player, flats, tile, worker, buffers.own_reach[player].data());
+      }
+    }
+  }
+
+  // Fills the slots of entering lines.
+  void enter(const HoldemBoard& board, std::int64_t parent, int player, std::int64_t tile, bool is_own,
+             HoldemWorker<Real>& worker) const {
+    const HoldemSide& side = board.sides[player];
+    if (parent < 0) {
+      worker.reach[0] = is_own ? fill_pack(Real{1}) : load_pack<Real>(form_.root_reach[player] + tile * kPackSize);
+      return;
+    }
+    const HoldemBoard& above = form_.boards[parent];
+    const HoldemStreet& street = form_.streets[above.street];
+    const HoldemBuffers<Real>& buffers = (parent == 0 ? workspace_.workers[0] : worker).streets[above.street];
+    const BlockLayout rows = row_layout(above.sides[player], street.flats);
+    const Real* const from = (is_own ? buffers.own_reach : buffers.flat_reach)[player].data();
+    const std::int32_t* const row = form_.parent_row + side.first_hand + tile * kPackSize;
+    const std::int32_t num_lines = form_.streets[board.street].num_lines;
+    rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
+      Vector lines[kPackSize];
+      for (int i = 0; i < kPackSize; ++i) lines[i] = load_pack<Real>(from + start + row[i] * stride);
+      transpose<Real>(lines);
+      const int count = std::min(kPackSize, num_lines - pack * kPackSize);
+      for (int i = 0; i < count; ++i) worker.reach[pack * kPackSize + i] = lines[i];
+    });
+  }
+
+  // Fills strategy and the slots of own actions.
+  void play(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
+    const HoldemStreet& street = form_.streets[board.street];
+    const std::int64_t first = first_cell(board, player, tile);
+    const Fallback fallback = task_.policy.fallback[player];
+    Vector* const actions = worker.reach + street.num_lines;
+    for (std::int32_t n = 0; n < street.num_nodes[player]; ++n) {
+      const HoldemNode& node = street.nodes[player][n];
+      const Vector arriving = worker.reach[node.source];
+      form_strategy(node, first + node.first_cell * kPackSize, fallback, worker.strategy + node.first_cell);
+      for (std::int32_t a = node.first_cell; a < node.first_cell + node.num_actions; ++a) {
+        actions[a] = arriving * worker.strategy[a];
+      }
+    }
+  }
+
+  [[gnu::always_inline]] Vector load_sums(std::int64_t cell) const {
+    Vector sums = load_pack<Real>(task_.policy.sums + cell);
+    if (task_.policy.last_regret) sums += load_pack<Real>(task_.policy.last_regret + cell);
+    return sums;
+  }
+
+  [[gnu::always_inline]] void form_strategy(const HoldemNode& node, std::int64_t first, Fallback fallback,
+                                            Vector* __restrict strategy) const {
+    if (task_.policy.policy_map != PolicyMap::regret_matching) return form_by_hand(node, first, fallback, strategy);
+    switch (node.num_actions) {
+      case 2:
+        return match_regrets<2>(node, first, fallback, strategy);
+      case 3:
+        return match_regrets<3>(node, first, fallback, strategy);
+      case 4:
+        return match_regrets<4>(node, first, fallback, strategy);
+      default:
+        return match_regrets<0>(node, first, fallback, strategy);
+    }
+  }
+
+  template <int fixed_actions>
+  [[gnu::always_inline]] void match_regrets(const HoldemNode& node, std::int64_t first, Fallback fallback,
+                                            Vector* __restrict strategy) const {
+    const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
+    Vector total{};
+    for (int a = 0; a < num_actions; ++a) {
+      const Vector sums = load_sums(first + a * kPackSize);
+      const Vector positive = sums > Real{0} ? sums : Vector{};
+      strategy[a] = positive;
+      total += positive;
+    }
+    const Vector inverse = Real{1} / total;
+    const Vector share = fill_pack(Real{1} / static_cast<Real>(num_actions));
+    // totals too small to be normal count as none: their inverse is infinite
+    const auto is_matched = total >= std::numeric_limits<Real>::min();
+    for (int a = 0; a < num_actions; ++a) strategy[a] = is_matched ? strategy[a] * inverse : share;
+    if (fallback == Fallback::argmax) form_by_hand(node, first, fallback, strategy);
+  }
+
+  // Any policy map, a hand at a time.
+  [[gnu::noinline]] void form_by_hand(const HoldemNode& node, std::int64_t first, Fallback fallback,
+                                      Vector* __restrict strategy) const {
+    double row[kMaxActions], chosen[kMaxActions];
+    for (int hand = 0; hand < kPackSize; ++hand) {
+      for (int a = 0; a < node.num_actions; ++a) row[a] = static_cast<double>(load_sums(first + a * kPackSize)[hand]);
+      if (task_.policy.policy_map == PolicyMap::normal_hedge) {
+        normal_hedge(fallback, node.num_actions, row, chosen);
+      } else {
+        regret_matching(fallback, node.num_actions, row, chosen);
+      }
+      for (int a = 0; a < node.num_actions; ++a) strategy[a][hand] = static_cast<Real>(chosen[a]);
+    }
+  }
+
+  // Writes reaches at the ends of a street as rows of terminals.
+  void leave(const HoldemEnds& ends, int player, const BlockLayout& rows, std::int64_t tile,
+             const HoldemWorker<Real>& worker, Real* out) const {
+    const Vector* const reach = worker.reach;
+    const std::int32_t* const slot = ends.slot[player];
+    rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
+      Vector columns[kPackSize];
+      for (int i = 0; i < kPackSize; ++i) columns[i] = reach[slot[pack * kPackSize + i]];
+      transpose<Real>(columns);
+      Real* const to = out + start + tile * kPackSize * stride;
+      for (int i = 0; i < kPackSize; ++i) store_pack<Real>(to + i * stride, columns[i]);
+    });
+  }
+
+  // --- terminals ---
+
+  void evaluate(TerminalKind kind, const HoldemBoard& board, int player, const HoldemEnds& ends, const Real* reach,
+                Real* value, const HoldemMember& member) const {
+    const BlockLayout from = layout(board, 1 - player, ends, member);
+    const BlockLayout to = layout(board, player, ends, member);
+    const HandList own = form_.hands(board, player), other = form_.hands(board, 1 - player);
+    for (std::int32_t block = member.thread; block < to.num_blocks(); block += member.size) {
+      evaluate_block<Real>(kind, to.width(block), own, other, reach + from.block_start(block),
+                           value + to.block_start(block));
+    }
+  }
+
+  // --- values: from the ends of the street up to the entering lines ---
+
+  void back_up(const HoldemBoard& board, std::int64_t parent, int player, HoldemBuffers<Real>& buffers,
+               HoldemWorker<Real>& worker, const HoldemMember& member) {
+    const HoldemStreet& street = form_.streets[board.street];
+    const std::int64_t num_tiles = board.sides[player].num_tiles();
+    const BlockLayout flats = flat_layout(board, player, member);
+    const BlockLayout folds = layout(board, player, street.folds, member);
+    const int num_sums = street.is_last ? 1 : member.size;
+    for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
+      std::fill_n(worker.value, street.num_slots(player), Vector{});
+      add_values(board, player, street.folds, player == 0 ? 1.0 : -1.0, folds, tile, buffers.fold_value[player].data(), worker);
+      for (int thread = 0; thread < num_sums; ++thread) {
+        const HoldemBuffers<Real>& source =
+            street.is_last || parent >= 0 ? buffers : workspace_.workers[thread].streets[board.street];
+        add_values(board, player, street.flats, 1.0, flats, tile, source.flat_value[player].data(), worker);
+      }
+      switch (task_.purpose) {
+        case HoldemPurpose::update:
+          enter(board, parent, player, tile, true, worker);
+          play(board, player, tile, worker);
+          update(board, player, tile, worker);
+          break;
+        case HoldemPurpose::expected_value:
+          play(board, player, tile, worker);
+          expect(street, player, worker);
+          break;
+        case HoldemPurpose::best_response:
+          respond(street, player, worker);
+          break;
+      }
+      hand_up(board, parent, player, tile, worker);
+    }
+  }
+
+  // Adds the values of a street's ends, times sign and scale, to the slots that lead to them.
+  void add_values(const HoldemBoard& board, int player, const HoldemEnds& ends, double sign, const BlockLayout& rows,
+                  std::int64_t tile, const Real* from, HoldemWorker<Real>& worker) const {
+    const std::int32_t* const row = form_.value_row + board.sides[player].first_hand + tile * kPackSize;
+    Vector* const value = worker.value;
+    rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
+      Vector columns[kPackSize];
+      for (int i = 0; i < kPackSize; ++i) columns[i] = load_pack<Real>(from + start + row[i] * stride);
+      transpose<Real>(columns);
+      const std::int32_t* const slot = ends.slot[player] + pack * kPackSize;
+      const double* const scale = ends.scale + pack * kPackSize;
+      for (int i = 0; i < kPackSize; ++i) value[slot[i]] += columns[i] * static_cast<Real>(sign * scale[i]);
+    });
+  }
+
+  void update(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) {
+    const HoldemStreet& street = form_.streets[board.street];
+    const std::int64_t first = first_cell(board, player, tile);
+    for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
+      const HoldemNode& node = street.nodes[player][n];
+      switch (node.num_actions) {
+        case 2:
+          update_node<2>(street, node, first, worker);
+          break;
+        case 3:
+          update_node<3>(street, node, first, worker);
+          break;
+        case 4:
+          update_node<4>(street, node, first, worker);
+          break;
+        default:
+          update_node<0>(street, node, first, worker);
+      }
+    }
+  }
+
+  template <int fixed_actions>
+  [[gnu::always_inline]] void update_node(const HoldemStreet& street, const HoldemNode& node, std::int64_t first,
+                                          HoldemWorker<Real>& worker) {
+    const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
+    const Vector positive = fill_pack(static_cast<Real>(task_.discount.positive));
+    const Vector negative = fill_pack(static_cast<Real>(task_.discount.negative));
+    const Vector floor = fill_pack(static_cast<Real>(task_.rule.floor()));
+    const Real decay = static_cast<Real>(task_.discount.average_decay);
+    const Real weight = static_cast<Real>(task_.discount.average_weight);
+    const Vector* const value = worker.value + street.num_lines + node.first_cell;
+    const Vector* const reach = worker.reach + street.num_lines + node.first_cell;
+    const Vector* const strategy = worker.strategy + node.first_cell;
+    Vector expected{};
+    for (int a = 0; a < num_actions; ++a) expected += strategy[a] * value[a];
+    for (int a = 0; a < num_actions; ++a) {
+      const std::int64_t cell = first + (node.first_cell + a) * kPackSize;
+      const Vector instant = value[a] - expected;
+      const Vector stored = load_pack<Real>(task_.tables.regret_sum + cell);
+      const Vector updated = stored * (stored > Real{0} ? positive : negative) + instant;
+      store_pack<Real>(task_.tables.regret_sum + cell, updated > floor ? updated : floor);
+      const Vector average = load_pack<Real>(task_.tables.strategy_sum + cell);
+      store_pack<Real>(task_.tables.strategy_sum + cell, average * decay + reach[a] * weight);
+      if (task_.rule.is_optimistic) store_pack<Real>(task_.tables.last_regret + cell, instant);
+    }
+    worker.value[node.source] += expected;
+  }
+
+  void expect(const HoldemStreet& street, int player, HoldemWorker<Real>& worker) const {
+    for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
+      const HoldemNode& node = street.nodes[player][n];
+      for (std::int32_t a = node.first_cell; a < node.first_cell + node.num_actions; ++a) {
+        worker.value[node.source] += worker.strategy[a] * worker.value[street.num_lines + a];
+      }
+    }
+  }
+
+  void respond(const HoldemStreet& street, int player, HoldemWorker<Real>& worker) const {
+    for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
+      const HoldemNode& node = street.nodes[player][n];
+      const Vector* const value = worker.value + street.num_lines + node.first_cell;
+      Vector best = value[0];
+      for (std::int32_t a = 1; a < node.num_actions; ++a) best = value[a] > best ? value[a] : best;
+      worker.value[node.source] += best;
+    }
+  }
+
+  // Adds the values of entering lines to the board above, for every board that this one stands for.
+  void hand_up(const HoldemBoard& board, std::int64_t parent, int player, std::int64_t tile,
+               HoldemWorker<Real>& worker) {
+    const HoldemSide& side = board.sides[player];
+    if (parent < 0) {
+      store_pack<Real>(workspace_.root_value[player].data() + tile * kPackSize, worker.value[0]);
+      return;
+    }
+    const HoldemBoard& above = form_.boards[parent];
+    const BlockLayout rows = row_layout(above.sides[player], form_.streets[above.street].flats);
+    Real* const out = worker.streets[above.street].flat_value[player].data();
+    const auto num_hands = static_cast<int>(std::min<std::int64_t>(kPackSize, side.num_hands - tile * kPackSize));
+    const std::int32_t num_lines = form_.streets[board.street].num_lines;
+    rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
+      Vector lines[kPackSize];
+      for (int i = 0; i < kPackSize; ++i) {
+        const std::int32_t line = pack * kPackSize + i;
+        lines[i] = line < num_lines ? worker.value[line] : Vector{};
+      }
+      transpose<Real>(lines);
+      for (std::int64_t image = 0; image < board.num_images; ++image) {
+        const std::int32_t* const row = form_.target + side.first_target + image * side.num_rows() + tile * kPackSize;
+        for (int i = 0; i < num_hands; ++i) {
+          Real* const to = out + start + row[i] * stride;
+          store_pack<Real>(to, load_pack<Real>(to) + lines[i]);
+        }
+      }
+    });
+  }
+
+  std::int64_t first_cell(const HoldemBoard& board, int player, std::int64_t tile) const {
+    return board.sides[player].first_cell + tile * form_.streets[board.street].num_cells[player] * kPackSize;
+  }
+
+ public:
+  static constexpr int kMaxActions = 64;
+};
+
+// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once.
+template <typename Real>
+void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
+                    std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Real>& tables,
+                    HoldemWorkspace<Real>& workspace) {
+  Barrier barrier(num_threads);
+  run_team(num_threads, [&](int thread) {
+    const FlushSubnormals flush;
+    HoldemTask<Real> task;
+    task.tables = tables;
+    task.rule = rule;
+    task.policy.sums = tables.regret_sum;
+    task.policy.last_regret = rule.is_optimistic ? tables.last_regret : nullptr;
+    task.policy.policy_map = rule.policy_map;
+    HoldemSweep<Real, Real> sweep(form, task, workspace);
+    const HoldemMember member{thread, num_threads, &barrier};
+    const auto set_fallback = [&](int player, bool has_played) {  // whatever the rule, the first strategy is uniform
+      task.policy.fallback[player] = has_played ? rule.fallback : Fallback::uniform;
+    };
+    for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
+      task.discount = discounts[t - first_t];
+      set_fallback(0, t > 1);
+      set_fallback(1, t > 1);
+      for (int player = 0; player < 2; ++player) {
+        task.is_active[player] = true;
+        task.is_active[1 - player] = !is_alternating;
+        sweep.run(member);
+        if (!is_alternating) break;
+        set_fallback(player, true);
+      }
+    }
+  });
+}
+
+// Leaves in `workspace.root_value` each player's counterfactual values at the root: of the strategy that `sums` give,
+// or of a best response to it.
+template <typename Real, typename Cell>
+void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, const Cell* sums, int num_threads,
+                     HoldemWorkspace<Real>& workspace) {
+  Barrier barrier(num_threads);
+  run_team(num_threads, [&](int thread) {
+    const FlushSubnormals flush;
+    HoldemTask<Cell> task;
+    task.purpose = purpose;
+    task.policy.sums = sums;
+    HoldemSweep<Real, Cell> sweep(form, task, workspace);
+    for (int player = 0; player < 2; ++player) {
+      task.is_active[player] = true;
+      task.is_active[1 - player] = false;
+      sweep.run({thread, num_threads, &barrier});
+    }
+  });
+}
+
+}  // namespace equipoise

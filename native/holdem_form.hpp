@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hold'em spot as the sweep reads it: the betting of a street once, and for each board the hands that it leaves.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "packs.hpp"
+#include "showdown.hpp"
+
+namespace equipoise {
+
+// A player's reach at a line is kept in slots: first the street's entering lines, then the player's own actions
+// (cells). Slots are read by the player's decisions below and by the ends of the street.
+struct HoldemNode {
+  std::int32_t first_cell;
+  std::int32_t num_actions;
+  std::int32_t source;  // slot
+};
+
+// Ends of a street: columns, padded to whole packs. Padding has scale 0 and slot 0.
+struct HoldemEnds {
+  std::int32_t num_packs;
+  const std::int32_t* slot[2];
+  const double* scale;  // folds: what player 0 wins; showdowns: the stake; deals: the chance of each card
+};
+
+struct HoldemStreet {
+  std::int32_t num_lines;  // that enter
+  bool is_last;
+  std::int32_t num_cells[2];
+  std::int32_t num_nodes[2];
+  const HoldemNode* nodes[2];  // parents first
+  HoldemEnds flats;            // showdowns on the last street, on others the lines that enter the next one, in its order
+  HoldemEnds folds;
+
+  std::int32_t num_slots(int player) const { return num_lines + num_cells[player]; }
+};
+
+// One player's part of a board. Hands come in tiles of eight, the last one filled up by repeating its last hand.
+struct HoldemSide {
+  std::int64_t num_hands;
+  std::int64_t first_hand;    // into the arrays over hands
+  std::int64_t first_cell;    // into the tables: [tile, cell, hand of the tile]
+  std::int64_t first_target;  // into `target`: [image, hand]
+
+  std::int64_t num_tiles() const { return (num_hands + kPackSize - 1) / kPackSize; }
+  std::int64_t num_rows() const { return num_tiles() * kPackSize; }
+};
+
+struct HoldemBoard {
+  std::int64_t street;
+  std::int64_t first_child;
+  std::int64_t num_children;
+  std::int64_t num_images;  // boards that this one stands for, suits relabelled
+  HoldemSide sides[2];
+};
+
+struct HoldemForm {
+  std::int32_t num_streets = 0;
+  const HoldemStreet* streets = nullptr;
+  std::int64_t num_boards = 0;
+  const HoldemBoard* boards = nullptr;      // the root first
+  const std::uint8_t* cards = nullptr;      // [X, 2] of each hand
+  const std::int32_t* strength = nullptr;   // [X] ascending on boards of the last street
+  const std::int32_t* same_hand = nullptr;  // [X] row of the same cards on the other side of the board, or -1
+  const std::int32_t* parent_row = nullptr;  // [X] row of the hand on the board above
+  const std::int32_t* value_row = nullptr;   // [X] row of the first hand that is the same but for the names of suits
+  const std::int32_t* target = nullptr;      // rows of the board above that a hand's values are added to
+  const double* root_reach[2] = {};          // [rows] weights of the ranges, scaled
+
+  HandList hands(const HoldemBoard& board, int player) const {
+    const HoldemSide& side = board.sides[player];
+    return {static_cast<std::int32_t>(side.num_hands), cards + 2 * side.first_hand, strength + side.first_hand,
+            same_hand + side.first_hand};
+  }
+};
+
+// Where a buffer keeps row and column: blocks of columns after each other, rows within a block.
+struct BlockLayout {
+  std::int64_t num_rows;
+  std::int32_t num_packs;
+  std::int32_t block_packs;
+
+  std::int32_t num_blocks() const { return (num_packs + block_packs - 1) / block_packs; }
+  std::int32_t width(std::int32_t block) const { return std::min(block_packs, num_packs - block * block_packs); }
+  std::int64_t block_start(std::int32_t block) const { return num_rows * block * block_packs * kPackSize; }
+
+  // Calls `work(pack, offset of row 0, distance of rows)` for every pack of columns.
+  template <typename Work>
+  [[gnu::always_inline]] void for_packs(Work&& work) const {
+    for (std::int32_t first = 0; first < num_packs; first += block_packs) {
+      const std::int32_t packs = std::min(block_packs, num_packs - first);
+      const std::int64_t start = num_rows * first * kPackSize;
+      for (std::int32_t k = 0; k < packs; ++k) work(first + k, start + k * kPackSize, packs * kPackSize);
+    }
+  }
+};
+
+}  // namespace equipoise

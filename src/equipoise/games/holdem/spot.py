@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A heads-up spot after the flop: what is on the table, who may hold what, and which bets are considered.
+
+Also the public text format of the Libratus endgames, one spot a file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
+from equipoise.games.holdem.betting import BettingRules, Street
+from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS, RANKS, SUITS, Deck, check_board, parse_board
+from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.menu_notation import MENUS
+from equipoise.games.holdem.menus import Menu, check_menu
+from equipoise.games.holdem.ranges import Range, check_ranges
+
+__all__ = ["HoldemSpot", "parse_endgame"]
+
+ENDGAME_FIELDS: Final = ("-round", "-board", "-pot", "-reach")
+ENDGAME_STACK: Final = 20_000  # chips of each player before the hand
+ENDGAME_BOARD_SIZES: Final = {"3": 4, "4": 5}  # cards on the board by round
+ENDGAME_SUITS: Final = "shdc"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemSpot:
+    """Two ranges, a board, a pot and stacks behind, player 0 to act first."""
+
+    board: tuple[int, ...]  # 3, 4 or 5 cards
+    pot: int  # chips, half of them from each player
+    stacks: tuple[int, int]  # chips behind
+    ranges: tuple[Range, Range]  # hands that the board blocks do not count
+    menu: Menu = MENUS["libratus"]
+    big_blind: int = 100  # chips; the smallest bet, and the unit of mbb
+    deck: Deck = FULL_DECK
+
+    def __post_init__(self) -> None:
+        check_board(self.board, self.deck)
+        if not self.board:
+            raise ConfigError("board must have 3, 4 or 5 cards, got none")
+        if len(self.ranges) != 2 or len(self.stacks) != 2:
+            raise ConfigError(f"a spot has two ranges and two stacks, got {len(self.ranges)} and {len(self.stacks)}")
+        for player, held in enumerate(self.ranges):
+            if held.deck != self.deck:
+                raise ConfigError(f"the range of player {player} is of another deck than the spot")
+        check_ranges(self.ranges, self.board, ("of player 0", "of player 1"))
+        if self.deck.num_cards < 9:
+            raise ConfigError(f"two hands and a board need 9 cards, the deck has {self.deck.num_cards}")
+        check_menu(self.betting_rules, self.menu)
+
+    @property
+    def betting_rules(self) -> BettingRules:
+        """Returns the rules of the betting from here on."""
+        street = next(street for street in Street if street.num_board_cards == len(self.board))
+        return BettingRules(
+            stacks=self.stacks,
+            small_blind=0,
+            big_blind=self.big_blind,
+            first_street=street,
+            pot=self.pot,
+        )
+
+    def live_weights(self, player: int) -> npt.NDArray[np.float64]:
+        """Returns `[H]` a range's weights without the hands that the board blocks."""
+        return self.ranges[player].without(self.board).weights
+
+    def pair_weight(self) -> float:
+        """Returns the sum over pairs of hands that share no card of the product of their weights."""
+        hands = hands_of(self.deck)
+        first, second = self.live_weights(0), self.live_weights(1)
+        by_card = np.zeros(NUM_CARDS)
+        np.add.at(by_card, hands.cards[:, 0], second)
+        np.add.at(by_card, hands.cards[:, 1], second)
+        # a hand with both cards was taken off twice
+        compatible = second.sum() - by_card[hands.cards[:, 0]] - by_card[hands.cards[:, 1]] + second
+        return float(first @ compatible)
+
+
+def parse_endgame(text: str, menu: Menu = MENUS["libratus"]) -> HoldemSpot:
+    """Returns the spot of a file in the format of the Libratus endgames.
+
+    Four lines begin with `-round` (3: turn, 4: river), `-board`, `-pot` and `-reach`; the last has 1,326 numbers for
+    the player who acts first and 1,326 for the other, hands in the order 2s2h, 2s2d, 2s2c, 2s3s, ... AdAc.
+    """
+    fields = _split_endgame(text)
+    if fields["-round"] not in ENDGAME_BOARD_SIZES:
+        raise ParseError(f"-round must be 3 (turn) or 4 (river), got {fields['-round']!r}")
+    board = parse_board(fields["-board"])
+    expected = ENDGAME_BOARD_SIZES[fields["-round"]]
+    if len(board) != expected:
+        raise ParseError(f"-board must have {expected} cards in round {fields['-round']}, got {len(board)}")
+    if not fields["-pot"].isdecimal():
+        raise ParseError(f"-pot must be a whole number of chips, got {fields['-pot']!r}")
+    pot = int(fields["-pot"])
+    if not 0 < pot < 2 * ENDGAME_STACK:
+        raise ParseError(f"-pot must be 1 to {2 * ENDGAME_STACK - 1} chips, got {pot}")
+    behind = ENDGAME_STACK - pot // 2
+    weights = _parse_reach(fields["-reach"])
+    try:
+        ranges = Range(weights[0]), Range(weights[1])
+        return HoldemSpot(board=board, pot=pot, stacks=(behind, behind), ranges=ranges, menu=menu)
+    except EquipoiseError as error:
+        raise ParseError(f"the endgame is no spot: {error}") from None
+
+
+def _split_endgame(text: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, _, value = line.strip().partition(" ")
+        if not name:
+            continue
+        if name not in ENDGAME_FIELDS or name in fields:
+            reason = "is there twice" if name in fields else f"is none of {', '.join(ENDGAME_FIELDS)}"
+            raise ParseError(f"line {number} of the endgame begins with {name[:20]!r}, which {reason}")
+        fields[name] = value.strip()
+    missing = [name for name in ENDGAME_FIELDS if not fields.get(name)]
+    if missing:
+        raise ParseError(f"the endgame has no {', '.join(missing)}; is the file cut short?")
+    return fields
+
+
+def _parse_reach(text: str) -> npt.NDArray[np.float64]:
+    """Returns `[2, H]` weights in the order of `hands_of`."""
+    numbers = text.split()
+    size = FULL_DECK.num_hands
+    if len(numbers) != 2 * size:
+        raise ParseError(f"-reach must have {2 * size} numbers, got {len(numbers)}; is the file cut short?")
+    try:
+        values = [float(number) for number in numbers]
+    except ValueError as error:
+        raise ParseError(f"-reach must be numbers: {error}") from None
+    if not all(math.isfinite(value) and 0 <= value <= 1 for value in values):
+        raise ParseError("-reach must be numbers from 0 to 1")
+    cards = [4 * rank + SUITS.index(suit) for rank in range(len(RANKS)) for suit in ENDGAME_SUITS]
+    order = [hands_of().index(cards[i], cards[j]) for i in range(NUM_CARDS) for j in range(i + 1, NUM_CARDS)]
+    weights = np.zeros((2, size))
+    weights[:, order] = np.array(values).reshape(2, size)
+    return weights

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps over hold'em trees, board by board: iterations, values and best responses."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+import equipoise._native as _native
+from equipoise.kernels.arrays import check_array
+from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
+
+__all__ = ["MAX_ACTIONS", "TILE", "BoardFields", "HoldemArrays", "HoldemKernel", "HoldemTables", "StreetFields"]
+
+IntArray = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
+TableArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
+MAX_ACTIONS: Final = 64  # at one decision
+
+
+class StreetFields(NamedTuple):
+    """The betting of a street in numbers, as kernels read it."""
+
+    num_lines: int  # that enter
+    is_last: int
+    num_cells_0: int  # (decision, action) pairs of each player
+    num_cells_1: int
+    num_nodes_0: int  # decisions of each player
+    num_nodes_1: int
+    flat_packs: int  # showdowns or lines that go on, in packs of eight
+    fold_packs: int
+
+
+class BoardFields(NamedTuple):
+    """A board in numbers; X is all hands of all boards, by board and player, each padded to whole tiles."""
+
+    street: int  # counted from the root's
+    first_child: int
+    num_children: int
+    num_images: int  # boards that it stands for
+    num_hands_0: int
+    first_hand_0: int  # into [X]
+    first_cell_0: int  # into the tables
+    first_target_0: int
+    num_hands_1: int
+    first_hand_1: int
+    first_cell_1: int
+    first_target_1: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemArrays:
+    """A hold'em tree as kernels read it."""
+
+    streets: IntArray  # [S, 8] StreetFields
+    nodes: IntArray  # [D, 3] first cell, number of actions, slot; by street and player, parents first
+    flat_slot: IntArray  # by street: slots of player 0, then of player 1, padded to whole packs
+    flat_scale: FloatArray  # by street: stake of showdowns, chance of each card where lines go on
+    fold_slot: IntArray
+    fold_scale: FloatArray  # what player 0 wins
+    boards: npt.NDArray[np.int64]  # [B, 12] BoardFields, the root first
+    cards: npt.NDArray[np.uint8]  # [X, 2]
+    strength: IntArray  # [X]
+    same_hand: IntArray  # [X] row of the same cards on the other side, -1 if there is none
+    parent_row: IntArray  # [X] row on the board above
+    value_row: IntArray  # [X] first row that is the same hand but for the names of suits
+    target: IntArray  # rows of the board above to which values are added, by board, player and image
+    root_reach: tuple[FloatArray, FloatArray]  # [rows] weights of each range, in sum 1
+
+    @property
+    def num_cells(self) -> int:
+        """Returns the numbers in one table, padding included."""
+        last = BoardFields(*self.boards[-1].tolist())
+        return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
+
+    def num_rows(self, board: int, player: int) -> int:
+        """Returns the hands of a player on a board, padding included."""
+        fields = BoardFields(*self.boards[board].tolist())
+        return -(-(fields.num_hands_1 if player else fields.num_hands_0) // TILE) * TILE
+
+    @property
+    def num_bytes(self) -> int:
+        """Returns the bytes of the arrays."""
+        arrays = [getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "root_reach"]
+        return sum(array.nbytes for array in (*arrays, *self.root_reach))
+
+    def estimate_workspace(self, item_bytes: int, num_threads: int) -> int:
+        """Returns the bytes that a sweep allocates beside the tables; the same sum as in native/holdem.hpp."""
+        total = sum(self.num_rows(0, player) for player in (0, 1))
+        streets = [StreetFields(*row) for row in self.streets.tolist()]
+        padded = -(-self.boards[:, [4, 8]] // TILE) * TILE  # hands of both players
+        for street, fields in enumerate(streets):
+            rows = int(padded[self.boards[:, 0] == street].max(axis=0).sum())
+            flats, folds = fields.flat_packs * TILE * rows, fields.fold_packs * TILE * rows
+            whole = 2 * flats + 2 * folds + (0 if fields.is_last else flats)
+            sums = 0 if fields.is_last else flats
+            total += whole * num_threads if street else whole + sums * (num_threads - 1)
+        slots = max(fields.num_lines + max(fields.num_cells_0, fields.num_cells_1) for fields in streets)
+        return item_bytes * (total + 3 * TILE * slots * num_threads)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemTables:
+    """The tables of a run over cells: by board, player, tile, (decision, action), hand of the tile."""
+
+    regret_sum: TableArray  # [C]
+    strategy_sum: TableArray  # [C] weighted by own reach
+    last_regret: TableArray  # [C], or [0] for rules that are not optimistic
+
+
+class HoldemKernel:
+    """A hold'em tree as the native module reads it.
+
+    Paper: Johanson, Waugh, Bowling & Zinkevich 2011, "Accelerating Best Response Calculation in Large Extensive
+        Games", IJCAI, for showdowns in one walk over sorted hands and for merging suits.
+    Symbols: a player's reach at a betting line -> slots of a tile of hands; values of terminals -> columns.
+    Departs from the paper: all terminals of a board are evaluated together, columns of terminals innermost.
+    Checked by: tests/solvers/test_holdem.py, tests/trees/test_holdem.py.
+    """
+
+    def __init__(self, arrays: HoldemArrays) -> None:
+        self.arrays = arrays
+        num_boards, num_hands = arrays.boards.shape[0], arrays.cards.shape[0]
+        check_array("boards", arrays.boards, np.int64, (num_boards, len(BoardFields._fields)))
+        check_array("cards", arrays.cards, np.uint8, (num_hands, 2))
+        integers = {
+            "streets": (arrays.streets, (arrays.streets.shape[0], len(StreetFields._fields))),
+            "nodes": (arrays.nodes, (int(arrays.streets[:, 4:6].sum()), 3)),
+            "flat_slot": (arrays.flat_slot, (2 * TILE * int(arrays.streets[:, 6].sum()),)),
+            "fold_slot": (arrays.fold_slot, (2 * TILE * int(arrays.streets[:, 7].sum()),)),
+            "strength": (arrays.strength, (num_hands,)),
+            "same_hand": (arrays.same_hand, (num_hands,)),
+            "parent_row": (arrays.parent_row, (num_hands,)),
+            "value_row": (arrays.value_row, (num_hands,)),
+            "target": (arrays.target, (arrays.target.size,)),
+        }
+        numbers = {
+            "flat_scale": (arrays.flat_scale, (arrays.flat_slot.size // 2,)),
+            "fold_scale": (arrays.fold_scale, (arrays.fold_slot.size // 2,)),
+            "root_reach[0]": (arrays.root_reach[0], (arrays.num_rows(0, 0),)),
+            "root_reach[1]": (arrays.root_reach[1], (arrays.num_rows(0, 1),)),
+        }
+        for name, (array, shape) in integers.items():
+            check_array(name, array, np.int32, shape)
+        for name, (values, shape) in numbers.items():
+            check_array(name, values, np.float64, shape)
+        self._form = _native.HoldemForm(
+            arrays.boards,
+            arrays.cards,
+            [array for array, _ in integers.values()],
+            [values for values, _ in numbers.values()],
+        )
+
+    def iterate(
+        self,
+        rule: KernelRule,
+        discounts: FloatArray,
+        tables: HoldemTables,
+        *,
+        first_t: int,
+        is_alternating: bool,
+        num_threads: int,
+    ) -> None:
+        """Runs one iteration per row of `discounts` `[B, 5]` and updates `tables` in place."""
+        check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
+        if rule.policy_map is PolicyMap.HEDGE:
+            raise ValueError("Hedge keeps a scale per information state, which hold'em tables do not have")
+        dtype, num_cells = tables.regret_sum.dtype, self.arrays.num_cells
+        check_array("regret_sum", tables.regret_sum, dtype, (num_cells,))
+        check_array("strategy_sum", tables.strategy_sum, dtype, (num_cells,))
+        check_array("last_regret", tables.last_regret, dtype, (num_cells if rule.needs_last_regret else 0,))
+        iterate = _native.holdem_iterate_float32 if dtype == np.float32 else _native.holdem_iterate_float64
+        iterate(
+            self._form,
+            int(rule.policy_map),
+            int(rule.fallback),
+            rule.is_optimistic,
+            rule.floors_regrets,
+            discounts,
+            first_t,
+            is_alternating,
+            num_threads,
+            tables.regret_sum,
+            tables.strategy_sum,
+            tables.last_regret,
+        )
+
+    def root_values(
+        self, sums: TableArray, *, is_best_response: bool, num_threads: int = 1
+    ) -> tuple[FloatArray, FloatArray]:
+        """Returns `[rows]` each player's counterfactual values at the root, in double whatever the table's dtype.
+
+        Args:
+            sums: `[C]` what both players play in proportion to, uniformly where there is nothing.
+            is_best_response: whether each player answers the other's strategy best instead of playing its own.
+            num_threads: size of the team.
+        """
+        check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+        values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
+        evaluate = _native.holdem_evaluate_float32 if sums.dtype == np.float32 else _native.holdem_evaluate_float64
+        evaluate(self._form, is_best_response, sums, num_threads, *values)
+        return values

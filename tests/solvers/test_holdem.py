@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CFR over hold'em trees equals CFR over single histories, whatever the rule, the threads and the names of suits."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.cards import DECKS, FULL_DECK, parse_board
+from equipoise.games.holdem.equity import compute_equity
+from equipoise.games.holdem.menu_notation import parse_menu
+from equipoise.games.holdem.ranges import Range, parse_range
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.games.registry import make_game
+from equipoise.kernels.sweeps import Fallback
+from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.driver import run
+from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
+from equipoise.solvers.rules import (
+    CFR,
+    DCFR,
+    CFRPlus,
+    DCFRPlus,
+    Hedge,
+    LinearCFR,
+    LinearCFRPlus,
+    NormalHedge,
+    Optimistic,
+    PredictiveCFRPlus,
+)
+from equipoise.trees.history import build_history_tree
+from equipoise.trees.holdem import build_holdem_tree
+from tests.reference.holdem import HoldemTwin, expand_table, spot_of, used_cells
+
+SPOTS = {
+    "tiny_river": {"deck": "tiny", "board": "ThTsJhQsKh", "stacks": (40, 40), "menu": "50%, a / a"},
+    "tiny_turn": {"deck": "tiny", "board": "ThTsJhKs", "stacks": (40, 30), "menu": "100%, a / a"},
+    "small_river": {
+        "deck": "small",
+        "board": "9cThJsQhKs",
+        "stacks": (40, 40),
+        "menu": "50%, 100%, a / 100%, a",
+        "ranges": "AA,KK,AK:0.5,QJs|TT,JJ,A9,AK:0.25",
+    },
+    "small_turn": {
+        "deck": "small",
+        "board": "ThJsQhKs",
+        "stacks": (35, 60),
+        "menu": "100%, a / a",
+        "ranges": "AA,AhKh:0.5,QJs|TT,AsJs,AhKh:0.25",
+    },
+}
+RULES = [
+    CFR(),
+    CFR(fallback=Fallback.ARGMAX),
+    CFRPlus(),
+    LinearCFR(),
+    LinearCFRPlus(),
+    DCFR(),
+    DCFRPlus(delay=3),
+    Optimistic(LinearCFR()),
+    PredictiveCFRPlus(),
+    NormalHedge(base=LinearCFR()),
+]
+by_spot = pytest.mark.parametrize("name", SPOTS)
+by_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.name}-{rule.kernel.fallback.name}")
+by_mode = pytest.mark.parametrize("is_alternating", [True, False], ids=["alternating", "simultaneous"])
+
+
+@functools.cache
+def twin(name):
+    game = make_game("holdem_endgame", **{"pot": 20, "small_blind": 5, "big_blind": 10, **SPOTS[name]})
+    return HoldemTwin(build_holdem_tree(spot_of(game), merges_suits=False), build_history_tree(game))
+
+
+def start_from_regrets(pair, rule, rng, *, dtype=np.float64, is_alternating=True):
+    """Returns both solvers at iteration 4 with the same random regrets and averages."""
+    history = CFRSolver(pair.history, rule, is_alternating=is_alternating)
+    solver = HoldemSolver(pair.tree, rule, dtype=dtype, is_alternating=is_alternating)
+    size = history.tables.regret_sum.size
+    history.tables.regret_sum[:] = rng.normal(size=size) * 0.1
+    if rule.kernel.floors_regrets:
+        np.abs(history.tables.regret_sum, out=history.tables.regret_sum)
+    history.tables.strategy_sum[:] = rng.uniform(size=size)
+    history.tables.strategy[:] = history.kernel.normalize(history.tables.regret_sum)
+    history.tables.realization[:] = history.kernel.realize(history.tables.strategy)
+    solver.tables.regret_sum[:] = pair.to_cells(history.tables.regret_sum, is_regret=True)
+    solver.tables.strategy_sum[:] = pair.to_cells(history.tables.strategy_sum)
+    history.iteration = solver.iteration = 4
+    return history, solver
+
+
+def assert_same_tables(pair, history, solver, tolerance):
+    owned = pair.sequences
+    regrets = pair.to_sequences(solver.tables.regret_sum, is_regret=True)
+    averages = pair.to_sequences(solver.tables.strategy_sum)
+    expected = history.tables.regret_sum[owned]
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(regrets[owned], expected, rtol=0, atol=tolerance * scale)
+    np.testing.assert_allclose(averages[owned], history.tables.strategy_sum[owned], rtol=0, atol=tolerance)
+
+
+@by_spot
+@by_mode
+@pytest.mark.parametrize("rule", [DCFR(), CFRPlus(), CFR(fallback=Fallback.UNIFORM)], ids=lambda rule: rule.name)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 1e-5)])
+def test_one_iteration_from_random_regrets(name, rule, is_alternating, dtype, tolerance):
+    rng = np.random.default_rng(1)
+    history, solver = start_from_regrets(twin(name), rule, rng, dtype=dtype, is_alternating=is_alternating)
+    history.iterate(1)
+    solver.iterate(1)
+    assert_same_tables(twin(name), history, solver, tolerance)
+
+
+@by_rule
+@by_mode
+def test_twenty_iterations(rule, is_alternating):
+    pair = twin("small_river")
+    history = CFRSolver(pair.history, rule, is_alternating=is_alternating)
+    solver = HoldemSolver(pair.tree, rule, dtype=np.float64, is_alternating=is_alternating)
+    history.iterate(20)
+    solver.iterate(20)
+    assert_same_tables(pair, history, solver, 1e-8)
+    assert solver.evaluate().exploitability == pytest.approx(history.evaluate().exploitability, abs=1e-8)
+
+
+@pytest.mark.parametrize("rule", [CFR(), LinearCFR(), DCFR(), Optimistic(CFR())], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("name", ["tiny_river", "tiny_turn", "small_turn"])
+def test_twenty_iterations_from_random_regrets(name, rule):
+    # starting from none, actions of these few hands are worth exactly the same so often that rounding decides
+    pair = twin(name)
+    history, solver = start_from_regrets(pair, rule, np.random.default_rng(3))
+    history.iterate(20)
+    solver.iterate(20)
+    assert_same_tables(pair, history, solver, 1e-8)
+
+
+@by_spot
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_values_and_best_responses_of_a_random_strategy(name, num_threads):
+    pair = twin(name)
+    sums = np.random.default_rng(2).uniform(size=int(pair.history.sequence_start[-1])) ** 3
+    expected = evaluate(pair.history, CFRSolver(pair.history, CFR()).kernel.normalize(sums))
+    got = evaluate_holdem(pair.tree, pair.to_cells(sums), num_threads=num_threads)
+    np.testing.assert_allclose(got.values, expected.values, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(got.best_response_values, expected.best_response_values, rtol=0, atol=1e-10)
+
+
+def spot(board, ranges="random|random", *, menu="none", deck=FULL_DECK, pot=100, stacks=(200, 200)):
+    first, second = (parse_range(text, deck) for text in ranges.split("|"))
+    return HoldemSpot(
+        board=parse_board(board, deck),
+        pot=pot,
+        stacks=stacks,
+        ranges=(first, second),
+        menu=parse_menu(menu),
+        big_blind=10,
+        deck=deck,
+    )
+
+
+@pytest.mark.parametrize("board", ["Ks7h2d4c9c", "Ks7h2d4c", "Ks7h2d"])
+def test_without_bets_the_value_is_the_equity(board):
+    table = spot(board, "77+, A9s+:0.5, KTo+, 87s|QQ+, 55, AK, QJ:0.3, T9s")
+    value = HoldemSolver(build_holdem_tree(table)).evaluate().values[0]
+    expected = compute_equity(*table.ranges, board=table.board).equity[0]
+    assert value == pytest.approx((2 * expected - 1) * table.pot / 2, abs=1e-9)
+
+
+def test_equal_ranges_split_the_pot():
+    held = "22+, A2+, K9+, QTs+, 76s:0.3"
+    solver = HoldemSolver(build_holdem_tree(spot("Ks7h2d4c", f"{held}|{held}")))
+    assert solver.evaluate().values == pytest.approx((0.0, 0.0), abs=1e-9)
+
+
+def test_a_board_that_everybody_plays_is_worth_nothing():
+    solver = HoldemSolver(build_holdem_tree(spot("ThJhQhKhAh", menu="50%, a")))
+    solver.iterate(200)
+    result = solver.evaluate()
+    assert result.values == pytest.approx((0.0, 0.0), abs=0.02)
+    assert result.exploitability < 0.02
+
+
+SYMMETRIC = {
+    "turn": ("9hThQhKh", "AA, KQ, 99, JT:0.5|QQ+, AJ, T9"),
+    "flop": ("9hThQh", "AA, KQ|QQ, AJ"),
+    "paired_flop": ("9hQcQs", "AA, KT|KK, AJ"),
+}
+
+
+@pytest.mark.parametrize("case", SYMMETRIC)
+def test_suits_that_differ_by_name_share_a_board(case):
+    board, ranges = SYMMETRIC[case]
+    table = spot(board, ranges, menu="100%, a / a; flop: a", deck=DECKS["small"], pot=20, stacks=(60, 60))
+    merged, plain = build_holdem_tree(table), build_holdem_tree(table, merges_suits=False)
+    assert len(merged.boards) < len(plain.boards)
+    solvers = [HoldemSolver(tree, dtype=np.float64, is_alternating=False) for tree in (merged, plain)]
+    solvers[0].iterate(20)
+    state = solvers[0].state()
+    state.update({name: expand_table(merged, plain, state[name]) for name in ("regret_sum", "strategy_sum")})
+    solvers[1].restore(state)
+    for solver in solvers:
+        solver.iterate(1)
+    first, second = (solver.evaluate() for solver in solvers)
+    np.testing.assert_allclose(first.best_response_values, second.best_response_values, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(first.values, second.values, rtol=0, atol=1e-10)
+    for name in ("regret_sum", "strategy_sum"):
+        expected = expand_table(merged, plain, getattr(solvers[0].tables, name))
+        is_used = used_cells(plain)
+        np.testing.assert_allclose(getattr(solvers[1].tables, name)[is_used], expected[is_used], rtol=0, atol=1e-10)
+
+
+def test_symmetric_hands_stay_symmetric_to_the_bit():
+    table = spot("9hThQhKh", SYMMETRIC["turn"][1], menu="100%, a / a", deck=DECKS["small"], pot=20, stacks=(60, 60))
+    solver = HoldemSolver(build_holdem_tree(table), dtype=np.float32)
+    solver.iterate(300)
+    side = solver.tree.arrays.boards[0]
+    same = solver.tree.arrays.value_row[side[5] : side[5] + side[4]]
+    strategy = solver.average_strategy()
+    assert (same != np.arange(same.size)).any()
+    np.testing.assert_array_equal(strategy, strategy[same])
+
+
+@pytest.mark.parametrize("board", ["Ks7h2d4c9c", "Ks7h2d4c"])
+@by_mode
+def test_threads_agree(board, is_alternating):
+    tree = build_holdem_tree(spot(board, "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, 100%, a / 100%, a"))
+    results = []
+    for num_threads in (1, 2, 3):
+        solver = HoldemSolver(tree, dtype=np.float64, is_alternating=is_alternating, num_threads=num_threads)
+        solver.iterate(20)
+        results.append(solver.evaluate().best_response_values)
+    np.testing.assert_allclose(results[1:], [results[0]] * 2, rtol=0, atol=1e-8)
+
+
+def test_float32_follows_float64():
+    tree = build_holdem_tree(spot("Ks7h2d4c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a"))
+    results = []
+    for dtype in (np.float32, np.float64):
+        solver = HoldemSolver(tree, dtype=dtype)
+        solver.iterate(50)
+        results.append(solver.evaluate().exploitability)
+    assert results[0] == pytest.approx(results[1], rel=1e-2)
+
+
+def test_a_restored_run_goes_on_to_the_bit():
+    tree = build_holdem_tree(spot("Ks7h2d4c", "TT+, KQ|99+, QJs", menu="50%, a / a"))
+    runs = [HoldemSolver(tree, PredictiveCFRPlus(), num_threads=2) for _ in range(2)]
+    runs[0].iterate(5)
+    runs[1].restore({name: table.copy() for name, table in runs[0].state().items()})
+    for solver in runs:
+        solver.iterate(5)
+    np.testing.assert_array_equal(runs[0].tables.strategy_sum, runs[1].tables.strategy_sum)
+    with pytest.raises(ConfigError, match="saved regret_sum must have shape"):
+        runs[0].restore({})
+
+
+def test_the_driver_solves_a_spot_to_a_target():
+    solver = HoldemSolver(build_holdem_tree(spot("Ks7h2d4c9c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a")))
+    last = list(run(solver, target=0.1, iterations=2000))[-1]
+    assert last.exploitability <= 0.1
+    assert solver.nodes_touched == 2 * solver.iteration * len(solver.tree.betting.nodes)
+
+
+def test_what_is_not_offered_is_refused():
+    tree = build_holdem_tree(spot("Ks7h2d4c9c"))
+    with pytest.raises(ConfigError, match="rule hedge is not offered"):
+        HoldemSolver(tree, Hedge())
+    with pytest.raises(ConfigError, match="dtype must be float32 or float64"):
+        HoldemSolver(tree, dtype=np.float16)
+    with pytest.raises(ConfigError, match="num_threads must be at least 1"):
+        HoldemSolver(tree, num_threads=0)
+
+
+def test_a_player_without_hands_on_a_river_loses_nothing_there():
+    table = HoldemSpot(
+        board=parse_board("Ks7h2d4c"),
+        pot=100,
+        stacks=(100, 100),
+        ranges=(Range.of_hand(*parse_board("AhAd9c")[:2]), parse_range("QQ")),
+        menu=parse_menu("a"),
+    )
+    solver = HoldemSolver(build_holdem_tree(table))
+    solver.iterate(100)
+    assert solver.evaluate().exploitability < 0.5
