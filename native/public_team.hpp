@@ -43,7 +43,8 @@ struct WalkItem {
   Run run;
   std::int32_t first_cell;
   std::int32_t end_cell;
-  std::int32_t parent;  // item that it reads and adds its values to, -1 for the root's cells
+  std::int32_t source;  // first cell that it reads
+  std::int32_t parent;  // item of that cell, to which its values are added; -1 for the root's cells
   std::int64_t weight;  // work of it and of everything below
   int owner;
 };
@@ -80,7 +81,7 @@ inline Walk list_items(const PublicForm& form, int player) {
   std::vector<std::int32_t>& item_of_cell = walk.item_of_cell;
   const auto add = [&](Run run, std::int32_t first_cell, std::int32_t end_cell, std::int32_t source) {
     const auto index = static_cast<std::int32_t>(items.size());
-    items.push_back({run, first_cell, end_cell, item_of_cell[source], cell_work * (end_cell - first_cell), 0});
+    items.push_back({run, first_cell, end_cell, source, item_of_cell[source], cell_work * (end_cell - first_cell), 0});
     for (std::int32_t cell = first_cell; cell < end_cell; ++cell) item_of_cell[cell] = index;
   };
   for (std::int32_t s = form.step_start[player]; s < form.step_start[player + 1]; ++s) {
@@ -123,6 +124,7 @@ inline TeamPlan plan_alone(const PublicForm& form, int player) {
 }
 
 constexpr int trunk_owner = -1;
+constexpr std::int64_t subtrees_per_thread = 8;  // at least: the shares differ by less than one of them
 
 // Decides who does each item: `owner` is a thread or `trunk_owner`, and what is below an item that is not in the trunk
 // belongs to the same thread.
@@ -135,28 +137,33 @@ inline void share_out(std::vector<WalkItem>& items, int num_threads) {
   }
   constexpr int inherited = -2;
   for (WalkItem& item : items) item.owner = inherited;
-  const auto is_lighter = [&](std::int32_t a, std::int32_t b) {
-    return items[a].weight < items[b].weight || (items[a].weight == items[b].weight && a > b);
+  // What is heavier than a small part of a thread's share belongs to the trunk; the subtrees below are dealt in
+  // depth-first order, a run to each thread, so that a thread's items stand together in the steps too.
+  std::vector<std::int32_t> subtrees;
+  std::int64_t subtrees_weight = 0;
+  std::vector<std::int32_t> pending;
+  const auto push = [&](std::vector<std::int32_t>& children) {
+    std::sort(children.begin(), children.end(), [&](std::int32_t a, std::int32_t b) {
+      return items[a].source != items[b].source ? items[a].source > items[b].source : a > b;
+    });
+    pending.insert(pending.end(), children.begin(), children.end());
   };
-  // subtrees are split until each is a small part of a thread's share
-  std::vector<std::int32_t> subtrees = below[0];
-  std::make_heap(subtrees.begin(), subtrees.end(), is_lighter);
-  while (!subtrees.empty() && items[subtrees.front()].weight * num_threads * 4 > total) {
-    std::pop_heap(subtrees.begin(), subtrees.end(), is_lighter);
-    const std::int32_t split = subtrees.back();
-    subtrees.pop_back();
-    items[split].owner = trunk_owner;
-    for (const std::int32_t child : below[split + 1]) {
-      subtrees.push_back(child);
-      std::push_heap(subtrees.begin(), subtrees.end(), is_lighter);
+  push(below[0]);
+  while (!pending.empty()) {
+    const std::int32_t item = pending.back();
+    pending.pop_back();
+    if (items[item].weight * num_threads * subtrees_per_thread > total) {
+      items[item].owner = trunk_owner;
+      push(below[item + 1]);
+    } else {
+      subtrees.push_back(item);
+      subtrees_weight += items[item].weight;
     }
   }
-  std::sort(subtrees.begin(), subtrees.end(), [&](std::int32_t a, std::int32_t b) { return is_lighter(b, a); });
-  std::vector<std::int64_t> load(static_cast<std::size_t>(num_threads), 0);
+  std::int64_t before = 0;
   for (const std::int32_t item : subtrees) {
-    const auto thread = std::min_element(load.begin(), load.end()) - load.begin();
-    load[thread] += items[item].weight;
-    items[item].owner = static_cast<int>(thread);
+    items[item].owner = static_cast<int>((before + items[item].weight / 2) * num_threads / subtrees_weight);
+    before += items[item].weight;
   }
   for (WalkItem& item : items) {
     if (item.owner == inherited) item.owner = items[item.parent].owner;
