@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,9 @@ from equipoise.games.holdem.isomorphism import (
 )
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
-from equipoise.kernels.holdem import MAX_ACTIONS, TILE, BoardFields, HoldemArrays, StreetFields, TableArray
+from equipoise.kernels.holdem import MAX_ACTIONS, TILE, BoardFields, HoldemArrays, StreetFields
 
-__all__ = ["Decision", "HoldemTree", "build_holdem_tree"]
+__all__ = ["CellTable", "Decision", "HoldemTree", "build_holdem_tree"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -39,6 +39,14 @@ FloatArray = npt.NDArray[np.float64]
 NOTHING: Final = -1
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class CellTable(Protocol):
+    """Numbers over the cells of a tree: an array, or what reads slices of one."""
+
+    def __getitem__(self, cells: slice, /) -> npt.NDArray[Any]:
+        """Returns some cells."""
+        ...
 
 
 class Decision(NamedTuple):
@@ -88,8 +96,11 @@ class HoldemTree:
             shown = format_board(board)
             raise ConfigError(f"the tree has no board {shown}: impossible, or it shares that of other suits") from None
 
-    def rows(self, table: TableArray, board: int, node: int) -> FloatArray:
-        """Returns `[H, A]` a table's numbers at a decision of the betting tree, hands as in `hands[board]`."""
+    def rows(self, table: CellTable, board: int, node: int) -> FloatArray:
+        """Returns `[H, A]` a table's numbers at a decision of the betting tree, hands as in `hands[board]`.
+
+        Only the board's own slice of the table is looked at, so that it may be one that reads a file.
+        """
         decision = self.decisions[node]
         fields = BoardFields(*self.arrays.boards[board].tolist())
         if fields.street != decision.street:
@@ -104,7 +115,7 @@ class HoldemTree:
         values: FloatArray = chosen.transpose(0, 2, 1).reshape(num_rows, -1)[:num_hands].astype(np.float64)
         return values
 
-    def normalize(self, table: TableArray, board: int, node: int) -> FloatArray:
+    def normalize(self, table: CellTable, board: int, node: int) -> FloatArray:
         """Returns `[H, A]` probabilities in proportion to a table's positive numbers, uniform where there are none."""
         sums = np.maximum(self.rows(table, board, node), 0.0)
         totals = sums.sum(axis=1, keepdims=True)
