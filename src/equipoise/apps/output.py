@@ -8,8 +8,16 @@ import math
 from typing import Any
 
 import typer
+from rich.console import RenderableType
 
-__all__ = ["write_json"]
+from equipoise.apps.display import make_console
+
+__all__ = ["print_result", "write_json"]
+
+
+def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
+    """Prints a result for people to standard output, unless they asked for quiet."""
+    make_console(is_stderr=False, is_quiet=is_quiet).print(result)
 
 
 def write_json(result: Any) -> None:

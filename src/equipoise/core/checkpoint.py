@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError
-from equipoise.core.files import StrPath, check_writable, write_atomically
+from equipoise.core.files import StrPath, describe_os_error, write_atomically
 
-__all__ = ["FORMAT_VERSION", "Checkpoint", "CheckpointReader", "Kind", "check_writable", "load", "save"]
+__all__ = ["FORMAT_VERSION", "Checkpoint", "CheckpointReader", "Kind", "count_payload_bytes", "load", "save"]
 
 MAGIC: Final = b"\x89EQUIP\r\n"  # the first byte and the line ending betray transfers that mangle binary files
 FORMAT_VERSION: Final = 2
@@ -72,13 +72,8 @@ def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mappin
         metadata: JSON values; tuples come back as lists, NaN and infinities are refused.
         content: arrays of plain numbers, and lists of strings, by name.
     """
-    blocks = [_encode_block(name, value) for name, value in content.items()]
-    entries, payload_bytes = [], 0
-    for entry, block in blocks:
-        payload_bytes += _padding(payload_bytes)
-        entries.append({**entry, "offset": payload_bytes, "bytes": len(block)})
-        payload_bytes += len(block)
-    buffers = [block for _, block in blocks]
+    entries, buffers = _lay_out(content)
+    payload_bytes = _end(entries)
     header_fields = {"kind": str(kind), "metadata": dict(metadata), "content": entries}
     try:
         pieces = {"piece_bytes": PIECE_BYTES, "pieces": _digest_pieces(buffers)}
@@ -93,6 +88,11 @@ def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mappin
             file.write(part)
 
     write_atomically(path, write)
+
+
+def count_payload_bytes(content: Mapping[str, Array | Sequence[str]]) -> int:
+    """Returns what content takes in a file, the header left out."""
+    return _end(_lay_out(content)[0])
 
 
 def load(path: StrPath, *kinds: Kind) -> Checkpoint:
@@ -114,9 +114,9 @@ class CheckpointReader:
     def __init__(self, path: StrPath, *kinds: Kind) -> None:
         self.path = path
         try:
-            self._file = open(path, "rb")  # noqa: SIM115  # closed by close()
+            self._file = open(os.path.expanduser(path), "rb")  # noqa: SIM115  # closed by close()
         except OSError as error:
-            raise CheckpointError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+            raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
         try:
             header, self._first, self._payload_bytes = _read_header(path, self._file)
             self.kind = Kind(header["kind"])
@@ -215,7 +215,7 @@ class CheckpointReader:
             self._file.seek(self._first + start)
             read = self._file.readinto(block)
         except OSError as error:
-            raise CheckpointError(f"cannot read {self.path}: {(error.strerror or str(error)).lower()}") from None
+            raise CheckpointError(f"cannot read {self.path}: {describe_os_error(error)}") from None
         if read != len(block):
             raise CheckpointError(f"{self.path} became shorter while it was read")
         view = memoryview(block)
@@ -229,6 +229,23 @@ class CheckpointReader:
                 )
         del view
         return block if (start, len(block)) == (offset, count) else block[offset - start : offset - start + count]
+
+
+def _lay_out(content: Mapping[str, Array | Sequence[str]]) -> tuple[list[dict[str, Any]], list[memoryview]]:
+    """Returns the header's entry of each block with its place in the payload, and the blocks."""
+    entries: list[dict[str, Any]] = []
+    buffers: list[memoryview] = []
+    for name, value in content.items():
+        entry, buffer = _encode_block(name, value)
+        end = _end(entries)
+        entries.append({**entry, "offset": end + _padding(end), "bytes": len(buffer)})
+        buffers.append(buffer)
+    return entries, buffers
+
+
+def _end(entries: Sequence[Mapping[str, Any]]) -> int:
+    """Returns the bytes of a payload up to the end of its last block."""
+    return int(entries[-1]["offset"] + entries[-1]["bytes"]) if entries else 0
 
 
 def _encode_block(name: str, value: Array | Sequence[str]) -> tuple[dict[str, Any], memoryview]:
@@ -293,7 +310,7 @@ def _read_header(path: StrPath, file: io.BufferedReader) -> tuple[Any, int, int]
         header_bytes, payload_bytes = _check_prefix(path, prefix, size)
         digest, header = file.read(DIGEST_BYTES), file.read(header_bytes)
     except OSError as error:
-        raise CheckpointError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+        raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
     found = _digest_header(prefix, header)
     if found != digest:
         raise CheckpointError(

@@ -35,7 +35,7 @@ class RunConfig:
     rule: str | None  # None for methods without one
     updates: str
     seed: int
-    threads: int  # changes the last bits alone
+    threads: int  # changes sums in their last bits, and which way a run goes where regrets tie exactly
     equipoise_version: str = dataclasses.field(default_factory=version)
 
     def differences(self, other: RunConfig) -> list[str]:
