@@ -29,6 +29,7 @@ from equipoise.games.holdem.targets import Target, format_target, parse_target
 __all__ = [
     "SpotFile",
     "SpotLock",
+    "format_locks",
     "format_spot",
     "load_spot",
     "parse_spot",
@@ -130,10 +131,16 @@ def format_spot(file: SpotFile) -> str:
         lines.append(f"rake = {{rate = {file.rake_rate}{cap}}}")
     lines += ["", "[ranges]"]
     lines += [f"{name} = {_quote(format_range(held))}" for name, held in zip(RANGE_NAMES[0], spot.ranges, strict=True)]
-    for lock in file.locks:
+    return "\n".join(lines) + "\n" + format_locks(file.locks)
+
+
+def format_locks(locks: Sequence[SpotLock]) -> str:
+    """Returns the part of a spot's TOML that says which decisions are locked."""
+    lines = []
+    for lock in locks:
         play = ", ".join(f"{_quote(action)} = {share}" for action, share in lock.play.items())
         lines += ["", "[[locks]]", f"line = {_quote(lock.line)}", f"hands = {_quote(lock.hands)}", f"play = {{{play}}}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, ""])
 
 
 def _read_text(path: Path) -> str:
