@@ -325,11 +325,13 @@ def _how_to_go_on(options: SolveOptions, result: dict[str, Any]) -> str:
         return f"{where}; nothing was saved (--out FILE keeps a run)"
     if result["out"] is None:
         return f"{where}; the last of it was not saved"
-    command = ["equipoise", "solve"]
-    command += [options.game] if options.game is not None else []
-    for name in ("endgame", "menu", "iterations", "target", "seconds"):
-        value = getattr(options, name)
-        if value is not None:
-            command += [f"--{name}", str(value)]
-    command += ["--out", str(options.out), "--resume"]
+    command = ["equipoise", "solve", *([] if options.game is None else [options.game])]
+    command += _repeat(options, "endgame", "menu", "out")
+    command += ["--resume", *_repeat(options, "iterations", "target", "seconds")]
     return f"{where}; go on with: {shlex.join(command)}"
+
+
+def _repeat(options: SolveOptions, *names: str) -> list[str]:
+    """Returns options that were given, as they would be typed."""
+    given = [(name, getattr(options, name)) for name in names]
+    return [word for name, value in given if value is not None for word in (f"--{name}", str(value))]

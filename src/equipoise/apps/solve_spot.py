@@ -136,7 +136,8 @@ class _SpotJob(Job):
         if value is None:
             return super().format_exploitability(value)
         percent, mbb = self._in_units(value)
-        return f"{format_small(value)} chips ({format_small(percent)}% of the pot, {format_small(mbb)} mbb)"
+        chips, share, thousandths = map(_format_amount, (value, percent, mbb))
+        return f"{chips} chips ({share}% of the pot, {thousandths} mbb)"
 
     def estimate_time(self, record: Progress) -> str | None:
         """Returns what a record says of the time that the run will take, None if nothing yet."""
@@ -275,6 +276,10 @@ def _make_stopping(file: SpotFile, options: SolveOptions) -> tuple[Target | None
     # a limit on the command line is reason enough to stop before what the file aims at
     is_cut = options.target is None and (options.iterations is not None or options.seconds is not None)
     return (None if is_cut else target), stopping
+
+
+def _format_amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else format_small(value)
 
 
 def _name_spot(spot: HoldemSpot) -> str:
