@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.public import DECISION, Step, allocate_cells
 from equipoise.kernels.sweeps import KernelRule, SweepTables
-from equipoise.solvers.best_response import Evaluation, bind_kernel, check_num_threads, evaluate
+from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.treeplex import TreeplexKernel
-from equipoise.solvers.best_response import Evaluation, bind_history_kernel, check_num_threads, evaluate
+from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["EGTConfig", "EGTSolver"]
