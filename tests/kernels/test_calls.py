@@ -10,9 +10,16 @@ from equipoise.core.errors import ConcurrentUseError, ConfigError
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.games.registry import make_game
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.mccfr import MCCFRSolver
+from equipoise.solvers.rules import CFR
+from equipoise.trees.derive import derive_public_game
+from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.public import build_public_tree
 
 
 def test_whole_numbers_out_of_range_are_refused():
@@ -50,6 +57,12 @@ def make_holdem_solver():
 
 
 SOLVERS = {
+    "history": (lambda: CFRSolver(build_history_tree(make_game("leduc")), CFR()), 3000),
+    "public": (lambda: CFRSolver(build_public_tree(derive_public_game(make_game("leduc"))), CFR()), 10_000),
+    "sampling": (
+        lambda: MCCFRSolver(build_history_tree(make_game("leduc")), rng=np.random.default_rng(0)),
+        100_000,
+    ),
     "holdem": (make_holdem_solver, 200),
 }
 

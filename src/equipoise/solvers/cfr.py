@@ -36,7 +36,6 @@ TABLE_NAMES = (
     "strategy_sum",
     "strategy",
     "realization",
-    "last_regret",
     "scale",
     "value_moments",
 )
@@ -62,7 +61,7 @@ def _table_sizes(tree: HistoryTree | PublicTree) -> _TableSizes:
 def estimate_table_bytes(tree: HistoryTree | PublicTree, rule: Rule, *, num_threads: int = 1) -> int:
     """Returns the bytes that a run of this rule allocates beside the tree."""
     kernel, sizes = rule.kernel, _table_sizes(tree)
-    tables = sizes.table * (3 + kernel.needs_last_regret)
+    tables = 3 * sizes.table
     walks = sizes.realization * (1 + num_threads)  # own reach, and one value table a thread
     return 8 * (tables + walks + sizes.infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + sizes.bound)
 
@@ -80,7 +79,6 @@ def allocate_tables(tree: HistoryTree | PublicTree, rule: KernelRule) -> SweepTa
         strategy_sum=allocate_cells(sizes.table),
         strategy=allocate_cells(sizes.table),
         realization=allocate_cells(sizes.realization),
-        last_regret=allocate_cells(sizes.table if rule.needs_last_regret else 0),
         scale=scale,
         value_moments=np.zeros((sizes.infosets if rule.tracks_variance else 0, 2)),
     )

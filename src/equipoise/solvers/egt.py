@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.calls import check_num_threads
+from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.treeplex import TreeplexKernel
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.trees.history import HistoryTree
@@ -121,6 +121,7 @@ class EGTSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which shrinks the smoothing of one player."""
+        check_integer("num_iterations", num_iterations, 0)
         for _ in range(num_iterations):
             self.shrink(int(np.argmax(self.mu * self.diameters)))
             self.iteration += 1

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.calls import check_num_threads
+from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.trees.history import HistoryTree
 
@@ -115,6 +115,7 @@ class FictitiousPlaySolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player or (`IterationUnit.HALF`) the next one."""
+        check_integer("num_iterations", num_iterations, 0)
         num_players = self.tree.num_players
         for _ in range(num_iterations):
             if self.unit is IterationUnit.FULL:
