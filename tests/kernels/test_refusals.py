@@ -10,11 +10,12 @@ import pytest
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.games.registry import make_game
+from equipoise.kernels.arrays import check_finite
 from equipoise.kernels.handeval import HandKernel
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.public import PublicKernel
 from equipoise.kernels.sampling import SamplingArrays, SamplingKernel, SamplingTables, Scheme
-from equipoise.kernels.sweeps import PolicyMap, apply_policy_map
+from equipoise.kernels.sweeps import KernelRule, PolicyMap, apply_policy_map
 from equipoise.kernels.treeplex import TreeplexKernel
 from equipoise.solvers.best_response import bind_history_kernel, bind_kernel, evaluate
 from equipoise.solvers.cfr import CFRSolver
@@ -295,6 +296,17 @@ def test_unaligned_arrays_are_refused():
 def test_policies_of_nothing_are_refused(policy_map):
     with pytest.raises(ConfigError, match="number of regrets must be at least 1, got 0"):
         apply_policy_map(policy_map, [])
+
+
+def test_rules_of_bare_numbers_are_refused():
+    with pytest.raises(ConfigError, match="a rule needs a PolicyMap, got 1"):
+        KernelRule(policy_map=1)
+
+
+def test_finite_numbers_whose_squares_are_not_pass():
+    check_finite("numbers", np.array([1e200, -1e200]))
+    with pytest.raises(ValueError, match="numbers must be finite, got -inf at place 1"):
+        check_finite("numbers", np.array([1e200, -np.inf]))
 
 
 def test_showdowns_of_more_hands_than_can_be_sorted_are_refused():

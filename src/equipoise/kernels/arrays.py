@@ -6,6 +6,7 @@ The native module trusts every index; forms check theirs once, when they are bou
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -36,19 +37,23 @@ def check_array(
     """
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{name} must be a NumPy array, got {type(value).__name__}")
-    if value.dtype != np.dtype(dtype):
+    if value.dtype != dtype:
         raise TypeError(f"{name} must have dtype {np.dtype(dtype)}, got {value.dtype}")
     if value.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {value.shape}")
     flags = value.flags
+    if flags.carray:  # contiguous, aligned, and not read-only
+        return
     if not (flags.c_contiguous and flags.aligned):
         raise ValueError(f"{name} must be C-contiguous and aligned")
-    if is_written and not flags.carray:  # the two above, and may be written to
+    if is_written:
         raise ValueError(f"{name} is written to, got a read-only array")
 
 
 def check_finite(name: str, value: npt.NDArray[Any]) -> None:
     """Raises `ValueError` if a number is NaN or infinite."""
+    if math.isfinite(np.vdot(value, value)):  # a tenth of the time of what follows, and no temporary array
+        return
     is_finite = np.isfinite(value)
     if not is_finite.all():
         place = int(np.argmin(is_finite.ravel()))

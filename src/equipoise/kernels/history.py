@@ -9,6 +9,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
+from equipoise.kernels.calls import check_player
 from equipoise.kernels.sweeps import SweepKernel
 
 __all__ = ["HistoryKernel"]
@@ -95,7 +96,7 @@ class HistoryKernel(SweepKernel):
 
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
         """Returns the counterfactual value of the player's empty sequence, whose reach is one."""
-        self._check_root(player, realization, cfv)
+        check_player(player, self.num_players)
         return float(cfv[self.sequence_start[player]])
 
     def root_reach(self) -> FloatArray:

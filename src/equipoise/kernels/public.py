@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
-from equipoise.kernels.calls import check_integer
+from equipoise.kernels.calls import check_integer, check_player
 from equipoise.kernels.sweeps import SweepKernel
 
 __all__ = [
@@ -202,7 +202,7 @@ class PublicKernel(SweepKernel):
 
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
         """Returns a player's utility from its root reach and counterfactual values `[C]`."""
-        self._check_root(player, realization, cfv)
+        check_player(player, self.num_players)
         cells = self.root_cells[player]
         return float(realization[cells] @ cfv[cells])
 

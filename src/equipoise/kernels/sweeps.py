@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
+from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
 
@@ -50,6 +51,12 @@ class KernelRule:
     is_optimistic: bool = False  # the last instantaneous regret counts twice when the strategy is formed
     floors_regrets: bool = False  # regrets below zero are forgotten
     tracks_variance: bool = False  # Hedge alone: scale by the running deviation of v(I)
+
+    def __post_init__(self) -> None:
+        # a bare number would choose its kernel, but not the tables that this needs
+        for value, kind in ((self.policy_map, PolicyMap), (self.fallback, Fallback)):
+            if not isinstance(value, kind):
+                raise ConfigError(f"a rule needs a {kind.__name__}, got {value!r}")
 
     @property
     def needs_last_regret(self) -> bool:
@@ -135,8 +142,8 @@ class SweepKernel(abc.ABC):
         self.check_tables(rule, tables)
         with self._one_caller:
             self._form.iterate(
-                int(PolicyMap(rule.policy_map)),
-                int(Fallback(rule.fallback)),
+                int(rule.policy_map),
+                int(rule.fallback),
                 rule.is_optimistic,
                 rule.floors_regrets,
                 rule.tracks_variance,
@@ -154,15 +161,16 @@ class SweepKernel(abc.ABC):
 
     def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
         """Raises unless every table that the rule reads has the tree's size."""
-        for name, shape in {
-            "regret_sum": (self.num_table_cells,),
-            "strategy_sum": (self.num_table_cells,),
-            "strategy": (self.num_table_cells,),
-            "realization": (self.num_cells,),
-            "scale": (self.num_rows if rule.needs_scale else 0,),
-            "value_moments": (self.num_rows if rule.tracks_variance else 0, 2),
-        }.items():
-            check_array(name, getattr(tables, name), np.float64, shape, is_written=True)
+        cells, rows = (self.num_table_cells,), self.num_rows
+        for name, table, shape in (
+            ("regret_sum", tables.regret_sum, cells),
+            ("strategy_sum", tables.strategy_sum, cells),
+            ("strategy", tables.strategy, cells),
+            ("realization", tables.realization, (self.num_cells,)),
+            ("scale", tables.scale, (rows if rule.needs_scale else 0,)),
+            ("value_moments", tables.value_moments, (rows if rule.tracks_variance else 0, 2)),
+        ):
+            check_array(name, table, np.float64, shape, is_written=True)
 
     def realize(self, strategy: FloatArray, *, root_reach: FloatArray | None = None) -> FloatArray:
         """Returns `[C]` own reach under a strategy `[Q]`.
@@ -171,7 +179,8 @@ class SweepKernel(abc.ABC):
             strategy: probabilities of actions.
             root_reach: `[C]` of which a public tree's root cells are read; ones by default.
         """
-        self._check_strategy(strategy)
+        check_array("strategy", strategy, np.float64, (self.num_table_cells,))
+        check_finite("strategy", strategy)
         reach = self.root_reach()
         if root_reach is not None:
             check_array("root_reach", root_reach, np.float64, (self.num_cells,))
@@ -213,19 +222,10 @@ class SweepKernel(abc.ABC):
         self, player: int, strategy: FloatArray, realization: FloatArray, *, num_threads: int = 1
     ) -> FloatArray:
         """Returns `[C]` counterfactual values of the player's cells when it plays `strategy` below."""
-        self._check_strategy(strategy)
+        check_array("strategy", strategy, np.float64, (self.num_table_cells,))
         cfv = self.terminal_values(player, realization, num_threads=num_threads)
         self._form.back_up_strategy(player, strategy, cfv)
         return cfv
-
-    def _check_root(self, player: int, realization: FloatArray, cfv: FloatArray) -> None:
-        check_player(player, self.num_players)
-        check_array("realization", realization, np.float64, (self.num_cells,))
-        check_array("cfv", cfv, np.float64, (self.num_cells,))
-
-    def _check_strategy(self, strategy: FloatArray) -> None:
-        check_array("strategy", strategy, np.float64, (self.num_table_cells,))
-        check_finite("strategy", strategy)
 
 
 def apply_policy_map(
