@@ -402,7 +402,7 @@ def _report(
 
 def _summary(game: Game[Any], result: dict[str, Any], evaluation: Evaluation | SampledFigures) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
+    table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     algorithm = " · ".join(str(result[key]) for key in ("method", "rule", "updates") if result[key] is not None)
     table.add_row("game", format_game(game))

@@ -18,6 +18,7 @@ import io
 import json
 import math
 import os
+import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
@@ -103,7 +104,10 @@ def load(path: StrPath, *kinds: Kind) -> Checkpoint:
     the `kinds` (any kind will do if none is named).
     """
     try:
-        with open(os.path.expanduser(path), "rb") as file:
+        place = os.path.expanduser(path)
+        if stat.S_ISFIFO(os.stat(place).st_mode):  # opening it would wait for a writer
+            raise CheckpointError(f"cannot read {path}: it is a pipe, expected a regular file")
+        with open(place, "rb") as file:
             prefix, digest, header, payload = _read_parts(path, file, os.fstat(file.fileno()).st_size)
     except OSError as error:
         raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
