@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidStateError
+from equipoise.core.files import format_bytes
 from equipoise.games.base import CHANCE, TERMINAL, Game, GameSpec
 from equipoise.trees.segments import flatten_ranges
 
@@ -152,9 +153,9 @@ class _Recorder:
         estimate = estimate_num_histories(self.game, rng=np.random.default_rng(0))
         return GameTooLargeError(
             f"{spec.label} has more than {self.max_histories:,} histories, the limit given; sampling suggests about "
-            f"{estimate:.2g}, that is {estimate * BYTES_PER_HISTORY / 1e9:,.2g} GB as a tree. What fits: smaller "
+            f"{estimate:.2g}, that is {format_bytes(estimate * BYTES_PER_HISTORY)} as a tree. What fits: smaller "
             f"parameters, or a higher limit (a tree of {self.max_histories:,} histories takes "
-            f"{self.max_histories * BYTES_PER_HISTORY / 1e9:,.2g} GB)"
+            f"{format_bytes(self.max_histories * BYTES_PER_HISTORY)})"
         )
 
     def visit(
