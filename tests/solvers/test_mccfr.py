@@ -206,11 +206,6 @@ def test_bad_discounting_is_refused(bad):
         Discounting(**bad)
 
 
-def test_a_foreign_state_is_refused():
-    with pytest.raises(ConfigError, match=r"saved regret_sum must have shape \(26,\), got \(99,\)"):
-        make_solver(KUHN).restore(make_solver(KUHN3).state())
-
-
 def test_names():
     assert MCCFRConfig().name == "mccfr-external"
     linear = MCCFRConfig(scheme=Scheme.PUBLIC_CHANCE, discounting=Discounting(kind=DiscountKind.LINEAR))
