@@ -204,9 +204,3 @@ def test_bad_configurations_are_refused(bad):
 def test_bad_discounting_is_refused(bad):
     with pytest.raises(ConfigError, match=next(iter(bad))):
         Discounting(**bad)
-
-
-def test_names():
-    assert MCCFRConfig().name == "mccfr-external"
-    linear = MCCFRConfig(scheme=Scheme.PUBLIC_CHANCE, discounting=Discounting(kind=DiscountKind.LINEAR))
-    assert linear.name == "linear-mccfr-public-chance"

@@ -76,13 +76,6 @@ class MCCFRConfig:
         if not 0 < self.exploration <= 1:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
 
-    @property
-    def name(self) -> str:
-        """Returns the scheme and the discounting, as reports print them."""
-        scheme = self.scheme.name.lower().replace("_", "-")
-        kind = self.discounting.kind
-        return f"mccfr-{scheme}" if kind is DiscountKind.NONE else f"{kind.value}-mccfr-{scheme}"
-
 
 def lay_out_for_sampling(tree: HistoryTree) -> SamplingArrays:
     """Returns the arrays of a tree that sampled traversals read."""
