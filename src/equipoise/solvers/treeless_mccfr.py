@@ -22,7 +22,7 @@ from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.growing_tables import GrowingTables
 from equipoise.solvers.mccfr import MCCFRConfig, Scheme
-from equipoise.solvers.playouts import draw_index, sample_figures
+from equipoise.solvers.playouts import draw_chance, draw_index, sample_figures
 from equipoise.solvers.saved_state import SavedArrays, encode_json, read_count, read_json, read_number
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import HistoryTree
@@ -92,8 +92,7 @@ def estimate_traversal_nodes(game: Game[Any], *, rng: np.random.Generator, num_p
         total += width
         while (actor := game.actor(state)) != TERMINAL:
             if actor == CHANCE:
-                outcomes = game.chance_outcomes(state)
-                action = outcomes[draw_index([probability for _, probability in outcomes], rng.random())][0]
+                action = draw_chance(game, state, rng.random())
             else:
                 actions = game.legal_actions(state)
                 action = actions[int(rng.integers(len(actions)))]
@@ -327,9 +326,7 @@ class TreelessMCCFRSolver:
             regret_sum[first + chosen] += reach * sampled
 
     def _draw_chance(self, state: Any) -> Any:
-        outcomes = self.game.chance_outcomes(state)
-        index = draw_index([probability for _, probability in outcomes], self.uniform())
-        return self.game.apply(state, outcomes[index][0])
+        return self.game.apply(state, draw_chance(self.game, state, self.uniform()))
 
     def _draw_opponent(self, state: Any, actor: int, cf_reach: float) -> Any:
         """Returns the state after an opponent's action: one for each of its information sets in a traversal."""
