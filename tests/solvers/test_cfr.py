@@ -4,42 +4,21 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver, payoff_ranges
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
     CFRPlus,
-    DCFRPlus,
     Hedge,
     LinearCFR,
-    LinearCFRPlus,
-    NormalHedge,
     Optimistic,
     PredictiveCFRPlus,
 )
 from equipoise.trees.history import build_history_tree
 from tests.reference.cfr import ReferenceCFR, best_response_value
+from tests.reference.rules import RULES
 
-RULES = [
-    CFR(),
-    CFR(fallback=Fallback.ARGMAX),
-    CFRPlus(),
-    CFRPlus(gamma=1.0),
-    LinearCFR(),
-    LinearCFRPlus(),
-    DCFR(),
-    DCFR(beta=0.5),
-    DCFR(beta=float("-inf")),
-    DCFRPlus(delay=3),
-    Optimistic(LinearCFR()),
-    PredictiveCFRPlus(),
-    Hedge(),
-    Hedge(horizon=20),
-    NormalHedge(),
-    NormalHedge(base=LinearCFR()),
-]
 GAMES = {
     "kuhn": make_game("kuhn"),
     "kuhn3": make_game("kuhn", players=3),

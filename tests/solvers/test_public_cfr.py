@@ -5,46 +5,21 @@ import numpy as np
 import pytest
 
 from equipoise.games.registry import make_game
-from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes, payoff_ranges
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
     CFRPlus,
-    DCFRPlus,
     Hedge,
-    LinearCFR,
-    LinearCFRPlus,
-    NormalHedge,
     Optimistic,
-    PredictiveCFRPlus,
 )
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.public import build_public_tree
 from tests.reference.public import ReferencePublicCFR
 from tests.reference.pursuit import MAP_A, MAP_B, PathPursuit, Pursuit, parse_map
+from tests.reference.rules import RULES
 
-RULES = [
-    CFR(),
-    CFR(fallback=Fallback.ARGMAX),
-    CFRPlus(),
-    CFRPlus(gamma=1.0),
-    LinearCFR(),
-    LinearCFRPlus(),
-    DCFR(),
-    DCFR(beta=0.5),
-    DCFR(beta=float("-inf")),
-    DCFRPlus(delay=3),
-    Optimistic(LinearCFR()),
-    Optimistic(CFR(fallback=Fallback.ARGMAX)),
-    PredictiveCFRPlus(),
-    Hedge(),
-    Hedge(horizon=20),
-    NormalHedge(),
-    NormalHedge(base=LinearCFR()),
-    Optimistic(NormalHedge()),
-]
 GAMES = {
     "kuhn": ("kuhn", {}),
     "leduc": ("leduc", {}),
