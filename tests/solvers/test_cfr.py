@@ -29,9 +29,7 @@ GAMES = {
 
 def build_pair(game, rule, *, is_alternating=True):
     tree = build_history_tree(game)
-    players = tree.infoset_player()
-    ranges = dict(zip(zip(players.tolist(), tree.infoset_labels, strict=True), payoff_ranges(tree), strict=True))
-    twin = ReferenceCFR(game, rule, is_alternating=is_alternating, payoff_ranges=ranges)
+    twin = ReferenceCFR(game, rule, is_alternating=is_alternating)
     return CFRSolver(tree, rule, is_alternating=is_alternating), twin
 
 
@@ -56,6 +54,13 @@ def start_from_random_regrets(solver, twin):
         solver.tables.regret_sum[first : first + count] = twin.regret[key]
         solver.tables.strategy[first : first + count] = twin.strategy[key]
     solver.tables.realization[:] = solver.kernel.realize(solver.tables.strategy)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_payoff_ranges_are_those_of_the_game(name):
+    solver, twin = build_pair(GAMES[name], CFR())
+    keys = zip(solver.tree.infoset_player().tolist(), solver.tree.infoset_labels, strict=True)
+    np.testing.assert_array_equal(payoff_ranges(solver.tree), [twin.payoff_range(key) for key in keys])
 
 
 @pytest.mark.parametrize("is_alternating", [True, False], ids=["alternating", "simultaneous"])

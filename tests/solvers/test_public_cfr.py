@@ -110,8 +110,7 @@ def test_equals_the_twin_where_private_states_merge(rule, is_alternating):
     tree = build_public_tree(game)
     solver = CFRSolver(tree, rule, is_alternating=is_alternating)
     keys = list(zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True))
-    ranges = dict(zip(keys, np.maximum(payoff_ranges(tree)[tree.infoset_row], 1e-141), strict=True))
-    twin = ReferencePublicCFR(game, rule, is_alternating=is_alternating, payoff_ranges=ranges)
+    twin = ReferencePublicCFR(game, rule, is_alternating=is_alternating)
     rng = np.random.default_rng(8)
     regret = np.zeros(tree.cells.num_table_cells)
     strategy = regret.copy()
@@ -255,6 +254,25 @@ def test_payoff_ranges_equal_the_history_form(trees):
     got = payoff_ranges(public)[public.infoset_row]
     keys = zip(public.infoset_player(), public.infoset_labels, strict=True)
     np.testing.assert_allclose(got, [expected[key] for key in keys], atol=1e-12)
+
+
+class ScoredPursuit(Pursuit):
+    """Where the runner ends decides how much it wins or loses, so that ranges of payoffs differ."""
+
+    def payoffs(self, place):
+        stations = np.array(place.stations, float)[:, None]
+        gain = stations if place.end == "free" else -stations / 2
+        return np.stack([gain, -gain])
+
+
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_payoff_ranges_where_private_states_merge(length):
+    game = ScoredPursuit(parse_map(MAP_A), 6, (1, 11), length)
+    tree, twin = build_public_tree(game), ReferencePublicCFR(game, CFR())
+    keys = zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True)
+    expected = [twin.payoff_range(key) for key in keys]
+    assert len(set(expected)) > 2
+    np.testing.assert_allclose(payoff_ranges(tree)[tree.infoset_row], expected, atol=1e-12)
 
 
 def test_estimated_bytes_are_those_allocated(leduc):
