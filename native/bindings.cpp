@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native module: array views in, array views out. Shapes and dtypes are checked by the Python wrappers in
 // equipoise.kernels, which are the only importers.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/vector.h>
-
 #include <array>
 #include <map>
 
+#include "bindings.hpp"
 #include "cardsets.hpp"
 #include "equity.hpp"
 #include "handeval.hpp"
 #include "history.hpp"
-#include "holdem.hpp"
 #include "public.hpp"
 #include "sampling.hpp"
 #include "treeplex.hpp"
 
-namespace nb = nanobind;
 using namespace equipoise;
 
 namespace {
-
-template <typename T>
-using Array = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
-using Ints = Array<const std::int32_t>;
-using Doubles = Array<const double>;
-using MutableDoubles = Array<double>;
-using Bytes = Array<const std::int8_t>;
-using MutableWords = Array<std::uint64_t>;
-using Cards = Array<const std::uint8_t>;
-using Strengths = Array<std::uint16_t>;
 
 // Keeps the arrays alive that its form points into.
 struct BoundHistoryForm {
@@ -101,14 +86,6 @@ struct BoundPublicForm {
     return teams[num_threads].data();
   }
 };
-
-Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool floors_regrets, bool tracks_variance) {
-  return Rule{.policy_map = static_cast<PolicyMap>(policy_map),
-              .fallback = static_cast<Fallback>(fallback),
-              .is_optimistic = is_optimistic,
-              .floors_regrets = floors_regrets,
-              .tracks_variance = tracks_variance};
-}
 
 // Overwrites the own reach of everything with that of `strategy`.
 void realize_all(const HistoryForm& form, const double* strategy, double* realization) {
@@ -347,103 +324,6 @@ void bind_cards(nb::module_& module) {
                accumulate_showdowns(evaluator, hole_cards.data(), num_hands, first_reach.data(), second_reach.data(),
                                     boards.data(), weights.data(), static_cast<std::int64_t>(boards.shape(0)), out.data());
              });
-}
-
-// Keeps the arrays alive that its form points into; arrays in the order of HoldemKernel's constructor.
-struct BoundHoldemForm {
-  HoldemForm form;
-  std::vector<HoldemStreet> streets;
-  Array<const std::int64_t> boards;
-  Cards cards;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
-
-  BoundHoldemForm(Array<const std::int64_t> board_fields, Cards hand_cards, std::vector<Ints> int_arrays,
-                  std::vector<Doubles> double_arrays)
-      : boards(board_fields), cards(hand_cards), ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
-    static_assert(sizeof(HoldemBoard) == 12 * sizeof(std::int64_t));
-    static_assert(sizeof(HoldemNode) == 3 * sizeof(std::int32_t));
-    bind_streets();
-    form.num_streets = static_cast<std::int32_t>(streets.size());
-    form.streets = streets.data();
-    form.num_boards = static_cast<std::int64_t>(boards.shape(0));
-    form.boards = reinterpret_cast<const HoldemBoard*>(boards.data());
-    form.cards = cards.data();
-    form.strength = ints[4].data();
-    form.same_hand = ints[5].data();
-    form.parent_row = ints[6].data();
-    form.value_row = ints[7].data();
-    form.target = ints[8].data();
-    form.root_reach[0] = doubles[2].data();
-    form.root_reach[1] = doubles[3].data();
-  }
-
- private:
-  void bind_streets() {
-    const auto* node = reinterpret_cast<const HoldemNode*>(ints[1].data());
-    const std::int32_t* slots[2] = {ints[2].data(), ints[3].data()};
-    const double* scales[2] = {doubles[0].data(), doubles[1].data()};
-    for (std::size_t s = 0; s < ints[0].shape(0); ++s) {
-      const std::int32_t* field = ints[0].data() + 8 * s;
-      HoldemStreet street{};
-      street.num_lines = field[0];
-      street.is_last = field[1] != 0;
-      for (int player = 0; player < 2; ++player) {
-        street.num_cells[player] = field[2 + player];
-        street.num_nodes[player] = field[4 + player];
-        street.nodes[player] = node;
-        node += field[4 + player];
-      }
-      HoldemEnds* const ends[2] = {&street.flats, &street.folds};
-      for (int kind = 0; kind < 2; ++kind) {
-        const std::int32_t columns = field[6 + kind] * kPackSize;
-        *ends[kind] = {field[6 + kind], {slots[kind], slots[kind] + columns}, scales[kind]};
-        slots[kind] += 2 * columns;
-        scales[kind] += columns;
-      }
-      streets.push_back(street);
-    }
-  }
-};
-
-template <typename Real>
-void bind_holdem_iterate(nb::module_& module, const char* name) {
-  module.def(name, [](const BoundHoldemForm& bound, int policy_map, int fallback, bool is_optimistic,
-                      bool floors_regrets, Doubles discounts, std::int64_t first_t, bool is_alternating,
-                      int num_threads, Array<Real> regret_sum, Array<Real> strategy_sum, Array<Real> last_regret) {
-    const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, false);
-    const HoldemTables<Real> tables{regret_sum.data(), strategy_sum.data(), last_regret.data()};
-    const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
-    const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-    nb::gil_scoped_release release;
-    HoldemWorkspace<Real> workspace;
-    workspace.prepare(bound.form, num_threads);
-    iterate_holdem<Real>(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables,
-                         workspace);
-  });
-}
-
-template <typename Cell>
-void bind_holdem_evaluate(nb::module_& module, const char* name) {
-  module.def(name, [](const BoundHoldemForm& bound, bool is_best_response, Array<const Cell> sums, int num_threads,
-                      MutableDoubles first_out, MutableDoubles second_out) {
-    nb::gil_scoped_release release;
-    HoldemWorkspace<double> workspace;
-    workspace.prepare(bound.form, num_threads);
-    const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
-    evaluate_holdem<double, Cell>(bound.form, purpose, sums.data(), num_threads, workspace);
-    std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
-    std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
-  });
-}
-
-void bind_holdem(nb::module_& module) {
-  nb::class_<BoundHoldemForm>(module, "HoldemForm")
-      .def(nb::init<Array<const std::int64_t>, Cards, std::vector<Ints>, std::vector<Doubles>>());
-  bind_holdem_iterate<float>(module, "holdem_iterate_float32");
-  bind_holdem_iterate<double>(module, "holdem_iterate_float64");
-  bind_holdem_evaluate<float>(module, "holdem_evaluate_float32");
-  bind_holdem_evaluate<double>(module, "holdem_evaluate_float64");
 }
 
 }  // namespace
