@@ -28,8 +28,6 @@ inline constexpr int terminal_actor = -2;
 struct SamplingForm {
   int num_players = 0;
   std::int64_t num_terminals = 0;
-  std::int32_t num_infosets = 0;
-  std::int32_t num_public_states = 0;
   const std::int8_t* actor = nullptr;            // [N]
   const std::int32_t* detail = nullptr;          // [N] information set, terminal, or public state of a chance node (or -1)
   const std::int32_t* first_edge = nullptr;      // [N+1]

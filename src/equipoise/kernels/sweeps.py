@@ -213,12 +213,6 @@ class SweepKernel(abc.ABC):
         self._form.back_up_best(player, cfv, best)
         return self.root_value(player, realization, cfv), best
 
-    def best_response_values(self, player: int, realization: FloatArray) -> FloatArray:
-        """Returns `[C]` counterfactual values of the player's cells when it plays best everywhere below."""
-        cfv = self.terminal_values(player, realization)
-        self._form.back_up_best(player, cfv, np.zeros(self.num_table_cells))
-        return cfv
-
     def strategy_values(
         self, player: int, strategy: FloatArray, realization: FloatArray, *, num_threads: int = 1
     ) -> FloatArray:
