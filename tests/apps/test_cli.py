@@ -199,6 +199,12 @@ def test_people_get_a_table_and_messages(equipoise):
     assert "tables of" in outcome.err
 
 
+@pytest.mark.parametrize("command", [["solve", "kuhn"], ["compare", "kuhn"]], ids=" ".join)
+def test_a_narrow_terminal_cuts_no_number(equipoise, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "20")
+    assert "…" not in equipoise(*command, "-n", 10).out
+
+
 def test_quiet_is_quiet(equipoise):
     equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
     for command in (["solve", "kuhn"], ["compare", "kuhn", "-n", 10], ["evaluate", "kuhn.eq"]):
@@ -409,6 +415,29 @@ def test_other_rules_of_the_game_are_refused(equipoise):
     checkpoint.save("old.eq", Kind.RUN, metadata, {**content.arrays, **content.strings})
     assert "under version 99 of kuhn" in equipoise("evaluate", "old.eq").err
     assert "game version 99, asked for 1" in equipoise("solve", "kuhn", "--out", "old.eq", "--resume").err
+
+
+@pytest.mark.parametrize(
+    ("changes", "command", "message"),
+    [
+        ({"threads": "two"}, "solve", "threads cannot be 'two'"),
+        ({"method": ["cfr"]}, "solve", "method cannot be"),
+        ({"parameters": "players"}, "solve", "parameters cannot be 'players'"),
+        ({"progress": [{}]}, "solve", "does not describe its run"),
+        ({"progress": [5]}, "solve", "does not describe its run"),
+        ({"game": True}, "evaluate", "does not describe its game"),
+        ({"parameters": "players"}, "evaluate", "does not describe its game"),
+        ({"game_version": None}, "evaluate", "under version None of kuhn"),
+    ],
+)
+def test_a_whole_file_that_makes_no_sense_is_refused(equipoise, changes, command, message):
+    equipoise("solve", "kuhn", "-n", 1, "--out", "kuhn.eq")
+    content = checkpoint.load("kuhn.eq")
+    checkpoint.save("odd.eq", Kind.RUN, {**content.metadata, **changes}, {**content.arrays, **content.strings})
+    odd = ["solve", "kuhn", "--resume", "--out", "odd.eq"] if command == "solve" else [command, "odd.eq"]
+    outcome = equipoise(*odd)
+    assert outcome.code == 2
+    assert message in outcome.err
 
 
 def test_existing_result_is_not_overwritten_unasked(equipoise):

@@ -88,7 +88,9 @@ def test_discounting_reads_back(text):
     assert format_discounting(parse_discounting(text)) == text
 
 
-@pytest.mark.parametrize("text", ["dcfr", "cfr(5)", "lcfr(5", "lcfr(5,6)", "lcfr(0)", "lcfr(x)"])
+@pytest.mark.parametrize(
+    "text", ["dcfr", "cfr(5)", "lcfr(5", "lcfr(5,6)", "lcfr(0)", "lcfr(x)", "lcfr(1e300)", "lcfr(inf)"]
+)
 def test_bad_discounting_is_refused(text):
     with pytest.raises(EquipoiseError):
         parse_discounting(text)

@@ -54,8 +54,8 @@ class ReportingGroup(TyperGroup):
 
 
 def report_error(message: str) -> None:
-    """Says in one line why a command failed."""
-    make_console().print(f"error: {message}", style="red")
+    """Says in one line why a command failed, also where a library's message has several."""
+    make_console().print(f"error: {' '.join(message.splitlines())}", style="red")
 
 
 def exit_code_of(error: EquipoiseError) -> ExitCode:

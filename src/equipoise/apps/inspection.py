@@ -55,7 +55,10 @@ class StrategyFile:
         """Returns the game that the strategy is for; raises if its rules have changed since."""
         if "game" not in self.metadata:
             return parse_game(self.strategy.game_label)
-        game = make_game(self.metadata["game"], **self.metadata["parameters"])
+        name, parameters = self.metadata["game"], self.metadata.get("parameters")
+        if not isinstance(name, str) or not isinstance(parameters, dict) or "game_version" not in self.metadata:
+            raise CheckpointError(f"{path} does not describe its game: it has {name!r} with parameters {parameters!r}")
+        game = make_game(name, **parameters)
         if game.spec.version != self.metadata["game_version"]:
             raise CheckpointError(
                 f"{path} was solved under version {self.metadata['game_version']} of {game.spec.name}, "
@@ -71,9 +74,10 @@ class StrategyFile:
     @property
     def regret_bound(self) -> float | None:
         """Returns the sampled regret bound that the run's last record has, if it has one."""
-        records = self.metadata.get("progress") or [{}]
-        figures = records[-1].get("sampled") or {}
-        bound: float | None = figures.get("regret_bound")
+        try:
+            bound: float | None = self.metadata["progress"][-1]["sampled"]["regret_bound"]
+        except (IndexError, KeyError, TypeError):  # a strategy alone has no records, an exact run no figures
+            return None
         return bound
 
     def describe(self) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -76,6 +75,7 @@ RULES: Mapping[str, RuleEntry] = {
     ),
     "normal-hedge": RuleEntry(make=NormalHedge, description="NormalHedge in place of regret matching"),
 }
+LARGEST_WHOLE = 1e15  # a float still counts one by one up to there
 SAMPLING_RULES: Mapping[str, DiscountKind] = {
     "cfr": DiscountKind.NONE,
     "lcfr": DiscountKind.LINEAR,
@@ -240,6 +240,6 @@ def _parse_numbers(text: str, inside: str) -> list[float]:
 
 
 def _whole(name: str, value: float) -> int:
-    if not math.isfinite(value) or value != int(value):
-        raise ConfigError(f"{name} must be a whole number, got {value}")
+    if not abs(value) <= LARGEST_WHOLE or value != int(value):
+        raise ConfigError(f"{name} must be a whole number up to {LARGEST_WHOLE:g}, got {value:g}")
     return int(value)

@@ -299,7 +299,7 @@ def _report(job: Job, options: SolveOptions, result: dict[str, Any], quality: Qu
 
 def _summary(job: Job, result: dict[str, Any], quality: Quality) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
+    table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     algorithm = " · ".join(str(result[key]) for key in ("method", "rule", "updates") if result[key] is not None)
     reason = result["stopped_by"]

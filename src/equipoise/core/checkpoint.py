@@ -19,6 +19,7 @@ import io
 import json
 import math
 import os
+import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
@@ -114,7 +115,10 @@ class CheckpointReader:
     def __init__(self, path: StrPath, *kinds: Kind) -> None:
         self.path = path
         try:
-            self._file = open(os.path.expanduser(path), "rb")  # noqa: SIM115  # closed by close()
+            place = os.path.expanduser(path)
+            if stat.S_ISFIFO(os.stat(place).st_mode):  # opening it would wait for a writer
+                raise CheckpointError(f"cannot read {path}: it is a pipe, expected a regular file")
+            self._file = open(place, "rb")  # noqa: SIM115  # closed by close()
         except OSError as error:
             raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
         try:

@@ -146,7 +146,13 @@ def illegal_action(game: Game[Any], state: Any, action: int) -> IllegalActionErr
     )
 
 
-def no_returns(game: Game[Any], state: Any) -> InvalidStateError:
+class _Describer(Protocol):
+    """As much of a game as an error about a state needs."""
+
+    def describe(self, state: Any) -> str: ...
+
+
+def no_returns(game: _Describer, state: Any) -> InvalidStateError:
     """Returns the error for asking a state's returns before the game is over, for `returns` to raise."""
     return InvalidStateError(f"only terminal states have returns, this one has not ended: {game.describe(state)}")
 

@@ -16,6 +16,7 @@ from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
+from equipoise.core.records import check_types
 from equipoise.solvers.strategy import TabularStrategy
 
 __all__ = ["STATE_PREFIX", "RunConfig", "SavedRun", "describe_run", "parse_run"]
@@ -77,7 +78,9 @@ def parse_run(path: StrPath, metadata: Mapping[str, Any]) -> tuple[RunConfig, tu
         config = RunConfig(**{name: metadata[name] for name in names})
         progress = tuple(Progress.from_json(record) for record in metadata["progress"])
         stopped_by = metadata["stopped_by"]
-    except (KeyError, TypeError) as error:
+        for record in (config, *progress):
+            check_types(record)
+    except (AttributeError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} does not describe its run: {error!r}") from None
     if not progress:
         raise CheckpointError(f"{path} holds a run without a single record")
