@@ -16,9 +16,10 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.public import DECISION, Step, allocate_cells
 from equipoise.kernels.sweeps import KernelRule, SweepTables
-from equipoise.solvers.best_response import Evaluation, bind_kernel, check_num_threads, evaluate
+from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
@@ -50,7 +51,7 @@ def _table_sizes(tree: HistoryTree | PublicTree) -> _TableSizes:
 def estimate_table_bytes(tree: HistoryTree | PublicTree, rule: Rule, *, num_threads: int = 1) -> int:
     """Returns the bytes that a run of this rule allocates beside the tree."""
     kernel, sizes = rule.kernel, _table_sizes(tree)
-    tables = sizes.table * (3 + kernel.needs_last_regret)
+    tables = 3 * sizes.table
     walks = sizes.realization * (1 + num_threads)  # own reach, and one value table a thread
     return 8 * (tables + walks + sizes.infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + sizes.bound)
 
@@ -68,7 +69,6 @@ def allocate_tables(tree: HistoryTree | PublicTree, rule: KernelRule) -> SweepTa
         strategy_sum=allocate_cells(sizes.table),
         strategy=allocate_cells(sizes.table),
         realization=allocate_cells(sizes.realization),
-        last_regret=allocate_cells(sizes.table if rule.needs_last_regret else 0),
         scale=scale,
         value_moments=np.zeros((sizes.infosets if rule.tracks_variance else 0, 2)),
     )

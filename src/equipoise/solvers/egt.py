@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.treeplex import TreeplexKernel
-from equipoise.solvers.best_response import Evaluation, bind_history_kernel, check_num_threads, evaluate
+from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count, read_number
 from equipoise.trees.history import HistoryTree
 
@@ -119,6 +120,7 @@ class EGTSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which shrinks the smoothing of one player."""
+        check_integer("num_iterations", num_iterations, 0)
         for _ in range(num_iterations):
             self.shrink(int(np.argmax(self.mu * self.diameters)))
             self.iteration += 1

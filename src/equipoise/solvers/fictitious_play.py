@@ -9,7 +9,8 @@ import enum
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.solvers.best_response import Evaluation, bind_history_kernel, check_num_threads, evaluate
+from equipoise.kernels.calls import check_integer, check_num_threads
+from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
 
@@ -111,6 +112,7 @@ class FictitiousPlaySolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player or (`IterationUnit.HALF`) the next one."""
+        check_integer("num_iterations", num_iterations, 0)
         num_players = self.tree.num_players
         for _ in range(num_iterations):
             if self.unit is IterationUnit.FULL:

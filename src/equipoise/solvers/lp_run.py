@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
@@ -33,6 +34,7 @@ class SequenceLPRun:
         """Solves the program the first time; there is nothing left to do after it."""
         from equipoise.solvers.sequence_lp import solve_sequence_lp  # noqa: PLC0415 - SciPy is slow to import
 
+        check_integer("num_iterations", num_iterations, 0)
         if num_iterations > 0 and self.iteration == 0:
             self.strategy[:] = solve_sequence_lp(self.tree).strategy
             self.iteration = 1

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKernel, SamplingTables, Scheme
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
@@ -167,6 +168,7 @@ class MCCFRSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations and discounts the sums whenever a period ends."""
+        check_integer("num_iterations", num_iterations, 0)
         discounting = self.config.discounting
         goal = self.iteration + num_iterations
         while self.iteration < goal:

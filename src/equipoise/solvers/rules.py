@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.sweeps import Fallback, KernelRule, PolicyMap
 
 __all__ = [
@@ -66,6 +67,7 @@ class Rule(Protocol):
 
 def tabulate_discounts(rule: Rule, first_t: int, num_iterations: int) -> npt.NDArray[np.float64]:
     """Returns `[B, 5]` one row of discounts per iteration, in the order that kernels read."""
+    check_integer("num_iterations", num_iterations, 0)
     rows = map(rule.discounts, range(first_t, first_t + num_iterations))
     # one flat iterator: NumPy takes twice as long over a list of tuples, and small trees sweep in microseconds
     flat = np.fromiter(itertools.chain.from_iterable(rows), np.float64, num_iterations * len(Discounts._fields))

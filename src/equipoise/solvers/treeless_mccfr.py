@@ -19,6 +19,7 @@ from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.memory import available_bytes
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import CHANCE, TERMINAL, Game
+from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.growing_tables import GrowingTables
 from equipoise.solvers.mccfr import MCCFRConfig, Scheme
@@ -165,6 +166,7 @@ class TreelessMCCFRSolver:
 
         Raises `GameTooLargeError` if a single traversal outgrows the limit; the run is of no use then.
         """
+        check_integer("num_iterations", num_iterations, 0)
         for _ in range(num_iterations):
             if self.is_full:
                 return
