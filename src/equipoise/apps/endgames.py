@@ -14,8 +14,9 @@ __all__ = ["load_endgames"]
 ENDGAME_PATTERN: Final = "subgame*.txt"
 
 
-def load_endgames(directory: Path) -> dict[str, HoldemSpot]:
+def load_endgames(directory: Path | str) -> dict[str, HoldemSpot]:
     """Returns the Libratus endgames of a directory, by the names of their files; `ConfigError` if there are none."""
+    directory = Path(directory)
     paths = sorted(directory.glob(ENDGAME_PATTERN))
     if not paths:
         what = "no directory" if not directory.is_dir() else f"no file {ENDGAME_PATTERN} there"
