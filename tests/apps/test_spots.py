@@ -79,7 +79,7 @@ def test_a_spot_is_solved_to_its_target(folder):
 
 def test_sizes_are_said_before_and_time_after_the_first_iterations(folder):
     messages = (folder / "messages.txt").read_text().splitlines()
-    assert re.match(r"turn Ks7s2s5d: 28 and 41 hands, 88 betting nodes, 36 boards, [\d,]+ public states", messages[0])
+    assert re.match(r"turn Ks7s2s5d: 28 and 41 hands, 88 betting nodes, 36 boards$", messages[0])
     assert re.match(r"dcfr in float32: [\d.]+ .B of memory, [\d,]+ numbers a table", messages[1])
     assert messages[2].startswith("solving to exploitability 0.2 chips (1% of the pot, 100 mbb); Ctrl-C stops it and")
     estimate = next(line for line in messages if "ms an iteration" in line)
@@ -168,12 +168,11 @@ def test_the_grid_is_square_and_needs_no_colour(folder):
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in done.stdout
     assert lines[1].startswith("check, bet 50%: oop acts on Ks7s2s5d, 30 in the pot, 30 behind")
-    assert re.search(r"F +fold [\d.]+% +C +call [\d.]+% +A +all-in [\d.]+%", lines[3])
-    grid = lines[5:]
-    assert len(grid) == 26
+    grid, legend = lines[3:29], lines[29]
+    assert re.search(r"f +fold [\d.]+% +c +call [\d.]+% +a +all-in [\d.]+%", legend)
     assert grid[0].split() == ["AA", *(f"A{rank}s" for rank in "KQJT98765432")]
     assert grid[-2].split() == [*(f"{rank}2o" for rank in "AKQJT9876543"), "22"]
-    assert re.match(r"[FCA] +\d+", grid[1])  # aces are there
+    assert re.match(r"[fca]\d+", grid[1])  # aces are there
     assert grid[-1].split() == ["."] * 13  # deuces are not
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import fnmatch
 import io
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
-from equipoise.apps.spot_grid import format_percent, render_frequencies, render_grid
+from equipoise.apps.grid import render_grid
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.provenance import version
 from equipoise.games.holdem.betting import pot
@@ -60,8 +62,12 @@ class SpotReport:
             f"{self.label}\n{view.text or 'root'}: {POSITIONS[view.player]} acts on {format_board(view.line.board)}, "
             f"{pot(state):,} in the pot, {min(state.stacks):,} behind\n"
         )
-        body = render_grid(view) if has_grid else self._as_table(limit)
-        return Group(place, render_frequencies(view), "", body)
+        if has_grid:
+            return Group(place, self._as_grid())
+        shares = zip(view.actions, view.frequencies.tolist(), strict=True)
+        return Group(
+            place, "   ".join(f"{action} {_format_percent(share)}" for action, share in shares), self._as_table(limit)
+        )
 
     def as_json(self, limit: int) -> dict[str, Any]:
         """Returns everything under the documented keys."""
@@ -99,15 +105,31 @@ class SpotReport:
             "strategy": dict(zip(view.actions, view.strategy[hand].tolist(), strict=True)),
         }
 
+    def _as_grid(self) -> Text:
+        """Returns the square of classes, hands within a class weighted by how likely they are here."""
+        view, deck = self.view, self.view.tree.spot.deck
+        hands, weights = hands_of(deck), view.weights / max(float(view.weights.max()), 1e-300)
+        shares = [hands.grid(view.strategy[:, action], weights).ravel() for action in range(len(view.actions))]
+        return render_grid(
+            np.nan_to_num(np.stack(shares, axis=1)),
+            view.actions,
+            deck=deck,
+            weights=np.nan_to_num(hands.grid(weights).ravel()),
+        )
+
     def _as_table(self, limit: int) -> Table:
         table = Table()
         for name in ("hand", "weight", "equity", *self.view.actions):
             table.add_column(name, justify="left" if name == "hand" else "right")
         for hand in self.hands[: limit or None]:
             row = self._row(hand)
-            shares = (format_percent(share) for share in row["strategy"].values())
-            table.add_row(row["hand"], f"{row['weight']:.3g}", format_percent(row["equity"]), *shares)
+            shares = (_format_percent(share) for share in row["strategy"].values())
+            table.add_row(row["hand"], f"{row['weight']:.3g}", _format_percent(row["equity"]), *shares)
         return table
+
+
+def _format_percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
 def _label(stored: StoredSpot) -> str:

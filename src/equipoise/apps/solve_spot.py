@@ -34,7 +34,7 @@ from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.holdem_file import SavedSpot, encode_layout
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.trees.holdem import HoldemPlan, HoldemTree, plan_holdem_tree
 
 __all__ = ["is_spot", "prepare_spot"]
 
@@ -61,16 +61,17 @@ def prepare_spot(options: SolveOptions, saved: SavedSpot | None, console: Consol
     if saved is not None:
         check_resumable(options, saved.config, config, console)
     target, stopping = _make_stopping(file, options)
-    began = time.perf_counter()
-    tree = build_holdem_tree(file.spot)
-    seconds = time.perf_counter() - began
-    console.print(f"{_describe_tree(tree)}, laid out in {format_duration(seconds)}")
     assert config.rule is not None
     rule, dtype = parse_rule(config.rule), DTYPES[config.parameters["precision"]]
-    num_bytes = estimate_holdem_bytes(tree, rule, dtype=dtype, num_threads=config.threads)
+    began = time.perf_counter()
+    plan = plan_holdem_tree(file.spot)
+    num_bytes = estimate_holdem_bytes(plan, rule, dtype=dtype, num_threads=config.threads)
     label = f"{config.rule} in {config.parameters['precision']}"
-    console.print(f"{label}: {format_bytes(num_bytes)} of memory, {tree.arrays.num_cells:,} numbers a table")
+    console.print(_describe_plan(plan))
+    console.print(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")
     check_memory(num_bytes, f"solving the spot with {label}")
+    tree = plan.build()
+    seconds = time.perf_counter() - began
     solver = HoldemSolver(
         tree,
         rule,
@@ -286,11 +287,11 @@ def _name_spot(spot: HoldemSpot) -> str:
     return f"{spot.betting_rules.first_street.name.lower()} {format_board(spot.board)}"
 
 
-def _describe_tree(tree: HoldemTree) -> str:
-    hands = " and ".join(f"{numbers.size:,}" for numbers in tree.hands[0])
+def _describe_plan(plan: HoldemPlan) -> str:
+    root, num_boards = BoardFields(*plan.arrays.boards[0].tolist()), len(plan.arrays.boards)
     return (
-        f"{_name_spot(tree.spot)}: {hands} hands, {len(tree.betting.nodes):,} betting nodes, "
-        f"{len(tree.boards):,} board{'s' * (len(tree.boards) > 1)}, {tree.num_public_states:,} public states"
+        f"{_name_spot(plan.spot)}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
+        f"{len(plan.betting.nodes):,} betting nodes, {num_boards:,} board{'s' * (num_boards > 1)}"
     )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one disk format: a JSON header, named arrays and string lists, checksums over all of it.
 
-Strategies, runs, spots and trees are files of this format that differ in their kind. Layout, little-endian::
+Strategies, runs, spots, trees and tables are files of this format that differ in their kind. Layout, little-endian::
 
     magic (8) | format version (u32) | header bytes (u32) | payload bytes (u64) | BLAKE2b-256 (32) | header | payload
 
@@ -52,6 +52,7 @@ class Kind(enum.StrEnum):
     RUN = "run"
     SPOT = "spot"
     TREE = "tree"
+    TABLE = "table"  # numbers that take long to compute, such as hand strengths
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,11 +22,12 @@ from equipoise.core.files import StrPath
 from equipoise.core.progress import Progress
 from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
 from equipoise.solvers.saved_run import STATE_PREFIX, RunConfig, describe_run, parse_run
-from equipoise.trees.holdem import NOTHING, HoldemTree, build_holdem_tree
+from equipoise.trees.holdem import HoldemTree, build_holdem_tree
 
 __all__ = ["SavedSpot", "StoredSpot", "StoredTable", "encode_layout"]
 
 LAYOUT_PREFIX: Final = "layout."  # of the arrays that say where the tables keep what
+MOST_BOARD_CARDS: Final = 5
 STRATEGY: Final = STATE_PREFIX + "strategy_sum"
 
 Array = npt.NDArray[Any]
@@ -34,7 +35,7 @@ Array = npt.NDArray[Any]
 
 def encode_layout(tree: HoldemTree) -> dict[str, Array]:
     """Returns where the tables of a tree keep each board's hands and each decision, as arrays of a file."""
-    cards = np.full((len(tree.boards), 5), NOTHING, np.int8)
+    cards = np.full((len(tree.boards), MOST_BOARD_CARDS), -1, np.int8)
     for board, dealt in enumerate(tree.boards):
         cards[board, : len(dealt)] = dealt
     hands = [numbers for pair in tree.hands for numbers in pair]
