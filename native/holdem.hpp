@@ -39,6 +39,7 @@ enum class HoldemPurpose { update, best_response, expected_value };
 template <typename Cell>
 struct HoldemTask {
   HoldemPurpose purpose = HoldemPurpose::update;
+  bool respects_locks = true;  // whether best responses keep to locks; strategies always do
   bool is_active[2] = {};  // players whose values are computed
   HoldemPolicy<Cell> policy;
   HoldemTables<Cell> tables;  // for updates
@@ -256,12 +257,23 @@ class HoldemSweep {
     const std::int64_t first = first_cell(board, player, tile);
     const Fallback fallback = task_.policy.fallback[player];
     Vector* const actions = worker.reach + street.num_lines;
+    HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
     for (std::int32_t n = 0; n < street.num_nodes[player]; ++n) {
       const HoldemNode& node = street.nodes[player][n];
       const Vector arriving = worker.reach[node.source];
       form_strategy(node, first + node.first_cell * kPackSize, fallback, worker.strategy + node.first_cell);
+      if (const HoldemLock* lock = locks.meet(node)) lock_strategy(*lock, node, worker.strategy + node.first_cell);
       for (std::int32_t a = node.first_cell; a < node.first_cell + node.num_actions; ++a) {
         actions[a] = arriving * worker.strategy[a];
+      }
+    }
+  }
+
+  [[gnu::noinline]] void lock_strategy(const HoldemLock& lock, const HoldemNode& node, Vector* strategy) const {
+    for (int a = 0; a < node.num_actions; ++a) {
+      const Vector given = load_pack<Real>(form_.locked_strategy + lock.first_strategy + a * kPackSize);
+      for (int hand = 0; hand < kPackSize; ++hand) {
+        if (lock.holds(hand)) strategy[a][hand] = given[hand];
       }
     }
   }
@@ -343,7 +355,8 @@ class HoldemSweep {
     const BlockLayout to = layout(board, player, ends, member);
     const HandList own = form_.hands(board, player), other = form_.hands(board, 1 - player);
     for (std::int32_t block = member.thread; block < to.num_blocks(); block += member.size) {
-      evaluate_block<Real>(kind, to.width(block), own, other, reach + from.block_start(block),
+      const double* const rake = ends.rake ? ends.rake + block * to.block_packs * kPackSize : nullptr;
+      evaluate_block<Real>(kind, to.width(block), own, other, rake, reach + from.block_start(block),
                            value + to.block_start(block));
     }
   }
@@ -359,11 +372,11 @@ class HoldemSweep {
     const int num_sums = street.is_last ? 1 : member.size;
     for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
       std::fill_n(worker.value, street.num_slots(player), Vector{});
-      add_values(board, player, street.folds, player == 0 ? 1.0 : -1.0, folds, tile, buffers.fold_value[player].data(), worker);
+      add_values(board, player, street.folds, folds, tile, buffers.fold_value[player].data(), worker);
       for (int thread = 0; thread < num_sums; ++thread) {
         const HoldemBuffers<Real>& source =
             street.is_last || parent >= 0 ? buffers : workspace_.workers[thread].streets[board.street];
-        add_values(board, player, street.flats, 1.0, flats, tile, source.flat_value[player].data(), worker);
+        add_values(board, player, street.flats, flats, tile, source.flat_value[player].data(), worker);
       }
       switch (task_.purpose) {
         case HoldemPurpose::update:
@@ -376,15 +389,16 @@ class HoldemSweep {
           expect(street, player, worker);
           break;
         case HoldemPurpose::best_response:
-          respond(street, player, worker);
+          respond(street, player, task_.respects_locks ? form_.tile_locks(board.sides[player], tile) : HoldemLockWalk{},
+                  worker);
           break;
       }
       hand_up(board, parent, player, tile, worker);
     }
   }
 
-  // Adds the values of a street's ends, times sign and scale, to the slots that lead to them.
-  void add_values(const HoldemBoard& board, int player, const HoldemEnds& ends, double sign, const BlockLayout& rows,
+  // Adds the values of a street's ends, scaled, to the slots that lead to them.
+  void add_values(const HoldemBoard& board, int player, const HoldemEnds& ends, const BlockLayout& rows,
                   std::int64_t tile, const Real* from, HoldemWorker<Real>& worker) const {
     const std::int32_t* const row = form_.value_row + board.sides[player].first_hand + tile * kPackSize;
     Vector* const value = worker.value;
@@ -393,16 +407,21 @@ class HoldemSweep {
       for (int i = 0; i < kPackSize; ++i) columns[i] = load_pack<Real>(from + start + row[i] * stride);
       transpose<Real>(columns);
       const std::int32_t* const slot = ends.slot[player] + pack * kPackSize;
-      const double* const scale = ends.scale + pack * kPackSize;
-      for (int i = 0; i < kPackSize; ++i) value[slot[i]] += columns[i] * static_cast<Real>(sign * scale[i]);
+      const double* const scale = ends.scale[player] + pack * kPackSize;
+      for (int i = 0; i < kPackSize; ++i) value[slot[i]] += columns[i] * static_cast<Real>(scale[i]);
     });
   }
 
   void update(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) {
     const HoldemStreet& street = form_.streets[board.street];
     const std::int64_t first = first_cell(board, player, tile);
+    HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
     for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
       const HoldemNode& node = street.nodes[player][n];
+      if (const HoldemLock* lock = locks.meet_backwards(node)) {
+        update_locked(street, node, *lock, first, worker);
+        continue;
+      }
       switch (node.num_actions) {
         case 2:
           update_node<2>(street, node, first, worker);
@@ -416,6 +435,21 @@ class HoldemSweep {
         default:
           update_node<0>(street, node, first, worker);
       }
+    }
+  }
+
+  // Leaves the rows of locked hands as they are.
+  [[gnu::noinline]] void update_locked(const HoldemStreet& street, const HoldemNode& node, const HoldemLock& lock,
+                                       std::int64_t first, HoldemWorker<Real>& worker) {
+    const std::int64_t cell = first + node.first_cell * kPackSize;
+    Cell* const tables[] = {task_.tables.regret_sum, task_.tables.strategy_sum, task_.tables.last_regret};
+    const int num_tables = task_.rule.is_optimistic ? 3 : 2;
+    Cell saved[3][kMaxActions * kPackSize];
+    for (int k = 0; k < num_tables; ++k) std::copy_n(tables[k] + cell, node.num_actions * kPackSize, saved[k]);
+    update_node<0>(street, node, first, worker);
+    for (int i = 0; i < node.num_actions * kPackSize; ++i) {
+      if (!lock.holds(i % kPackSize)) continue;
+      for (int k = 0; k < num_tables; ++k) tables[k][cell + i] = saved[k][i];
     }
   }
 
@@ -455,13 +489,26 @@ class HoldemSweep {
     }
   }
 
-  void respond(const HoldemStreet& street, int player, HoldemWorker<Real>& worker) const {
+  void respond(const HoldemStreet& street, int player, HoldemLockWalk locks, HoldemWorker<Real>& worker) const {
     for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
       const HoldemNode& node = street.nodes[player][n];
       const Vector* const value = worker.value + street.num_lines + node.first_cell;
       Vector best = value[0];
       for (std::int32_t a = 1; a < node.num_actions; ++a) best = value[a] > best ? value[a] : best;
+      if (const HoldemLock* lock = locks.meet_backwards(node)) keep_locked(*lock, node, value, best);
       worker.value[node.source] += best;
+    }
+  }
+
+  // Overwrites the values of locked hands with those of what they play.
+  [[gnu::noinline]] void keep_locked(const HoldemLock& lock, const HoldemNode& node, const Vector* value,
+                                     Vector& best) const {
+    Vector expected{};
+    for (int a = 0; a < node.num_actions; ++a) {
+      expected += value[a] * load_pack<Real>(form_.locked_strategy + lock.first_strategy + a * kPackSize);
+    }
+    for (int hand = 0; hand < kPackSize; ++hand) {
+      if (lock.holds(hand)) best[hand] = expected[hand];
     }
   }
 
@@ -540,13 +587,14 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
 // Leaves in `workspace.root_value` each player's counterfactual values at the root: of the strategy that `sums` give,
 // or of a best response to it.
 template <typename Real, typename Cell>
-void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, const Cell* sums, int num_threads,
-                     HoldemWorkspace<Real>& workspace) {
+void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respects_locks, const Cell* sums,
+                     int num_threads, HoldemWorkspace<Real>& workspace) {
   Barrier barrier(num_threads);
   run_team(num_threads, [&](int thread) {
     const FlushSubnormals flush;
     HoldemTask<Cell> task;
     task.purpose = purpose;
+    task.respects_locks = respects_locks;
     task.policy.sums = sums;
     HoldemSweep<Real, Cell> sweep(form, task, workspace);
     for (int player = 0; player < 2; ++player) {

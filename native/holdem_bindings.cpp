@@ -21,6 +21,7 @@ struct BoundHoldemForm {
       : boards(board_fields), cards(hand_cards), ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
     static_assert(sizeof(HoldemBoard) == 12 * sizeof(std::int64_t));
     static_assert(sizeof(HoldemNode) == 3 * sizeof(std::int32_t));
+    static_assert(sizeof(HoldemLock) == 3 * sizeof(std::int32_t));
     bind_streets();
     form.num_streets = static_cast<std::int32_t>(streets.size());
     form.streets = streets.data();
@@ -34,6 +35,11 @@ struct BoundHoldemForm {
     form.target = ints[8].data();
     form.root_reach[0] = doubles[2].data();
     form.root_reach[1] = doubles[3].data();
+    if (ints.size() > 9) {
+      form.lock_start = ints[9].data();
+      form.locks = reinterpret_cast<const HoldemLock*>(ints[10].data());
+      form.locked_strategy = doubles[5].data();
+    }
   }
 
  private:
@@ -55,10 +61,14 @@ struct BoundHoldemForm {
       HoldemEnds* const ends[2] = {&street.flats, &street.folds};
       for (int kind = 0; kind < 2; ++kind) {
         const std::int32_t columns = field[6 + kind] * kPackSize;
-        *ends[kind] = {field[6 + kind], {slots[kind], slots[kind] + columns}, scales[kind]};
+        *ends[kind] = {.num_packs = field[6 + kind],
+                       .slot = {slots[kind], slots[kind] + columns},
+                       .scale = {scales[kind], scales[kind] + columns},
+                       .rake = nullptr};
         slots[kind] += 2 * columns;
-        scales[kind] += columns;
+        scales[kind] += 2 * columns;
       }
+      if (street.is_last && doubles[4].size() > 0) street.flats.rake = doubles[4].data();
       streets.push_back(street);
     }
   }
@@ -83,13 +93,13 @@ void bind_holdem_iterate(nb::module_& module, const char* name) {
 
 template <typename Cell>
 void bind_holdem_evaluate(nb::module_& module, const char* name) {
-  module.def(name, [](const BoundHoldemForm& bound, bool is_best_response, Array<const Cell> sums, int num_threads,
-                      MutableDoubles first_out, MutableDoubles second_out) {
+  module.def(name, [](const BoundHoldemForm& bound, bool is_best_response, bool respects_locks, Array<const Cell> sums,
+                      int num_threads, MutableDoubles first_out, MutableDoubles second_out) {
     nb::gil_scoped_release release;
     HoldemWorkspace<double> workspace;
     workspace.prepare(bound.form, num_threads);
     const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
-    evaluate_holdem<double, Cell>(bound.form, purpose, sums.data(), num_threads, workspace);
+    evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), num_threads, workspace);
     std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
     std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
   });

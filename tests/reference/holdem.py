@@ -126,3 +126,26 @@ def expand_table(merged, plain, table):
             rows = [row_of[hand] for hand in numbers[plain.hands[board][player]].tolist()]
             out[side_cells(plain, board, player)] = table[side_cells(merged, there, player)[rows]]
     return out
+
+
+def respond_to_locks(history, player, strategy, is_locked):
+    """Returns the value of a player's best response that plays `strategy` where `is_locked` `[Q]`."""
+    own = history.terminal_sequence[player]
+    reach = history.terminal_chance * realize(history, strategy)[history.terminal_sequence[1 - player]]
+    gains = np.bincount(own, reach * history.utility[player], minlength=strategy.size)
+    for infoset in reversed(range(history.infoset_start[player], history.infoset_start[player + 1])):
+        first = history.first_sequence[infoset]
+        chosen = slice(first, first + history.num_actions[infoset])
+        value = strategy[chosen] @ gains[chosen] if is_locked[first] else gains[chosen].max()
+        gains[history.parent_sequence[infoset]] += value
+    return gains[history.sequence_start[player]]
+
+
+def realize(history, strategy):
+    """Returns `[Q]` the own reach of every sequence."""
+    reach = np.ones(strategy.size)
+    for infoset in range(history.num_actions.size):
+        first = history.first_sequence[infoset]
+        for sequence in range(first, first + history.num_actions[infoset]):
+            reach[sequence] = reach[history.parent_sequence[infoset]] * strategy[sequence]
+    return reach

@@ -270,7 +270,7 @@ def test_what_is_not_offered_is_refused():
         HoldemSolver(tree, Hedge())
     with pytest.raises(ConfigError, match="dtype must be float32 or float64"):
         HoldemSolver(tree, dtype=np.float16)
-    with pytest.raises(ConfigError, match="num_threads must be at least 1"):
+    with pytest.raises(ConfigError, match="num_threads must be between 1 and 256, got 0"):
         HoldemSolver(tree, num_threads=0)
 
 

@@ -13,7 +13,16 @@ import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
 
-__all__ = ["MAX_ACTIONS", "TILE", "BoardFields", "HoldemArrays", "HoldemKernel", "HoldemTables", "StreetFields"]
+__all__ = [
+    "MAX_ACTIONS",
+    "TILE",
+    "BoardFields",
+    "HoldemArrays",
+    "HoldemKernel",
+    "HoldemLocks",
+    "HoldemTables",
+    "StreetFields",
+]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -60,9 +69,10 @@ class HoldemArrays:
     streets: IntArray  # [S, 8] StreetFields
     nodes: IntArray  # [D, 3] first cell, number of actions, slot; by street and player, parents first
     flat_slot: IntArray  # by street: slots of player 0, then of player 1, padded to whole packs
-    flat_scale: FloatArray  # by street: stake of showdowns, chance of each card where lines go on
+    flat_scale: FloatArray  # likewise: stake of showdowns, chance of each card where lines go on
+    flat_rake: FloatArray  # of the last street: what each player loses to the house, in stakes; [0] without rake
     fold_slot: IntArray
-    fold_scale: FloatArray  # what player 0 wins
+    fold_scale: FloatArray  # what the player wins
     boards: npt.NDArray[np.int64]  # [B, 12] BoardFields, the root first
     cards: npt.NDArray[np.uint8]  # [X, 2]
     strength: IntArray  # [X]
@@ -77,6 +87,11 @@ class HoldemArrays:
         """Returns the numbers in one table, padding included."""
         last = BoardFields(*self.boards[-1].tolist())
         return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
+
+    def first_hand(self, board: int, player: int) -> int:
+        """Returns where the hands of a player on a board begin in [X]."""
+        fields = BoardFields(*self.boards[board].tolist())
+        return fields.first_hand_1 if player else fields.first_hand_0
 
     def num_rows(self, board: int, player: int) -> int:
         """Returns the hands of a player on a board, padding included."""
@@ -113,6 +128,20 @@ class HoldemTables:
     last_regret: TableArray  # [C], or [0] for rules that are not optimistic
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemLocks:
+    """Decisions at which some hands play what is given, by tile of hands."""
+
+    tile_start: IntArray  # [X / TILE + 1] first entry of each tile
+    entries: IntArray  # [K, 3] first cell of the decision (ascending within a tile), hands as bits, first number
+    strategy: FloatArray  # numbers: [A, TILE] for each entry
+
+    @property
+    def num_bytes(self) -> int:
+        """Returns the bytes of the arrays."""
+        return self.tile_start.nbytes + self.entries.nbytes + self.strategy.nbytes
+
+
 class HoldemKernel:
     """A hold'em tree as the native module reads it.
 
@@ -123,7 +152,7 @@ class HoldemKernel:
     Checked by: tests/solvers/test_holdem.py, tests/trees/test_holdem.py.
     """
 
-    def __init__(self, arrays: HoldemArrays) -> None:
+    def __init__(self, arrays: HoldemArrays, locks: HoldemLocks | None = None) -> None:
         self.arrays = arrays
         num_boards, num_hands = arrays.boards.shape[0], arrays.cards.shape[0]
         check_array("boards", arrays.boards, np.int64, (num_boards, len(BoardFields._fields)))
@@ -139,12 +168,18 @@ class HoldemKernel:
             "value_row": (arrays.value_row, (num_hands,)),
             "target": (arrays.target, (arrays.target.size,)),
         }
+        if locks is not None:
+            integers["tile_start"] = locks.tile_start, (num_hands // TILE + 1,)
+            integers["entries"] = locks.entries, (locks.entries.shape[0], 3)
         numbers = {
-            "flat_scale": (arrays.flat_scale, (arrays.flat_slot.size // 2,)),
-            "fold_scale": (arrays.fold_scale, (arrays.fold_slot.size // 2,)),
+            "flat_scale": (arrays.flat_scale, arrays.flat_slot.shape),
+            "fold_scale": (arrays.fold_scale, arrays.fold_slot.shape),
             "root_reach[0]": (arrays.root_reach[0], (arrays.num_rows(0, 0),)),
             "root_reach[1]": (arrays.root_reach[1], (arrays.num_rows(0, 1),)),
+            "flat_rake": (arrays.flat_rake, (TILE * int(arrays.streets[-1, 6]) if arrays.flat_rake.size else 0,)),
         }
+        if locks is not None:
+            numbers["strategy"] = locks.strategy, (locks.strategy.size,)
         for name, (array, shape) in integers.items():
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
@@ -191,17 +226,18 @@ class HoldemKernel:
         )
 
     def root_values(
-        self, sums: TableArray, *, is_best_response: bool, num_threads: int = 1
+        self, sums: TableArray, *, is_best_response: bool, respects_locks: bool = True, num_threads: int = 1
     ) -> tuple[FloatArray, FloatArray]:
         """Returns `[rows]` each player's counterfactual values at the root, in double whatever the table's dtype.
 
         Args:
             sums: `[C]` what both players play in proportion to, uniformly where there is nothing.
             is_best_response: whether each player answers the other's strategy best instead of playing its own.
+            respects_locks: whether best responses keep to the player's own locks; strategies always do.
             num_threads: size of the team.
         """
         check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = _native.holdem_evaluate_float32 if sums.dtype == np.float32 else _native.holdem_evaluate_float64
-        evaluate(self._form, is_best_response, sums, num_threads, *values)
+        evaluate(self._form, is_best_response, respects_locks, sums, num_threads, *values)
         return values

@@ -7,7 +7,7 @@ from the regrets wherever it is needed. Values and best responses are computed i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,11 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.kernels.holdem import HoldemKernel, HoldemTables, TableArray
 from equipoise.kernels.sweeps import PolicyMap
-from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.best_response import Evaluation, check_num_threads
+from equipoise.solvers.holdem_locks import lay_locks
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem_locks import NodeLock
 
 __all__ = ["HoldemSolver", "estimate_holdem_bytes", "evaluate_holdem"]
 
@@ -38,12 +40,27 @@ def estimate_holdem_bytes(
 
 
 def evaluate_holdem(
-    tree: HoldemTree, sums: TableArray, *, kernel: HoldemKernel | None = None, num_threads: int = 1
+    tree: HoldemTree,
+    sums: TableArray,
+    *,
+    kernel: HoldemKernel | None = None,
+    respects_locks: bool = True,
+    num_threads: int = 1,
 ) -> Evaluation:
-    """Returns the exact values and best-response values, in chips per hand, of play in proportion to `sums` `[C]`."""
+    """Returns the exact values and best-response values, in chips per hand, of play in proportion to `sums` `[C]`.
+
+    Args:
+        tree: What is played.
+        sums: Of both players; uniform play where there is nothing.
+        kernel: With the locks that both strategies keep to; by default there are none.
+        respects_locks: Whether best responses keep to them as well.
+        num_threads: Size of the team.
+    """
+    check_num_threads(num_threads)
     kernel = kernel or HoldemKernel(tree.arrays)
     values, best = (
-        kernel.root_values(sums, is_best_response=is_best, num_threads=num_threads) for is_best in (False, True)
+        kernel.root_values(sums, is_best_response=is_best, respects_locks=respects_locks, num_threads=num_threads)
+        for is_best in (False, True)
     )
     return Evaluation(
         values=tuple(tree.mean_value(player, values[player]) for player in (0, 1)),
@@ -62,10 +79,10 @@ class HoldemSolver:
         dtype: npt.DTypeLike = np.float32,
         is_alternating: bool = True,
         num_threads: int = 1,
+        locks: Sequence[NodeLock] = (),
     ) -> None:
         self.rule = DCFR() if rule is None else rule
-        if num_threads < 1:
-            raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
+        check_num_threads(num_threads)
         if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ConfigError(f"dtype must be float32 or float64, got {np.dtype(dtype)}")
         if self.rule.kernel.policy_map is PolicyMap.HEDGE:
@@ -75,13 +92,15 @@ class HoldemSolver:
         self.num_threads = num_threads
         self.iteration = 0
         check_memory(estimate_holdem_bytes(tree, self.rule, dtype=dtype, num_threads=num_threads), "the spot")
-        self.kernel = HoldemKernel(tree.arrays)
+        self.locks = lay_locks(tree, locks)
+        self.kernel = HoldemKernel(tree.arrays, self.locks.kernel_locks if self.locks else None)
         num_cells = tree.arrays.num_cells
         self.tables = HoldemTables(
             regret_sum=np.zeros(num_cells, dtype),
             strategy_sum=np.zeros(num_cells, dtype),
             last_regret=np.zeros(num_cells if self.rule.kernel.needs_last_regret else 0, dtype),
         )
+        self._write_locks()
 
     @property
     def nodes_touched(self) -> int:
@@ -101,9 +120,20 @@ class HoldemSolver:
         )
         self.iteration += num_iterations
 
-    def evaluate(self) -> Evaluation:
-        """Returns the exact quality of the average strategy, in chips per hand given the spot."""
-        return evaluate_holdem(self.tree, self.tables.strategy_sum, kernel=self.kernel, num_threads=self.num_threads)
+    def evaluate(self, *, respects_locks: bool = True) -> Evaluation:
+        """Returns the exact quality of the average strategy, in chips per hand given the spot.
+
+        Args:
+            respects_locks: Whether best responses keep to the locks. If so, what is left to gain goes to nothing as the
+                run goes on; if not, locks are counted as mistakes too.
+        """
+        return evaluate_holdem(
+            self.tree,
+            self.tables.strategy_sum,
+            kernel=self.kernel,
+            respects_locks=respects_locks,
+            num_threads=self.num_threads,
+        )
 
     def average_strategy(self, node: int = 0, board: int = 0) -> FloatArray:
         """Returns `[H, A]` the average strategy of `tree.hands[board]` at a decision of the betting tree."""
@@ -123,3 +153,9 @@ class HoldemSolver:
                 raise ConfigError(f"saved {name} must have shape {table.shape} of {table.dtype}, got {got}")
             table[...] = state[name]
         self.iteration = int(state["iteration"])
+        self._write_locks()
+
+    def _write_locks(self) -> None:
+        """Puts locked strategies where averages are read; iterations leave them there."""
+        if self.locks:
+            self.tables.strategy_sum[self.locks.cells] = self.locks.probabilities

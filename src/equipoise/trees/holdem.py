@@ -30,6 +30,7 @@ from equipoise.games.holdem.isomorphism import (
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
 from equipoise.kernels.holdem import MAX_ACTIONS, TILE, BoardFields, HoldemArrays, StreetFields, TableArray
+from equipoise.trees.holdem_locks import NodeLock, compile_locks
 
 __all__ = ["Decision", "HoldemTree", "build_holdem_tree"]
 
@@ -50,13 +51,29 @@ class Decision(NamedTuple):
     num_actions: int
 
 
+class _End(NamedTuple):
+    """Where the betting of a street ends, by player."""
+
+    slots: tuple[int, int]
+    scales: tuple[float, float]  # chips won at a fold, the stake at a showdown, the chance of each next card
+    rake: float = 0.0  # what each player loses to the house at a showdown, in stakes
+
+
+class _Ends(NamedTuple):
+    """All of them as columns, padded to whole packs."""
+
+    slots: IntArray  # [2, T]
+    scales: FloatArray  # [2, T]
+    rake: FloatArray  # [T]
+
+
 class _StreetForest(NamedTuple):
     """The betting of one street: all lines that enter it."""
 
     fields: StreetFields
     nodes: tuple[IntArray, IntArray]  # [D, 3] per player
-    flats: tuple[IntArray, FloatArray]  # slots [2, T], scales [T]; T whole packs
-    folds: tuple[IntArray, FloatArray]
+    flats: _Ends
+    folds: _Ends
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +86,7 @@ class HoldemTree:
     boards: tuple[tuple[int, ...], ...]  # cards of each board; the lowest of those that differ by suits' names alone
     hands: tuple[tuple[IntArray, IntArray], ...]  # per board and player: numbers of its hands, in the order of rows
     decisions: dict[int, Decision]  # by index of the betting tree
+    symmetries: CardArray  # [G, 4] relabellings of suits under which boards are merged, the identity first
     pair_weight: float  # sum of the products of weights over hands that share no card
 
     @property
@@ -88,21 +106,21 @@ class HoldemTree:
             shown = format_board(board)
             raise ConfigError(f"the tree has no board {shown}: impossible, or it shares that of other suits") from None
 
-    def rows(self, table: TableArray, board: int, node: int) -> FloatArray:
-        """Returns `[H, A]` a table's numbers at a decision of the betting tree, hands as in `hands[board]`."""
+    def cells(self, board: int, node: int) -> npt.NDArray[np.int64]:
+        """Returns `[H, A]` where tables keep a decision of the betting tree, hands as in `hands[board]`."""
         decision = self.decisions[node]
         fields = BoardFields(*self.arrays.boards[board].tolist())
         if fields.street != decision.street:
             raise ConfigError(f"betting node {node} is not on the street of board {format_board(self.boards[board])}")
         street = StreetFields(*self.arrays.streets[decision.street].tolist())
         num_cells = (street.num_cells_0, street.num_cells_1)[decision.player]
-        num_hands = self.hands[board][decision.player].size
-        num_rows = self.arrays.num_rows(board, decision.player)
-        first = (fields.first_cell_0, fields.first_cell_1)[decision.player]
-        tiles = table[first : first + num_rows * num_cells].reshape(-1, num_cells, TILE)
-        chosen = tiles[:, decision.first_cell : decision.first_cell + decision.num_actions]
-        values: FloatArray = chosen.transpose(0, 2, 1).reshape(num_rows, -1)[:num_hands].astype(np.float64)
-        return values
+        tile, lane = np.divmod(np.arange(self.hands[board][decision.player].size), TILE)
+        first = (fields.first_cell_0, fields.first_cell_1)[decision.player] + tile * num_cells * TILE + lane
+        return first[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))
+
+    def rows(self, table: TableArray, board: int, node: int) -> FloatArray:
+        """Returns `[H, A]` a table's numbers at a decision of the betting tree, hands as in `hands[board]`."""
+        return table[self.cells(board, node)].astype(np.float64)
 
     def normalize(self, table: TableArray, board: int, node: int) -> FloatArray:
         """Returns `[H, A]` probabilities in proportion to a table's positive numbers, uniform where there are none."""
@@ -120,11 +138,14 @@ class HoldemTree:
         return float(weights @ values[:num_hands]) * float(other.sum()) / self.pair_weight
 
 
-def build_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes: int = 1_000_000) -> HoldemTree:
+def build_holdem_tree(
+    spot: HoldemSpot, *, locks: Sequence[NodeLock] = (), merges_suits: bool = True, max_nodes: int = 1_000_000
+) -> HoldemTree:
     """Returns a spot laid out for sweeps.
 
     Args:
         spot: What is solved.
+        locks: Strategies that a solver will be given; suits that they tell apart are not merged.
         merges_suits: Whether cards that differ only by the names of suits share one board; exact, and less work.
         max_nodes: Refuse menus whose betting has more nodes.
     """
@@ -135,10 +156,11 @@ def build_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes:
     forests = []
     for street in range(num_streets):
         nodes = [node for node in betting.nodes if node.state.street == first_street + street]
-        num_cards = spot.deck.num_cards - len(spot.board) - street
-        forests.append(_plant(nodes, street, num_cards, street == num_streets - 1, decisions))
+        forests.append(_plant(spot, nodes, street, decisions))
     boards = _Boards(spot, [forest.fields for forest in forests])
     group = find_symmetries(spot.board, spot.ranges, spot.deck) if merges_suits else suit_permutations(spot.deck)[:1]
+    if locks:
+        group = compile_locks(spot, betting, locks).keep_symmetries(group)
     boards.deal(group)
     return HoldemTree(
         spot=spot,
@@ -147,27 +169,28 @@ def build_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes:
         boards=tuple(boards.cards),
         hands=tuple(boards.hands),
         decisions=decisions,
+        symmetries=group,
         pair_weight=spot.pair_weight(),
     )
 
 
 def _plant(
-    nodes: Sequence[BettingNode], street: int, num_cards: int, is_last: bool, decisions: dict[int, Decision]
+    spot: HoldemSpot, nodes: Sequence[BettingNode], street: int, decisions: dict[int, Decision]
 ) -> _StreetForest:
     """Returns one street's betting; adds its decisions to `decisions`.
 
     Args:
+        spot: What is solved.
         nodes: Of the street, in pre-order.
         street: Counted from the root's.
-        num_cards: Of the deck that are not on the board.
-        is_last: Whether a showdown follows.
         decisions: By index of the betting tree.
     """
+    is_last = nodes[0].state.street == spot.betting_rules.last_street
     num_lines = sum(node.action == DEALING for node in nodes)
     slots: dict[int, list[int]] = {}
     rows: tuple[list[tuple[int, int, int]], ...] = ([], [])
     num_cells = [0, 0]
-    ends: dict[bool, list[tuple[int, int, float]]] = {True: [], False: []}  # by whether somebody folded
+    ends: dict[bool, list[_End]] = {True: [], False: []}  # by whether somebody folded
     num_seen = 0
     for node in nodes:
         if node.action == DEALING:
@@ -175,7 +198,7 @@ def _plant(
             num_seen += 1
         here = slots[node.index]
         if node.kind is not NodeKind.DECISION:
-            ends[node.kind is NodeKind.FOLD].append((here[0], here[1], _end_scale(node, num_cards)))
+            ends[node.kind is NodeKind.FOLD].append(_make_end(spot, node, (here[0], here[1])))
             continue
         player, num_actions = node.state.actor, len(node.actions)
         if num_actions > MAX_ACTIONS:
@@ -194,27 +217,33 @@ def _plant(
         num_cells_1=num_cells[1],
         num_nodes_0=len(rows[0]),
         num_nodes_1=len(rows[1]),
-        flat_packs=flats[1].size // TILE,
-        fold_packs=folds[1].size // TILE,
+        flat_packs=flats.rake.size // TILE,
+        fold_packs=folds.rake.size // TILE,
     )
     first, second = (np.array(own, np.int32).reshape(-1, 3) for own in rows)
     return _StreetForest(fields, (first, second), flats, folds)
 
 
-def _end_scale(node: BettingNode, num_cards: int) -> float:
-    """Returns what an end of a street multiplies: chips of player 0, the stake, or the chance of each next card."""
+def _make_end(spot: HoldemSpot, node: BettingNode, slots: tuple[int, int]) -> _End:
     if node.kind is NodeKind.STREET_END:
-        return 1.0 / (num_cards - 4)
-    return float(payoffs(node.state, (1, 0))[0])
+        chance = 1.0 / (spot.deck.num_cards - node.state.street.num_board_cards - 4)
+        return _End(slots, (chance, chance))
+    rake = spot.rake(node.state)
+    won = payoffs(node.state, (1, 0))  # at a showdown: if player 0 wins
+    if node.kind is NodeKind.FOLD:
+        return _End(slots, (won[0] - rake * (won[0] > 0), won[1] - rake * (won[1] > 0)))
+    stake = won[0] - rake / 2  # what the winner gets beyond a split, and the loser does not
+    return _End(slots, (stake, stake), rake / 2 / stake)
 
 
-def _pad_ends(ends: Sequence[tuple[int, int, float]]) -> tuple[IntArray, FloatArray]:
+def _pad_ends(ends: Sequence[_End]) -> _Ends:
     size = -(-len(ends) // TILE) * TILE
-    slots, scales = np.zeros((2, size), np.int32), np.zeros(size)
-    for column, (first, second, scale) in enumerate(ends):
-        slots[:, column] = first, second
-        scales[column] = scale
-    return slots, scales
+    columns = _Ends(np.zeros((2, size), np.int32), np.zeros((2, size)), np.zeros(size))
+    for column, end in enumerate(ends):
+        columns.slots[:, column] = end.slots
+        columns.scales[:, column] = end.scales
+        columns.rake[column] = end.rake
+    return columns
 
 
 class _Boards:
@@ -293,10 +322,11 @@ class _Boards:
         return HoldemArrays(
             streets=np.array([forest.fields for forest in forests], np.int32),
             nodes=np.concatenate([nodes for forest in forests for nodes in forest.nodes]),
-            flat_slot=np.concatenate([forest.flats[0].ravel() for forest in forests]),
-            flat_scale=np.concatenate([forest.flats[1] for forest in forests]),
-            fold_slot=np.concatenate([forest.folds[0].ravel() for forest in forests]),
-            fold_scale=np.concatenate([forest.folds[1] for forest in forests]),
+            flat_slot=np.concatenate([forest.flats.slots.ravel() for forest in forests]),
+            flat_scale=np.concatenate([forest.flats.scales.ravel() for forest in forests]),
+            flat_rake=forests[-1].flats.rake if forests[-1].flats.rake.any() else np.zeros(0),
+            fold_slot=np.concatenate([forest.folds.slots.ravel() for forest in forests]),
+            fold_scale=np.concatenate([forest.folds.scales.ravel() for forest in forests]),
             boards=np.array(fields, np.int64),
             cards=np.concatenate(columns.cards),
             strength=np.concatenate(columns.strength),
