@@ -35,6 +35,16 @@ struct HoldemTables {
 
 enum class HoldemPurpose { update, best_response, expected_value };
 
+// Where a sweep starts, by default at the root of the tree, and what is kept of the values there.
+struct HoldemStart {
+  std::int64_t board = 0;
+  std::int32_t line = 0;        // of those that enter the board's street
+  const double* reach[2] = {};  // [rows] of each player on that line
+  double* slot_value[2] = {};   // [tile, slot, hand of the tile] of values that are kept, or null
+
+  static HoldemStart at_root(const HoldemForm& form) { return {.reach = {form.root_reach[0], form.root_reach[1]}}; }
+};
+
 // One sweep: whose values are computed, and what is done with them.
 template <typename Cell>
 struct HoldemTask {
@@ -143,11 +153,14 @@ template <typename Real, typename Cell>
 class HoldemSweep {
  public:
   HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace)
-      : form_(form), task_(task), workspace_(workspace) {}
+      : HoldemSweep(form, task, workspace, HoldemStart::at_root(form)) {}
+  HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace,
+              const HoldemStart& start)
+      : form_(form), task_(task), workspace_(workspace), start_(start) {}
 
-  // The whole tree; called by every thread of the team.
+  // The whole tree below the start; called by every thread of the team.
   void run(const HoldemMember& member) {
-    visit(0, -1, workspace_.workers[member.thread], member);
+    visit(start_.board, -1, workspace_.workers[member.thread], member);
     member.wait();
   }
 
@@ -158,11 +171,17 @@ class HoldemSweep {
   const HoldemForm& form_;
   const HoldemTask<Cell>& task_;
   HoldemWorkspace<Real>& workspace_;
+  const HoldemStart start_;
+
+  // The team's board is the first thread's, every other one its own thread's.
+  HoldemWorker<Real>& owner(std::int64_t board, HoldemWorker<Real>& worker) const {
+    return board == start_.board ? workspace_.workers[0] : worker;
+  }
 
   void visit(std::int64_t index, std::int64_t parent, HoldemWorker<Real>& worker, const HoldemMember& member) {
     const HoldemBoard& board = form_.boards[index];
     const HoldemStreet& street = form_.streets[board.street];
-    HoldemBuffers<Real>& buffers = (index == 0 ? workspace_.workers[0] : worker).streets[board.street];
+    HoldemBuffers<Real>& buffers = owner(index, worker).streets[board.street];
     for (int player = 0; player < 2; ++player) spread(board, parent, player, buffers, worker, member);
     member.wait();
     for (int player = 0; player < 2; ++player) {
@@ -232,12 +251,14 @@ class HoldemSweep {
              HoldemWorker<Real>& worker) const {
     const HoldemSide& side = board.sides[player];
     if (parent < 0) {
-      worker.reach[0] = is_own ? fill_pack(Real{1}) : load_pack<Real>(form_.root_reach[player] + tile * kPackSize);
+      std::fill_n(worker.reach, form_.streets[board.street].num_lines, Vector{});
+      worker.reach[start_.line] =
+          is_own ? fill_pack(Real{1}) : load_pack<Real>(start_.reach[player] + tile * kPackSize);
       return;
     }
     const HoldemBoard& above = form_.boards[parent];
     const HoldemStreet& street = form_.streets[above.street];
-    const HoldemBuffers<Real>& buffers = (parent == 0 ? workspace_.workers[0] : worker).streets[above.street];
+    const HoldemBuffers<Real>& buffers = owner(parent, worker).streets[above.street];
     const BlockLayout rows = row_layout(above.sides[player], street.flats);
     const Real* const from = (is_own ? buffers.own_reach : buffers.flat_reach)[player].data();
     const std::int32_t* const row = form_.parent_row + side.first_hand + tile * kPackSize;
@@ -393,6 +414,7 @@ class HoldemSweep {
                   worker);
           break;
       }
+      if (parent < 0 && start_.slot_value[player]) keep_slots(street, player, tile, worker);
       hand_up(board, parent, player, tile, worker);
     }
   }
@@ -512,6 +534,12 @@ class HoldemSweep {
     }
   }
 
+  void keep_slots(const HoldemStreet& street, int player, std::int64_t tile, const HoldemWorker<Real>& worker) const {
+    const std::int32_t num_slots = street.num_slots(player);
+    double* const out = start_.slot_value[player] + tile * num_slots * kPackSize;
+    for (std::int32_t slot = 0; slot < num_slots; ++slot) store_pack<Real>(out + slot * kPackSize, worker.value[slot]);
+  }
+
   // Adds the values of entering lines to the board above, for every board that this one stands for.
   void hand_up(const HoldemBoard& board, std::int64_t parent, int player, std::int64_t tile,
                HoldemWorker<Real>& worker) {
@@ -584,11 +612,11 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
   });
 }
 
-// Leaves in `workspace.root_value` each player's counterfactual values at the root: of the strategy that `sums` give,
-// or of a best response to it.
+// Leaves in `workspace.root_value` (or where the start says) each player's counterfactual values: of the strategy that
+// `sums` give, or of a best response to it.
 template <typename Real, typename Cell>
 void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respects_locks, const Cell* sums,
-                     int num_threads, HoldemWorkspace<Real>& workspace) {
+                     const HoldemStart& start, int num_threads, HoldemWorkspace<Real>& workspace) {
   Barrier barrier(num_threads);
   run_team(num_threads, [&](int thread) {
     const FlushSubnormals flush;
@@ -596,7 +624,7 @@ void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respect
     task.purpose = purpose;
     task.respects_locks = respects_locks;
     task.policy.sums = sums;
-    HoldemSweep<Real, Cell> sweep(form, task, workspace);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start);
     for (int player = 0; player < 2; ++player) {
       task.is_active[player] = true;
       task.is_active[1 - player] = false;

@@ -99,9 +99,28 @@ void bind_holdem_evaluate(nb::module_& module, const char* name) {
     HoldemWorkspace<double> workspace;
     workspace.prepare(bound.form, num_threads);
     const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
-    evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), num_threads, workspace);
+    evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), HoldemStart::at_root(bound.form),
+                                  num_threads, workspace);
     std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
     std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
+  });
+}
+
+// Values of every slot of a board, given both players' reach on one of the lines that enter it.
+template <typename Cell>
+void bind_holdem_slots(nb::module_& module, const char* name) {
+  module.def(name, [](const BoundHoldemForm& bound, std::int64_t board, std::int32_t line, Array<const Cell> sums,
+                      Doubles first_reach, Doubles second_reach, int num_threads, MutableDoubles first_out,
+                      MutableDoubles second_out) {
+    nb::gil_scoped_release release;
+    HoldemWorkspace<double> workspace;
+    workspace.prepare(bound.form, num_threads);
+    const HoldemStart start{.board = board,
+                            .line = line,
+                            .reach = {first_reach.data(), second_reach.data()},
+                            .slot_value = {first_out.data(), second_out.data()}};
+    evaluate_holdem<double, Cell>(bound.form, HoldemPurpose::expected_value, true, sums.data(), start, num_threads,
+                                  workspace);
   });
 }
 
@@ -114,6 +133,8 @@ void bind_holdem(nb::module_& module) {
   bind_holdem_iterate<double>(module, "holdem_iterate_float64");
   bind_holdem_evaluate<float>(module, "holdem_evaluate_float32");
   bind_holdem_evaluate<double>(module, "holdem_evaluate_float64");
+  bind_holdem_slots<float>(module, "holdem_slots_float32");
+  bind_holdem_slots<double>(module, "holdem_slots_float64");
 }
 
 }  // namespace equipoise

@@ -7,9 +7,11 @@ Regrets of a history tree carry the chances of the own hand and of the cards dea
 
 import numpy as np
 
+from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.holdem.betting import CALL
 from equipoise.games.holdem.cards import format_board, format_card
 from equipoise.games.holdem.dealing import parse_ranges
-from equipoise.games.holdem.hands import format_hand
+from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.isomorphism import find_symmetries, hand_permutation, permute_cards
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
@@ -149,3 +151,76 @@ def realize(history, strategy):
         for sequence in range(first, first + history.num_actions[infoset]):
             reach[sequence] = reach[history.parent_sequence[infoset]] * strategy[sequence]
     return reach
+
+
+class PairwiseView:
+    """A decision on a board, pair of hands by pair of hands, from the rules of the game alone."""
+
+    def __init__(self, pair, game, strategy, cards, index):
+        self.game, self.spot, self.index = game, pair.tree.spot, index
+        history = pair.history
+        self.strategy = {
+            (player, label): strategy[first : first + size]
+            for player, label, first, size in zip(
+                history.infoset_player().tolist(),
+                history.infoset_labels,
+                history.first_sequence.tolist(),
+                history.num_actions.tolist(),
+                strict=True,
+            )
+        }
+        self.steps = self.find_steps(pair.tree.betting, cards)
+        shape = (hands_of(self.spot.deck).num_hands,) * 2
+        # by pair of hands: reach of each player, utilities, the first player's share of a showdown
+        self.reach, self.values, self.showdown = np.zeros((2, *shape)), np.zeros((2, *shape)), np.zeros(shape)
+        for first in np.flatnonzero(self.spot.live_weights(0)):
+            for second in np.flatnonzero(self.spot.live_weights(1)):
+                self.fill(first, second, cards)
+
+    def find_steps(self, betting, cards):
+        """Returns the cards and actions that lead from the root to the decision."""
+        steps, node = [], betting.nodes[self.index]
+        while node.parent >= 0:
+            above = betting.nodes[node.parent]
+            is_dealt = node.state.street != above.state.street
+            steps.append(cards[node.state.street.num_board_cards - 1] if is_dealt else node.action)
+            node = above
+        return steps[::-1]
+
+    def fill(self, first, second, cards):
+        hands = hands_of(self.spot.deck)
+        held = [*hands.cards[first].tolist(), *hands.cards[second].tolist()]
+        if len({*held, *cards}) < 4 + len(cards):
+            return
+        state = self.game.initial_state()
+        for card in held:
+            state = self.game.apply(state, card)
+        reach = [self.spot.live_weights(0)[first], self.spot.live_weights(1)[second]]
+        for step in self.steps:
+            actor = self.game.actor(state)
+            if actor >= 0:
+                chosen = self.strategy[actor, self.game.infostate(state, actor)]
+                reach[actor] *= chosen[self.game.legal_actions(state).index(step)]
+            state = self.game.apply(state, step)
+        at = (slice(None), first, second)
+        self.reach[at], self.values[at] = reach, self.value(state)
+        self.showdown[first, second] = self.check_down(state)
+
+    def value(self, state):
+        actor = self.game.actor(state)
+        if actor == TERMINAL:
+            return np.array(self.game.returns(state))
+        if actor == CHANCE:
+            return sum(p * self.value(self.game.apply(state, a)) for a, p in self.game.chance_outcomes(state))
+        chosen = self.strategy[actor, self.game.infostate(state, actor)]
+        actions = self.game.legal_actions(state)
+        return sum(p * self.value(self.game.apply(state, a)) for a, p in zip(actions, chosen, strict=True))
+
+    def check_down(self, state):
+        """Returns the first player's share of the pot if everybody calls from here on."""
+        actor = self.game.actor(state)
+        if actor == TERMINAL:
+            return 0.5 + 0.5 * np.sign(self.game.returns(state)[0])
+        if actor == CHANCE:
+            return sum(p * self.check_down(self.game.apply(state, a)) for a, p in self.game.chance_outcomes(state))
+        return self.check_down(self.game.apply(state, CALL))

@@ -241,3 +241,33 @@ class HoldemKernel:
         evaluate = _native.holdem_evaluate_float32 if sums.dtype == np.float32 else _native.holdem_evaluate_float64
         evaluate(self._form, is_best_response, respects_locks, sums, num_threads, *values)
         return values
+
+    def slot_values(
+        self,
+        sums: TableArray,
+        board: int,
+        line: int,
+        reach: tuple[FloatArray, FloatArray],
+        *,
+        num_threads: int = 1,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Returns `[rows, slots]` each player's counterfactual values of every slot of a board's street.
+
+        Args:
+            sums: `[C]` what both players play in proportion to below.
+            board: index of the board.
+            line: of those that enter its street.
+            reach: `[rows]` of each player on that line; other lines are not reached.
+            num_threads: size of the team.
+        """
+        check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+        fields = StreetFields(*self.arrays.streets[int(self.arrays.boards[board, 0])].tolist())
+        out = []
+        for player, num_cells in enumerate((fields.num_cells_0, fields.num_cells_1)):
+            num_rows = self.arrays.num_rows(board, player)
+            check_array(f"reach[{player}]", reach[player], np.float64, (num_rows,))
+            out.append(np.zeros((num_rows // TILE, fields.num_lines + num_cells, TILE)))
+        slots = _native.holdem_slots_float32 if sums.dtype == np.float32 else _native.holdem_slots_float64
+        slots(self._form, board, line, sums, *reach, num_threads, out[0].reshape(-1), out[1].reshape(-1))
+        first, second = (tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1]) for tiles in out)
+        return first, second

@@ -18,6 +18,7 @@ from equipoise.kernels.holdem import HoldemKernel, HoldemTables, TableArray
 from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.best_response import Evaluation, check_num_threads
 from equipoise.solvers.holdem_locks import lay_locks
+from equipoise.solvers.holdem_view import NodeView, view_node
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.trees.holdem import HoldemTree
 from equipoise.trees.holdem_locks import NodeLock
@@ -138,6 +139,12 @@ class HoldemSolver:
     def average_strategy(self, node: int = 0, board: int = 0) -> FloatArray:
         """Returns `[H, A]` the average strategy of `tree.hands[board]` at a decision of the betting tree."""
         return self.tree.normalize(self.tables.strategy_sum, board, node)
+
+    def view(self, board: Sequence[int], node: int = 0) -> NodeView:
+        """Returns reach, average strategy, values and equity of every hand at a decision on any board."""
+        return view_node(
+            self.tree, self.tables.strategy_sum, board, node, kernel=self.kernel, num_threads=self.num_threads
+        )
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""

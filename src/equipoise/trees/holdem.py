@@ -25,6 +25,7 @@ from equipoise.games.holdem.isomorphism import (
     fix_card,
     hand_permutation,
     next_cards,
+    permute_cards,
     suit_permutations,
 )
 from equipoise.games.holdem.spot import HoldemSpot
@@ -49,6 +50,8 @@ class Decision(NamedTuple):
     street: int  # counted from the root's
     first_cell: int  # within the player's cells of that street
     num_actions: int
+    line: int  # of those that enter the street
+    slots: tuple[int, int]  # of both players where the decision is reached
 
 
 class _End(NamedTuple):
@@ -105,6 +108,22 @@ class HoldemTree:
         except ValueError:
             shown = format_board(board)
             raise ConfigError(f"the tree has no board {shown}: impossible, or it shares that of other suits") from None
+
+    def locate(self, board: Sequence[int]) -> tuple[int, npt.NDArray[np.uint8]]:
+        """Returns the index of the board that stands for a board, and the relabelling `[4]` of suits that leads there.
+
+        A hand `h` on the given board is hand `hand_permutation(relabelling)[h]` on the one that the tree keeps.
+        """
+        size = len(self.spot.board)
+        if set(board[:size]) == set(self.spot.board):
+            places = {cards: index for index, cards in enumerate(self.boards)}
+            for permutation in self.symmetries:
+                dealt = permute_cards(board[size:], permutation).tolist()
+                if (*self.spot.board, *dealt) in places:
+                    return places[*self.spot.board, *dealt], permutation
+        raise ConfigError(
+            f"the tree has no board {format_board(board)}; it begins with {format_board(self.spot.board)}"
+        )
 
     def cells(self, board: int, node: int) -> npt.NDArray[np.int64]:
         """Returns `[H, A]` where tables keep a decision of the betting tree, hands as in `hands[board]`."""
@@ -203,7 +222,10 @@ def _plant(
         player, num_actions = node.state.actor, len(node.actions)
         if num_actions > MAX_ACTIONS:
             raise GameTooLargeError(f"a decision may have {MAX_ACTIONS} actions, the menu gives {num_actions}")
-        decisions[node.index] = Decision(player, street, num_cells[player], num_actions)
+        # lines enter in pre-order, so that the last one seen is this node's
+        decisions[node.index] = Decision(
+            player, street, num_cells[player], num_actions, num_seen - 1, (here[0], here[1])
+        )
         rows[player].append((num_cells[player], num_actions, here[player]))
         for action, child in enumerate(node.children):
             slots[child] = list(here)
