@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "holdem_form.hpp"
+#include "holdem_storage.hpp"
 #include "policy.hpp"
 #include "rule.hpp"
 #include "threads.hpp"
@@ -20,17 +21,17 @@ namespace equipoise {
 // How sums become probabilities.
 template <typename Cell>
 struct HoldemPolicy {
-  const Cell* sums = nullptr;
-  const Cell* last_regret = nullptr;  // added to the sums where given
+  HoldemTable<const Cell> sums;         // only the proportions of rows count, so that exponents may be missing
+  HoldemTable<const Cell> last_regret;  // added to the sums where given, in which case there are exponents
   PolicyMap policy_map = PolicyMap::regret_matching;
   Fallback fallback[2] = {Fallback::uniform, Fallback::uniform};  // by player
 };
 
 template <typename Cell>
 struct HoldemTables {
-  Cell* regret_sum = nullptr;
-  Cell* strategy_sum = nullptr;
-  Cell* last_regret = nullptr;  // only for optimistic rules
+  HoldemTable<Cell> regret_sum;
+  HoldemTable<typename AverageOf<Cell>::Type> strategy_sum;
+  HoldemTable<Cell> last_regret;  // only for optimistic rules
 };
 
 enum class HoldemPurpose { update, best_response, expected_value };
@@ -53,6 +54,7 @@ struct HoldemTask {
   bool is_active[2] = {};  // players whose values are computed
   HoldemPolicy<Cell> policy;
   HoldemTables<Cell> tables;  // for updates
+  std::int64_t t = 0;
   Discount discount{};
   Rule rule;
 };
@@ -134,6 +136,12 @@ struct HoldemWorkspace {
       if (!street.is_last) buffers.own_reach[player].resize(flats);
     }
   }
+};
+
+// Where tables keep a decision of a tile.
+struct HoldemPlace {
+  std::int64_t cell;   // of the first action
+  std::int64_t block;  // of exponents
 };
 
 // A thread of the team that works on one board.
@@ -276,13 +284,15 @@ class HoldemSweep {
   void play(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
     const HoldemStreet& street = form_.streets[board.street];
     const std::int64_t first = first_cell(board, player, tile);
+    const std::int64_t block = first_block(board, player, tile);
     const Fallback fallback = task_.policy.fallback[player];
     Vector* const actions = worker.reach + street.num_lines;
     HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
     for (std::int32_t n = 0; n < street.num_nodes[player]; ++n) {
       const HoldemNode& node = street.nodes[player][n];
       const Vector arriving = worker.reach[node.source];
-      form_strategy(node, first + node.first_cell * kPackSize, fallback, worker.strategy + node.first_cell);
+      const HoldemPlace place{first + node.first_cell * kPackSize, block + n};
+      form_strategy(node, place, fallback, worker.strategy + node.first_cell);
       if (const HoldemLock* lock = locks.meet(node)) lock_strategy(*lock, node, worker.strategy + node.first_cell);
       for (std::int32_t a = node.first_cell; a < node.first_cell + node.num_actions; ++a) {
         actions[a] = arriving * worker.strategy[a];
@@ -299,34 +309,41 @@ class HoldemSweep {
     }
   }
 
-  [[gnu::always_inline]] Vector load_sums(std::int64_t cell) const {
-    Vector sums = load_pack<Real>(task_.policy.sums + cell);
-    if (task_.policy.last_regret) sums += load_pack<Real>(task_.policy.last_regret + cell);
-    return sums;
+  [[gnu::always_inline]] Vector load_sums(const HoldemPlace& place, int action) const {
+    const HoldemPolicy<Cell>& policy = task_.policy;
+    const std::int64_t cell = place.cell + action * kPackSize;
+    const Vector sums = load_pack<Real>(policy.sums.cells + cell);
+    if (!policy.last_regret.cells) return sums;
+    const Vector last = load_pack<Real>(policy.last_regret.cells + cell);
+    if constexpr (!kIsScaled<Cell>) return sums + last;
+    const auto powers = [&](const HoldemTable<const Cell>& table) {
+      return __builtin_convertvector(load_powers(table.exponents + place.block * kPackSize), Vector);
+    };
+    return sums * powers(policy.sums) + last * powers(policy.last_regret);
   }
 
-  [[gnu::always_inline]] void form_strategy(const HoldemNode& node, std::int64_t first, Fallback fallback,
+  [[gnu::always_inline]] void form_strategy(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                             Vector* __restrict strategy) const {
-    if (task_.policy.policy_map != PolicyMap::regret_matching) return form_by_hand(node, first, fallback, strategy);
+    if (task_.policy.policy_map != PolicyMap::regret_matching) return form_by_hand(node, place, fallback, strategy);
     switch (node.num_actions) {
       case 2:
-        return match_regrets<2>(node, first, fallback, strategy);
+        return match_regrets<2>(node, place, fallback, strategy);
       case 3:
-        return match_regrets<3>(node, first, fallback, strategy);
+        return match_regrets<3>(node, place, fallback, strategy);
       case 4:
-        return match_regrets<4>(node, first, fallback, strategy);
+        return match_regrets<4>(node, place, fallback, strategy);
       default:
-        return match_regrets<0>(node, first, fallback, strategy);
+        return match_regrets<0>(node, place, fallback, strategy);
     }
   }
 
   template <int fixed_actions>
-  [[gnu::always_inline]] void match_regrets(const HoldemNode& node, std::int64_t first, Fallback fallback,
+  [[gnu::always_inline]] void match_regrets(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                             Vector* __restrict strategy) const {
     const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
     Vector total{};
     for (int a = 0; a < num_actions; ++a) {
-      const Vector sums = load_sums(first + a * kPackSize);
+      const Vector sums = load_sums(place, a);
       const Vector positive = sums > Real{0} ? sums : Vector{};
       strategy[a] = positive;
       total += positive;
@@ -336,15 +353,15 @@ class HoldemSweep {
     // totals too small to be normal count as none: their inverse is infinite
     const auto is_matched = total >= std::numeric_limits<Real>::min();
     for (int a = 0; a < num_actions; ++a) strategy[a] = is_matched ? strategy[a] * inverse : share;
-    if (fallback == Fallback::argmax) form_by_hand(node, first, fallback, strategy);
+    if (fallback == Fallback::argmax) form_by_hand(node, place, fallback, strategy);
   }
 
   // Any policy map, a hand at a time.
-  [[gnu::noinline]] void form_by_hand(const HoldemNode& node, std::int64_t first, Fallback fallback,
+  [[gnu::noinline]] void form_by_hand(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                       Vector* __restrict strategy) const {
     double row[kMaxActions], chosen[kMaxActions];
     for (int hand = 0; hand < kPackSize; ++hand) {
-      for (int a = 0; a < node.num_actions; ++a) row[a] = static_cast<double>(load_sums(first + a * kPackSize)[hand]);
+      for (int a = 0; a < node.num_actions; ++a) row[a] = static_cast<double>(load_sums(place, a)[hand]);
       if (task_.policy.policy_map == PolicyMap::normal_hedge) {
         normal_hedge(fallback, node.num_actions, row, chosen);
       } else {
@@ -401,9 +418,11 @@ class HoldemSweep {
       }
       switch (task_.purpose) {
         case HoldemPurpose::update:
-          enter(board, parent, player, tile, true, worker);
-          play(board, player, tile, worker);
-          update(board, player, tile, worker);
+          if constexpr (kIsWritable<Real, Cell>) {
+            enter(board, parent, player, tile, true, worker);
+            play(board, player, tile, worker);
+            update(board, player, tile, worker);
+          }
           break;
         case HoldemPurpose::expected_value:
           play(board, player, tile, worker);
@@ -437,47 +456,58 @@ class HoldemSweep {
   void update(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) {
     const HoldemStreet& street = form_.streets[board.street];
     const std::int64_t first = first_cell(board, player, tile);
+    const std::int64_t block = first_block(board, player, tile);
     HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
+    const HoldemSide& side = board.sides[player];
+    // the same hands but for the names of suits round alike, and stay the same
+    Dither dither(static_cast<std::uint64_t>(side.first_hand) ^ static_cast<std::uint64_t>(task_.t) << 40,
+                  form_.value_row + side.first_hand + tile * kPackSize);
     for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
       const HoldemNode& node = street.nodes[player][n];
+      const HoldemPlace place{first + node.first_cell * kPackSize, block + n};
       if (const HoldemLock* lock = locks.meet_backwards(node)) {
-        update_locked(street, node, *lock, first, worker);
+        update_locked(street, node, *lock, place, dither, worker);
         continue;
       }
       switch (node.num_actions) {
         case 2:
-          update_node<2>(street, node, first, worker);
+          update_node<2>(street, node, place, dither, worker);
           break;
         case 3:
-          update_node<3>(street, node, first, worker);
+          update_node<3>(street, node, place, dither, worker);
           break;
         case 4:
-          update_node<4>(street, node, first, worker);
+          update_node<4>(street, node, place, dither, worker);
           break;
         default:
-          update_node<0>(street, node, first, worker);
+          update_node<0>(street, node, place, dither, worker);
       }
     }
   }
 
   // Leaves the rows of locked hands as they are.
   [[gnu::noinline]] void update_locked(const HoldemStreet& street, const HoldemNode& node, const HoldemLock& lock,
-                                       std::int64_t first, HoldemWorker<Real>& worker) {
-    const std::int64_t cell = first + node.first_cell * kPackSize;
-    Cell* const tables[] = {task_.tables.regret_sum, task_.tables.strategy_sum, task_.tables.last_regret};
-    const int num_tables = task_.rule.is_optimistic ? 3 : 2;
-    Cell saved[3][kMaxActions * kPackSize];
-    for (int k = 0; k < num_tables; ++k) std::copy_n(tables[k] + cell, node.num_actions * kPackSize, saved[k]);
-    update_node<0>(street, node, first, worker);
-    for (int i = 0; i < node.num_actions * kPackSize; ++i) {
+                                       const HoldemPlace& place, Dither& dither, HoldemWorker<Real>& worker) {
+    const HoldemTables<Cell>& tables = task_.tables;
+    Cell regrets[kMaxActions * kPackSize], last[kMaxActions * kPackSize];
+    typename AverageOf<Cell>::Type averages[kMaxActions * kPackSize];
+    const int size = node.num_actions * kPackSize;
+    std::copy_n(tables.regret_sum.cells + place.cell, size, regrets);
+    std::copy_n(tables.strategy_sum.cells + place.cell, size, averages);
+    if (task_.rule.is_optimistic) std::copy_n(tables.last_regret.cells + place.cell, size, last);
+    update_node<0>(street, node, place, dither, worker);
+    for (int i = 0; i < size; ++i) {
       if (!lock.holds(i % kPackSize)) continue;
-      for (int k = 0; k < num_tables; ++k) tables[k][cell + i] = saved[k][i];
+      tables.regret_sum.cells[place.cell + i] = regrets[i];
+      tables.strategy_sum.cells[place.cell + i] = averages[i];
+      if (task_.rule.is_optimistic) tables.last_regret.cells[place.cell + i] = last[i];
     }
   }
 
   template <int fixed_actions>
-  [[gnu::always_inline]] void update_node(const HoldemStreet& street, const HoldemNode& node, std::int64_t first,
-                                          HoldemWorker<Real>& worker) {
+  [[gnu::always_inline]] void update_node(const HoldemStreet& street, const HoldemNode& node, const HoldemPlace& place,
+                                          Dither& dither, HoldemWorker<Real>& worker) {
+    constexpr int most = fixed_actions > 0 ? fixed_actions : kMaxActions;
     const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
     const Vector positive = fill_pack(static_cast<Real>(task_.discount.positive));
     const Vector negative = fill_pack(static_cast<Real>(task_.discount.negative));
@@ -487,17 +517,22 @@ class HoldemSweep {
     const Vector* const value = worker.value + street.num_lines + node.first_cell;
     const Vector* const reach = worker.reach + street.num_lines + node.first_cell;
     const Vector* const strategy = worker.strategy + node.first_cell;
+    BlockWriter<Real, Cell, most> regrets(task_.tables.regret_sum, place.cell, place.block);
+    BlockWriter<Real, typename AverageOf<Cell>::Type, most> averages(task_.tables.strategy_sum, place.cell, place.block);
     Vector expected{};
     for (int a = 0; a < num_actions; ++a) expected += strategy[a] * value[a];
     for (int a = 0; a < num_actions; ++a) {
-      const std::int64_t cell = first + (node.first_cell + a) * kPackSize;
-      const Vector instant = value[a] - expected;
-      const Vector stored = load_pack<Real>(task_.tables.regret_sum + cell);
-      const Vector updated = stored * (stored > Real{0} ? positive : negative) + instant;
-      store_pack<Real>(task_.tables.regret_sum + cell, updated > floor ? updated : floor);
-      const Vector average = load_pack<Real>(task_.tables.strategy_sum + cell);
-      store_pack<Real>(task_.tables.strategy_sum + cell, average * decay + reach[a] * weight);
-      if (task_.rule.is_optimistic) store_pack<Real>(task_.tables.last_regret + cell, instant);
+      const Vector stored = regrets.load(a);
+      const Vector updated = stored * (stored > Real{0} ? positive : negative) + (value[a] - expected);
+      regrets.put(a, updated > floor ? updated : floor);
+      averages.put(a, averages.load(a) * decay + reach[a] * weight);
+    }
+    regrets.finish(num_actions, dither);
+    averages.finish(num_actions, dither);
+    if (task_.rule.is_optimistic) {
+      BlockWriter<Real, Cell, most> last(task_.tables.last_regret, place.cell, place.block);
+      for (int a = 0; a < num_actions; ++a) last.put(a, value[a] - expected);
+      last.finish(num_actions, dither);
     }
     worker.value[node.source] += expected;
   }
@@ -574,30 +609,37 @@ class HoldemSweep {
     return board.sides[player].first_cell + tile * form_.streets[board.street].num_cells[player] * kPackSize;
   }
 
+  std::int64_t first_block(const HoldemBoard& board, int player, std::int64_t tile) const {
+    if constexpr (!kIsScaled<Cell>) return 0;
+    const std::int64_t place = 2 * (&board - form_.boards) + player;
+    return form_.first_block[place] + tile * form_.streets[board.street].num_nodes[player];
+  }
+
  public:
   static constexpr int kMaxActions = 64;
 };
 
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once.
-template <typename Real>
+template <typename Real, typename Cell>
 void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
-                    std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Real>& tables,
+                    std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Cell>& tables,
                     HoldemWorkspace<Real>& workspace) {
   Barrier barrier(num_threads);
   run_team(num_threads, [&](int thread) {
     const FlushSubnormals flush;
-    HoldemTask<Real> task;
+    HoldemTask<Cell> task;
     task.tables = tables;
     task.rule = rule;
-    task.policy.sums = tables.regret_sum;
-    task.policy.last_regret = rule.is_optimistic ? tables.last_regret : nullptr;
+    task.policy.sums = {tables.regret_sum.cells, tables.regret_sum.exponents};
+    if (rule.is_optimistic) task.policy.last_regret = {tables.last_regret.cells, tables.last_regret.exponents};
     task.policy.policy_map = rule.policy_map;
-    HoldemSweep<Real, Real> sweep(form, task, workspace);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace);
     const HoldemMember member{thread, num_threads, &barrier};
     const auto set_fallback = [&](int player, bool has_played) {  // whatever the rule, the first strategy is uniform
       task.policy.fallback[player] = has_played ? rule.fallback : Fallback::uniform;
     };
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
+      task.t = t;
       task.discount = discounts[t - first_t];
       set_fallback(0, t > 1);
       set_fallback(1, t > 1);
@@ -623,7 +665,7 @@ void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respect
     HoldemTask<Cell> task;
     task.purpose = purpose;
     task.respects_locks = respects_locks;
-    task.policy.sums = sums;
+    task.policy.sums = {sums, nullptr};
     HoldemSweep<Real, Cell> sweep(form, task, workspace, start);
     for (int player = 0; player < 2; ++player) {
       task.is_active[player] = true;

@@ -91,6 +91,7 @@ struct HoldemForm {
   const std::int32_t* value_row = nullptr;   // [X] row of the first hand that is the same but for the names of suits
   const std::int32_t* target = nullptr;      // rows of the board above that a hand's values are added to
   const double* root_reach[2] = {};          // [rows] weights of the ranges, scaled
+  const std::int64_t* first_block = nullptr;  // [B, 2] into the exponents of 16-bit tables: [tile, decision]
   const std::int32_t* lock_start = nullptr;  // [X / 8 + 1] first lock of each tile; null without locks
   const HoldemLock* locks = nullptr;
   const double* locked_strategy = nullptr;

@@ -224,3 +224,22 @@ class PairwiseView:
         if actor == CHANCE:
             return sum(p * self.check_down(self.game.apply(state, a)) for a, p in self.game.chance_outcomes(state))
         return self.check_down(self.game.apply(state, CALL))
+
+
+def decode_table(tree, cells, exponents):
+    """Returns a table of 16 bits as numbers, and the step between neighbouring numbers of each cell."""
+    powers = np.where(exponents > 0, np.exp2(exponents.astype(np.float64) - 127), 0.0)
+    unit = np.exp2(-14 if cells.dtype == np.int16 else -15)
+    steps = np.zeros(cells.size)
+    next_row = 0
+    for fields in tree.arrays.boards:
+        for player in (0, 1):
+            num_cells = tree.arrays.streets[fields[0], 2 + player]
+            nodes = [d for d in tree.decisions.values() if (d.street, d.player) == (fields[0], player)]
+            num_tiles = -(-fields[4 + 4 * player] // TILE)
+            rows = powers[next_row : next_row + num_tiles * len(nodes) * TILE].reshape(num_tiles, len(nodes), TILE)
+            next_row += rows.size
+            by_cell = np.repeat(rows, [decision.num_actions for decision in nodes], axis=1)
+            first = fields[6 + 4 * player]
+            steps[first : first + num_tiles * num_cells * TILE] = by_cell.ravel() * unit
+    return cells * steps, steps

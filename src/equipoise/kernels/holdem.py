@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,18 @@ __all__ = [
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
-TableArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+ExponentArray = npt.NDArray[np.uint8]
+TableArray: TypeAlias = (
+    npt.NDArray[np.float32] | npt.NDArray[np.float64] | npt.NDArray[np.int16] | npt.NDArray[np.uint16]
+)
 
 TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
 MAX_ACTIONS: Final = 64  # at one decision
+AVERAGE_TYPES: Final[dict[np.dtype[Any], np.dtype[Any]]] = {  # of averages by the type of regrets
+    np.dtype(np.float32): np.dtype(np.float32),
+    np.dtype(np.float64): np.dtype(np.float64),
+    np.dtype(np.int16): np.dtype(np.uint16),
+}
 
 
 class StreetFields(NamedTuple):
@@ -88,6 +96,13 @@ class HoldemArrays:
         last = BoardFields(*self.boards[-1].tolist())
         return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
 
+    @property
+    def num_exponents(self) -> int:
+        """Returns the exponents of one table of 16 bits: one for each hand at each decision."""
+        tiles = -(-self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]] // TILE)
+        nodes = self.streets[:, [StreetFields._fields.index(f"num_nodes_{player}") for player in (0, 1)]]
+        return TILE * int((tiles * nodes[self.boards[:, 0]]).sum())
+
     def first_hand(self, board: int, player: int) -> int:
         """Returns where the hands of a player on a board begin in [X]."""
         fields = BoardFields(*self.boards[board].tolist())
@@ -121,11 +136,37 @@ class HoldemArrays:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemTables:
-    """The tables of a run over cells: by board, player, tile, (decision, action), hand of the tile."""
+    """The tables of a run over cells: by board, player, tile, (decision, action), hand of the tile.
+
+    Tables of 16 bits have exponents over rows: by board, player, tile, decision, hand of the tile. Proportions within a
+    row need none; its numbers are cells times 2 to the (exponent - 127), in units of 2**-14 (2**-15 for averages).
+    """
 
     regret_sum: TableArray  # [C]
-    strategy_sum: TableArray  # [C] weighted by own reach
+    strategy_sum: TableArray  # [C] weighted by own reach; without sign if regrets are int16
     last_regret: TableArray  # [C], or [0] for rules that are not optimistic
+    regret_exponent: ExponentArray  # [R], or [0] for tables of floats
+    strategy_exponent: ExponentArray
+    last_exponent: ExponentArray
+
+    @classmethod
+    def allocate(cls, arrays: HoldemArrays, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> Self:
+        """Returns the tables of a run that has not begun."""
+        num_cells, num_exponents = arrays.num_cells, arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
+        return cls(
+            regret_sum=np.zeros(num_cells, dtype),
+            strategy_sum=np.zeros(num_cells, AVERAGE_TYPES[np.dtype(dtype)]),
+            last_regret=np.zeros(num_cells if needs_last_regret else 0, dtype),
+            regret_exponent=np.zeros(num_exponents, np.uint8),
+            strategy_exponent=np.zeros(num_exponents, np.uint8),
+            last_exponent=np.zeros(num_exponents if needs_last_regret else 0, np.uint8),
+        )
+
+    @staticmethod
+    def estimate_bytes(arrays: HoldemArrays, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> int:
+        """Returns the bytes that `allocate` takes."""
+        exponents = arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
+        return (2 + needs_last_regret) * (arrays.num_cells * np.dtype(dtype).itemsize + exponents)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,11 +247,15 @@ class HoldemKernel:
         if rule.policy_map is PolicyMap.HEDGE:
             raise ValueError("Hedge keeps a scale per information state, which hold'em tables do not have")
         dtype, num_cells = tables.regret_sum.dtype, self.arrays.num_cells
+        num_exponents = self.arrays.num_exponents if dtype == np.int16 else 0
+        has_last = int(rule.needs_last_regret)
         check_array("regret_sum", tables.regret_sum, dtype, (num_cells,))
-        check_array("strategy_sum", tables.strategy_sum, dtype, (num_cells,))
-        check_array("last_regret", tables.last_regret, dtype, (num_cells if rule.needs_last_regret else 0,))
-        iterate = _native.holdem_iterate_float32 if dtype == np.float32 else _native.holdem_iterate_float64
-        iterate(
+        check_array("strategy_sum", tables.strategy_sum, AVERAGE_TYPES[dtype], (num_cells,))
+        check_array("last_regret", tables.last_regret, dtype, (num_cells * has_last,))
+        check_array("regret_exponent", tables.regret_exponent, np.uint8, (num_exponents,))
+        check_array("strategy_exponent", tables.strategy_exponent, np.uint8, (num_exponents,))
+        check_array("last_exponent", tables.last_exponent, np.uint8, (num_exponents * has_last,))
+        getattr(_native, f"holdem_iterate_{dtype}")(
             self._form,
             int(rule.policy_map),
             int(rule.fallback),
@@ -223,6 +268,9 @@ class HoldemKernel:
             tables.regret_sum,
             tables.strategy_sum,
             tables.last_regret,
+            tables.regret_exponent,
+            tables.strategy_exponent,
+            tables.last_exponent,
         )
 
     def root_values(
@@ -236,9 +284,9 @@ class HoldemKernel:
             respects_locks: whether best responses keep to the player's own locks; strategies always do.
             num_threads: size of the team.
         """
-        check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+        self._check_sums(sums)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
-        evaluate = _native.holdem_evaluate_float32 if sums.dtype == np.float32 else _native.holdem_evaluate_float64
+        evaluate = getattr(_native, f"holdem_evaluate_{sums.dtype}")
         evaluate(self._form, is_best_response, respects_locks, sums, num_threads, *values)
         return values
 
@@ -260,14 +308,18 @@ class HoldemKernel:
             reach: `[rows]` of each player on that line; other lines are not reached.
             num_threads: size of the team.
         """
-        check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+        self._check_sums(sums)
         fields = StreetFields(*self.arrays.streets[int(self.arrays.boards[board, 0])].tolist())
         out = []
         for player, num_cells in enumerate((fields.num_cells_0, fields.num_cells_1)):
             num_rows = self.arrays.num_rows(board, player)
             check_array(f"reach[{player}]", reach[player], np.float64, (num_rows,))
             out.append(np.zeros((num_rows // TILE, fields.num_lines + num_cells, TILE)))
-        slots = _native.holdem_slots_float32 if sums.dtype == np.float32 else _native.holdem_slots_float64
+        slots = getattr(_native, f"holdem_slots_{sums.dtype}")
         slots(self._form, board, line, sums, *reach, num_threads, out[0].reshape(-1), out[1].reshape(-1))
         first, second = (tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1]) for tiles in out)
         return first, second
+
+    def _check_sums(self, sums: TableArray) -> None:
+        allowed = sums.dtype if sums.dtype in AVERAGE_TYPES.values() else np.dtype(np.float32)
+        check_array("sums", sums, allowed, (self.arrays.num_cells,))

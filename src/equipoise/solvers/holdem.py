@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Full-width CFR over hold'em trees: the same rules and the same surface as `CFRSolver`, tables by board.
 
-Regrets and averages are all that is stored, in float32 unless asked otherwise; the strategy of an iteration follows
-from the regrets wherever it is needed. Values and best responses are computed in float64 from the stored tables.
+Regrets and averages are all that is stored, in float32 unless asked otherwise (float64, or int16 with a scale for every
+decision of eight hands, which takes a little over half the memory); the strategy of an iteration follows from the
+regrets wherever it is needed. Values and best responses are computed in float64 from the stored tables.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
-from equipoise.kernels.holdem import HoldemKernel, HoldemTables, TableArray
+from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, HoldemTables, TableArray
 from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.best_response import Evaluation, check_num_threads
 from equipoise.solvers.holdem_locks import lay_locks
@@ -27,15 +29,14 @@ __all__ = ["HoldemSolver", "estimate_holdem_bytes", "evaluate_holdem"]
 
 FloatArray = npt.NDArray[np.float64]
 
-TABLE_NAMES = ("regret_sum", "strategy_sum", "last_regret")
+TABLE_NAMES = tuple(field.name for field in dataclasses.fields(HoldemTables))
 
 
 def estimate_holdem_bytes(
     tree: HoldemTree, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
 ) -> int:
     """Returns the bytes that solving a tree takes: its arrays, the tables, and what sweeps work with."""
-    item_bytes = np.dtype(dtype).itemsize
-    tables = tree.arrays.num_cells * (2 + rule.kernel.needs_last_regret) * item_bytes
+    tables = HoldemTables.estimate_bytes(tree.arrays, dtype, needs_last_regret=rule.kernel.needs_last_regret)
     # evaluations work in float64, and never while an iteration runs
     return tree.arrays.num_bytes + tables + tree.arrays.estimate_workspace(8, num_threads)
 
@@ -84,8 +85,8 @@ class HoldemSolver:
     ) -> None:
         self.rule = DCFR() if rule is None else rule
         check_num_threads(num_threads)
-        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ConfigError(f"dtype must be float32 or float64, got {np.dtype(dtype)}")
+        if np.dtype(dtype) not in AVERAGE_TYPES:
+            raise ConfigError(f"dtype must be float32, float64 or int16, got {np.dtype(dtype)}")
         if self.rule.kernel.policy_map is PolicyMap.HEDGE:
             raise ConfigError("rule hedge is not offered on hold'em trees: it keeps a scale per information state")
         self.tree = tree
@@ -95,12 +96,7 @@ class HoldemSolver:
         check_memory(estimate_holdem_bytes(tree, self.rule, dtype=dtype, num_threads=num_threads), "the spot")
         self.locks = lay_locks(tree, locks)
         self.kernel = HoldemKernel(tree.arrays, self.locks.kernel_locks if self.locks else None)
-        num_cells = tree.arrays.num_cells
-        self.tables = HoldemTables(
-            regret_sum=np.zeros(num_cells, dtype),
-            strategy_sum=np.zeros(num_cells, dtype),
-            last_regret=np.zeros(num_cells if self.rule.kernel.needs_last_regret else 0, dtype),
-        )
+        self.tables = HoldemTables.allocate(tree.arrays, dtype, needs_last_regret=self.rule.kernel.needs_last_regret)
         self._write_locks()
 
     @property
@@ -165,4 +161,7 @@ class HoldemSolver:
     def _write_locks(self) -> None:
         """Puts locked strategies where averages are read; iterations leave them there."""
         if self.locks:
-            self.tables.strategy_sum[self.locks.cells] = self.locks.probabilities
+            averages, probabilities = self.tables.strategy_sum, self.locks.probabilities
+            if averages.dtype == np.uint16:  # only proportions count
+                probabilities = np.rint(probabilities * np.iinfo(np.uint16).max)
+            averages[self.locks.cells] = probabilities
