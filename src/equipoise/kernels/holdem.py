@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
+from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
 
 __all__ = [
@@ -225,6 +227,8 @@ class HoldemKernel:
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
             check_array(name, values, np.float64, shape)
+        check_integer("most actions of a decision", int(arrays.nodes[:, 1].max(initial=0)), 0, MAX_ACTIONS)
+        self._one_caller = OneCaller("solver")
         self._form = _native.HoldemForm(
             arrays.boards,
             arrays.cards,
@@ -247,31 +251,32 @@ class HoldemKernel:
         if rule.policy_map is PolicyMap.HEDGE:
             raise ValueError("Hedge keeps a scale per information state, which hold'em tables do not have")
         dtype, num_cells = tables.regret_sum.dtype, self.arrays.num_cells
+        _check_dtype(dtype, AVERAGE_TYPES)
         num_exponents = self.arrays.num_exponents if dtype == np.int16 else 0
         has_last = int(rule.needs_last_regret)
-        check_array("regret_sum", tables.regret_sum, dtype, (num_cells,))
-        check_array("strategy_sum", tables.strategy_sum, AVERAGE_TYPES[dtype], (num_cells,))
-        check_array("last_regret", tables.last_regret, dtype, (num_cells * has_last,))
-        check_array("regret_exponent", tables.regret_exponent, np.uint8, (num_exponents,))
-        check_array("strategy_exponent", tables.strategy_exponent, np.uint8, (num_exponents,))
-        check_array("last_exponent", tables.last_exponent, np.uint8, (num_exponents * has_last,))
-        getattr(_native, f"holdem_iterate_{dtype}")(
-            self._form,
-            int(rule.policy_map),
-            int(rule.fallback),
-            rule.is_optimistic,
-            rule.floors_regrets,
-            discounts,
-            first_t,
-            is_alternating,
-            num_threads,
-            tables.regret_sum,
-            tables.strategy_sum,
-            tables.last_regret,
-            tables.regret_exponent,
-            tables.strategy_exponent,
-            tables.last_exponent,
-        )
+        check_array("regret_sum", tables.regret_sum, dtype, (num_cells,), is_written=True)
+        check_array("strategy_sum", tables.strategy_sum, AVERAGE_TYPES[dtype], (num_cells,), is_written=True)
+        check_array("last_regret", tables.last_regret, dtype, (num_cells * has_last,), is_written=True)
+        exponents = tables.regret_exponent, tables.strategy_exponent, tables.last_exponent
+        for name, array, size in zip(("regret", "strategy", "last"), exponents, (1, 1, has_last), strict=True):
+            check_array(f"{name}_exponent", array, np.uint8, (num_exponents * size,), is_written=True)
+        check_num_threads(num_threads)
+        with self._one_caller:
+            getattr(_native, f"holdem_iterate_{dtype}")(
+                self._form,
+                int(rule.policy_map),
+                int(rule.fallback),
+                rule.is_optimistic,
+                rule.floors_regrets,
+                discounts,
+                first_t,
+                is_alternating,
+                num_threads,
+                tables.regret_sum,
+                tables.strategy_sum,
+                tables.last_regret,
+                *exponents,
+            )
 
     def root_values(
         self, sums: TableArray, *, is_best_response: bool, respects_locks: bool = True, num_threads: int = 1
@@ -285,6 +290,7 @@ class HoldemKernel:
             num_threads: size of the team.
         """
         self._check_sums(sums)
+        check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = getattr(_native, f"holdem_evaluate_{sums.dtype}")
         evaluate(self._form, is_best_response, respects_locks, sums, num_threads, *values)
@@ -309,7 +315,10 @@ class HoldemKernel:
             num_threads: size of the team.
         """
         self._check_sums(sums)
+        check_integer("board", board, 0, self.arrays.boards.shape[0] - 1)
+        check_num_threads(num_threads)
         fields = StreetFields(*self.arrays.streets[int(self.arrays.boards[board, 0])].tolist())
+        check_integer("line", line, 0, fields.num_lines - 1)
         out = []
         for player, num_cells in enumerate((fields.num_cells_0, fields.num_cells_1)):
             num_rows = self.arrays.num_rows(board, player)
@@ -321,5 +330,11 @@ class HoldemKernel:
         return first, second
 
     def _check_sums(self, sums: TableArray) -> None:
-        allowed = sums.dtype if sums.dtype in AVERAGE_TYPES.values() else np.dtype(np.float32)
-        check_array("sums", sums, allowed, (self.arrays.num_cells,))
+        _check_dtype(sums.dtype, AVERAGE_TYPES.values())
+        check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+
+
+def _check_dtype(dtype: np.dtype[np.generic], allowed: Iterable[np.dtype[Any]]) -> None:
+    # another one would be converted into a copy, and what is written would be lost
+    if dtype not in allowed:
+        raise TypeError(f"tables must have dtype {' or '.join(str(each) for each in allowed)}, got {dtype}")

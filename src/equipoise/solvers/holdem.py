@@ -1,35 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Full-width CFR over hold'em trees: the same rules and the same surface as `CFRSolver`, tables by board.
 
-Regrets and averages are all that is stored, in float32 unless asked otherwise (float64, or int16 with a scale for every
-decision of eight hands, which takes a little over half the memory); the strategy of an iteration follows from the
-regrets wherever it is needed. Values and best responses are computed in float64 from the stored tables.
+Regrets and averages are all that is stored, in float32 unless asked otherwise (float64, or int16 with an exponent for
+every hand and decision, which takes about 60 % of the memory); the strategy of an iteration follows from the regrets
+wherever it is needed. Values and best responses are computed in float64 from the stored tables.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
+from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, HoldemTables, TableArray
 from equipoise.kernels.sweeps import PolicyMap
-from equipoise.solvers.best_response import Evaluation, check_num_threads
+from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem_locks import lay_locks
 from equipoise.solvers.holdem_view import NodeView, view_node
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.holdem import HoldemTree
 from equipoise.trees.holdem_locks import NodeLock
 
 __all__ = ["HoldemSolver", "estimate_holdem_bytes", "evaluate_holdem"]
 
 FloatArray = npt.NDArray[np.float64]
-
-TABLE_NAMES = tuple(field.name for field in dataclasses.fields(HoldemTables))
 
 
 def estimate_holdem_bytes(
@@ -58,7 +57,6 @@ def evaluate_holdem(
         respects_locks: Whether best responses keep to them as well.
         num_threads: Size of the team.
     """
-    check_num_threads(num_threads)
     kernel = kernel or HoldemKernel(tree.arrays)
     values, best = (
         kernel.root_values(sums, is_best_response=is_best, respects_locks=respects_locks, num_threads=num_threads)
@@ -144,18 +142,13 @@ class HoldemSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {name: getattr(self.tables, name) for name in TABLE_NAMES}
-        return {**arrays, "iteration": np.array(self.iteration)}
+        return {**name_tables(self.tables), "iteration": np.array(self.iteration)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, rule and dtype."""
-        for name in TABLE_NAMES:
-            table = getattr(self.tables, name)
-            if name not in state or state[name].shape != table.shape or state[name].dtype != table.dtype:
-                got = f"{state[name].shape} of {state[name].dtype}" if name in state else "nothing"
-                raise ConfigError(f"saved {name} must have shape {table.shape} of {table.dtype}, got {got}")
-            table[...] = state[name]
-        self.iteration = int(state["iteration"])
+        iteration = read_count(state, "iteration")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration = iteration
         self._write_locks()
 
     def _write_locks(self) -> None:
