@@ -24,9 +24,9 @@ def random_locks(tree, rng):
     board = len(tree.boards) - 1
     node = max(index for index in tree.decisions if tree.decisions[index].street == tree.arrays.boards[board, 0])
     locks = []
-    for index, cards, hands in ((0, None, tree.hands[0][0][::2]), (node, tree.boards[board], None)):
+    for index, cards in ((0, None), (node, tree.boards[board])):
         decision = tree.decisions[index]
-        numbers = tree.hands[board][decision.player] if hands is None else hands
+        numbers = tree.hands[0 if cards is None else board][decision.player][::2]
         strategy = rng.dirichlet(np.ones(decision.num_actions), numbers.size)
         locks.append(NodeLock(node=index, board=cards, hands=numbers.tolist(), strategy=strategy))
     return locks
@@ -41,7 +41,7 @@ def locked_sequences(pair, solver):
     return given >= 0, given
 
 
-@pytest.mark.parametrize("name", ["small_river", "small_turn"])
+@pytest.mark.parametrize("name", ["small_river", "small_turn", "limit_flop"])
 @pytest.mark.parametrize("rule", [DCFR(), PredictiveCFRPlus()], ids=lambda rule: rule.name)
 def test_one_iteration_with_locks(name, rule):
     pair, rng = twin(name), np.random.default_rng(5)
@@ -65,7 +65,7 @@ def test_one_iteration_with_locks(name, rule):
     np.testing.assert_array_equal(locked.tables.regret_sum[locked.locks.cells], before)
 
 
-@pytest.mark.parametrize("name", ["small_river", "small_turn"])
+@pytest.mark.parametrize("name", ["small_river", "small_turn", "limit_flop"])
 @pytest.mark.parametrize("num_threads", [1, 2])
 def test_best_responses_with_and_without_locks(name, num_threads):
     pair, rng = twin(name), np.random.default_rng(6)
@@ -129,7 +129,7 @@ SUIT_LOCKS = {
 def test_locks_keep_apart_the_suits_that_they_name(case):
     fields, is_symmetric = SUIT_LOCKS[case]
     locks = [NodeLock(**fields)]
-    table = spot(*SYMMETRIC["turn"], menu="100%, a / a", deck=SMALL_DECK, pot=20, stacks=(60, 60))
+    table = spot(*SYMMETRIC["turn"][:2], menu="100%, a / a", deck=SMALL_DECK, pot=20, stacks=(60, 60))
     merged, apart = build_holdem_tree(table, locks=locks), build_holdem_tree(table, merges_suits=False)
     assert len(merged.symmetries) == (2 if is_symmetric else 1)
     solvers = [HoldemSolver(tree, dtype=np.float64, locks=locks) for tree in (merged, apart)]
@@ -142,7 +142,7 @@ def test_locks_keep_apart_the_suits_that_they_name(case):
 
 
 def test_a_tree_that_merges_suits_refuses_locks_that_name_them():
-    table = spot(*SYMMETRIC["turn"], menu="100%, a / a", deck=SMALL_DECK, pot=20, stacks=(60, 60))
+    table = spot(*SYMMETRIC["turn"][:2], menu="100%, a / a", deck=SMALL_DECK, pot=20, stacks=(60, 60))
     with pytest.raises(ConfigError, match=r"the locks tell the suits cs apart, which the tree merges; build it with"):
         HoldemSolver(build_holdem_tree(table), locks=[NodeLock(**SUIT_LOCKS["one hand"][0])])
 

@@ -17,6 +17,7 @@ from equipoise.solvers.rules import CFR, DCFR, CFRPlus
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem import build_holdem_tree
 from tests.reference.holdem import HoldemTwin, spot_of
+from tests.solvers.test_holdem import SPOTS as CARD_SPOTS
 from tests.solvers.test_holdem import assert_same_tables, spot, start_from_regrets
 
 RAKE_RATE, RAKE_CAP = 0.05, 2.5
@@ -35,6 +36,7 @@ SPOTS = {
         "menu": "100%, a / a",
         "ranges": "AA,AhKh:0.5,QJs|TT,AsJs,AhKh:0.25",
     },
+    "limit_flop": CARD_SPOTS["limit_flop"],
 }
 
 
@@ -50,7 +52,7 @@ class RakedGame:
 
     def returns(self, state):
         chips = np.array(self.game.returns(state))
-        rake = min(RAKE_RATE * 2 * min(state.betting.committed), RAKE_CAP)
+        rake = min(RAKE_RATE * 2 * min(state.betting.committed), RAKE_CAP) if state.board else 0.0
         is_split = state.betting.stage is Stage.SHOWDOWN and not chips.any()
         return tuple(chips - (rake / 2 if is_split else rake * (chips > 0)))
 

@@ -59,7 +59,7 @@ def test_a_run_in_16_bits_converges_as_far(rule):
 
 
 def test_symmetric_hands_round_alike():
-    table = spot(*SYMMETRIC["turn"], menu="100%, a / a", deck=DECKS["small"], pot=20, stacks=(60, 60))
+    table = spot(*SYMMETRIC["turn"][:2], menu="100%, a / a", deck=DECKS["small"], pot=20, stacks=(60, 60))
     solver = HoldemSolver(build_holdem_tree(table), dtype=np.int16)
     solver.iterate(300)
     side = solver.tree.arrays.first_hand(0, 0)

@@ -24,7 +24,15 @@ def decisions_of(tree, street):
 
 @pytest.mark.parametrize(
     ("name", "street", "place"),
-    [("small_river", 0, 0), ("small_river", 0, 4), ("small_turn", 0, 1), ("small_turn", 1, 0), ("small_turn", 1, -1)],
+    [
+        ("small_river", 0, 0),
+        ("small_river", 0, 4),
+        ("small_turn", 0, 1),
+        ("small_turn", 1, 0),
+        ("small_turn", 1, -1),
+        ("limit_flop", 1, 2),
+        ("preflop_to_turn", 1, 1),
+    ],
 )
 def test_a_view_is_what_pairs_of_hands_add_up_to(name, street, place):
     pair = twin(name)
@@ -33,7 +41,7 @@ def test_a_view_is_what_pairs_of_hands_add_up_to(name, street, place):
     solver = HoldemSolver(pair.tree, dtype=np.float64, num_threads=2)
     solver.tables.strategy_sum[:] = pair.to_cells(sums)
     node = decisions_of(pair.tree, street)[place]
-    cards = next(cards for cards in reversed(pair.tree.boards) if len(cards) == len(pair.tree.spot.board) + street)
+    cards = pair.tree.boards[np.flatnonzero(pair.tree.arrays.boards[:, 0] == street)[-1]]
     view = solver.view(cards, node)
     strategy = CFRSolver(pair.history, CFR()).kernel.normalize(sums)
     expected = PairwiseView(pair, game, strategy, cards, node)
@@ -90,17 +98,19 @@ def test_folding_is_worth_nothing():
     assert np.nanmax(view.action_values[:, 1]) > 0
 
 
-@pytest.mark.parametrize("case", ["turn", "flop"])
+@pytest.mark.parametrize("case", SYMMETRIC)
 def test_any_runout_can_be_looked_at(case):
-    board, ranges = SYMMETRIC[case]
-    table = spot(board, ranges, menu="100%, a / a; flop: a", deck=DECKS["small"], pot=20, stacks=(60, 60))
+    board, ranges, others = SYMMETRIC[case]
+    fields = {"menu": "100%, a / a; flop: a", "deck": DECKS["small"], "pot": 20, "stacks": (60, 60), **others}
+    table = spot(board, ranges, **fields)
     merged, plain = (HoldemSolver(build_holdem_tree(table, merges_suits=merges)) for merges in (True, False))
     merged.iterate(10)
     plain.tables.strategy_sum[:] = expand_table(merged.tree, plain.tree, merged.tables.strategy_sum)
     node = decisions_of(plain.tree, plain.tree.arrays.boards[-1, 0])[1]
-    hidden = [cards for cards in plain.tree.boards if cards not in merged.tree.boards and len(cards) == 5]
+    last = table.last_street.num_board_cards
+    hidden = [cards for cards in plain.tree.boards if cards not in merged.tree.boards and len(cards) == last]
     assert hidden
-    for cards in hidden[::5]:
+    for cards in hidden[:: len(hidden) // 5]:
         first, second = (solver.view(cards, node) for solver in (merged, plain))
         np.testing.assert_allclose(first.strategy, second.strategy, rtol=0, atol=1e-12)
         for one, other in zip(first.players, second.players, strict=True):

@@ -22,6 +22,7 @@ __all__ = [
     "HoldemArrays",
     "HoldemKernel",
     "HoldemLocks",
+    "HoldemShape",
     "HoldemTables",
     "StreetFields",
 ]
@@ -35,6 +36,7 @@ TableArray: TypeAlias = (
 
 TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
 MAX_ACTIONS: Final = 64  # at one decision
+HAND_BYTES: Final = 18  # of a hand in the arrays over hands
 AVERAGE_TYPES: Final[dict[np.dtype[Any], np.dtype[Any]]] = {  # of averages by the type of regrets
     np.dtype(np.float32): np.dtype(np.float32),
     np.dtype(np.float64): np.dtype(np.float64),
@@ -65,32 +67,27 @@ class BoardFields(NamedTuple):
     num_hands_0: int
     first_hand_0: int  # into [X]
     first_cell_0: int  # into the tables
-    first_target_0: int
     num_hands_1: int
     first_hand_1: int
     first_cell_1: int
-    first_target_1: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class HoldemArrays:
-    """A hold'em tree as kernels read it."""
+class HoldemShape:
+    """How large a hold'em tree is, known before its hands are listed."""
 
     streets: IntArray  # [S, 8] StreetFields
-    nodes: IntArray  # [D, 3] first cell, number of actions, slot; by street and player, parents first
-    flat_slot: IntArray  # by street: slots of player 0, then of player 1, padded to whole packs
-    flat_scale: FloatArray  # likewise: stake of showdowns, chance of each card where lines go on
-    flat_rake: FloatArray  # of the last street: what each player loses to the house, in stakes; [0] without rake
-    fold_slot: IntArray
-    fold_scale: FloatArray  # what the player wins
-    boards: npt.NDArray[np.int64]  # [B, 12] BoardFields, the root first
-    cards: npt.NDArray[np.uint8]  # [X, 2]
-    strength: IntArray  # [X]
-    same_hand: IntArray  # [X] row of the same cards on the other side, -1 if there is none
-    parent_row: IntArray  # [X] row on the board above
-    value_row: IntArray  # [X] first row that is the same hand but for the names of suits
-    target: IntArray  # rows of the board above to which values are added, by board, player and image
-    root_reach: tuple[FloatArray, FloatArray]  # [rows] weights of each range, in sum 1
+    boards: npt.NDArray[np.int64]  # [B, 10] BoardFields, the root first
+
+    def num_rows(self, board: int, player: int) -> int:
+        """Returns the hands of a player on a board, padding included."""
+        fields = BoardFields(*self.boards[board].tolist())
+        return -(-(fields.num_hands_1 if player else fields.num_hands_0) // TILE) * TILE
+
+    @property
+    def num_hands(self) -> int:
+        """Returns X, the hands of all boards and both players, padding included."""
+        return BoardFields(*self.boards[-1].tolist()).first_hand_1 + self.num_rows(-1, 1)
 
     @property
     def num_cells(self) -> int:
@@ -110,22 +107,22 @@ class HoldemArrays:
         fields = BoardFields(*self.boards[board].tolist())
         return fields.first_hand_1 if player else fields.first_hand_0
 
-    def num_rows(self, board: int, player: int) -> int:
-        """Returns the hands of a player on a board, padding included."""
-        fields = BoardFields(*self.boards[board].tolist())
-        return -(-(fields.num_hands_1 if player else fields.num_hands_0) // TILE) * TILE
-
     @property
     def num_bytes(self) -> int:
         """Returns the bytes of the arrays."""
-        arrays = [getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "root_reach"]
-        return sum(array.nbytes for array in (*arrays, *self.root_reach))
+        streets = [StreetFields(*row) for row in self.streets.tolist()]
+        num_nodes = sum(street.num_nodes_0 + street.num_nodes_1 for street in streets)
+        num_ends = sum(street.flat_packs + street.fold_packs for street in streets) * TILE
+        num_root_rows = self.num_rows(0, 0) + self.num_rows(0, 1)
+        lists = 3 * 4 * num_nodes + 2 * (4 + 8) * num_ends + 8 * num_root_rows + HAND_BYTES * self.num_hands
+        return lists + self.streets.nbytes + self.boards.nbytes
 
     def estimate_workspace(self, item_bytes: int, num_threads: int) -> int:
         """Returns the bytes that a sweep allocates beside the tables; the same sum as in native/holdem.hpp."""
         total = sum(self.num_rows(0, player) for player in (0, 1))
         streets = [StreetFields(*row) for row in self.streets.tolist()]
-        padded = -(-self.boards[:, [4, 8]] // TILE) * TILE  # hands of both players
+        hands = self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]]
+        padded = -(-hands // TILE) * TILE
         for street, fields in enumerate(streets):
             rows = int(padded[self.boards[:, 0] == street].max(axis=0).sum())
             flats, folds = fields.flat_packs * TILE * rows, fields.fold_packs * TILE * rows
@@ -134,6 +131,24 @@ class HoldemArrays:
             total += whole * num_threads if street else whole + sums * (num_threads - 1)
         slots = max(fields.num_lines + max(fields.num_cells_0, fields.num_cells_1) for fields in streets)
         return item_bytes * (total + 3 * TILE * slots * num_threads)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemArrays(HoldemShape):
+    """A hold'em tree as kernels read it."""
+
+    nodes: IntArray  # [D, 3] first cell, number of actions, slot; by street and player, parents first
+    flat_slot: IntArray  # by street: slots of player 0, then of player 1, padded to whole packs
+    flat_scale: FloatArray  # likewise: stake of showdowns, chance of what follows where lines go on
+    flat_rake: FloatArray  # of the last street: what each player loses to the house, in stakes; [0] without rake
+    fold_slot: IntArray
+    fold_scale: FloatArray  # what the player wins
+    cards: npt.NDArray[np.uint8]  # [X, 2]
+    strength: IntArray  # [X]
+    same_hand: IntArray  # [X] row of the same cards on the other side, -1 if there is none
+    parent_row: IntArray  # [X] row on the board above
+    value_row: IntArray  # [X] first row that is the same hand but for suits' names; neighbours if cards follow
+    root_reach: tuple[FloatArray, FloatArray]  # [rows] weights of each range, in sum 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +167,7 @@ class HoldemTables:
     last_exponent: ExponentArray
 
     @classmethod
-    def allocate(cls, arrays: HoldemArrays, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> Self:
+    def allocate(cls, arrays: HoldemShape, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> Self:
         """Returns the tables of a run that has not begun."""
         num_cells, num_exponents = arrays.num_cells, arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
         return cls(
@@ -165,7 +180,7 @@ class HoldemTables:
         )
 
     @staticmethod
-    def estimate_bytes(arrays: HoldemArrays, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> int:
+    def estimate_bytes(arrays: HoldemShape, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> int:
         """Returns the bytes that `allocate` takes."""
         exponents = arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
         return (2 + needs_last_regret) * (arrays.num_cells * np.dtype(dtype).itemsize + exponents)
@@ -209,7 +224,6 @@ class HoldemKernel:
             "same_hand": (arrays.same_hand, (num_hands,)),
             "parent_row": (arrays.parent_row, (num_hands,)),
             "value_row": (arrays.value_row, (num_hands,)),
-            "target": (arrays.target, (arrays.target.size,)),
         }
         if locks is not None:
             integers["tile_start"] = locks.tile_start, (num_hands // TILE + 1,)

@@ -23,7 +23,7 @@ from equipoise.solvers.holdem_locks import lay_locks
 from equipoise.solvers.holdem_view import NodeView, view_node
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem import HoldemPlan, HoldemTree
 from equipoise.trees.holdem_locks import NodeLock
 
 __all__ = ["HoldemSolver", "estimate_holdem_bytes", "evaluate_holdem"]
@@ -32,7 +32,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def estimate_holdem_bytes(
-    tree: HoldemTree, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
+    tree: HoldemTree | HoldemPlan, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
 ) -> int:
     """Returns the bytes that solving a tree takes: its arrays, the tables, and what sweeps work with."""
     tables = HoldemTables.estimate_bytes(tree.arrays, dtype, needs_last_regret=rule.kernel.needs_last_regret)

@@ -15,14 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.betting import pot
+from equipoise.games.holdem.betting import Street, pot
 from equipoise.games.holdem.betting_tree import NO_PARENT
 from equipoise.games.holdem.equity import compute_equity
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
+from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
+from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem import HoldemKernel, TableArray
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem import HoldemTree, build_holdem_tree
 
 __all__ = ["NodeView", "PlayerView", "view_node"]
 
@@ -38,7 +40,8 @@ class PlayerView:
     weights: FloatArray  # [H] weight in the range times the probability to have played this far
     matches: FloatArray  # [H] weight of the other player's hands that share no card with it
     values: FloatArray  # [H] share of the pot in chips; NaN where nothing matches
-    equities: FloatArray  # [H] share of the pot, 0 to 1, if nobody bets again; NaN where nothing matches
+    equities: FloatArray  # [H] share of the pot, 0 to 1, if nobody bets again; NaN where nothing matches, and before
+    # the flop of games that end before the river
 
     @property
     def value(self) -> float:
@@ -80,7 +83,7 @@ def view_node(
     index, relabelling = tree.locate(board)
     strategy = tree.normalize(sums, index, node)
     reach = _play_down(tree, sums, index, node)
-    matches = _count_matches(tree, reach)
+    matches = _count_matches(tree.spot, reach)
     values, action_values = _find_values(tree, sums, index, node, matches, kernel, num_threads)
     equities = _find_equities(tree, index, reach, matches)
     back = np.argsort(hand_permutation(relabelling, tree.spot.deck)).astype(np.int32)
@@ -135,9 +138,9 @@ def _play_down(
     return reach[0], reach[1]
 
 
-def _count_matches(tree: HoldemTree, reach: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+def _count_matches(spot: HoldemSpot, reach: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
     """Returns `[H]` by player the other's reach over hands that share no card."""
-    masks = hands_of(tree.spot.deck).masks
+    masks = hands_of(spot.deck).masks
     is_apart = (masks[:, None] & masks[None, :]) == 0
     return is_apart @ reach[1], is_apart @ reach[0]
 
@@ -181,14 +184,41 @@ def _find_equities(
     tree: HoldemTree, board: int, reach: tuple[FloatArray, FloatArray], matches: tuple[FloatArray, FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Returns `[H]` by player and number of a hand; NaN where no hand of the other player matches."""
-    deck, found = tree.spot.deck, []
+    found = []
     for player in (0, 1):
-        equities = np.full(deck.num_hands, np.nan)
-        held, other = np.zeros(deck.num_hands), reach[1 - player]
-        held[tree.hands[board][player]] = 1.0  # a hand's own weight does not change its equity
-        held[matches[player] == 0] = 0.0
+        # a hand's own weight does not change its equity
+        held = np.zeros(tree.spot.deck.num_hands)
+        held[tree.hands[board][player]] = matches[player][tree.hands[board][player]] > 0
+        other = reach[1 - player]
         if held.any():
-            result = compute_equity(Range(held, deck), Range(other / other.max(), deck), tree.boards[board], deck)
-            equities = result.hand_equities[0]
-        found.append(equities)
+            found.append(_check_down(tree.spot, tree.boards[board], held, other / other.max()))
+        else:
+            found.append(np.full(held.size, np.nan))
     return found[0], found[1]
+
+
+def _check_down(spot: HoldemSpot, board: tuple[int, ...], held: FloatArray, other: FloatArray) -> FloatArray:
+    """Returns `[H]` the share of the pot of hands against a range if nobody bets again."""
+    first, second = Range(held, spot.deck), Range(other, spot.deck)
+    if spot.last_street is Street.RIVER:
+        return compute_equity(first, second, board, spot.deck).hand_equities[0]
+    if not board:
+        return np.full(held.size, np.nan)
+    # hands that are shown before the river: the value of a spot without bets, for one chip each
+    silent = HoldemSpot(
+        board=board,
+        pot=2,
+        stacks=(1, 1),
+        ranges=(first, second),
+        menu=parse_menu("none"),
+        big_blind=1,
+        last_street=spot.last_street,
+        deck=spot.deck,
+    )
+    tree = build_holdem_tree(silent)
+    values = HoldemKernel(tree.arrays).root_values(np.zeros(tree.arrays.num_cells), is_best_response=False)[0]
+    rows = tree.hands[0][0]
+    met = _count_matches(silent, (held, second.without(board).weights))[0][rows] / second.without(board).weights.sum()
+    equities = np.full(held.size, np.nan)
+    equities[rows] = 0.5 + 0.5 * values[: rows.size] / met
+    return equities

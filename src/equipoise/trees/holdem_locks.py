@@ -18,7 +18,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting_tree import BettingTree, NodeKind
 from equipoise.games.holdem.cards import SUITS, check_board, format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
-from equipoise.games.holdem.isomorphism import CardArray, hand_permutation, permute_cards
+from equipoise.games.holdem.isomorphism import CardArray, hand_permutation, relabel_board
 from equipoise.games.holdem.spot import HoldemSpot
 
 __all__ = ["LockTable", "NodeLock", "compile_locks"]
@@ -88,11 +88,8 @@ class LockTable:
 
     def _is_symmetric(self, permutation: npt.NDArray[np.uint8]) -> bool:
         numbers = hand_permutation(permutation, self.spot.deck)
-        size = len(self.spot.board)
         for (node, board), locked in self.places.items():
-            image = board
-            if board is not None:  # the root's cards stay a set, those dealt since a sequence
-                image = (*self.spot.board, *permute_cards(board[size:], permutation).tolist())
+            image = None if board is None else relabel_board(board, permutation, self.spot.board)
             other = self.places.get((node, image))
             if other is None or not locked.is_relabelled(other, numbers):
                 return False
@@ -134,7 +131,7 @@ def _place(spot: HoldemSpot, betting: BettingTree, lock: NodeLock) -> Place:
     size = len(spot.board)
     if set(board[:size]) != set(spot.board):
         raise ConfigError(f"board must begin with {format_board(spot.board)}, got {format_board(board)}")
-    return lock.node, (*spot.board, *board[size:])
+    return lock.node, relabel_board(board, range(len(SUITS)), spot.board)
 
 
 def _hands(

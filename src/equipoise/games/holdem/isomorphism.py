@@ -27,11 +27,13 @@ __all__ = [
     "canonical_board",
     "canonical_flops",
     "canonical_sets",
+    "find_stabilizers",
     "find_symmetries",
     "fix_card",
     "hand_permutation",
     "next_cards",
     "permute_cards",
+    "relabel_board",
     "suit_permutations",
 ]
 
@@ -84,6 +86,16 @@ def permute_cards(cards: npt.ArrayLike, permutation: npt.ArrayLike) -> CardArray
     return relabelled
 
 
+def relabel_board(board: Sequence[int], permutation: npt.ArrayLike, root: Sequence[int]) -> tuple[int, ...]:
+    """Returns a board with the suits relabelled of what was dealt since `root`, whose cards stay as they are listed.
+
+    A relabelling that maps the root to itself only changes the order of its cards. A flop comes in ascending order.
+    """
+    dealt = permute_cards(board[len(root) :], permutation).tolist()
+    num_flop = max(3 - len(root), 0)
+    return (*root, *sorted(dealt[:num_flop]), *dealt[num_flop:])
+
+
 def hand_permutation(permutation: Iterable[int], deck: Deck = FULL_DECK) -> npt.NDArray[np.int32]:
     """Returns `[H]` the number of each hand after relabelling, a read-only array.
 
@@ -114,6 +126,14 @@ def fix_card(permutations: CardArray, card: int) -> CardArray:
     """Returns the relabellings of a group that leave one card as it is: what remains after the card is dealt."""
     kept: CardArray = permutations[permutations[:, card % 4] == card % 4]
     return kept
+
+
+def find_stabilizers(permutations: CardArray, sets: CardArray) -> npt.NDArray[np.bool_]:
+    """Returns `[B, G]` which relabellings of a group map each set of cards `[B, K]` to itself."""
+    suits = np.asarray(permutations, np.uint8)[:, sets & 3]
+    images = np.sort((sets & 0xFC) | suits, axis=2)
+    is_fixed: npt.NDArray[np.bool_] = (images == np.sort(sets, axis=1)).all(axis=2).T
+    return is_fixed
 
 
 def next_cards(board: Iterable[int], permutations: CardArray, deck: Deck = FULL_DECK) -> NextCards:
