@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKernel, SamplingTables, Scheme
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["DiscountKind", "Discounting", "MCCFRConfig", "MCCFRSolver", "Scheme", "lay_out_for_sampling"]
@@ -75,13 +76,6 @@ class MCCFRConfig:
     def __post_init__(self) -> None:
         if not 0 < self.exploration <= 1:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
-
-    @property
-    def name(self) -> str:
-        """Returns the scheme and the discounting, as reports print them."""
-        scheme = self.scheme.name.lower().replace("_", "-")
-        kind = self.discounting.kind
-        return f"mccfr-{scheme}" if kind is DiscountKind.NONE else f"{kind.value}-mccfr-{scheme}"
 
 
 def lay_out_for_sampling(tree: HistoryTree) -> SamplingArrays:
@@ -174,6 +168,7 @@ class MCCFRSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations and discounts the sums whenever a period ends."""
+        check_integer("num_iterations", num_iterations, 0)
         discounting = self.config.discounting
         goal = self.iteration + num_iterations
         while self.iteration < goal:
@@ -206,18 +201,14 @@ class MCCFRSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {
-            field.name: getattr(self.tables, field.name) for field in dataclasses.fields(SamplingTables)
+        return {
+            **name_tables(self.tables),
+            "iteration": np.array(self.iteration),
+            "period": np.array(self.period),
         }
-        return {**arrays, "iteration": np.array(self.iteration), "period": np.array(self.period)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree and configuration."""
-        for field in dataclasses.fields(SamplingTables):
-            table = getattr(self.tables, field.name)
-            if field.name not in state or state[field.name].shape != table.shape:
-                got = state[field.name].shape if field.name in state else "nothing"
-                raise ConfigError(f"saved {field.name} must have shape {table.shape}, got {got}")
-            table[...] = state[field.name]
-        self.iteration = int(state["iteration"])
-        self.period = int(state["period"])
+        iteration, period = read_count(state, "iteration"), read_count(state, "period")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration, self.period = iteration, period
