@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "holdem_form.hpp"
-#include "policy.hpp"
+#include "pack_policy.hpp"
 #include "rule.hpp"
 #include "threads.hpp"
 
@@ -181,6 +181,12 @@ class HoldemSweep {
       visit(board.first_child + child, index, worker, {0, 1, nullptr});
     }
     member.wait();
+    if (!street.is_last) {
+      for (int player = 0; player < 2; ++player) {
+        if (task_.is_active[player]) average_orbits(board, player, buffers, member);
+      }
+      member.wait();
+    }
     for (int player = 0; player < 2; ++player) {
       if (task_.is_active[player]) back_up(board, parent, player, buffers, worker, member);
     }
@@ -274,7 +280,7 @@ class HoldemSweep {
 
   [[gnu::always_inline]] void form_strategy(const HoldemNode& node, std::int64_t first, Fallback fallback,
                                             Vector* __restrict strategy) const {
-    if (task_.policy.policy_map != PolicyMap::regret_matching) return form_by_hand(node, first, fallback, strategy);
+    if (task_.policy.policy_map == PolicyMap::normal_hedge) return hedge_regrets(node, first, fallback, strategy);
     switch (node.num_actions) {
       case 2:
         return match_regrets<2>(node, first, fallback, strategy);
@@ -303,20 +309,27 @@ class HoldemSweep {
     // totals too small to be normal count as none: their inverse is infinite
     const auto is_matched = total >= std::numeric_limits<Real>::min();
     for (int a = 0; a < num_actions; ++a) strategy[a] = is_matched ? strategy[a] * inverse : share;
-    if (fallback == Fallback::argmax) form_by_hand(node, first, fallback, strategy);
+    if (fallback == Fallback::argmax) play_best(node, first, strategy);
   }
 
-  // Any policy map, a hand at a time.
-  [[gnu::noinline]] void form_by_hand(const HoldemNode& node, std::int64_t first, Fallback fallback,
-                                      Vector* __restrict strategy) const {
-    double row[kMaxActions], chosen[kMaxActions];
+  [[gnu::noinline]] void hedge_regrets(const HoldemNode& node, std::int64_t first, Fallback fallback,
+                                       Vector* __restrict strategy) const {
+    for (int a = 0; a < node.num_actions; ++a) strategy[a] = load_sums(first + a * kPackSize);
+    normal_hedge_packs<Real>(node.num_actions, strategy);
+    if (fallback == Fallback::argmax) play_best(node, first, strategy);
+  }
+
+  // Where no regret is positive, plays the largest.
+  [[gnu::noinline]] void play_best(const HoldemNode& node, std::int64_t first, Vector* __restrict strategy) const {
     for (int hand = 0; hand < kPackSize; ++hand) {
-      for (int a = 0; a < node.num_actions; ++a) row[a] = static_cast<double>(load_sums(first + a * kPackSize)[hand]);
-      if (task_.policy.policy_map == PolicyMap::normal_hedge) {
-        normal_hedge(fallback, node.num_actions, row, chosen);
-      } else {
-        regret_matching(fallback, node.num_actions, row, chosen);
+      double row[kMaxActions], chosen[kMaxActions];
+      double largest = 0.0;
+      for (int a = 0; a < node.num_actions; ++a) {
+        row[a] = static_cast<double>(load_sums(first + a * kPackSize)[hand]);
+        largest = std::max(largest, row[a]);
       }
+      if (largest >= std::numeric_limits<Real>::min()) continue;
+      fall_back(Fallback::argmax, node.num_actions, row, chosen);
       for (int a = 0; a < node.num_actions; ++a) strategy[a][hand] = static_cast<Real>(chosen[a]);
     }
   }
@@ -356,15 +369,10 @@ class HoldemSweep {
     const std::int64_t num_tiles = board.sides[player].num_tiles();
     const BlockLayout flats = flat_layout(board, player, member);
     const BlockLayout folds = layout(board, player, street.folds, member);
-    const int num_sums = street.is_last ? 1 : member.size;
     for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
       std::fill_n(worker.value, street.num_slots(player), Vector{});
       add_values(board, player, street.folds, player == 0 ? 1.0 : -1.0, folds, tile, buffers.fold_value[player].data(), worker);
-      for (int thread = 0; thread < num_sums; ++thread) {
-        const HoldemBuffers<Real>& source =
-            street.is_last || parent >= 0 ? buffers : workspace_.workers[thread].streets[board.street];
-        add_values(board, player, street.flats, 1.0, flats, tile, source.flat_value[player].data(), worker);
-      }
+      add_values(board, player, street.flats, 1.0, flats, tile, buffers.flat_value[player].data(), worker);
       switch (task_.purpose) {
         case HoldemPurpose::update:
           enter(board, parent, player, tile, true, worker);
@@ -380,6 +388,31 @@ class HoldemSweep {
           break;
       }
       hand_up(board, parent, player, tile, worker);
+    }
+  }
+
+  // Adds up what each thread's children handed up, and leaves in the first row of each orbit the mean of its rows: the
+  // group moves a child through the boards that it stands for, and a hand through its orbit, as often to each.
+  void average_orbits(const HoldemBoard& board, int player, HoldemBuffers<Real>& buffers, const HoldemMember& member) {
+    const HoldemSide& side = board.sides[player];
+    const std::int32_t num_packs = form_.streets[board.street].flats.num_packs;
+    const std::int64_t stride = static_cast<std::int64_t>(num_packs) * kPackSize;
+    const auto begin = member.begin(num_packs), end = member.end(num_packs);
+    const std::int32_t* const first_row = form_.value_row + side.first_hand;
+    Real* const out = buffers.flat_value[player].data();
+    for (std::int64_t row = 0, next = 0; row < side.num_hands; row = next) {
+      for (next = row + 1; next < side.num_hands && first_row[next] == row;) ++next;
+      if (next == row + 1 && member.size == 1) continue;
+      const Real share = Real{1} / static_cast<Real>(next - row);
+      for (std::int64_t at = row * stride + begin * kPackSize; at < row * stride + end * kPackSize; at += kPackSize) {
+        Vector total{};
+        for (int thread = 0; thread < member.size; ++thread) {
+          const Real* const from =
+              member.size == 1 ? out : workspace_.workers[thread].streets[board.street].flat_value[player].data();
+          for (std::int64_t same = 0; same < next - row; ++same) total += load_pack<Real>(from + at + same * stride);
+        }
+        store_pack<Real>(out + at, total * share);
+      }
     }
   }
 
@@ -465,7 +498,7 @@ class HoldemSweep {
     }
   }
 
-  // Adds the values of entering lines to the board above, for every board that this one stands for.
+  // Adds the values of entering lines to the board above, times the boards that this one stands for.
   void hand_up(const HoldemBoard& board, std::int64_t parent, int player, std::int64_t tile,
                HoldemWorker<Real>& worker) {
     const HoldemSide& side = board.sides[player];
@@ -477,7 +510,9 @@ class HoldemSweep {
     const BlockLayout rows = row_layout(above.sides[player], form_.streets[above.street].flats);
     Real* const out = worker.streets[above.street].flat_value[player].data();
     const auto num_hands = static_cast<int>(std::min<std::int64_t>(kPackSize, side.num_hands - tile * kPackSize));
+    const std::int32_t* const row = form_.parent_row + side.first_hand + tile * kPackSize;
     const std::int32_t num_lines = form_.streets[board.street].num_lines;
+    const Real num_images = static_cast<Real>(board.num_images);
     rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector lines[kPackSize];
       for (int i = 0; i < kPackSize; ++i) {
@@ -485,12 +520,9 @@ class HoldemSweep {
         lines[i] = line < num_lines ? worker.value[line] : Vector{};
       }
       transpose<Real>(lines);
-      for (std::int64_t image = 0; image < board.num_images; ++image) {
-        const std::int32_t* const row = form_.target + side.first_target + image * side.num_rows() + tile * kPackSize;
-        for (int i = 0; i < num_hands; ++i) {
-          Real* const to = out + start + row[i] * stride;
-          store_pack<Real>(to, load_pack<Real>(to) + lines[i]);
-        }
+      for (int i = 0; i < num_hands; ++i) {
+        Real* const to = out + start + row[i] * stride;
+        store_pack<Real>(to, load_pack<Real>(to) + lines[i] * num_images);
       }
     });
   }

@@ -22,9 +22,9 @@ __all__ = ["BLOCKED", "NUM_STRENGTHS", "HandCategory", "HandKernel"]
 NUM_CARDS = 52
 NUM_STRENGTHS = 7463  # the 0 of "no hand" included
 ALL_RANKS = (1 << 13) - 1
+MAX_HANDS = 1 << 16  # of showdowns, which sort a hand's place in 16 bits; a deck has 1,326
 BLOCKED = 0xFFFF  # in the place of a level of strength: the board holds a card of the hand
 MAX_BOARD_WEIGHT = 24  # relabellings of four suits
-MAX_HANDS = 1 << 16  # of showdowns, which sort a hand's place in 16 bits; a deck has 1,326
 
 CardArray = npt.NDArray[np.uint8]
 StrengthArray = npt.NDArray[np.uint16]

@@ -17,7 +17,7 @@ from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem import HoldemPlan, HoldemTree
 
 __all__ = ["HoldemSolver", "estimate_holdem_bytes", "evaluate_holdem"]
 
@@ -25,7 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def estimate_holdem_bytes(
-    tree: HoldemTree, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
+    tree: HoldemTree | HoldemPlan, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
 ) -> int:
     """Returns the bytes that solving a tree takes: its arrays, the tables, and what sweeps work with."""
     item_bytes = np.dtype(dtype).itemsize
