@@ -108,6 +108,20 @@ def test_the_solver_is_the_library_s(tmp_path):
     assert solver.evaluate().exploitability == saved.progress[-1].exploitability
 
 
+def test_rake_locks_and_16_bits_from_the_file(tmp_path):
+    lock = '[[locks]]\nline = ""\nplay = {check = 1.0}\n'
+    extra = 'rake = {rate = 0.05, cap = 3}\nprecision = "int16"\n'.replace("\\\n", "\n")
+    (tmp_path / "river.toml").write_text(RIVER.replace("[ranges]", extra + lock + "[ranges]"))
+    done = run(tmp_path, "solve", "river.toml", "-n", 300, "--json", "--out", "river.eq")
+    result = json.loads(done.stdout)
+    assert -3 < sum(result["values"]) < -0.5
+    assert result["parameters"]["precision"] == "int16"
+    assert result["exploitability"] < 0.2
+    shown = json.loads(run(tmp_path, "show", "river.eq", "--json").stdout)
+    assert shown["frequencies"] == pytest.approx([1, 0, 0])
+    assert run(tmp_path, "evaluate", "river.eq", "--json").returncode == 0
+
+
 def test_runs_go_on_to_the_bit(tmp_path):
     (tmp_path / "river.toml").write_text(RIVER)
     assert run(tmp_path, "solve", "river.toml", "-n", 7, "--out", "half.eq").returncode == 0
@@ -167,7 +181,7 @@ def test_the_grid_is_square_and_needs_no_colour(folder):
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in done.stdout
-    assert lines[1].startswith("check, bet 50%: oop acts on Ks7s2s5d, 30 in the pot, 30 behind")
+    assert lines[1].startswith("check, bet 50%: oop acts on Ks7s2s5d, 30 in the pot, worth")
     grid, legend = lines[3:29], lines[29]
     assert re.search(r"f +fold [\d.]+% +c +call [\d.]+% +a +all-in [\d.]+%", legend)
     assert grid[0].split() == ["AA", *(f"A{rank}s" for rank in "KQJT98765432")]
@@ -189,13 +203,14 @@ def test_every_hand_as_csv(folder):
     assert done.returncode == 0
     assert done.stdout == ""
     rows = list(csv.DictReader((folder / "hands.csv").read_text().splitlines()))
-    assert list(rows[0]) == ["hand", "weight", "equity", "check", "bet 50%", "all-in"]
+    assert list(rows[0]) == ["hand", "weight", "equity", "value", "check", "bet 50%", "all-in"]
     assert {"QsQc", "QdQc", "7h7c", "AhKc"} & {row["hand"] for row in rows} == {"QsQc", "QdQc", "7h7c"}
     assert not any("Qh" in row["hand"] or "Ks" in row["hand"] for row in rows)
     for row in rows:
-        assert sum(float(row[action]) for action in list(row)[3:]) == pytest.approx(1.0)
+        assert sum(float(row[action]) for action in list(row)[4:]) == pytest.approx(1.0)
         assert 0 <= float(row["weight"]) <= 1
         assert 0 <= float(row["equity"]) <= 1
+        assert -40 <= float(row["value"]) <= 60
     assert done.stderr == "written to hands.csv\n"
 
 
@@ -269,7 +284,7 @@ def test_bad_input_is_one_line_and_exit_code_2(equipoise, folder, monkeypatch, a
             'stacks = 400\nbig_blind = 1\nmenu = "min"',
             "never closes",
         ),
-        ('1% pot"', '1% pot"\nprecision = "float8"', "precision must be float32 or float64, got 'float8'"),
+        ('1% pot"', '1% pot"\nprecision = "float8"', "precision must be float32 or float64 or int16, got 'float8'"),
         ('1% pot"', '1% pot"\nrule = "dcrf"', "unknown rule 'dcrf'"),
         ('ip = "QQ', "", "not TOML"),
     ],
@@ -308,12 +323,19 @@ def test_saved_spots_cut_short_are_refused(equipoise, folder, tmp_path):
         assert "cut.eq is truncated" in outcome.err
 
 
-def test_what_does_not_fit_is_refused_with_its_estimate(equipoise, tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 100_000)
+@pytest.mark.parametrize(
+    ("available", "message"),
+    [
+        (300_000, r"solving the spot with dcfr in float32 needs [\d.]+ .B of memory, 300.0 kB are"),
+        (100_000, r"the spot, at the least, needs [\d.]+ .B of memory, 100.0 kB are"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_estimate(equipoise, tmp_path, monkeypatch, available, message):
+    monkeypatch.setattr(memory, "available_bytes", lambda: available)
     (tmp_path / "turn.toml").write_text(TURN)
     outcome = equipoise("solve", "turn.toml")
     assert outcome.code == 2
-    assert re.search(r"solving the spot with dcfr in float32 needs [\d.]+ .B of memory, 100.0 kB are", outcome.err)
+    assert re.search(message, outcome.err)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)

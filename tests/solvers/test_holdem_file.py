@@ -10,15 +10,14 @@ import pytest
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, ConfigError
-from equipoise.games.holdem.cards import parse_board
-from equipoise.games.holdem.equity import compute_equity
-from equipoise.games.holdem.hands import hands_of, parse_hand
+from equipoise.games.holdem.hands import parse_hand
+from equipoise.games.holdem.line_notation import parse_decision
 from equipoise.games.holdem.spot_file import parse_spot
 from equipoise.solvers.driver import run
 from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.holdem_file import SavedSpot, StoredSpot, StoredTable
+from equipoise.solvers.holdem_file import SavedSpot, StoredSpot, make_locks
+from equipoise.solvers.holdem_view import view_node
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.spot_view import find_board, view_node
 from equipoise.trees.holdem import build_holdem_tree
 
 SPOTS = {
@@ -101,10 +100,13 @@ def test_a_run_goes_on_to_the_bit(name, tmp_path):
 
 def lines_of(tree):
     """Returns a line to a decision of every street, with cards that no suit is merged with and some that are."""
-    after_turn = (
-        "check, check, [Qs], check" if len(tree.spot.board) == 4 else "check, check, [Jc], check, check, [Jd], check"
-    )
+    after_turn = "check, check, [Qs], check" if len(tree.spot.board) == 4 else "x, x, [Jc], x, x, [Jd], x"
     return ["", "check", "all-in", after_turn, after_turn.replace("[Qs]", "[Qh]").replace("[Jd]", "[Ah]")]
+
+
+def look(tree, table, text):
+    line = parse_decision(text, tree.betting, tree.spot.board, tree.spot.deck)
+    return view_node(tree, table, line.board, line.node, kernel=None)
 
 
 def test_boards_are_read_without_the_rest(name, path, monkeypatch):
@@ -116,98 +118,67 @@ def test_boards_are_read_without_the_rest(name, path, monkeypatch):
     )
     with StoredSpot(path) as stored:
         for line in lines_of(solver.tree):
-            ours = view_node(stored.tree, stored.strategy_sum, line)
-            expected = view_node(solver.tree, solver.tables.strategy_sum, line)
+            ours = look(stored.tree, stored.strategy_sum, line)
+            expected = look(solver.tree, solver.tables.strategy_sum, line)
             np.testing.assert_array_equal(ours.strategy, expected.strategy)
-            np.testing.assert_array_equal(ours.reach, expected.reach)
-    assert sum(read) < solver.tree.arrays.num_cells / 2
+            for player in (0, 1):
+                np.testing.assert_array_equal(ours.players[player].weights, expected.players[player].weights)
+    assert 0 < sum(read) < solver.tree.arrays.num_cells / 2
 
 
 def test_a_stored_table_is_the_array(path, name):
     _, solver, _ = solved(name)
+    cells = np.array([[700, 3], [10, 500]])
     with StoredSpot(path) as stored:
-        assert isinstance(stored.strategy_sum, StoredTable)
-        np.testing.assert_array_equal(stored.strategy_sum[10:500], solver.tables.strategy_sum[10:500])
-        np.testing.assert_array_equal(stored.strategy_sum[:], solver.tables.strategy_sum)
+        np.testing.assert_array_equal(stored.strategy_sum[cells], solver.tables.strategy_sum[cells])
+        np.testing.assert_array_equal(stored.strategy_sum.read(), solver.tables.strategy_sum)
+        assert stored.strategy_sum.num_bytes == solver.tables.strategy_sum.nbytes
 
 
-def test_merged_suits_are_told_apart_again(name):
-    _, merged, _ = solved(name)
-    _, plain, _ = solve(name, 40, merges_suits=False, dtype=np.float64)
-    assert len(merged.tree.boards) < len(plain.tree.boards)
-    for line in lines_of(merged.tree):
-        ours = view_node(merged.tree, merged.tables.strategy_sum, line)
-        expected = view_node(plain.tree, plain.tables.strategy_sum, line)
-        is_there = ours.weights > 1e-6
-        assert is_there.any()
-        np.testing.assert_allclose(ours.strategy[is_there], expected.strategy[is_there], atol=1e-6)
-        np.testing.assert_allclose(ours.reach, expected.reach, atol=1e-6)
-
-
-def test_every_board_stands_for_itself(name):
-    tree = solved(name)[1].tree
-    for index, cards in enumerate(tree.boards):
-        found, stand_in = find_board(tree, cards)
-        assert found == index
-        np.testing.assert_array_equal(stand_in, np.arange(tree.spot.deck.num_hands))
-
-
-def test_reach_is_the_range_times_own_play(name):
+def test_values_need_the_whole_table(path, name):
     _, solver, _ = solved(name)
-    root = view_node(solver.tree, solver.tables.strategy_sum, "")
-    after = view_node(solver.tree, solver.tables.strategy_sum, "check")
-    assert root.player == 0
-    assert after.player == 1
-    assert root.actions[0] == "check"
-    np.testing.assert_array_equal(root.reach[1], after.reach[1])
-    np.testing.assert_allclose(after.reach[0], root.reach[0] * np.nan_to_num(root.strategy[:, 0]))
-    np.testing.assert_allclose(root.reach[0], solver.tree.spot.live_weights(0))
+    with StoredSpot(path) as stored:
+        view = look(stored.tree, stored.strategy_sum, "")
+        assert np.isnan(view.players[0].values).all()
+        assert np.isnan(view.action_values).all()
+        with pytest.raises(ConfigError, match="values need the whole table"):
+            view_node(stored.tree, stored.strategy_sum, stored.tree.spot.board, 0, kernel=solver.kernel)
+        whole = view_node(stored.tree, stored.strategy_sum.read(), stored.tree.spot.board, 0, kernel=solver.kernel)
+    assert sum(player.value for player in whole.players) == pytest.approx(20)
+
+
+def test_frequencies_are_of_hands_that_come(name):
+    _, solver, _ = solved(name)
+    root, after = (look(solver.tree, solver.tables.strategy_sum, line) for line in ("", "check"))
     assert root.frequencies.sum() == pytest.approx(1.0)
-    assert root.frequencies[0] == pytest.approx(after.weights.sum() / view_weights(root, 1))
-
-
-def view_weights(view, player):
-    hands = hands_of(view.tree.spot.deck)
-    return view.reach[player] @ hands.compatible(view.reach[1 - player])
-
-
-def test_equities_are_those_of_the_ranges(name):
-    _, solver, _ = solved(name)
-    spot = solver.tree.spot
-    view = view_node(solver.tree, solver.tables.strategy_sum, "")
-    expected = compute_equity(*spot.ranges, spot.board, spot.deck).hand_equities
-    np.testing.assert_allclose(view.equities, expected)
+    assert root.frequencies[0] == pytest.approx(after.players[0].odds.sum() / root.players[0].odds.sum())
 
 
 def test_a_line_that_nobody_takes_has_no_frequencies():
-    file, solver, _ = solved("turn")
-    sums = solver.tables.strategy_sum.copy()
-    tree = solver.tree
-    decision = tree.decisions[0]
-    table = sums[: tree.arrays.num_rows(0, 0) * tree.arrays.streets[0, 2]].reshape(-1, tree.arrays.streets[0, 2], 8)
-    table[:, decision.first_cell + 2] = 0.0  # never all-in
-    view = view_node(tree, sums, "all-in")
-    assert np.isnan(view.frequencies).all()
-    assert np.isnan(view.equities).all()
-    assert file.spot == tree.spot
-
-
-def test_hands_that_are_not_there_are_not_a_number():
     _, solver, _ = solved("turn")
-    view = view_node(solver.tree, solver.tables.strategy_sum, "")
-    assert np.isnan(view.strategy[parse_hand("3c3d")]).all()
-    assert np.isnan(view.strategy[parse_hand("KsAs")]).all()
-    assert view.strategy[parse_hand("AhAs")].sum() == pytest.approx(1.0)
+    sums, tree = solver.tables.strategy_sum.copy(), solver.tree
+    sums[tree.cells(0, 0)[:, 2]] = 0.0  # never all-in
+    assert np.isnan(look(tree, sums, "all-in").frequencies).all()
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [("check, check", "it is a street end; add the next card"), ("all-in, fold", "it is a fold")],
-)
-def test_places_where_nobody_acts_are_refused(line, message):
-    _, solver, _ = solved("turn")
-    with pytest.raises(ConfigError, match=message):
-        view_node(solver.tree, solver.tables.strategy_sum, line)
+def test_locks_are_those_of_the_file(tmp_path):
+    text = SPOTS["turn"].replace(
+        "[ranges]", '[[locks]]\nline = "check"\nhands = "QQ, AhQh"\nplay = {"bet 50%" = 0.75, check = 0.25}\n[ranges]'
+    )
+    file = parse_spot(text)
+    locks = make_locks(file)
+    tree = build_holdem_tree(file.spot, locks=locks)
+    solver = HoldemSolver(tree, locks=locks)
+    records = tuple(run(solver, iterations=5))
+    saved = SavedSpot(file=file, config=CONFIG, progress=records, stopped_by=None, state=solver.state())
+    saved.save(tmp_path / "locked.eq", tree)
+    with StoredSpot(tmp_path / "locked.eq") as stored:
+        assert len(stored.tree.boards) == len(tree.boards) == 49  # a lone AhQh tells clubs and hearts apart
+        view = look(stored.tree, stored.strategy_sum, "check")
+    rows = [view.players[1].hands.tolist().index(parse_hand(hand)) for hand in ("QsQh", "AhQh")]
+    np.testing.assert_allclose(view.strategy[rows], [[0.25, 0.75, 0.0]] * 2, atol=1e-6)
+    other = view.players[1].hands.tolist().index(parse_hand("AcQc"))
+    assert abs(view.strategy[other][0] - 0.25) > 1e-3
 
 
 @pytest.mark.parametrize("twentieth", range(0, 20, 3))
@@ -260,13 +231,3 @@ def test_another_kind_of_file_is_refused(tmp_path):
 def test_differences_name_what_is_not_common():
     other = dataclasses.replace(CONFIG, parameters={"board": "KsTs8s", "pot": "4"})
     assert CONFIG.differences(other) == ["parameters board=KsTs9s, asked for board=KsTs8s,pot=4"]
-
-
-def test_boards_of_other_cards_are_found_by_their_suits():
-    tree = solved("monotone")[1].tree
-    board = parse_board("KsTs9sJdAh", tree.spot.deck)
-    index, stand_in = find_board(tree, board)
-    assert tree.boards[index] != board
-    hands = hands_of(tree.spot.deck)
-    blocked_there = hands.blocked(tree.boards[index])
-    np.testing.assert_array_equal(hands.blocked(board), blocked_there[stand_in])

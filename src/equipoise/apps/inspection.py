@@ -223,6 +223,9 @@ class ShowOptions:
     node: Annotated[
         str | None, typer.Option(help="Of a spot: the place, as in 'check, bet 50%, call, [7h]' (default its root).")
     ] = None
+    values: Annotated[
+        bool, typer.Option("--values", help="Of a spot: values even if a large file must be read whole for them.")
+    ] = False
     grid: Annotated[bool, typer.Option("--grid", help="Of a spot: the square of hand classes.")] = False
     limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
@@ -245,20 +248,20 @@ def show(options: ShowOptions) -> None:
 
 
 def _show_spot(options: ShowOptions) -> None:
-    report = SpotReport(options.file, options.node or "", options.infostate)
-    if options.player is not None and options.player != report.view.player:
-        raise ConfigError(f"player {options.player} does not act at {report.view.text or 'the root'!r}")
+    report = SpotReport(options.file, options.node or "", options.infostate, has_values=options.values)
+    if options.player is not None and options.player != report.view.actor:
+        raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}")
     if options.json:
         _write(options, format_json(report.as_json(options.limit)))
     elif options.csv:
         _write(options, report.as_csv())
     else:
         print_result(report.as_text(has_grid=options.grid, limit=options.limit))
-        if not options.grid and options.limit and len(report.hands) > options.limit:
+        if not options.grid and options.limit and len(report.rows) > options.limit:
             make_console().print(
-                f"{options.limit} of {len(report.hands):,} hands; --limit 0 shows all, --grid a summary"
+                f"{options.limit} of {len(report.rows):,} hands; --limit 0 shows all, --grid a summary"
             )
-    if not report.hands:
+    if not report.rows:
         make_console().print("no hand matches", style="yellow")
 
 

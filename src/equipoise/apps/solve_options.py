@@ -30,6 +30,7 @@ class Precision(enum.StrEnum):
 
     FLOAT32 = "float32"
     FLOAT64 = "float64"
+    INT16 = "int16"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

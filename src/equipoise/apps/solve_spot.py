@@ -31,7 +31,7 @@ from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.kernels.holdem import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
-from equipoise.solvers.holdem_file import SavedSpot, encode_layout
+from equipoise.solvers.holdem_file import SavedSpot, encode_layout, make_locks
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
 from equipoise.trees.holdem import HoldemPlan, HoldemTree, plan_holdem_tree
@@ -41,7 +41,11 @@ __all__ = ["is_spot", "prepare_spot"]
 SPOT_SUFFIX: Final = ".toml"
 SPOT_VERSION: Final = 1  # of what a spot means
 DEFAULT_TARGET: Final = Target(0.5, TargetUnit.POT)
-DTYPES: Final[Mapping[str, Any]] = {Precision.FLOAT32: np.float32, Precision.FLOAT64: np.float64}
+DTYPES: Final[Mapping[str, Any]] = {
+    Precision.FLOAT32: np.float32,
+    Precision.FLOAT64: np.float64,
+    Precision.INT16: np.int16,
+}
 FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the time to a target
 MEASURED_SECONDS: Final = 10.0  # or so long
 
@@ -55,8 +59,6 @@ def prepare_spot(options: SolveOptions, saved: SavedSpot | None, console: Consol
     """Returns the run that the options ask for, after saying its sizes and refusing what does not fit."""
     _refuse_game_options(options)
     file = _read_spot(options)
-    if file.rake_rate or file.locks:
-        raise ConfigError(f"{'rake' if file.rake_rate else 'locks'}: spots are not solved with that yet; leave it out")
     config = _make_config(file, options, saved)
     if saved is not None:
         check_resumable(options, saved.config, config, console)
@@ -64,7 +66,8 @@ def prepare_spot(options: SolveOptions, saved: SavedSpot | None, console: Consol
     assert config.rule is not None
     rule, dtype = parse_rule(config.rule), DTYPES[config.parameters["precision"]]
     began = time.perf_counter()
-    plan = plan_holdem_tree(file.spot)
+    locks = make_locks(file)
+    plan = plan_holdem_tree(file.spot, locks=locks)
     num_bytes = estimate_holdem_bytes(plan, rule, dtype=dtype, num_threads=config.threads)
     label = f"{config.rule} in {config.parameters['precision']}"
     console.print(_describe_plan(plan))
@@ -78,6 +81,7 @@ def prepare_spot(options: SolveOptions, saved: SavedSpot | None, console: Consol
         dtype=dtype,
         is_alternating=config.updates == Updates.ALTERNATING,
         num_threads=config.threads,
+        locks=locks,
     )
     sizes = JobSizes(
         num_histories=None,
@@ -259,7 +263,7 @@ def _spot_parameters(file: SpotFile) -> dict[str, str]:
         "menu": format_menu(spot.menu),
         "oop": format_range(spot.ranges[0]),
         "ip": format_range(spot.ranges[1]),
-        **({"rake": f"{file.rake_rate},{file.rake_cap}"} if file.rake_rate else {}),
+        **({"rake": f"{spot.rake_rate},{spot.rake_cap}"} if spot.rake_rate else {}),
         **({"locks": format_locks(file.locks)} if file.locks else {}),
     }
 

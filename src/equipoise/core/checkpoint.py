@@ -160,6 +160,11 @@ class CheckpointReader:
         """Returns how many numbers an array has."""
         return math.prod(self._find(name)["shape"])
 
+    def dtype_of(self, name: str) -> np.dtype[Any]:
+        """Returns what an array's numbers are."""
+        dtype: np.dtype[Any] = np.dtype(self._find(name)["dtype"])
+        return dtype
+
     def read(self, name: str) -> Array:
         """Returns an array, writable."""
         entry = self._find(name)
@@ -168,7 +173,7 @@ class CheckpointReader:
     def read_slice(self, name: str, start: int, stop: int) -> Array:
         """Returns `[stop - start]` numbers of an array in the order of its last axis first, only these being read."""
         entry = self._find(name)
-        dtype, size = np.dtype(entry["dtype"]), self.size_of(name)
+        dtype, size = self.dtype_of(name), self.size_of(name)
         if not 0 <= start <= stop <= size:
             raise CheckpointError(f"{self.path}: {name} has {size:,} numbers, asked for {start:,} to {stop:,}")
         block = self._read_bytes(int(entry["offset"]) + start * dtype.itemsize, (stop - start) * dtype.itemsize)

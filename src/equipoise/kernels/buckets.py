@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.kernels.arrays import check_array, check_axes, check_range
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.handeval import BLOCKED
 
 __all__ = ["BLOCKED", "BoardRows", "count_scores", "find_nearest", "rank_scores"]
 
 NUM_CARDS = 52
+MAX_BUCKETS = 2**31 - 1
 
 CardArray = npt.NDArray[np.uint8]
 ScoreArray = npt.NDArray[np.uint16]
@@ -34,21 +36,23 @@ class BoardRows:
             hand_images: `[G, H]` the number of each hand after each relabelling.
             table: `[S, H]` scores.
         """
+        for name, array in (("sets", sets), ("permutations", permutations), ("table", table)):
+            check_axes(name, array, 2)
         num_sets, num_permutations, num_hands = sets.shape[0], permutations.shape[0], table.shape[1]
         check_array("sets", sets, np.uint8, (num_sets, sets.shape[1]))
         check_array("permutations", permutations, np.uint8, (num_permutations, 4))
         check_array("hand_images", hand_images, np.uint16, (num_permutations, num_hands))
         check_array("table", table, np.uint16, (num_sets, num_hands))
-        if sets.size and int(sets.max()) >= NUM_CARDS:
-            raise ValueError(f"sets must be of cards 0 to {NUM_CARDS - 1}, got {int(sets.max())}")
-        if hand_images.size and int(hand_images.max()) >= num_hands:
-            raise ValueError(f"hand_images must be 0 to {num_hands - 1}, got {int(hand_images.max())}")
+        check_range("sets", sets, 0, NUM_CARDS)
+        check_range("permutations", permutations, 0, 4)
+        check_range("hand_images", hand_images, 0, num_hands)
         self.sets, self.table = sets, table
         self._hand_images = hand_images
         self._index = _native.CardSetIndex(sets, permutations)
 
     def look_up(self, boards: CardArray) -> ScoreArray:
         """Returns the scores `[B, H]` of all hands on boards `[B, n]`; the order of a board's cards does not matter."""
+        check_axes("boards", boards, 2)
         check_array("boards", boards, np.uint8, (boards.shape[0], self.sets.shape[1]))
         if boards.size and int(boards.max()) >= NUM_CARDS:
             raise ValueError(f"boards must be of cards 0 to {NUM_CARDS - 1}, got {int(boards.max())}")
@@ -70,19 +74,24 @@ def count_scores(
         weights: `[B]` weight of each board.
         out: the counts.
     """
+    check_axes("scores", scores, 2)
     check_array("scores", scores, np.uint16, scores.shape)
     check_array("previous", previous, np.int32, scores.shape)
     check_array("weights", weights, np.int64, (scores.shape[0],))
-    check_array("out", out, np.int64, out.shape)
+    check_axes("out", out, 2)
+    check_array("out", out, np.int64, out.shape, is_written=True)
     if not _native.count_scores(previous, scores, weights, out):
         raise _out_of_range(out.shape)
 
 
 def rank_scores(previous: BucketArray, scores: ScoreArray, ranks: ScoreArray, num_ranks: int) -> BucketArray:
     """Returns `[B, H]` the bucket `previous * num_ranks + ranks[previous, score]`; -1 where scores are `BLOCKED`."""
+    check_axes("scores", scores, 2)
     check_array("scores", scores, np.uint16, scores.shape)
     check_array("previous", previous, np.int32, scores.shape)
+    check_axes("ranks", ranks, 2)
     check_array("ranks", ranks, np.uint16, ranks.shape)
+    check_integer("num_ranks", num_ranks, 1, MAX_BUCKETS // max(len(ranks), 1))
     out = np.empty(scores.shape, np.int32)
     if not _native.rank_scores(previous, scores, ranks, num_ranks, out):
         raise _out_of_range(ranks.shape)
@@ -96,6 +105,8 @@ def find_nearest(
 
     The first of several nearest ones is taken.
     """
+    check_axes("points", points, 2)
+    check_axes("centroids", centroids, 2)
     num_points, num_features = points.shape
     check_array("points", points, np.float32, (num_points, num_features))
     check_array("centroids", centroids, np.float32, (centroids.shape[0], num_features))

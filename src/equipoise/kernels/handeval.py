@@ -129,12 +129,7 @@ class HandKernel:
         Sums run over boards `[B, 5]` of weights `[B]` and over hands of the other side that share no card. Entries
         of hands that a side does not hold are 0.
         """
-        check_axes("boards", boards, 2)
-        check_axes("hole_cards", hole_cards, 2)
-        num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
-        check_integer("number of hole cards", num_hands, 0, MAX_HANDS)
-        _check_cards("boards", boards, (num_boards, 5))
-        _check_cards("hole_cards", hole_cards, (num_hands, 2))
+        num_boards, num_hands = _check_deals(boards, hole_cards)
         check_array("weights", weights, np.float64, (num_boards,))
         check_array("first_reach", first_reach, np.float64, (num_hands,))
         check_array("second_reach", second_reach, np.float64, (num_hands,))
@@ -147,9 +142,7 @@ class HandKernel:
 
         Boards are `[B, 5]`; only hands that share no card count, and `BLOCKED` marks those that the board blocks.
         """
-        num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
-        _check_cards("boards", boards, (num_boards, 5))
-        _check_cards("hole_cards", hole_cards, (num_hands, 2))
+        num_boards, num_hands = _check_deals(boards, hole_cards)
         out = np.empty((num_boards, num_hands), np.uint16)
         _native.strength_levels(self._evaluator, hole_cards, boards, out)
         return out
@@ -161,9 +154,7 @@ class HandKernel:
 
         Boards have weights `[B]`; those that block a hand add nothing to its sums.
         """
-        num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
-        _check_cards("boards", boards, (num_boards, 5))
-        _check_cards("hole_cards", hole_cards, (num_hands, 2))
+        num_boards, num_hands = _check_deals(boards, hole_cards)
         check_array("weights", weights, np.int64, (num_boards,))
         sums, squares = np.zeros(num_hands, np.int64), np.zeros(num_hands, np.int64)
         _native.accumulate_levels(self._evaluator, hole_cards, boards, weights, sums, squares)
@@ -176,10 +167,9 @@ class HandKernel:
 
         `bin_of_level` has an entry for every level up to twice the number of hands.
         """
-        num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
-        _check_cards("boards", boards, (num_boards, 5))
-        _check_cards("hole_cards", hole_cards, (num_hands, 2))
-        check_array("bin_of_level", bin_of_level, np.uint16, (bin_of_level.size,))
+        num_hands = _check_deals(boards, hole_cards)[1]
+        check_axes("bin_of_level", bin_of_level, 1)
+        check_array("bin_of_level", bin_of_level, np.uint16, bin_of_level.shape)
         if bin_of_level.size <= 2 * num_hands:
             raise ValueError(f"bin_of_level must have more than {2 * num_hands} entries, got {bin_of_level.size}")
         if int(bin_of_level.max()) >= num_bins:
@@ -195,14 +185,23 @@ class HandKernel:
 
         Pairs of hands that share a card are counted as if they did not. Weights are at most 24.
         """
-        num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
-        _check_cards("boards", boards, (num_boards, 5))
-        _check_cards("hole_cards", hole_cards, (num_hands, 2))
+        num_boards, num_hands = _check_deals(boards, hole_cards)
         check_array("weights", weights, np.uint8, (num_boards,))
-        check_array("out", out, np.int64, (num_hands, num_hands))
+        check_array("out", out, np.int64, (num_hands, num_hands), is_written=True)
         if weights.size and int(weights.max()) > MAX_BOARD_WEIGHT:
             raise ValueError(f"weights must be at most {MAX_BOARD_WEIGHT}, got {int(weights.max())}")
         _native.accumulate_pair_wins(self._evaluator, hole_cards, boards, weights, out)
+
+
+def _check_deals(boards: CardArray, hole_cards: CardArray) -> tuple[int, int]:
+    """Checks complete boards `[B, 5]` and hole cards `[H, 2]`; returns how many there are."""
+    check_axes("boards", boards, 2)
+    check_axes("hole_cards", hole_cards, 2)
+    num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
+    check_integer("number of hole cards", num_hands, 0, MAX_HANDS)
+    _check_cards("boards", boards, (num_boards, 5))
+    _check_cards("hole_cards", hole_cards, (num_hands, 2))
+    return num_boards, num_hands
 
 
 def _check_cards(name: str, cards: CardArray, shape: tuple[int, ...]) -> None:

@@ -20,11 +20,15 @@ from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, EquipoiseError
 from equipoise.core.files import StrPath
 from equipoise.core.progress import Progress
+from equipoise.games.holdem.betting_tree import betting_tree
+from equipoise.games.holdem.line_notation import find_action, parse_decision
+from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
 from equipoise.solvers.saved_run import STATE_PREFIX, RunConfig, describe_run, parse_run
 from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.trees.holdem_locks import NodeLock
 
-__all__ = ["SavedSpot", "StoredSpot", "StoredTable", "encode_layout"]
+__all__ = ["SavedSpot", "StoredSpot", "StoredTable", "encode_layout", "make_locks"]
 
 LAYOUT_PREFIX: Final = "layout."  # of the arrays that say where the tables keep what
 MOST_BOARD_CARDS: Final = 5
@@ -33,13 +37,31 @@ STRATEGY: Final = STATE_PREFIX + "strategy_sum"
 Array = npt.NDArray[Any]
 
 
+def make_locks(file: SpotFile) -> tuple[NodeLock, ...]:
+    """Returns the locks that a spot's file asks for."""
+    if not file.locks:
+        return ()
+    spot = file.spot
+    betting = betting_tree(spot.betting_rules, spot.menu)
+    locks = []
+    for lock in file.locks:
+        line = parse_decision(lock.line, betting, spot.board, spot.deck)
+        node = betting.nodes[line.node]
+        held = spot.ranges[node.state.actor].without(line.board).weights * parse_range(lock.hands, spot.deck).weights
+        strategy = np.zeros(len(node.actions))
+        for action, share in lock.play.items():
+            strategy[node.actions.index(find_action(action, betting, line.node))] = share
+        locks.append(NodeLock(node=line.node, strategy=strategy, hands=np.flatnonzero(held).tolist(), board=line.board))
+    return tuple(locks)
+
+
 def encode_layout(tree: HoldemTree) -> dict[str, Array]:
     """Returns where the tables of a tree keep each board's hands and each decision, as arrays of a file."""
     cards = np.full((len(tree.boards), MOST_BOARD_CARDS), -1, np.int8)
     for board, dealt in enumerate(tree.boards):
         cards[board, : len(dealt)] = dealt
     hands = [numbers for pair in tree.hands for numbers in pair]
-    decisions = [(node, *decision) for node, decision in sorted(tree.decisions.items())]
+    decisions = [(node, *decision[:4]) for node, decision in sorted(tree.decisions.items())]
     return {
         "cards": cards,
         "boards": tree.arrays.boards,
@@ -91,15 +113,24 @@ class SavedSpot:
 
 
 class StoredTable:
-    """A table of a file that is read where it is sliced."""
+    """A table of a file, of which the cells that are asked for are read, and those between them."""
 
     def __init__(self, reader: CheckpointReader, name: str) -> None:
         self.reader, self.name = reader, name
 
-    def __getitem__(self, cells: slice) -> Array:
-        """Returns some cells, from the file."""
-        start, stop, _ = cells.indices(self.reader.size_of(self.name))
-        return self.reader.read_slice(self.name, start, stop)
+    def __getitem__(self, cells: npt.NDArray[np.int64]) -> Array:
+        """Returns the numbers of some cells, at least one."""
+        first, last = int(cells.min()), int(cells.max())
+        return self.reader.read_slice(self.name, first, last + 1)[cells - first]
+
+    @property
+    def num_bytes(self) -> int:
+        """Returns what the whole table takes."""
+        return self.reader.size_of(self.name) * self.reader.dtype_of(self.name).itemsize
+
+    def read(self) -> Array:
+        """Returns the whole table."""
+        return self.reader.read(self.name)
 
 
 class StoredSpot:
@@ -110,7 +141,8 @@ class StoredSpot:
         try:
             self.config, self.progress, self.stopped_by = parse_run(path, self.reader.metadata)
             self.file = _parse_spot(path, self.reader.metadata)
-            self.tree = build_holdem_tree(self.file.spot)
+            self.locks = make_locks(self.file)
+            self.tree = build_holdem_tree(self.file.spot, locks=self.locks)
             self._check_layout(path)
         except EquipoiseError:
             self.close()

@@ -7,7 +7,14 @@ from equipoise.core.errors import ParseError
 from equipoise.games.holdem.betting import CALL, FOLD, BettingRules, Street
 from equipoise.games.holdem.betting_tree import DEALING, NodeKind, betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, format_board, parse_board
-from equipoise.games.holdem.line_notation import Line, find_action, format_line, name_actions, parse_line
+from equipoise.games.holdem.line_notation import (
+    Line,
+    find_action,
+    format_line,
+    name_actions,
+    parse_decision,
+    parse_line,
+)
 from equipoise.games.holdem.menu_notation import parse_menu
 
 MENUS = ["50%, 100%, a / 100%, a", "33%, 75%, 150% / 2.5x, a", "10%, 20%, 30%, 40% / a", "250c, 300c, a; cap: 2"]
@@ -111,6 +118,16 @@ def test_two_bets_about_as_near_are_not_chosen_between():
 def test_impossible_lines_are_refused(text, message):
     with pytest.raises(ParseError, match=message):
         parse_line(text, tree_of(), TURN)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("check, check", "it is a street end; add the next card"), ("all-in, fold", "it is a fold")],
+)
+def test_places_where_nobody_acts_are_no_decisions(line, message):
+    with pytest.raises(ParseError, match=message):
+        parse_decision(line, tree_of(), TURN)
+    assert parse_decision("check", tree_of(), TURN) == parse_line("check", tree_of(), TURN)
 
 
 def test_cards_of_another_deck_are_refused():

@@ -103,10 +103,10 @@ play = {fold = 0.25, call = 0.75}
 
 def test_rake_and_locks():
     file = parse_spot(RAKED)
-    assert (file.rake_rate, file.rake_cap) == (0.05, 30.0)
+    assert (file.spot.rake_rate, file.spot.rake_cap) == (0.05, 30.0)
     assert file.locks == (SpotLock(line="check, bet 50%", hands="QQ+", play={"fold": 0.25, "call": 0.75}),)
     assert parse_spot(format_spot(file)) == file
-    assert math.isinf(parse_spot(change(", cap = 30", "", RAKED)).rake_cap)
+    assert math.isinf(parse_spot(change(", cap = 30", "", RAKED)).spot.rake_cap)
 
 
 @pytest.mark.parametrize(
@@ -177,12 +177,12 @@ def test_wrong_fields_are_named_with_what_they_have(old, new, message):
     ("old", "new", "message"),
     [
         ("check, bet 50%", "bet 70%", r"locks\[0\].line: line step 'bet 70%' is none of the actions at the root"),
-        ("check, bet 50%", "check, check", r"locks\[0\].line: nobody acts after 'check, check': street end"),
+        ("check, bet 50%", "check, check", r"locks\[0\].line: nobody acts after 'check, check', it is a street end"),
         ("fold = 0.25", "check = 0.25", r"locks\[0\].play: line step 'check' is none of the actions after"),
         ("fold = 0.25", "c = 0.25", r"locks\[0\].play: names one action twice"),
         ("fold = 0.25", "fold = 0.3", r"locks\[0\].play: must be shares from 0 to 1 that sum to 1"),
         ("play = {fold = 0.25, call = 0.75}", "play = 1", r"locks\[0\].play: must be a table"),
-        ('"QQ+"', '"KsKd:0"', r"locks\[0\].hands: the board leaves no hand"),
+        ('"QQ+"', '"KsKd:0"', r"locks\[0\].hands: the player's range on this board has no hand"),
         ("hands =", "hand =", r"locks\[0\]: unknown field 'hand'; did you mean hands"),
     ],
 )
@@ -265,6 +265,7 @@ def test_every_spot_can_be_written_and_read(data):
             big_blind=data.draw(st.integers(1, 1000)),
             ranges=ranges,
             deck=deck,
+            rake_rate=data.draw(st.sampled_from([0.0, 0.05])),
             menu=parse_menu(
                 data.draw(st.sampled_from(["libratus", "33%, a; river donk: none", "50%; turn ip cap: 2"]))
             ),
@@ -273,6 +274,5 @@ def test_every_spot_can_be_written_and_read(data):
         target=data.draw(st.none() | st.builds(Target, st.floats(0, 1e6), st.sampled_from(TargetUnit))),
         iterations=data.draw(st.none() | st.integers(1, 10**9)),
         seconds=data.draw(st.none() | st.floats(1e-3, 1e6)),
-        rake_rate=data.draw(st.sampled_from([0.0, 0.05])),
     )
     assert parse_spot(format_spot(file)) == file

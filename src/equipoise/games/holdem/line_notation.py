@@ -28,7 +28,7 @@ from equipoise.games.holdem.betting_tree import DEALING, NO_PARENT, BettingNode,
 from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board, format_board, parse_card
 from equipoise.games.holdem.menus import all_in_option
 
-__all__ = ["Line", "find_action", "format_line", "name_actions", "parse_line"]
+__all__ = ["Line", "find_action", "format_line", "name_actions", "parse_decision", "parse_line"]
 
 TOLERANCE: Final = 0.1  # of a bet, beside one chip that rounding may cost
 CLEARLY: Final = 2.0  # so many times farther away must the next bet be
@@ -71,6 +71,16 @@ def parse_line(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = 
         else:
             action = find_action(step, tree, line.node)
             line = Line(node.children[node.actions.index(action)], line.board)
+    return line
+
+
+def parse_decision(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> Line:
+    """Returns where a line leads, as `parse_line` does; raises `ParseError` if nobody acts there."""
+    line = parse_line(text, tree, board, deck)
+    node = tree.nodes[line.node]
+    if node.kind is not NodeKind.DECISION:
+        hint = "; add the next card, as in [7h]" if node.kind is NodeKind.STREET_END else ""
+        raise ParseError(f"nobody acts after {format_line(tree, line)!r}, it is a {node.kind.value}{hint}")
     return line
 
 

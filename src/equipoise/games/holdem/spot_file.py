@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.files import StrPath
-from equipoise.games.holdem.betting_tree import NodeKind, betting_tree
+from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_board, format_deck, parse_board, parse_deck
-from equipoise.games.holdem.line_notation import find_action, parse_line
+from equipoise.games.holdem.line_notation import find_action, parse_decision
 from equipoise.games.holdem.menu_notation import COUNT, FORCE, MENUS, MERGE, STREETS, format_menu, parse_menu
 from equipoise.games.holdem.menus import POSITIONS, Menu
 from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
@@ -60,8 +60,6 @@ class SpotFile:
     iterations: int | None = None
     seconds: float | None = None
     threads: int | None = None
-    rake_rate: float = 0.0  # share of the pot that the house takes
-    rake_cap: float = math.inf  # chips
     locks: tuple[SpotLock, ...] = ()
 
 
@@ -82,13 +80,12 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ParseError(f"the spot is not TOML: {error}; is the file cut short, or a text without quotes?") from None
-    fields = {field.name for field in dataclasses.fields(SpotFile) if not field.name.startswith(("spot", "rake_"))}
+    fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot"}
     _check_keys(table, {*NEEDED, "big_blind", "deck", "menu", "rake", *fields}, "")
     missing = [name for name in NEEDED if name not in table]
     if missing:
         raise ParseError(f"the spot has no {', '.join(missing)}; is the file cut short?")
     spot = _parse_table(table, folder)
-    rate, cap = _parse_rake(table.get("rake", {}))
     file = SpotFile(
         spot=spot,
         rule=_optional(table, "rule", _text),
@@ -97,8 +94,6 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         iterations=_optional(table, "iterations", _count),
         seconds=_optional(table, "seconds", _positive),
         threads=_optional(table, "threads", _count),
-        rake_rate=rate,
-        rake_cap=cap,
         locks=tuple(_parse_lock(lock, f"locks[{place}]") for place, lock in enumerate(_tables(table, "locks"))),
     )
     _check_locks(file)
@@ -126,9 +121,9 @@ def format_spot(file: SpotFile) -> str:
         "threads": file.threads,
     }
     lines += [f"{name} = {value}" for name, value in said.items() if value is not None]
-    if file.rake_rate:
-        cap = "" if math.isinf(file.rake_cap) else f", cap = {file.rake_cap}"
-        lines.append(f"rake = {{rate = {file.rake_rate}{cap}}}")
+    if spot.rake_rate:
+        cap = "" if math.isinf(spot.rake_cap) else f", cap = {spot.rake_cap}"
+        lines.append(f"rake = {{rate = {spot.rake_rate}{cap}}}")
     lines += ["", "[ranges]"]
     lines += [f"{name} = {_quote(format_range(held))}" for name, held in zip(RANGE_NAMES[0], spot.ranges, strict=True)]
     return "\n".join(lines) + "\n" + format_locks(file.locks)
@@ -184,8 +179,19 @@ def _parse_table(table: Mapping[str, Any], folder: Path | None) -> HoldemSpot:
     with _naming("menu"):
         menu = _parse_menu(table["menu"]) if "menu" in table else MENUS["libratus"]
     ranges = _parse_ranges(table["ranges"], board, deck, folder)
+    rate, cap = _parse_rake(table.get("rake", {}))
     try:
-        return HoldemSpot(board=board, pot=pot, stacks=stacks, ranges=ranges, menu=menu, big_blind=big_blind, deck=deck)
+        return HoldemSpot(
+            board=board,
+            pot=pot,
+            stacks=stacks,
+            ranges=ranges,
+            menu=menu,
+            big_blind=big_blind,
+            deck=deck,
+            rake_rate=rate,
+            rake_cap=cap,
+        )
     except ConfigError as error:
         raise ParseError(str(error)) from None
 
@@ -320,17 +326,15 @@ def _check_locks(file: SpotFile) -> None:
     tree = betting_tree(spot.betting_rules, spot.menu)
     for place, lock in enumerate(file.locks):
         with _naming(f"locks[{place}].line"):
-            line = parse_line(lock.line, tree, spot.board, spot.deck)
-            node = tree.nodes[line.node]
-            if node.kind is not NodeKind.DECISION:
-                raise ParseError(f"nobody acts after {lock.line!r}: {node.kind.value}")
+            line = parse_decision(lock.line, tree, spot.board, spot.deck)
         with _naming(f"locks[{place}].play"):
             found = [find_action(action, tree, line.node) for action in lock.play]
             if len(set(found)) < len(found):
                 raise ParseError(f"names one action twice: {', '.join(lock.play)}")
         with _naming(f"locks[{place}].hands"):
-            if not parse_range(lock.hands, spot.deck).without(line.board).weights.any():
-                raise ParseError(f"the board leaves no hand of {lock.hands!r}")
+            held = spot.ranges[tree.nodes[line.node].state.actor].without(line.board)
+            if not (parse_range(lock.hands, spot.deck).weights * held.weights).any():
+                raise ParseError(f"the player's range on this board has no hand of {lock.hands!r}")
 
 
 def _tables(table: Mapping[str, Any], field: str) -> list[Any]:
