@@ -225,10 +225,11 @@ def _check_down(spot: HoldemSpot, board: tuple[int, ...], held: FloatArray, othe
     """Returns `[H]` the share of the pot of hands against a range if nobody bets again."""
     first, second = Range(held, spot.deck), Range(other, spot.deck)
     if spot.last_street is Street.RIVER:
-        equities: FloatArray = compute_equity(first, second, board, spot.deck).hand_equities[0]
-        return equities
+        found: FloatArray = compute_equity(first, second, board, spot.deck).hand_equities[0]
+        return found
+    equities: FloatArray = np.full(held.size, np.nan)
     if not board:
-        return np.full(held.size, np.nan)
+        return equities
     # hands that are shown before the river: the value of a spot without bets, for one chip each
     silent = HoldemSpot(
         board=board,
@@ -244,6 +245,5 @@ def _check_down(spot: HoldemSpot, board: tuple[int, ...], held: FloatArray, othe
     values = HoldemKernel(tree.arrays).root_values(np.zeros(tree.arrays.num_cells), is_best_response=False)[0]
     rows = tree.hands[0][0]
     met = _count_matches(silent, (held, second.without(board).weights))[0][rows] / second.without(board).weights.sum()
-    equities = np.full(held.size, np.nan)
     equities[rows] = 0.5 + 0.5 * values[: rows.size] / met
     return equities
