@@ -239,7 +239,7 @@ class SolveDisplay:
             quality = ("regret bound, sampled", Text(format_optional(figures.regret_bound), style="bold"))
             value = ("value against uniform, sampled", _first_estimate(figures))
         grid.add_row("iteration", f"{record.iteration:,}", *quality)
-        grid.add_row("rate", f"{record.iterations_per_second:,.0f} /s", *value)
+        grid.add_row("rate", f"{_format_rate(record.iterations_per_second)} /s", *value)
         grid.add_row("elapsed", format_duration(record.seconds), "left", left)
         if figures is not None:
             grid.add_row("information states", f"{figures.num_infostates:,}", "", "")
@@ -256,8 +256,12 @@ def _line(title: str, record: Progress, format_quality: Callable[[float | None],
         )
     return (
         f"{title}: iteration {record.iteration:,}, {quality}, "
-        f"{record.iterations_per_second:,.0f} iterations/s, {format_duration(record.seconds)}{left}"
+        f"{_format_rate(record.iterations_per_second)} iterations/s, {format_duration(record.seconds)}{left}"
     )
+
+
+def _format_rate(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
 
 
 def _first_estimate(figures: SampledFigures) -> str:

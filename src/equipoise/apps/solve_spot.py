@@ -151,7 +151,7 @@ class _SpotJob(Job):
             return None
         milliseconds = 1e3 / record.iterations_per_second
         left = format_duration(record.seconds_left)
-        return f"{milliseconds:.3g} ms an iteration, about {left} more by the first {record.iteration}"
+        return f"{_format_amount(milliseconds)} ms an iteration, about {left} more by the first {record.iteration}"
 
     def describe(self, quality: Quality) -> dict[str, Any]:
         """Returns the result's own keys."""
