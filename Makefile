@@ -37,15 +37,18 @@ $(STAMPS)/dev: $(STAMPS)/run
 	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
 	@touch $@
 
-demo: $(STAMPS)/run ## install, solve a game with a live display, write its plot
+demo: $(STAMPS)/run ## install, solve a hold'em turn with a live display, show its strategy, write its plot
 	@mkdir -p out
-	@$(BIN)/equipoise solve liars_dice --rule dcfr --target 2e-5 --seconds 30 --out out/liars_dice.eq --overwrite --plot out/liars_dice.png
-	@$(BIN)/equipoise show out/liars_dice.eq --limit 8
+	@$(BIN)/equipoise solve examples/spots/turn.toml --seconds 60 --threads 2 --out out/turn.eq --overwrite --plot out/turn.png
 	@echo
-	@echo "The strategy is in out/liars_dice.eq, its convergence in out/liars_dice.png. What to try next:"
+	@$(BIN)/equipoise show out/turn.eq --node "check" --grid
+	@echo
+	@echo "The solved spot is in out/turn.eq, its convergence in out/turn.png. What to try next:"
 	@echo "  . $(BIN)/activate                          # then 'equipoise' is on your path"
+	@echo "  equipoise show out/turn.eq --node 'check, bet 50%' --grid    # the answer to a bet"
+	@echo "  equipoise show out/turn.eq --node 'check, bet 50%, call, [As]' --csv --out out/hands.csv"
 	@echo "  equipoise games                             # every game and its parameters"
-	@echo "  equipoise solve leduc --iterations 1000     # another game, to a fixed number of iterations"
+	@echo "  equipoise solve leduc --target 1e-4         # another game"
 	@echo "  equipoise compare leduc --rules cfr,cfr+,lcfr,dcfr --iterations 1000 --plot out/rules.png"
 	@echo "  equipoise reproduce                         # studies that regenerate published figures"
 	@echo "  make test                                   # the whole suite"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import equipoise as package
-from equipoise.apps import preparation, solve
+from equipoise.apps import preparation, session, solve
 from equipoise.apps.methods import METHODS
 from equipoise.core import checkpoint, files, memory
 from equipoise.core.checkpoint import Kind
@@ -335,7 +335,7 @@ def test_a_home_directory_is_found(equipoise, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "place"), [("solve", "solve"), ("compare", "comparison")], ids=["solve", "compare"]
+    ("command", "place"), [("solve", "session"), ("compare", "comparison")], ids=["solve", "compare"]
 )
 def test_a_plot_that_fails_does_not_swallow_the_result(equipoise, monkeypatch, command, place):
     def fail(*_args, **_options):
@@ -555,8 +555,8 @@ def test_a_disk_that_fills_up_on_the_way_is_said_and_the_run_goes_on(equipoise, 
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(solve, "SAVE_EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(solve, "SAVE_SHARE", 1.0)
+    monkeypatch.setattr(session, "SAVE_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(session, "SAVE_SHARE", 1.0)
     equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
     before = os.path.getsize("kuhn.eq")
     monkeypatch.setattr(os, "fsync", full)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from equipoise.core import checkpoint
-from equipoise.core.checkpoint import FORMAT_VERSION, MAGIC, PREFIX, Kind
+from equipoise.core.checkpoint import FORMAT_VERSION, MAGIC, PREFIX, CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError
 
 DTYPES = ["?", "i1", "u1", "<i2", ">i4", "<i8", "<u8", "<f4", "<f8", ">f8"]
@@ -91,7 +92,7 @@ def test_flipped_bit_is_refused(saved, data):
         (b"\x89PNG\r\n\x1a\n", "not an Equipoise file"),
         (json.dumps({"a": 1}).encode(), "not an Equipoise file"),
         (MAGIC, "truncated"),
-        (MAGIC + b"\n" * 30, "newer Equipoise wrote it|truncated"),
+        (MAGIC + b"\n" * 30, "a newer Equipoise wrote it"),
     ],
 )
 def test_foreign_file_is_refused(path, content, message):
@@ -119,7 +120,7 @@ def test_newer_format_is_refused_with_both_versions(saved):
     fields = PREFIX.unpack(whole[: PREFIX.size])
     newer = PREFIX.pack(fields[0], FORMAT_VERSION + 1, *fields[2:])
     saved.write_bytes(newer + whole[PREFIX.size :])
-    with pytest.raises(CheckpointError, match=f"version {FORMAT_VERSION + 1}, expected at most {FORMAT_VERSION}"):
+    with pytest.raises(CheckpointError, match=f"version {FORMAT_VERSION + 1}, expected {FORMAT_VERSION}: a newer"):
         checkpoint.load(saved)
 
 
@@ -150,16 +151,76 @@ def test_metadata_must_be_json(path, metadata):
         checkpoint.save(path, Kind.RUN, metadata, {})
 
 
-def test_a_header_that_lies_is_refused(path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "_padding", lambda _: 0)
+def read_one(path):
+    with CheckpointReader(path) as reader:
+        return reader.read("a")
+
+
+@pytest.mark.parametrize(
+    ("truth", "lie"),
+    [(b'"shape": [3]', b'"shape": [4]'), (b'"offset": 0', b'"offset": 9'), (b'"dtype": "|i1"', b'"dtype": "|O1"')],
+)
+@pytest.mark.parametrize("read", [checkpoint.load, read_one])
+def test_a_header_that_lies_is_refused(path, truth, lie, read):
     checkpoint.save(path, Kind.RUN, {}, {"a": np.arange(3, dtype=np.int8)})
     whole = path.read_bytes()
-    assert whole.count(b'"shape": [3]') == 1
-    lie = whole.replace(b'"shape": [3]', b'"shape": [4]')
-    digest = checkpoint.hashlib.blake2b(lie[: PREFIX.size] + lie[PREFIX.size + 32 :], digest_size=32).digest()
-    path.write_bytes(lie[: PREFIX.size] + digest + lie[PREFIX.size + 32 :])
+    prefix, header, payload = whole[: PREFIX.size], whole[PREFIX.size + 32 : -3], whole[-3:]
+    assert header.count(truth) == 1
+    header = header.replace(truth, lie)
+    path.write_bytes(prefix + hashlib.blake2b(prefix + header, digest_size=32).digest() + header + payload)
     with pytest.raises(CheckpointError, match="malformed header"):
-        checkpoint.load(path)
+        read(path)
+
+
+@pytest.fixture
+def large(path):
+    """A file of three pieces and a bit."""
+    content = {"one": np.arange(100_000), "two": np.arange(300_000, dtype=np.int64).reshape(3, -1), "names": ["a"]}
+    checkpoint.save(path, Kind.SPOT, {"iteration": 3}, content)
+    return path
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_slices_are_those_of_the_whole(large, data):
+    start = data.draw(st.integers(0, 300_000))
+    stop = data.draw(st.integers(start, 300_000))
+    with CheckpointReader(large, Kind.SPOT) as reader:
+        assert (reader.kind, reader.metadata, reader.names) == (Kind.SPOT, {"iteration": 3}, ("one", "two", "names"))
+        np.testing.assert_array_equal(reader.read_slice("two", start, stop), np.arange(start, stop))
+        np.testing.assert_array_equal(reader.read("one"), np.arange(100_000))
+
+
+def test_only_pieces_that_are_read_are_checked(large):
+    whole = bytearray(large.read_bytes())
+    whole[-1] ^= 1
+    large.write_bytes(whole)
+    with CheckpointReader(large) as reader:
+        assert reader.read_slice("two", 5, 6) == [5]
+        with pytest.raises(CheckpointError, match="is corrupt: piece 3 of its content"):
+            reader.read_slice("two", 299_999, 300_000)
+    with pytest.raises(CheckpointError, match="is corrupt: piece 3"):
+        checkpoint.load(large)
+
+
+def test_what_a_file_does_not_have_is_not_read(large):
+    with CheckpointReader(large) as reader:
+        with pytest.raises(CheckpointError, match="has no array 'three'"):
+            reader.read("three")
+        with pytest.raises(CheckpointError, match="has no array 'names'"):
+            reader.read_slice("names", 0, 1)
+        with pytest.raises(CheckpointError, match="two has 300,000 numbers, asked for 5 to 300,001"):
+            reader.read_slice("two", 5, 300_001)
+    with pytest.raises(CheckpointError, match="holds a spot, expected a run"):
+        CheckpointReader(large, Kind.RUN)
+
+
+def test_an_older_format_is_refused(saved):
+    whole = saved.read_bytes()
+    fields = PREFIX.unpack(whole[: PREFIX.size])
+    saved.write_bytes(PREFIX.pack(fields[0], 1, *fields[2:]) + whole[PREFIX.size :])
+    with pytest.raises(CheckpointError, match="version 1, expected 2: an older"):
+        checkpoint.load(saved)
 
 
 def test_crash_between_write_and_rename_keeps_the_old_file(saved, monkeypatch):

@@ -22,7 +22,8 @@ from equipoise.apps.options import make_command
 from equipoise.apps.push_fold import PushFoldOptions, push_fold
 from equipoise.apps.reproduce.commands import reproduce_app
 from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
-from equipoise.apps.solve import SolveOptions, solve
+from equipoise.apps.solve import solve
+from equipoise.apps.solve_options import SolveOptions
 from equipoise.core.errors import CheckpointError, EquipoiseError, NotConvergedError
 from equipoise.core.files import describe_os_error
 from equipoise.core.provenance import find_commit, version

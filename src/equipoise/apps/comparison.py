@@ -25,7 +25,7 @@ from equipoise.apps.parse import format_game, parse_game_options, parse_names
 from equipoise.apps.plots import check_plot_path, plot_convergence
 from equipoise.apps.preparation import GrownTree, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag, Stopped
-from equipoise.apps.solve import GameOptions, Updates
+from equipoise.apps.solve_options import GameOptions, Updates
 from equipoise.core.errors import ConfigError
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version

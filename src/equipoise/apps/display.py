@@ -7,7 +7,7 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import IO, Any, Self, TextIO, cast
 
@@ -192,9 +192,12 @@ class BuildDisplay:
 class SolveDisplay:
     """Shows a run converging."""
 
-    def __init__(self, console: Console, title: str) -> None:
+    def __init__(
+        self, console: Console, title: str, format_quality: Callable[[float | None], str] | None = None
+    ) -> None:
         self.console = console
         self.title = title
+        self.format_quality = format_quality or format_optional  # of an exploitability
         self.live: Live | None = None
         self.history: list[float] = []
         self.last_line = time.monotonic()
@@ -219,7 +222,7 @@ class SolveDisplay:
             self.live.update(self._panel(record))
         elif time.monotonic() - self.last_line >= SECONDS_BETWEEN_LINES:
             self.last_line = time.monotonic()
-            self.console.print(_line(self.title, record))
+            self.console.print(_line(self.title, record, self.format_quality))
 
     def _panel(self, record: Progress) -> Group:
         grid = Table.grid(padding=(0, 3))
@@ -230,7 +233,7 @@ class SolveDisplay:
         left = "-" if record.seconds_left is None else format_duration(record.seconds_left)
         figures = record.sampled
         if figures is None:
-            quality = ("exploitability", Text(format_optional(record.exploitability), style="bold green"))
+            quality = ("exploitability", Text(self.format_quality(record.exploitability), style="bold green"))
             value = ("value", "-" if record.game_value is None else format_utility(record.game_value))
         else:
             quality = ("regret bound, sampled", Text(format_optional(figures.regret_bound), style="bold"))
@@ -243,9 +246,9 @@ class SolveDisplay:
         return Group(Text(self.title, style="bold"), grid, Text(sparkline(self.history), style="green"))
 
 
-def _line(title: str, record: Progress) -> str:
+def _line(title: str, record: Progress, format_quality: Callable[[float | None], str]) -> str:
     left = "" if record.seconds_left is None else f", {format_duration(record.seconds_left)} left"
-    quality = f"exploitability {format_optional(record.exploitability)}"
+    quality = f"exploitability {format_quality(record.exploitability)}"
     if record.sampled is not None:
         quality = (
             f"{record.sampled.num_infostates:,} information states, "

@@ -8,9 +8,9 @@ import dataclasses
 import fnmatch
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import numpy as np
 import typer
@@ -18,11 +18,13 @@ from rich.console import Group
 from rich.table import Table
 
 from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
-from equipoise.apps.output import print_result, write_json
+from equipoise.apps.output import format_json, print_result, write_json
 from equipoise.apps.preparation import FINAL_PLAYOUTS, build_tree, find_tree
+from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.files import write_atomically
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
 from equipoise.games.registry import make_game, parse_game
@@ -110,6 +112,9 @@ def evaluate(options: EvaluateOptions) -> None:
 
     Where a run without a tree solved a game too large for one, say why there is no exact answer, and what is sampled.
     """
+    if is_spot_file(options.file):
+        _evaluate_spot(options)
+        return
     console = make_console(is_quiet=options.quiet)
     file = StrategyFile.load(options.file)
     game = file.make_game(options.file)
@@ -125,25 +130,43 @@ def evaluate(options: EvaluateOptions) -> None:
     table = file.strategy.to_tree(tree, is_partial=file.is_partial)
     evaluation = evaluate_strategy(tree, table, num_threads=options.threads)
     seconds = time.perf_counter() - began
-    size = tree.size
-    result = {
-        **file.describe(),
-        "file": str(options.file),
-        "exploitability": evaluation.exploitability,
-        "nash_conv": evaluation.nash_conv,
-        "game_value": evaluation.values[0],
-        "values": list(evaluation.values),
-        "best_response_values": list(evaluation.best_response_values),
-        "num_histories": size.num_histories,
-        "num_infosets": size.num_infosets,
-        "seconds": seconds,
-        "why": None,
-        "sampled": None,
-    }
-    if options.json:
-        write_json(result)
+    sizes = {"num_histories": tree.size.num_histories, "num_infosets": tree.size.num_infosets}
+    _report_evaluation(options, file.describe(), sizes, evaluation, seconds)
+
+
+def _evaluate_spot(options: EvaluateOptions) -> None:
+    began = time.perf_counter()
+    label, described, evaluation = evaluate_spot(options.file, num_threads=options.threads)
+    sizes = {"num_histories": None, "num_infosets": None}
+    _report_evaluation(options, {**described, "label": label}, sizes, evaluation, time.perf_counter() - began)
+
+
+def _report_evaluation(
+    options: EvaluateOptions,
+    described: Mapping[str, Any],
+    sizes: Mapping[str, int | None],
+    evaluation: Evaluation,
+    seconds: float,
+) -> None:
+    """Says what an exact evaluation found."""
+    if not options.json:
+        _print_evaluation(options, described["label"], evaluation, seconds)
         return
-    _print_evaluation(options, tree.game_label, evaluation, seconds)
+    write_json(
+        {
+            **described,
+            "file": str(options.file),
+            "exploitability": evaluation.exploitability,
+            "nash_conv": evaluation.nash_conv,
+            "game_value": evaluation.values[0],
+            "values": list(evaluation.values),
+            "best_response_values": list(evaluation.best_response_values),
+            **sizes,
+            "seconds": seconds,
+            "why": None,
+            "sampled": None,
+        }
+    )
 
 
 def _report_samples(options: EvaluateOptions, file: StrategyFile, game: Game[Any], why: str) -> None:
@@ -191,32 +214,88 @@ class ShowOptions:
 
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
     infostate: Annotated[
-        str | None, typer.Option("--infostate", "-i", help="Only information states with this text, or like this glob.")
+        str | None,
+        typer.Option(
+            "--infostate", "-i", help="Only information states (of a spot: hands) with this text, or like this glob."
+        ),
     ] = None
     player: Annotated[int | None, typer.Option(min=0, help="Only this player's, from 0.")] = None
+    node: Annotated[
+        str | None, typer.Option(help="Of a spot: the place, as in 'check, bet 50%, call, [7h]' (default its root).")
+    ] = None
+    values: Annotated[
+        bool, typer.Option("--values", help="Of a spot: values even if a large file must be read whole for them.")
+    ] = False
+    grid: Annotated[bool, typer.Option("--grid", help="Of a spot: the square of hand classes.")] = False
     limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
-    csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each action.")] = False
+    csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each action; of a spot: for each hand.")] = (
+        False
+    )
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON or CSV to this file instead.")] = None
 
 
 def show(options: ShowOptions) -> None:
-    """Show a saved strategy: at each information state, the probability of each action."""
+    """Show a saved strategy: at each information state, or of a spot for each hand, the probability of each action."""
     if options.json and options.csv:
         raise ConfigError("--json and --csv are two formats: give one of them")
+    if options.out is not None and not (options.json or options.csv):
+        raise ConfigError("--out needs a format: give --csv or --json with it")
+    if is_spot_file(options.file):
+        _show_spot(options)
+    else:
+        _show_table(options)
+
+
+def _show_spot(options: ShowOptions) -> None:
+    report = SpotReport(options.file, options.node or "", options.infostate, has_values=options.values)
+    if options.player is not None and options.player != report.view.actor:
+        raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}")
+    if options.json:
+        _write(options, format_json(report.as_json(options.limit)))
+    elif options.csv:
+        _write(options, report.as_csv())
+    else:
+        print_result(report.as_text(has_grid=options.grid, limit=options.limit))
+        if not options.grid and options.limit and len(report.rows) > options.limit:
+            make_console().print(
+                f"{options.limit} of {len(report.rows):,} hands; --limit 0 shows all, --grid a summary"
+            )
+    if not report.rows:
+        make_console().print("no hand matches", style="yellow")
+
+
+def _show_table(options: ShowOptions) -> None:
+    if options.node is not None or options.grid:
+        raise ConfigError(f"--node and --grid are for hold'em spots, and {options.file} is a game's; use --infostate")
     file = StrategyFile.load(options.file)
     strategy = file.strategy
     matching = list(_matching_rows(strategy, options))
     rows = matching[: options.limit or None]
     if options.json:
-        write_json({**file.describe(), "num_matching": len(matching), "rows": [_row(strategy, row) for row in rows]})
+        described = {**file.describe(), "num_matching": len(matching), "rows": [_row(strategy, row) for row in rows]}
+        _write(options, format_json(described))
     elif options.csv:
-        typer.echo(_as_csv(strategy, rows), nl=False)
+        _write(options, _as_csv(strategy, rows))
     else:
         print_result(_as_table(strategy, rows))
         if len(rows) < len(matching):
             make_console().print(f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all")
     if not matching:
         make_console().print("no information state matches", style="yellow")
+
+
+def _write(options: ShowOptions, text: str) -> None:
+    """Writes a document to the file that was asked for, or to standard output."""
+    if options.out is None:
+        typer.echo(text, nl=False)
+        return
+    write_atomically(options.out, lambda file: _write_encoded(file, text))
+    make_console().print(f"written to {options.out}")
+
+
+def _write_encoded(file: BinaryIO, text: str) -> None:
+    file.write(text.encode())
 
 
 def _matching_rows(strategy: TabularStrategy, options: ShowOptions) -> Iterator[int]:

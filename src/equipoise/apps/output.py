@@ -12,7 +12,7 @@ from rich.console import RenderableType
 
 from equipoise.apps.display import make_console
 
-__all__ = ["print_result", "write_json"]
+__all__ = ["format_json", "print_result", "write_json"]
 
 
 WIDEST: Final = 1000  # letters in a line
@@ -31,7 +31,12 @@ def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
 
 def write_json(result: Any) -> None:
     """Writes a result as one JSON document to standard output; numbers that JSON lacks become null."""
-    typer.echo(json.dumps(_finite(result), indent=2, allow_nan=False))
+    typer.echo(format_json(result), nl=False)
+
+
+def format_json(result: Any) -> str:
+    """Returns a result as one JSON document; numbers that JSON lacks become null."""
+    return json.dumps(_finite(result), indent=2, allow_nan=False) + "\n"
 
 
 def _finite(value: Any) -> Any:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one disk format: a JSON header, named arrays and string lists, a checksum over all of it.
+"""The one disk format: a JSON header, named arrays and string lists, checksums over all of it.
 
-Strategies, runs, trees and tables are files of this format that differ in their kind. Layout, little-endian::
+Strategies, runs, spots, trees and tables are files of this format that differ in their kind. Layout, little-endian::
 
     magic (8) | format version (u32) | header bytes (u32) | payload bytes (u64) | BLAKE2b-256 (32) | header | payload
 
-The checksum covers everything before and after it. Nothing is ever pickled, so reading a foreign file cannot run
+The checksum covers what stands before it and the header, which has a checksum of every piece of the payload: part of a
+file can be read, and trusted, without the rest. Nothing is ever pickled, so reading a foreign file cannot run
 anything. What the arrays mean is the business of whoever saves them. The layout is documented in docs/cli.md.
 """
 
@@ -21,7 +22,8 @@ import os
 import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Final
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +31,15 @@ import numpy.typing as npt
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath, describe_os_error, write_atomically
 
-__all__ = ["FORMAT_VERSION", "Checkpoint", "Kind", "count_payload_bytes", "load", "save"]
+__all__ = ["FORMAT_VERSION", "Checkpoint", "CheckpointReader", "Kind", "count_payload_bytes", "load", "save"]
 
 MAGIC: Final = b"\x89EQUIP\r\n"  # the first byte and the line ending betray transfers that mangle binary files
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 PREFIX: Final = struct.Struct("<8sIIQ")
 DIGEST_BYTES: Final = 32
 ALIGNMENT: Final = 64  # of every array in the payload
+PIECE_BYTES: Final = 1 << 20  # of the payload that share a checksum
+PIECE_DIGEST_BYTES: Final = 16
 ALLOWED_DTYPES: Final = frozenset("?bBhHiIlLqQefd")  # plain numbers: no objects, no structures, no dates
 
 Array = npt.NDArray[Any]
@@ -46,6 +50,7 @@ class Kind(enum.StrEnum):
 
     STRATEGY = "strategy"
     RUN = "run"
+    SPOT = "spot"
     TREE = "tree"
     TABLE = "table"  # numbers that take long to compute, such as hand strengths
 
@@ -71,24 +76,18 @@ def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mappin
     """
     entries, buffers = _lay_out(content)
     payload_bytes = _end(entries)
+    header_fields = {"kind": str(kind), "metadata": dict(metadata), "content": entries}
     try:
-        header = json.dumps(
-            {"kind": str(kind), "metadata": dict(metadata), "content": entries},
-            allow_nan=False,
-            sort_keys=True,
-        ).encode()
+        pieces = {"piece_bytes": PIECE_BYTES, "pieces": _digest_pieces(buffers)}
+        header = json.dumps({**header_fields, **pieces}, allow_nan=False, sort_keys=True).encode()
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"metadata of {path} must be JSON values, got {error}") from None
     prefix = PREFIX.pack(MAGIC, FORMAT_VERSION, len(header), payload_bytes)
-    digest = hashlib.blake2b(prefix, digest_size=DIGEST_BYTES)
-    digest.update(header)
-    for piece in _pieces(buffers):
-        digest.update(piece)
 
     def write(file: BinaryIO) -> None:
-        file.write(prefix + digest.digest() + header)
-        for piece in _pieces(buffers):
-            file.write(piece)
+        file.write(prefix + _digest_header(prefix, header) + header)
+        for part in _parts(buffers):
+            file.write(part)
 
     write_atomically(path, write)
 
@@ -101,28 +100,145 @@ def count_payload_bytes(content: Mapping[str, Array | Sequence[str]]) -> int:
 def load(path: StrPath, *kinds: Kind) -> Checkpoint:
     """Returns the content of a file after checking all of it.
 
-    Raises `CheckpointError` for a file that is missing, truncated, corrupt, foreign, from a newer format, or of none of
+    Raises `CheckpointError` for a file that is missing, truncated, corrupt, foreign, from another format, or of none of
     the `kinds` (any kind will do if none is named).
     """
-    try:
-        place = os.path.expanduser(path)
-        if stat.S_ISFIFO(os.stat(place).st_mode):  # opening it would wait for a writer
-            raise CheckpointError(f"cannot read {path}: it is a pipe, expected a regular file")
-        with open(place, "rb") as file:
-            prefix, digest, header, payload = _read_parts(path, file, os.fstat(file.fileno()).st_size)
-    except OSError as error:
-        raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
-    computed = hashlib.blake2b(prefix, digest_size=DIGEST_BYTES)
-    computed.update(header)
-    computed.update(payload)
-    if computed.digest() != digest:
-        raise CheckpointError(
-            f"{path} is corrupt: its content has checksum {computed.hexdigest()[:12]}, expected {digest.hex()[:12]}"
-        )
-    try:
-        return _decode(path, json.loads(header), payload, kinds)
-    except (KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{path} has a malformed header: {error!r}") from None
+    with CheckpointReader(path, *kinds) as reader:
+        return reader.read_all()
+
+
+class CheckpointReader:
+    """A file of which single blocks, or slices of them, are read and checked; the header is checked at once.
+
+    Raises `CheckpointError` as `load` does.
+    """
+
+    def __init__(self, path: StrPath, *kinds: Kind) -> None:
+        self.path = path
+        try:
+            place = os.path.expanduser(path)
+            if stat.S_ISFIFO(os.stat(place).st_mode):  # opening it would wait for a writer
+                raise CheckpointError(f"cannot read {path}: it is a pipe, expected a regular file")
+            self._file = open(place, "rb")  # noqa: SIM115  # closed by close()
+        except OSError as error:
+            raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
+        try:
+            header, self._first, self._payload_bytes = _read_header(path, self._file)
+            self.kind = Kind(header["kind"])
+            self.metadata: dict[str, Any] = dict(header["metadata"])
+            self._entries: dict[str, dict[str, Any]] = {str(entry["name"]): entry for entry in header["content"]}
+            self._piece_bytes, self._pieces = int(header["piece_bytes"]), list(header["pieces"])
+            if self._piece_bytes < 1 or len(self._pieces) != -(-self._payload_bytes // self._piece_bytes):
+                raise ValueError(f"{len(self._pieces)} checksums for {self._payload_bytes:,} bytes")
+            if kinds and self.kind not in kinds:
+                raise CheckpointError(f"{path} holds a {self.kind}, expected a {' or a '.join(kinds)}")
+        except (KeyError, TypeError, ValueError) as error:
+            self.close()
+            raise CheckpointError(f"{path} has a malformed header: {error!r}") from None
+        except CheckpointError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Returns the names of all blocks."""
+        return tuple(self._entries)
+
+    def size_of(self, name: str) -> int:
+        """Returns how many numbers an array has."""
+        return math.prod(self._find(name)["shape"])
+
+    def dtype_of(self, name: str) -> np.dtype[Any]:
+        """Returns what an array's numbers are."""
+        dtype: np.dtype[Any] = np.dtype(self._find(name)["dtype"])
+        return dtype
+
+    def read(self, name: str) -> Array:
+        """Returns an array, writable."""
+        entry = self._find(name)
+        return self._decode(entry, self._read_bytes(int(entry["offset"]), int(entry["bytes"])))
+
+    def read_slice(self, name: str, start: int, stop: int) -> Array:
+        """Returns `[stop - start]` numbers of an array in the order of its last axis first, only these being read."""
+        entry = self._find(name)
+        dtype, size = self.dtype_of(name), self.size_of(name)
+        if not 0 <= start <= stop <= size:
+            raise CheckpointError(f"{self.path}: {name} has {size:,} numbers, asked for {start:,} to {stop:,}")
+        block = self._read_bytes(int(entry["offset"]) + start * dtype.itemsize, (stop - start) * dtype.itemsize)
+        return self._decode({**entry, "shape": [stop - start], "bytes": len(block)}, block)
+
+    def read_all(self) -> Checkpoint:
+        """Returns everything."""
+        payload = memoryview(self._read_bytes(0, self._payload_bytes))
+        arrays: dict[str, Array] = {}
+        strings: dict[str, tuple[str, ...]] = {}
+        for name, entry in self._entries.items():
+            try:
+                block = payload[int(entry["offset"]) : int(entry["offset"]) + int(entry["bytes"])]
+                if entry["dtype"] == "strings":
+                    strings[name] = tuple(json.loads(bytes(block)))
+                    continue
+            except (KeyError, TypeError, ValueError) as error:
+                raise CheckpointError(f"{self.path} has a malformed header: {error!r}") from None
+            arrays[name] = self._decode(entry, block)
+        return Checkpoint(kind=self.kind, metadata=self.metadata, arrays=arrays, strings=strings)
+
+    def _find(self, name: str) -> dict[str, Any]:
+        if name not in self._entries or self._entries[name]["dtype"] == "strings":
+            raise CheckpointError(f"{self.path} has no array {name!r}")
+        return self._entries[name]
+
+    def _decode(self, entry: Mapping[str, Any], block: bytearray | memoryview) -> Array:
+        """Returns the array that a checked entry and its bytes describe."""
+        try:
+            dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+            if dtype.char not in ALLOWED_DTYPES or math.prod(shape) * dtype.itemsize != len(block):
+                raise ValueError(f"array {entry['name']!r} of {len(block)} bytes cannot be {dtype} {shape}")
+            array = np.frombuffer(block, dtype=dtype).reshape(shape)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{self.path} has a malformed header: {error!r}") from None
+        return array.astype(dtype.newbyteorder("="), copy=False)
+
+    def _read_bytes(self, offset: int, count: int) -> bytearray:
+        """Returns bytes of the payload after checking all pieces that they touch."""
+        if not 0 <= offset <= offset + count <= self._payload_bytes:
+            raise CheckpointError(
+                f"{self.path} has a malformed header: a block outside of its {self._payload_bytes:,} bytes"
+            )
+        first = offset // self._piece_bytes
+        last = min(len(self._pieces), -(-(offset + count) // self._piece_bytes))
+        start = first * self._piece_bytes
+        block = bytearray(min(last * self._piece_bytes, self._payload_bytes) - start)
+        try:
+            self._file.seek(self._first + start)
+            read = self._file.readinto(block)
+        except OSError as error:
+            raise CheckpointError(f"cannot read {self.path}: {describe_os_error(error)}") from None
+        if read != len(block):
+            raise CheckpointError(f"{self.path} became shorter while it was read")
+        view = memoryview(block)
+        for piece in range(first, last):
+            begin = piece * self._piece_bytes - start
+            found = _digest_piece([view[begin : begin + self._piece_bytes]])
+            if found != self._pieces[piece]:
+                raise CheckpointError(
+                    f"{self.path} is corrupt: piece {piece} of its content has checksum {found[:12]}, "
+                    f"expected {str(self._pieces[piece])[:12]}"
+                )
+        del view
+        return block if (start, len(block)) == (offset, count) else block[offset - start : offset - start + count]
 
 
 def _lay_out(content: Mapping[str, Array | Sequence[str]]) -> tuple[list[dict[str, Any]], list[memoryview]]:
@@ -159,18 +275,62 @@ def _padding(num_bytes: int) -> int:
     return -num_bytes % ALIGNMENT
 
 
-def _pieces(buffers: Sequence[memoryview]) -> Iterator[memoryview | bytes]:
+def _parts(buffers: Sequence[memoryview]) -> Iterator[memoryview]:
     """Yields the payload in order: every buffer after the zeros that align it."""
     position = 0
     for buffer in buffers:
-        yield bytes(_padding(position))
+        yield memoryview(bytes(_padding(position)))
         yield buffer
         position += _padding(position) + len(buffer)
 
 
-def _read_parts(path: StrPath, file: io.BufferedReader, size: int) -> tuple[bytes, bytes, bytes, bytearray]:
-    """Returns prefix, checksum, header and payload; lengths are checked before anything large is allocated."""
-    prefix = file.read(PREFIX.size)
+def _digest_pieces(buffers: Sequence[memoryview]) -> list[str]:
+    """Returns the checksums of the payload's pieces, which do not mind where blocks begin."""
+    digests: list[str] = []
+    piece: list[memoryview] = []
+    room = PIECE_BYTES
+    for part in _parts(buffers):
+        rest = part
+        while len(rest):
+            piece.append(rest[:room])
+            room -= len(piece[-1])
+            rest = rest[len(piece[-1]) :]
+            if not room:
+                digests.append(_digest_piece(piece))
+                piece, room = [], PIECE_BYTES
+    return [*digests, _digest_piece(piece)] if piece else digests
+
+
+def _digest_piece(parts: Sequence[memoryview]) -> str:
+    digest = hashlib.blake2b(digest_size=PIECE_DIGEST_BYTES)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _digest_header(prefix: bytes, header: bytes) -> bytes:
+    return hashlib.blake2b(prefix + header, digest_size=DIGEST_BYTES).digest()
+
+
+def _read_header(path: StrPath, file: io.BufferedReader) -> tuple[Any, int, int]:
+    """Returns the checked header, where the payload begins and its length; lengths are checked before allocating."""
+    try:
+        size = os.fstat(file.fileno()).st_size
+        prefix = file.read(PREFIX.size)
+        header_bytes, payload_bytes = _check_prefix(path, prefix, size)
+        digest, header = file.read(DIGEST_BYTES), file.read(header_bytes)
+    except OSError as error:
+        raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
+    found = _digest_header(prefix, header)
+    if found != digest:
+        raise CheckpointError(
+            f"{path} is corrupt: its header has checksum {found.hex()[:12]}, expected {digest.hex()[:12]}"
+        )
+    return json.loads(header), PREFIX.size + DIGEST_BYTES + header_bytes, payload_bytes
+
+
+def _check_prefix(path: StrPath, prefix: bytes, size: int) -> tuple[int, int]:
+    """Returns the lengths of header and payload after checking them against the file's."""
     if not prefix:
         raise CheckpointError(f"{path} is empty, expected an Equipoise file")
     start = prefix[: len(MAGIC)]
@@ -179,40 +339,14 @@ def _read_parts(path: StrPath, file: io.BufferedReader, size: int) -> tuple[byte
     if len(prefix) < PREFIX.size:
         raise CheckpointError(f"{path} is truncated: {size} bytes, expected at least {PREFIX.size + DIGEST_BYTES}")
     _, version, header_bytes, payload_bytes = PREFIX.unpack(prefix)
-    if version > FORMAT_VERSION:
+    if version != FORMAT_VERSION:
+        age = "a newer" if version > FORMAT_VERSION else "an older"
         raise CheckpointError(
-            f"{path} has format version {version}, expected at most {FORMAT_VERSION}: a newer Equipoise wrote it"
+            f"{path} has format version {version}, expected {FORMAT_VERSION}: {age} Equipoise wrote it"
         )
-    if version < 1:
-        raise CheckpointError(f"{path} is corrupt: format version {version}, expected 1 to {FORMAT_VERSION}")
     expected = PREFIX.size + DIGEST_BYTES + header_bytes + payload_bytes
     if size < expected:
         raise CheckpointError(f"{path} is truncated: {size:,} bytes, expected {expected:,}")
     if size > expected:
         raise CheckpointError(f"{path} is corrupt: {size:,} bytes, expected {expected:,}")
-    digest, header = file.read(DIGEST_BYTES), file.read(header_bytes)
-    payload = bytearray(payload_bytes)
-    if file.readinto(payload) != payload_bytes:
-        raise CheckpointError(f"{path} became shorter while it was read")
-    return prefix, digest, header, payload
-
-
-def _decode(path: StrPath, header: Any, payload: bytearray, kinds: tuple[Kind, ...]) -> Checkpoint:
-    """Returns the content that a checked header and payload describe."""
-    kind = Kind(header["kind"])
-    if kinds and kind not in kinds:
-        raise CheckpointError(f"{path} holds a {kind}, expected a {' or a '.join(kinds)}")
-    arrays: dict[str, Array] = {}
-    strings: dict[str, tuple[str, ...]] = {}
-    for entry in header["content"]:
-        name, offset, count = str(entry["name"]), int(entry["offset"]), int(entry["bytes"])
-        block = memoryview(payload)[offset : offset + count]
-        if entry["dtype"] == "strings":
-            strings[name] = tuple(json.loads(bytes(block)))
-            continue
-        dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-        if dtype.char not in ALLOWED_DTYPES or math.prod(shape) * dtype.itemsize != count:
-            raise ValueError(f"array {name!r} of {count} bytes cannot be {dtype} {shape}")
-        array = np.frombuffer(block, dtype=dtype).reshape(shape)
-        arrays[name] = array.astype(dtype.newbyteorder("="), copy=False)
-    return Checkpoint(kind=kind, metadata=dict(header["metadata"]), arrays=arrays, strings=strings)
+    return header_bytes, payload_bytes

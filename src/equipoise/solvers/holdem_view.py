@@ -24,7 +24,7 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem import HoldemKernel, TableArray
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.trees.holdem import CellTable, HoldemTree, build_holdem_tree
 
 __all__ = ["NodeView", "PlayerView", "view_node"]
 
@@ -42,6 +42,11 @@ class PlayerView:
     values: FloatArray  # [H] share of the pot in chips; NaN where nothing matches
     equities: FloatArray  # [H] share of the pot, 0 to 1, if nobody bets again; NaN where nothing matches, and before
     # the flop of games that end before the river
+
+    @property
+    def odds(self) -> FloatArray:
+        """Returns `[H]` how likely each hand is, up to a factor."""
+        return self.weights * self.matches
 
     @property
     def value(self) -> float:
@@ -64,18 +69,32 @@ class NodeView:
     action_values: FloatArray  # [H, A] their share of the pot after each action
     players: tuple[PlayerView, PlayerView]
 
+    @property
+    def frequencies(self) -> FloatArray:
+        """Returns `[A]` how often each action is taken; NaN where nobody comes."""
+        odds = self.players[self.actor].odds
+        total = odds.sum()
+        shares: FloatArray = odds @ self.strategy / total if total > 0 else np.full(len(self.actions), np.nan)
+        return shares
+
 
 def view_node(
-    tree: HoldemTree, sums: TableArray, board: Sequence[int], node: int, *, kernel: HoldemKernel, num_threads: int = 1
+    tree: HoldemTree,
+    sums: CellTable,
+    board: Sequence[int],
+    node: int,
+    *,
+    kernel: HoldemKernel | None,
+    num_threads: int = 1,
 ) -> NodeView:
     """Returns what both players hold, do and get at a decision if they play in proportion to `sums` `[C]`.
 
     Args:
         tree: What is played.
-        sums: Of both players.
+        sums: Of both players; one that is not an array is read along the line to the decision alone.
         board: Any board of the decision's street, merged with another one or not.
         node: Of the betting tree.
-        kernel: Of the tree, with the locks that both strategies keep to.
+        kernel: Of the tree, with the locks that both strategies keep to; None: no values, which need all of `sums`.
         num_threads: Size of the team.
     """
     if node not in tree.decisions:
@@ -84,7 +103,12 @@ def view_node(
     strategy = tree.normalize(sums, index, node)
     reach = _play_down(tree, sums, index, node)
     matches = _count_matches(tree.spot, reach)
-    values, action_values = _find_values(tree, sums, index, node, matches, kernel, num_threads)
+    values = [np.full(held.size, np.nan) for held in tree.hands[index]]
+    action_values = np.full(strategy.shape, np.nan)
+    if kernel is not None:
+        if not isinstance(sums, np.ndarray):
+            raise ConfigError("values need the whole table in memory")
+        values, action_values = _find_values(tree, sums, index, node, matches, kernel, num_threads)
     equities = _find_equities(tree, index, reach, matches)
     back = np.argsort(hand_permutation(relabelling, tree.spot.deck)).astype(np.int32)
     players, orders = [], []
@@ -117,7 +141,7 @@ def view_node(
 
 
 def _play_down(
-    tree: HoldemTree, sums: TableArray, board: int, node: int, *, stops_at_street: bool = False
+    tree: HoldemTree, sums: CellTable, board: int, node: int, *, stops_at_street: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Returns by number of a hand `[H]` each player's reach of a decision, or of where its street begins."""
     reach = tuple(np.array(tree.spot.live_weights(player)) for player in (0, 1))

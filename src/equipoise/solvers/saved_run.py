@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from equipoise.core.provenance import find_commit, version
 from equipoise.core.records import check_types
 from equipoise.solvers.strategy import TabularStrategy
 
-__all__ = ["RunConfig", "SavedRun"]
+__all__ = ["STATE_PREFIX", "RunConfig", "SavedRun", "describe_run", "parse_run"]
 
 STATE_PREFIX = "state."  # of the solver's arrays in a file
 
@@ -42,11 +42,49 @@ class RunConfig:
     def differences(self, other: RunConfig) -> list[str]:
         """Returns what keeps a run of this configuration from going on under another, in words; threads may differ."""
         names = [field.name for field in dataclasses.fields(self) if field.name != "threads"]
+        pairs = {name: _reduce(getattr(self, name), getattr(other, name)) for name in names}
         return [
-            f"{name.replace('_', ' ')} {_format(getattr(self, name))}, asked for {_format(getattr(other, name))}"
-            for name in names
-            if getattr(self, name) != getattr(other, name)
+            f"{name.replace('_', ' ')} {_format(ours)}, asked for {_format(theirs)}"
+            for name, (ours, theirs) in pairs.items()
+            if ours != theirs
         ]
+
+
+def _reduce(ours: Any, theirs: Any) -> tuple[Any, Any]:
+    """Returns two values; of mappings, what they do not have in common."""
+    if not isinstance(ours, Mapping):
+        return ours, theirs
+    first = {key: value for key, value in ours.items() if theirs.get(key) != value}
+    second = {key: value for key, value in theirs.items() if ours.get(key) != value}
+    return first, second
+
+
+def describe_run(config: RunConfig, progress: Sequence[Progress], stopped_by: str | None) -> dict[str, Any]:
+    """Returns what the header of a file says of a run, as JSON values."""
+    return {
+        **dataclasses.asdict(config),
+        "parameters": dict(config.parameters),
+        "commit": find_commit(),
+        "iteration": progress[-1].iteration,
+        "stopped_by": stopped_by,
+        "progress": [dataclasses.asdict(record) for record in progress],
+    }
+
+
+def parse_run(path: StrPath, metadata: Mapping[str, Any]) -> tuple[RunConfig, tuple[Progress, ...], str | None]:
+    """Returns what `describe_run` wrote: configuration, records, and what stopped the run."""
+    names = [field.name for field in dataclasses.fields(RunConfig)]
+    try:
+        config = RunConfig(**{name: metadata[name] for name in names})
+        progress = tuple(Progress.from_json(record) for record in metadata["progress"])
+        stopped_by = metadata["stopped_by"]
+        for record in (config, *progress):
+            check_types(record)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path} does not describe its run: {error!r}") from None
+    if not progress:
+        raise CheckpointError(f"{path} holds a run without a single record")
+    return config, progress, stopped_by
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +99,8 @@ class SavedRun:
 
     def save(self, path: StrPath) -> None:
         """Writes the run atomically."""
-        metadata = {
-            **dataclasses.asdict(self.config),
-            "parameters": dict(self.config.parameters),
-            "game_label": self.strategy.game_label,
-            "commit": find_commit(),
-            "iteration": self.progress[-1].iteration,
-            "stopped_by": self.stopped_by,
-            "progress": [dataclasses.asdict(record) for record in self.progress],
-        }
+        metadata = describe_run(self.config, self.progress, self.stopped_by)
+        metadata["game_label"] = self.strategy.game_label
         state = {STATE_PREFIX + name: np.asarray(array) for name, array in self.state.items()}
         checkpoint.save(path, Kind.RUN, metadata, {**self.strategy.encode(), **state})
 
@@ -77,17 +108,7 @@ class SavedRun:
     def load(cls, path: StrPath) -> SavedRun:
         """Returns the run in a file; raises `CheckpointError` for anything else."""
         content = checkpoint.load(path, Kind.RUN)
-        names = [field.name for field in dataclasses.fields(RunConfig)]
-        try:
-            config = RunConfig(**{name: content.metadata[name] for name in names})
-            progress = tuple(Progress.from_json(record) for record in content.metadata["progress"])
-            stopped_by = content.metadata["stopped_by"]
-            for record in (config, *progress):
-                check_types(record)
-        except (AttributeError, KeyError, TypeError) as error:
-            raise CheckpointError(f"{path} does not describe its run: {error!r}") from None
-        if not progress:
-            raise CheckpointError(f"{path} holds a run without a single record")
+        config, progress, stopped_by = parse_run(path, content.metadata)
         state = {
             name.removeprefix(STATE_PREFIX): array
             for name, array in content.arrays.items()

@@ -11,7 +11,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,6 @@ from equipoise.kernels.holdem import (
     HoldemArrays,
     HoldemShape,
     StreetFields,
-    TableArray,
 )
 from equipoise.trees.holdem_boards import (
     BoardLevel,
@@ -44,12 +43,20 @@ from equipoise.trees.holdem_boards import (
 )
 from equipoise.trees.holdem_locks import NodeLock, compile_locks
 
-__all__ = ["Decision", "HoldemPlan", "HoldemTree", "build_holdem_tree", "plan_holdem_tree"]
+__all__ = ["CellTable", "Decision", "HoldemPlan", "HoldemTree", "build_holdem_tree", "plan_holdem_tree"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
 LEAST_CELL_BYTES: Final = 4  # regret and average of a cell in 16 bits each
+
+
+class CellTable(Protocol):
+    """Numbers over the cells of a tree: an array, or what reads some of them from a file."""
+
+    def __getitem__(self, cells: npt.NDArray[np.int64], /) -> npt.NDArray[Any]:
+        """Returns some cells."""
+        ...
 
 
 class Decision(NamedTuple):
@@ -146,11 +153,12 @@ class HoldemTree:
         first = (fields.first_cell_0, fields.first_cell_1)[decision.player] + tile * num_cells * TILE + lane
         return first[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))
 
-    def rows(self, table: TableArray, board: int, node: int) -> FloatArray:
+    def rows(self, table: CellTable, board: int, node: int) -> FloatArray:
         """Returns `[H, A]` a table's numbers at a decision of the betting tree, hands as in `hands[board]`."""
-        return table[self.cells(board, node)].astype(np.float64)
+        numbers: FloatArray = table[self.cells(board, node)].astype(np.float64)
+        return numbers
 
-    def normalize(self, table: TableArray, board: int, node: int) -> FloatArray:
+    def normalize(self, table: CellTable, board: int, node: int) -> FloatArray:
         """Returns `[H, A]` probabilities in proportion to a table's positive numbers, uniform where there are none."""
         sums = np.maximum(self.rows(table, board, node), 0.0)
         totals = sums.sum(axis=1, keepdims=True)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, ParseError
-from equipoise.games.holdem.cards import FULL_DECK, RANKS, Deck, format_card, parse_card
+from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS, RANKS, Deck, format_card, parse_card
 
 __all__ = ["Hands", "card_mask", "format_hand", "hands_of", "parse_hand"]
 
@@ -56,6 +56,16 @@ class Hands:
         """Returns `[H]` whether a hand holds one of the cards."""
         is_blocked: npt.NDArray[np.bool_] = (self.masks & card_mask(cards)) != 0
         return is_blocked
+
+    def compatible(self, weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Returns `[H]` for each hand the summed weights `[H]` of the hands that share no card with it."""
+        given = np.asarray(weights, np.float64)
+        by_card = np.zeros(NUM_CARDS)
+        np.add.at(by_card, self.cards[:, 0], given)
+        np.add.at(by_card, self.cards[:, 1], given)
+        # the hand itself has both cards and was taken off twice
+        sums: npt.NDArray[np.float64] = given.sum() - by_card[self.cards[:, 0]] - by_card[self.cards[:, 1]] + given
+        return sums
 
     def grid(self, values: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
         """Returns the averages `[R, R]` of values `[H]` over the hands of each class; NaN where no hand has weight.

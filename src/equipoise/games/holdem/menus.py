@@ -38,6 +38,7 @@ __all__ = [
     "Menu",
     "RoundMenu",
     "SizeKind",
+    "all_in_option",
     "check_menu",
     "raise_options",
 ]
@@ -149,7 +150,7 @@ def raise_options(
     round_menu = menu.rounds[state.street][_position(state)] if legal else UNSTATED
     if not legal or (round_menu.max_raises is not None and state.num_raises >= round_menu.max_raises):
         return ()
-    all_in = _all_in_option(state, legal)
+    all_in = all_in_option(state, legal)
     options = set()
     for size in _sizes(menu, round_menu, state, num_actions_before):
         total = _total(rules, size, state, all_in)
@@ -207,7 +208,7 @@ def _is_donk(state: BettingState) -> bool:
     return has_initiative and state.initiative > state.actor and state.num_raises == 0
 
 
-def _all_in_option(state: BettingState, legal: range) -> int:
+def all_in_option(state: BettingState, legal: range) -> int:
     """Returns the largest total worth raising to: what the richest opponent can call, if the rules allow that."""
     opponents = (
         chips + stack

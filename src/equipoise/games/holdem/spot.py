@@ -100,14 +100,7 @@ class HoldemSpot:
 
     def pair_weight(self) -> float:
         """Returns the sum over pairs of hands that share no card of the product of their weights."""
-        hands = hands_of(self.deck)
-        first, second = self.live_weights(0), self.live_weights(1)
-        by_card = np.zeros(NUM_CARDS)
-        np.add.at(by_card, hands.cards[:, 0], second)
-        np.add.at(by_card, hands.cards[:, 1], second)
-        # a hand with both cards was taken off twice
-        compatible = second.sum() - by_card[hands.cards[:, 0]] - by_card[hands.cards[:, 1]] + second
-        return float(first @ compatible)
+        return float(self.live_weights(0) @ hands_of(self.deck).compatible(self.live_weights(1)))
 
 
 def parse_endgame(text: str, menu: Menu = MENUS["libratus"]) -> HoldemSpot:

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise show` and `equipoise evaluate` for solved hold'em spots."""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import io
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from equipoise.apps.grid import render_grid
+from equipoise.core.checkpoint import CheckpointReader, Kind
+from equipoise.core.provenance import version
+from equipoise.games.holdem.cards import format_board
+from equipoise.games.holdem.hands import format_hand, hands_of
+from equipoise.games.holdem.line_notation import format_line, name_actions, parse_decision
+from equipoise.games.holdem.menus import POSITIONS
+from equipoise.kernels.holdem import HoldemKernel
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.holdem import evaluate_holdem
+from equipoise.solvers.holdem_file import StoredSpot
+from equipoise.solvers.holdem_locks import lay_locks
+from equipoise.solvers.holdem_view import view_node
+
+LARGEST_VALUED_BYTES: Final = 256_000_000  # of a table that is read whole without being asked to
+
+__all__ = ["SpotReport", "evaluate_spot", "is_spot_file"]
+
+
+def is_spot_file(path: Path) -> bool:
+    """Returns whether a file holds a solved spot; raises `CheckpointError` if it is none of ours."""
+    with CheckpointReader(path) as reader:
+        return reader.kind is Kind.SPOT
+
+
+def evaluate_spot(path: Path, *, num_threads: int) -> tuple[str, dict[str, Any], Evaluation]:
+    """Returns the name of a solved spot, what its file says of the run, and its exact evaluation in chips."""
+    with StoredSpot(path) as stored:
+        evaluation = evaluate_holdem(
+            stored.tree, stored.strategy_sum.read(), kernel=_make_kernel(stored), num_threads=num_threads
+        )
+        return _label(stored), _describe_file(stored), evaluation
+
+
+class SpotReport:
+    """What a solved spot does at one place, as a table, a grid, CSV or JSON.
+
+    Values need the whole table; of a large file they are left out unless asked for.
+    """
+
+    def __init__(self, path: Path, text: str, pattern: str | None, *, has_values: bool) -> None:
+        with StoredSpot(path) as stored:
+            self.label, self.run, self.spot = _label(stored), _describe_file(stored), stored.file.spot
+            self.betting = stored.tree.betting
+            self.line = parse_decision(text, self.betting, self.spot.board, self.spot.deck)
+            self.is_valued = has_values or stored.strategy_sum.num_bytes <= LARGEST_VALUED_BYTES
+            table = stored.strategy_sum.read() if self.is_valued else stored.strategy_sum
+            kernel = _make_kernel(stored) if self.is_valued else None
+            self.view = view_node(stored.tree, table, self.line.board, self.line.node, kernel=kernel)
+        self.actions = name_actions(self.betting, self.line.node)
+        self.own = self.view.players[self.view.actor]
+        self.rows = list(_matching_rows(self, pattern))  # the strongest ranks first
+
+    @property
+    def place(self) -> str:
+        """Returns the line as text."""
+        return format_line(self.betting, self.line)
+
+    def as_text(self, *, has_grid: bool, limit: int) -> RenderableType:
+        """Returns the place, how often each action is taken, and a grid or a table of hands."""
+        view, stacks = self.view, self.betting.nodes[self.line.node].state.stacks
+        worth = f", worth {self.own.value:.4g}" if self.is_valued else ""
+        place = (
+            f"{self.label}\n{self.place or 'root'}: {POSITIONS[view.actor]} acts on {format_board(view.board)}, "
+            f"{view.pot:,} in the pot{worth}, {min(stacks):,} behind\n"
+        )
+        if has_grid:
+            return Group(place, self._as_grid())
+        shares = zip(self.actions, view.frequencies.tolist(), strict=True)
+        said = "   ".join(f"{action} {_format_percent(share)}" for action, share in shares)
+        return Group(place, said, self._as_table(limit))
+
+    def as_json(self, limit: int) -> dict[str, Any]:
+        """Returns everything under the documented keys."""
+        view = self.view
+        return {
+            **self.run,
+            "label": self.label,
+            "node": self.place,
+            "player": view.actor,
+            "board": format_board(view.board),
+            "pot": view.pot,
+            "value": self.own.value,
+            "actions": list(self.actions),
+            "frequencies": view.frequencies.tolist(),
+            "num_matching": len(self.rows),
+            "rows": [self._describe(row) for row in self.rows[: limit or None]],
+        }
+
+    def as_csv(self) -> str:
+        """Returns a line for every hand: weight, equity, value and the probability of each action."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(["hand", "weight", "equity", "value", *self.actions])
+        for row in self.rows:
+            found = self._describe(row)
+            numbers = [found["weight"], found["equity"], found["value"], *found["strategy"].values()]
+            writer.writerow([found["hand"], *("" if math.isnan(number) else repr(number) for number in numbers)])
+        return buffer.getvalue()
+
+    def _describe(self, row: int) -> dict[str, Any]:
+        return {
+            "hand": format_hand(int(self.own.hands[row]), self.spot.deck),
+            "weight": float(self.own.weights[row]),
+            "equity": float(self.own.equities[row]),
+            "value": float(self.own.values[row]),
+            "strategy": dict(zip(self.actions, self.view.strategy[row].tolist(), strict=True)),
+        }
+
+    def _as_grid(self) -> Text:
+        """Returns the square of classes, hands within a class weighted by how likely they are here."""
+        hands = hands_of(self.spot.deck)
+        odds, strategy = np.zeros(hands.num_hands), np.zeros((hands.num_hands, len(self.actions)))
+        odds[self.own.hands] = self.own.odds / max(float(self.own.odds.max()), 1e-300)
+        strategy[self.own.hands] = self.view.strategy
+        shares = [hands.grid(column, odds).ravel() for column in strategy.T]
+        present = np.nan_to_num(hands.grid(odds).ravel())
+        return render_grid(np.nan_to_num(np.stack(shares, axis=1)), self.actions, deck=self.spot.deck, weights=present)
+
+    def _as_table(self, limit: int) -> Table:
+        table = Table()
+        for name in ("hand", "weight", "equity", "value", *self.actions):
+            table.add_column(name, justify="left" if name == "hand" else "right")
+        for row in self.rows[: limit or None]:
+            found = self._describe(row)
+            shares = (_format_percent(share) for share in found["strategy"].values())
+            value = "-" if math.isnan(found["value"]) else f"{found['value']:.4g}"
+            table.add_row(found["hand"], f"{found['weight']:.3g}", _format_percent(found["equity"]), value, *shares)
+        return table
+
+
+def _make_kernel(stored: StoredSpot) -> HoldemKernel:
+    locks = lay_locks(stored.tree, stored.locks)
+    return HoldemKernel(stored.tree.arrays, locks.kernel_locks if locks else None)
+
+
+def _format_percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.1f}%"
+
+
+def _label(stored: StoredSpot) -> str:
+    spot = stored.file.spot
+    last = stored.progress[-1]
+    share = (
+        ""
+        if last.exploitability is None
+        else f", exploitable by {100 * last.exploitability / spot.pot:.3g}% of the pot"
+    )
+    street = spot.betting_rules.first_street.name.lower()
+    return f"{street} {format_board(spot.board)}, pot {spot.pot:,}, after {last.iteration:,} iterations{share}"
+
+
+def _describe_file(stored: StoredSpot) -> dict[str, Any]:
+    config = stored.config
+    return {
+        "game": config.game,
+        "rule": config.rule,
+        "method": config.method,
+        "iterations": stored.progress[-1].iteration,
+        "seed": config.seed,
+        "version": version(),
+        "solved_by_version": config.equipoise_version,
+        "solved_by_commit": stored.reader.metadata.get("commit"),
+    }
+
+
+def _matching_rows(report: SpotReport, pattern: str | None) -> Iterator[int]:
+    """Yields the actor's hands that are there and whose cards or class match a text or a glob."""
+    hands = hands_of(report.spot.deck)
+    for row in np.flatnonzero(report.own.weights > 0)[::-1].tolist():
+        hand = int(report.own.hands[row])
+        names = format_hand(hand, hands.deck), hands.class_names[hands.classes[hand]]
+        if pattern is None or any(pattern in name or fnmatch.fnmatchcase(name, pattern) for name in names):
+            yield row

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `equipoise solve` can be told; `compare` shares a part of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
+from equipoise.apps.parse import rule_names
+from equipoise.solvers.solve import Form
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES
+
+__all__ = ["GameOptions", "Precision", "SolveOptions", "Updates"]
+
+
+class Updates(enum.StrEnum):
+    """Whether players see each other's updates of the same iteration."""
+
+    ALTERNATING = ALTERNATING
+    SIMULTANEOUS = SIMULTANEOUS
+
+
+class Precision(enum.StrEnum):
+    """What the tables of a spot are stored in."""
+
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    INT16 = "int16"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MachineOptions:
+    """What a game is told, and how much of the machine it may take."""
+
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
+    ] = None
+    max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
+    threads: Annotated[int | None, typer.Option(min=1, help="Size of the team (default 1).", show_default=False)] = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GameOptions(MachineOptions):
+    """Which game, and how much of the machine it may take."""
+
+    game: Annotated[str, typer.Argument(help="A game that `equipoise games` lists, or openspiel:NAME.")]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SolveOptions(MachineOptions):
+    """What `equipoise solve` is told."""
+
+    game: Annotated[
+        str | None,
+        typer.Argument(help="A game that `equipoise games` lists, openspiel:NAME, or a hold'em spot SPOT.toml."),
+    ] = None
+    endgame: Annotated[
+        Path | None, typer.Option(help="A hold'em spot in the public format of the Libratus endgames.")
+    ] = None
+    menu: Annotated[
+        str | None, typer.Option(help="Bets of a spot: a menu's name, or as in '50%, 100%, a / 100%, a'.")
+    ] = None
+    precision: Annotated[Precision | None, typer.Option(help="Of a spot's tables (default float32).")] = None
+    rule: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(rule_names())}; with numbers: dcfr(1.5,0,2) (default dcfr).")
+    ] = None
+    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
+    form: Annotated[
+        Form | None,
+        typer.Option(
+            help="Sweep single histories, or public states with all private states at once, or sample the rules "
+            "without a tree: external and outcome, for games too large for one (default history)."
+        ),
+    ] = None
+    updates: Annotated[
+        Updates | None,
+        typer.Option(help="Whether players see each other's updates of the same iteration (default alternating)."),
+    ] = None
+    iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Stop after so many in total.")] = None
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Stop at this exploitability; for spots in chips, or as in 0.5% (of the pot) or 20mbb.",
+            metavar="AMOUNT",
+        ),
+    ] = None
+    seconds: Annotated[float | None, typer.Option(help="Stop after this time in total.")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample (default 0).")] = None
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
+    plot: Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")] = None
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold'em spots for `equipoise solve`: from a file and options to a run, and figures in the units of players."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from equipoise.apps.display import format_duration, format_small, format_utility
+from equipoise.apps.methods import normalize_rule
+from equipoise.apps.parse import parse_rule
+from equipoise.apps.session import Job, JobSizes, Quality, check_resumable
+from equipoise.apps.solve_options import Precision, SolveOptions, Updates
+from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
+from equipoise.core.files import describe_os_error, format_bytes
+from equipoise.core.memory import check_memory
+from equipoise.core.progress import Progress
+from equipoise.games.holdem.cards import format_board, format_deck
+from equipoise.games.holdem.menu_notation import format_menu, parse_menu
+from equipoise.games.holdem.ranges import format_range
+from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
+from equipoise.games.holdem.spot_file import SpotFile, format_locks, load_spot
+from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
+from equipoise.kernels.holdem import BoardFields, StreetFields
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem_file import SavedSpot, encode_layout, make_locks
+from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.solve import Stopping, StopReason
+from equipoise.trees.holdem import HoldemPlan, HoldemTree, plan_holdem_tree
+
+__all__ = ["is_spot", "prepare_spot"]
+
+SPOT_SUFFIX: Final = ".toml"
+SPOT_VERSION: Final = 1  # of what a spot means
+DEFAULT_TARGET: Final = Target(0.5, TargetUnit.POT)
+DTYPES: Final[Mapping[str, Any]] = {
+    Precision.FLOAT32: np.float32,
+    Precision.FLOAT64: np.float64,
+    Precision.INT16: np.int16,
+}
+FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the time to a target
+MEASURED_SECONDS: Final = 10.0  # or so long
+
+
+def is_spot(options: SolveOptions) -> bool:
+    """Returns whether the options ask for a spot, not a game."""
+    return options.endgame is not None or (options.game is not None and options.game.endswith(SPOT_SUFFIX))
+
+
+def prepare_spot(options: SolveOptions, saved: SavedSpot | None, console: Console) -> Job:
+    """Returns the run that the options ask for, after saying its sizes and refusing what does not fit."""
+    _refuse_game_options(options)
+    file = _read_spot(options)
+    config = _make_config(file, options, saved)
+    if saved is not None:
+        check_resumable(options, saved.config, config, console)
+    target, stopping = _make_stopping(file, options)
+    assert config.rule is not None
+    rule, dtype = parse_rule(config.rule), DTYPES[config.parameters["precision"]]
+    began = time.perf_counter()
+    locks = make_locks(file)
+    plan = plan_holdem_tree(file.spot, locks=locks)
+    num_bytes = estimate_holdem_bytes(plan, rule, dtype=dtype, num_threads=config.threads)
+    label = f"{config.rule} in {config.parameters['precision']}"
+    console.print(_describe_plan(plan))
+    console.print(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")
+    check_memory(num_bytes, f"solving the spot with {label}")
+    tree = plan.build()
+    seconds = time.perf_counter() - began
+    solver = HoldemSolver(
+        tree,
+        rule,
+        dtype=dtype,
+        is_alternating=config.updates == Updates.ALTERNATING,
+        num_threads=config.threads,
+        locks=locks,
+    )
+    sizes = JobSizes(
+        num_histories=None,
+        num_infosets=_count_infosets(tree),
+        tree_bytes=tree.arrays.num_bytes,
+        table_bytes=num_bytes - tree.arrays.num_bytes,
+        build_seconds=seconds,
+    )
+    return _SpotJob(file, solver, config, stopping, sizes, saved, is_target_asked_for=target is not None)
+
+
+class _SpotJob(Job):
+    """A run on a spot."""
+
+    def __init__(
+        self,
+        file: SpotFile,
+        solver: HoldemSolver,
+        config: RunConfig,
+        stopping: Stopping,
+        sizes: JobSizes,
+        saved: SavedSpot | None,
+        *,
+        is_target_asked_for: bool,
+    ) -> None:
+        self.file, self.tree, self._sizes = file, solver.tree, sizes
+        super().__init__(
+            name=_name_spot(file.spot),
+            config=config,
+            solver=solver,
+            stopping=stopping,
+            records=list(saved.progress) if saved is not None else [],
+            is_target_asked_for=is_target_asked_for,
+        )
+
+    @property
+    def sizes(self) -> JobSizes:
+        """Returns how large it is."""
+        return self._sizes
+
+    def file_content(self) -> dict[str, Any]:
+        """Returns the arrays that a file of the run holds now."""
+        return {**encode_layout(self.tree), **self.solver.state()}
+
+    def save(self, path: Path, reason: StopReason | None) -> None:
+        """Writes the run to a file; no reason: it goes on."""
+        SavedSpot(
+            file=self.file,
+            config=self.config,
+            progress=tuple(self.records),
+            stopped_by=None if reason is None else str(reason),
+            state=self.solver.state(),
+        ).save(path, self.tree)
+
+    def format_exploitability(self, value: float | None) -> str:
+        """Returns an exploitability in chips, percent of the pot and mbb."""
+        if value is None:
+            return super().format_exploitability(value)
+        percent, mbb = self._in_units(value)
+        chips, share, thousandths = map(_format_amount, (value, percent, mbb))
+        return f"{chips} chips ({share}% of the pot, {thousandths} mbb)"
+
+    def estimate_time(self, record: Progress) -> str | None:
+        """Returns what a record says of the time that the run will take, None if nothing yet."""
+        is_early = record.iteration < FEWEST_MEASURED_ITERATIONS and record.seconds < MEASURED_SECONDS
+        if is_early or record.seconds_left is None or not record.iterations_per_second:
+            return None
+        milliseconds = 1e3 / record.iterations_per_second
+        left = format_duration(record.seconds_left)
+        return f"{milliseconds:.3g} ms an iteration, about {left} more by the first {record.iteration}"
+
+    def describe(self, quality: Quality) -> dict[str, Any]:
+        """Returns the result's own keys."""
+        assert isinstance(quality, Evaluation)
+        percent, mbb = self._in_units(quality.exploitability)
+        rate = self.records[-1].iterations_per_second
+        return {
+            "exploitability_percent_of_pot": percent,
+            "exploitability_mbb": mbb,
+            "pot_shares": list(self._pot_shares(quality)),
+            "ms_per_iteration": 1e3 / rate if rate else None,
+            "num_boards": len(self.tree.boards),
+            "num_public_states": self.tree.num_public_states,
+        }
+
+    def summarize(self, quality: Quality) -> dict[str, Any]:
+        """Returns rows of the summary for people: what was solved, and how good it is."""
+        assert isinstance(quality, Evaluation)
+        spot = self.file.spot
+        shares = self._pot_shares(quality)
+        values = [
+            f"{name} {share:.4g} chips of the pot ({100 * share / spot.pot:.1f}%), net {format_utility(value)}"
+            for name, share, value in zip(("oop", "ip"), shares, quality.values, strict=True)
+        ]
+        stacks = " and ".join(f"{stack:,}" for stack in sorted(set(spot.stacks)))
+        return {
+            "spot": f"{self.name}, pot {spot.pot:,}, {stacks} behind, big blind {spot.big_blind:,}",
+            "menu": format_menu(spot.menu),
+            "exploitability": Text(self.format_exploitability(quality.exploitability), style="bold"),
+            "nash_conv": f"{format_small(quality.nash_conv)} chips",
+            "values": "\n".join(values),
+        }
+
+    def _in_units(self, chips: float) -> tuple[float, float]:
+        """Returns chips per hand as percent of the pot and in mbb."""
+        return 100 * chips / self.file.spot.pot, 1000 * chips / self.file.spot.big_blind
+
+    def _pot_shares(self, quality: Evaluation) -> tuple[float, ...]:
+        """Returns the chips of the pot that each player takes in the end, on average."""
+        return tuple(value + self.file.spot.pot / 2 for value in quality.values)
+
+
+def _refuse_game_options(options: SolveOptions) -> None:
+    """Raises if an option was given that spots do not have."""
+    if options.endgame is not None and options.game is not None:
+        raise ConfigError(f"give one spot: {options.game} or --endgame {options.endgame}")
+    for name in ("parameters", "form", "seed"):
+        if getattr(options, name) is not None:
+            raise ConfigError(f"--{name.rstrip('s')} is for games; a spot has none")
+    if options.method not in (None, "cfr"):
+        raise ConfigError(f"spots are solved with method cfr, got --method {options.method}")
+
+
+def _read_spot(options: SolveOptions) -> SpotFile:
+    """Returns the spot that the options name, with their menu."""
+    try:
+        if options.endgame is None:
+            assert options.game is not None
+            file = load_spot(options.game)
+        else:
+            file = SpotFile(spot=parse_endgame(_read_endgame(options.endgame)))
+        if options.menu is not None:
+            file = dataclasses.replace(file, spot=dataclasses.replace(file.spot, menu=parse_menu(options.menu)))
+    except EquipoiseError as error:
+        raise ParseError(f"{options.endgame or options.game}: {error}") from None
+    return file
+
+
+def _read_endgame(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError as error:
+        raise ParseError(f"cannot be read: {describe_os_error(error)}") from None
+    except UnicodeDecodeError:
+        raise ParseError("is not text") from None
+
+
+def _make_config(file: SpotFile, options: SolveOptions, saved: SavedSpot | None) -> RunConfig:
+    """Returns what is to be computed: what was asked for, else what the spot or the saved run says, else defaults."""
+    before = saved.config if saved is not None else None
+    rule = options.rule or file.rule or (before.rule if before is not None else None)
+    precision = options.precision or file.precision or (before.parameters.get("precision") if before else None)
+    if precision is not None and precision not in DTYPES:
+        raise ConfigError(f"precision must be {' or '.join(DTYPES)}, got {precision!r}")
+    threads = options.threads or file.threads or (before.threads if before is not None else 1)
+    updates = options.updates or (before.updates if before is not None else Updates.ALTERNATING)
+    return RunConfig(
+        game="spot",
+        parameters={**_spot_parameters(file), "precision": str(precision or Precision.FLOAT32)},
+        game_version=SPOT_VERSION,
+        method="cfr",
+        form="board",
+        rule=normalize_rule("cfr", rule),
+        updates=str(updates),
+        seed=0,
+        threads=threads,
+    )
+
+
+def _spot_parameters(file: SpotFile) -> dict[str, str]:
+    """Returns all that decides what is solved, as text."""
+    spot = file.spot
+    return {
+        "board": format_board(spot.board),
+        "pot": str(spot.pot),
+        "stacks": ",".join(map(str, spot.stacks)),
+        "big_blind": str(spot.big_blind),
+        "deck": format_deck(spot.deck),
+        "menu": format_menu(spot.menu),
+        "oop": format_range(spot.ranges[0]),
+        "ip": format_range(spot.ranges[1]),
+        **({"rake": f"{spot.rake_rate},{spot.rake_cap}"} if spot.rake_rate else {}),
+        **({"locks": format_locks(file.locks)} if file.locks else {}),
+    }
+
+
+def _make_stopping(file: SpotFile, options: SolveOptions) -> tuple[Target | None, Stopping]:
+    """Returns the target if one was asked for, and where the run stops; options go before the file."""
+    target = file.target if options.target is None else parse_target(options.target)
+    iterations = options.iterations if options.iterations is not None else file.iterations
+    seconds = options.seconds if options.seconds is not None else file.seconds
+    is_open = target is None and iterations is None and seconds is None
+    chips = DEFAULT_TARGET if is_open else target
+    stopping = Stopping(
+        iterations=iterations, target=None if chips is None else chips.chips(file.spot), seconds=seconds
+    )
+    # a limit on the command line is reason enough to stop before what the file aims at
+    is_cut = options.target is None and (options.iterations is not None or options.seconds is not None)
+    return (None if is_cut else target), stopping
+
+
+def _format_amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else format_small(value)
+
+
+def _name_spot(spot: HoldemSpot) -> str:
+    return f"{spot.betting_rules.first_street.name.lower()} {format_board(spot.board)}"
+
+
+def _describe_plan(plan: HoldemPlan) -> str:
+    root, num_boards = BoardFields(*plan.arrays.boards[0].tolist()), len(plan.arrays.boards)
+    return (
+        f"{_name_spot(plan.spot)}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
+        f"{len(plan.betting.nodes):,} betting nodes, {num_boards:,} board{'s' * (num_boards > 1)}"
+    )
+
+
+def _count_infosets(tree: HoldemTree) -> int:
+    """Returns the decisions of every hand on every board."""
+    streets = [StreetFields(*row) for row in tree.arrays.streets.tolist()]
+    boards = [BoardFields(*row) for row in tree.arrays.boards.tolist()]
+    return sum(
+        board.num_hands_0 * streets[board.street].num_nodes_0 + board.num_hands_1 * streets[board.street].num_nodes_1
+        for board in boards
+    )

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Betting lines as players write them, such as `check, bet 50%, call, [7h], check`, and the nodes that they lead to.
+
+Steps stand between commas: `check`, `call`, `fold`, `all-in`, a `bet` or `raise` with its size, and the cards that are
+dealt in brackets. A size is `50%` of the pot (after calling, added to the call), `2.5x` the bet, or chips in this
+round (`bet 250`, `raise to 700`), as in menus. It need not be exact: the nearest bet that the tree offers is meant, if
+it is near and no other is about as near.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from equipoise.core.errors import ConfigError, ParseError
+from equipoise.games.holdem.betting import (
+    CALL,
+    FOLD,
+    BettingRules,
+    Street,
+    bet_in_round,
+    legal_raises,
+    pot_after_call,
+    to_call,
+)
+from equipoise.games.holdem.betting_tree import DEALING, NO_PARENT, BettingNode, BettingTree, NodeKind
+from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board, format_board, parse_card
+from equipoise.games.holdem.menus import all_in_option
+
+__all__ = ["Line", "find_action", "format_line", "name_actions", "parse_decision", "parse_line"]
+
+TOLERANCE: Final = 0.1  # of a bet, beside one chip that rounding may cost
+CLEARLY: Final = 2.0  # so many times farther away must the next bet be
+CHECK_TEXT, CALL_TEXT, FOLD_TEXT, ALL_IN_TEXT = "check", "call", "fold", "all-in"
+SHORT: Final = {"x": CHECK_TEXT, "c": CALL_TEXT, "f": FOLD_TEXT, "a": ALL_IN_TEXT, "allin": ALL_IN_TEXT}
+BET: Final = re.compile(
+    r"(?P<verb>bets?|b|raises?|r)(?: *to)? *(?P<amount>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)? *(?P<unit>%|x|c|chips)?"
+    r"(?: of)?(?: pot)?"
+)
+CARDS: Final = re.compile(r"\[(.*)\]|((?:[2-9tjqka][cdhs])+)")
+NOTATION: Final = "write check, call, fold, all-in, bet 50%, bet 250, raise 2.5x, or a card as in [7h]"
+
+
+class Line(NamedTuple):
+    """A place in a spot: the betting so far and all cards on the board."""
+
+    node: int  # of the betting tree
+    board: tuple[int, ...]
+
+
+def parse_line(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> Line:
+    """Returns where a line leads.
+
+    Args:
+        text: steps between commas; nothing, or `root`, is the root.
+        tree: the bets that there are.
+        board: the cards at the root.
+        deck: what cards are of.
+    """
+    line = Line(0, tuple(board))
+    cleaned = text.strip().lower()
+    steps = (
+        [] if cleaned in ("", "root") else [step.strip() for step in re.sub(r"\[[^\]]*\]", _tidy, cleaned).split(",")]
+    )
+    for step in steps:
+        node = tree.nodes[line.node]
+        is_cards = CARDS.fullmatch(step) is not None
+        if is_cards or node.kind is NodeKind.STREET_END:
+            line = _deal(step, node, tree, line, deck, is_cards=is_cards)
+        else:
+            action = find_action(step, tree, line.node)
+            line = Line(node.children[node.actions.index(action)], line.board)
+    return line
+
+
+def parse_decision(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> Line:
+    """Returns where a line leads, as `parse_line` does; raises `ParseError` if nobody acts there."""
+    line = parse_line(text, tree, board, deck)
+    node = tree.nodes[line.node]
+    if node.kind is not NodeKind.DECISION:
+        hint = "; add the next card, as in [7h]" if node.kind is NodeKind.STREET_END else ""
+        raise ParseError(f"nobody acts after {format_line(tree, line)!r}, it is a {node.kind.value}{hint}")
+    return line
+
+
+def format_line(tree: BettingTree, line: Line) -> str:
+    """Returns a line as `parse_line` reads it; nothing for the root.
+
+    Args:
+        tree: the bets that there are.
+        line: the place; its board has the cards at the root first.
+    """
+    return ", ".join(_steps(tree, line))
+
+
+def name_actions(tree: BettingTree, node: int) -> tuple[str, ...]:
+    """Returns the actions at a decision as `parse_line` reads them: bets by their share of the pot if clear."""
+    return tuple(_name_action(tree.rules, tree.nodes[node], action) for action in tree.nodes[node].actions)
+
+
+def find_action(text: str, tree: BettingTree, node: int) -> int:
+    """Returns the action at a node that a step means; raises `ParseError` with what there is."""
+    place = tree.nodes[node]
+    step = text.strip().lower()
+    step = SHORT.get(step, step)
+    if place.kind is not NodeKind.DECISION:
+        raise ParseError(
+            f"line step {text!r}: nobody acts {_where(tree, node)}, the hand is over by {place.kind.value}"
+        )
+    passive = {CHECK_TEXT: CALL, CALL_TEXT: CALL, FOLD_TEXT: FOLD}
+    wrong = CHECK_TEXT if to_call(place.state) else CALL_TEXT
+    if step in passive and step != wrong and passive[step] in place.actions:
+        return passive[step]
+    action = None if step in passive else _find_raise(step, tree.rules, place)
+    if action is None:
+        there = ", ".join(name_actions(tree, node))
+        reason = "" if step in passive or step == ALL_IN_TEXT or BET.fullmatch(step) else f"; {NOTATION}"
+        raise ParseError(f"line step {text!r} is none of the actions {_where(tree, node)}: {there}{reason}")
+    return action
+
+
+def _tidy(match: re.Match[str]) -> str:
+    """Returns cards in brackets without commas and spaces, so that lines can be split at commas."""
+    return re.sub(r"[\s,]", "", match[0])
+
+
+def _deal(step: str, node: BettingNode, tree: BettingTree, line: Line, deck: Deck, *, is_cards: bool) -> Line:
+    """Returns the line after cards that a step names."""
+    if node.kind is not NodeKind.STREET_END:
+        raise ParseError(
+            f"line step {step!r} deals cards {_where(tree, line.node)}, where a player acts or the hand is over"
+        )
+    street = Street(node.state.street + 1)
+    missing = street.num_board_cards - len(line.board)
+    if not is_cards:
+        example = "[7h]" if missing == 1 else "[Ks7h2d]"
+        raise ParseError(f"line step {step!r} needs the {street.name.lower()} before it, written as in {example}")
+    letters = step.strip("[]")
+    if len(letters) != 2 * missing:
+        raise ParseError(f"the {street.name.lower()} has {missing} card{'s' * (missing > 1)}, got {step!r}")
+    cards = tuple(parse_card(letters[i : i + 2], deck) for i in range(0, len(letters), 2))
+    board = (*line.board, *cards)
+    try:
+        check_board(board, deck)
+    except ConfigError as error:
+        raise ParseError(f"line step {step!r}: {error}") from None
+    return Line(node.children[0], board)
+
+
+def _find_raise(step: str, rules: BettingRules, node: BettingNode) -> int | None:
+    """Returns the bet or raise that a step means, None if there is no such bet or it is not clear which."""
+    raises = [action for action in node.actions if action > CALL]
+    if not raises:
+        return None
+    all_in = all_in_option(node.state, legal_raises(rules, node.state))
+    if step == ALL_IN_TEXT:
+        return all_in if all_in in raises else None
+    match = BET.fullmatch(step)
+    bet = bet_in_round(node.state)
+    if match is None or match["verb"].startswith("r") != bool(bet):
+        return None
+    if match["amount"] is None:
+        return raises[0] if len(raises) == 1 and match["unit"] is None else None
+    total = _total(float(match["amount"]), match["unit"], node)
+    if total is None:
+        return None
+    # sizes are fitted to the rules as those of menus are
+    fitted = min(max(total, legal_raises(rules, node.state).start), all_in)
+    return _nearest(raises, fitted, max(1.0, TOLERANCE * abs(total - node.state.price)))
+
+
+def _total(amount: float, unit: str | None, node: BettingNode) -> float | None:
+    """Returns the total that a size raises to, None for a multiple of no bet."""
+    state = node.state
+    if unit == "%":
+        return state.price + amount * pot_after_call(state) / 100
+    if unit == "x":
+        return state.base + amount * bet_in_round(state) if bet_in_round(state) else None
+    return state.base + amount
+
+
+def _nearest(raises: Sequence[int], total: float, tolerance: float) -> int | None:
+    """Returns the raise nearest to a total, None if it is not near, or another is about as near."""
+    first, *others = sorted(raises, key=lambda action: abs(action - total))
+    distance = abs(first - total)
+    is_clear = not others or abs(others[0] - total) > CLEARLY * distance
+    return first if distance <= tolerance and is_clear else None
+
+
+def _name_action(rules: BettingRules, node: BettingNode, action: int) -> str:
+    state = node.state
+    if action <= CALL:
+        return FOLD_TEXT if action == FOLD else (CALL_TEXT if to_call(state) else CHECK_TEXT)
+    if action == all_in_option(state, legal_raises(rules, state)):
+        return ALL_IN_TEXT
+    verb = "raise" if bet_in_round(state) else "bet"
+    percent = 100 * (action - state.price) / pot_after_call(state)
+    for name in (f"{verb} {percent:.0f}%", f"{verb} {percent:.1f}%"):
+        if _find_raise(name, rules, node) == action:
+            return name
+    return f"{'raise to' if bet_in_round(state) else 'bet'} {action - state.base}"
+
+
+def _steps(tree: BettingTree, line: Line) -> Iterator[str]:
+    path = []
+    node = tree.nodes[line.node]
+    while node.parent != NO_PARENT:
+        path.append(node)
+        node = tree.nodes[node.parent]
+    for node in reversed(path):
+        above = tree.nodes[node.parent]
+        if node.action == DEALING:
+            first, last = above.state.street.num_board_cards, node.state.street.num_board_cards
+            yield f"[{format_board(line.board[first:last])}]"
+        else:
+            yield _name_action(tree.rules, above, node.action)
+
+
+def _where(tree: BettingTree, node: int) -> str:
+    """Returns a place in words, cards left open."""
+    steps = [step for step in _steps(tree, Line(node, ())) if step != "[]"]
+    return f"after {', '.join(steps)!r}" if steps else "at the root"
