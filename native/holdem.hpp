@@ -173,7 +173,7 @@ class HoldemSweep {
   }
 
  private:
-  static constexpr std::int32_t kBlockPacks = 4;  // 32 columns: the sums of 52 cards stay in the first-level cache
+  static constexpr std::int32_t kBlockPacks = 8;  // 64 columns: the sums of 52 cards stay in the first-level cache
   using Vector = Pack<Real>;
 
   const HoldemForm& form_;
@@ -280,20 +280,62 @@ class HoldemSweep {
     rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector lines[kPackSize];
       for (int i = 0; i < kPackSize; ++i) lines[i] = load_pack<Real>(from + start + row[i] * stride);
-      transpose<Real>(lines);
+      transpose(lines);
       const int count = std::min(kPackSize, num_lines - pack * kPackSize);
       for (int i = 0; i < count; ++i) worker.reach[pack * kPackSize + i] = lines[i];
     });
   }
 
+  // Calls `work` with the number of actions as a constant where decisions often have it, else with 0.
+  template <typename Work>
+  [[gnu::always_inline]] static void with_actions(int num_actions, Work&& work) {
+    switch (num_actions) {
+      case 2:
+        return work.template operator()<2>();
+      case 3:
+        return work.template operator()<3>();
+      case 4:
+        return work.template operator()<4>();
+      default:
+        return work.template operator()<0>();
+    }
+  }
+
   // Fills strategy and the slots of own actions.
   void play(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
+    const HoldemStreet& street = form_.streets[board.street];
+    const HoldemPolicy<Cell>& policy = task_.policy;
+    const HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
+    const bool is_plain = policy.policy_map == PolicyMap::regret_matching && !policy.last_regret.cells &&
+                          policy.fallback[player] == Fallback::uniform && locks.begin == locks.end;
+    if (!is_plain) return play_by_rule(board, player, tile, locks, worker);
+    // pointers of its own: as far as the compiler knows, packs are stored anywhere
+    const Cell* const sums = policy.sums.cells + first_cell(board, player, tile);
+    Vector* const reach = worker.reach;
+    Vector* const actions = reach + street.num_lines;
+    Vector* const strategy = worker.strategy;
+    const HoldemNode* const end = street.nodes[player] + street.num_nodes[player];
+    for (const HoldemNode* next = street.nodes[player]; next != end; ++next) {
+      const HoldemNode node = *next;
+      with_actions(node.num_actions, [&]<int fixed_actions>() {
+        const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
+        const Vector arriving = reach[node.source];
+        Vector* const chosen = strategy + node.first_cell;
+        match_regrets<fixed_actions>(
+            num_actions, [&](int a) { return load_pack<Real>(sums + (node.first_cell + a) * kPackSize); }, chosen);
+        for (int a = 0; a < num_actions; ++a) actions[node.first_cell + a] = arriving * chosen[a];
+      });
+    }
+  }
+
+  // The same under any rule and with locks.
+  [[gnu::noinline]] void play_by_rule(const HoldemBoard& board, int player, std::int64_t tile, HoldemLockWalk locks,
+                                      HoldemWorker<Real>& worker) const {
     const HoldemStreet& street = form_.streets[board.street];
     const std::int64_t first = first_cell(board, player, tile);
     const std::int64_t block = first_block(board, player, tile);
     const Fallback fallback = task_.policy.fallback[player];
     Vector* const actions = worker.reach + street.num_lines;
-    HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
     for (std::int32_t n = 0; n < street.num_nodes[player]; ++n) {
       const HoldemNode& node = street.nodes[player][n];
       const Vector arriving = worker.reach[node.source];
@@ -310,7 +352,7 @@ class HoldemSweep {
     for (int a = 0; a < node.num_actions; ++a) {
       const Vector given = load_pack<Real>(form_.locked_strategy + lock.first_strategy + a * kPackSize);
       for (int hand = 0; hand < kPackSize; ++hand) {
-        if (lock.holds(hand)) strategy[a][hand] = given[hand];
+        if (lock.holds(hand)) set_lane(strategy[a], hand, given[hand]);
       }
     }
   }
@@ -323,7 +365,7 @@ class HoldemSweep {
     const Vector last = load_pack<Real>(policy.last_regret.cells + cell);
     if constexpr (!kIsScaled<Cell>) return sums + last;
     const auto powers = [&](const HoldemTable<const Cell>& table) {
-      return __builtin_convertvector(load_powers(table.exponents + place.block * kPackSize), Vector);
+      return convert_pack<Real>(load_powers(table.exponents + place.block * kPackSize));
     };
     return sums * powers(policy.sums) + last * powers(policy.last_regret);
   }
@@ -331,41 +373,32 @@ class HoldemSweep {
   [[gnu::always_inline]] void form_strategy(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                             Vector* __restrict strategy) const {
     if (task_.policy.policy_map == PolicyMap::normal_hedge) return hedge_regrets(node, place, fallback, strategy);
-    switch (node.num_actions) {
-      case 2:
-        return match_regrets<2>(node, place, fallback, strategy);
-      case 3:
-        return match_regrets<3>(node, place, fallback, strategy);
-      case 4:
-        return match_regrets<4>(node, place, fallback, strategy);
-      default:
-        return match_regrets<0>(node, place, fallback, strategy);
-    }
+    match_regrets<0>(node.num_actions, [&](int a) { return load_sums(place, a); }, strategy);
+    if (fallback == Fallback::argmax) play_best(node, place, strategy);
   }
 
-  template <int fixed_actions>
-  [[gnu::always_inline]] void match_regrets(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
-                                            Vector* __restrict strategy) const {
-    const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
+  // Overwrites `strategy` with the positive sums, `load(action)`, in proportion.
+  template <int fixed_actions, typename Load>
+  [[gnu::always_inline]] static void match_regrets(int num_actions, Load&& load, Vector* __restrict strategy) {
+    Vector kept[std::max(fixed_actions, 1)];  // in registers, if their number is known
+    Vector* const positive = fixed_actions > 0 ? kept : strategy;
     Vector total{};
     for (int a = 0; a < num_actions; ++a) {
-      const Vector sums = load_sums(place, a);
-      const Vector positive = sums > Real{0} ? sums : Vector{};
-      strategy[a] = positive;
-      total += positive;
+      const Vector sum = load(a);
+      positive[a] = choose(sum > Real{0}, sum, Vector{});
+      total += positive[a];
     }
     const Vector inverse = Real{1} / total;
     const Vector share = fill_pack(Real{1} / static_cast<Real>(num_actions));
     // totals too small to be normal count as none: their inverse is infinite
     const auto is_matched = total >= std::numeric_limits<Real>::min();
-    for (int a = 0; a < num_actions; ++a) strategy[a] = is_matched ? strategy[a] * inverse : share;
-    if (fallback == Fallback::argmax) play_best(node, place, strategy);
+    for (int a = 0; a < num_actions; ++a) strategy[a] = choose(is_matched, positive[a] * inverse, share);
   }
 
   [[gnu::noinline]] void hedge_regrets(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                        Vector* __restrict strategy) const {
     for (int a = 0; a < node.num_actions; ++a) strategy[a] = load_sums(place, a);
-    normal_hedge_packs<Real>(node.num_actions, strategy);
+    normal_hedge_packs(node.num_actions, strategy);
     if (fallback == Fallback::argmax) play_best(node, place, strategy);
   }
 
@@ -380,7 +413,7 @@ class HoldemSweep {
       }
       if (largest >= std::numeric_limits<Real>::min()) continue;
       fall_back(Fallback::argmax, node.num_actions, row, chosen);
-      for (int a = 0; a < node.num_actions; ++a) strategy[a][hand] = static_cast<Real>(chosen[a]);
+      for (int a = 0; a < node.num_actions; ++a) set_lane(strategy[a], hand, static_cast<Real>(chosen[a]));
     }
   }
 
@@ -392,7 +425,7 @@ class HoldemSweep {
     rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector columns[kPackSize];
       for (int i = 0; i < kPackSize; ++i) columns[i] = reach[slot[pack * kPackSize + i]];
-      transpose<Real>(columns);
+      transpose(columns);
       Real* const to = out + start + tile * kPackSize * stride;
       for (int i = 0; i < kPackSize; ++i) store_pack<Real>(to + i * stride, columns[i]);
     });
@@ -405,7 +438,9 @@ class HoldemSweep {
     const BlockLayout from = layout(board, 1 - player, ends, member);
     const BlockLayout to = layout(board, player, ends, member);
     const HandList own = form_.hands(board, player), other = form_.hands(board, 1 - player);
-    for (std::int32_t block = member.thread; block < to.num_blocks(); block += member.size) {
+    // where blocks do not come out even, folds give the one more to the first thread and showdowns to the last
+    const int first = kind == TerminalKind::fold ? member.thread : member.size - 1 - member.thread;
+    for (std::int32_t block = first; block < to.num_blocks(); block += member.size) {
       const double* const rake = ends.rake ? ends.rake + block * to.block_packs * kPackSize : nullptr;
       evaluate_block<Real>(kind, to.width(block), own, other, rake, reach + from.block_start(block),
                            value + to.block_start(block));
@@ -478,11 +513,11 @@ class HoldemSweep {
     Vector* const value = worker.value;
     rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector columns[kPackSize];
-      for (int i = 0; i < kPackSize; ++i) columns[i] = load_pack<Real>(from + start + row[i] * stride);
-      transpose<Real>(columns);
+      const Vector scale = load_pack<Real>(ends.scale[player] + pack * kPackSize);
+      for (int i = 0; i < kPackSize; ++i) columns[i] = load_pack<Real>(from + start + row[i] * stride) * scale;
+      transpose(columns);
       const std::int32_t* const slot = ends.slot[player] + pack * kPackSize;
-      const double* const scale = ends.scale[player] + pack * kPackSize;
-      for (int i = 0; i < kPackSize; ++i) value[slot[i]] += columns[i] * static_cast<Real>(scale[i]);
+      for (int i = 0; i < kPackSize; ++i) value[slot[i]] += columns[i];
     });
   }
 
@@ -495,79 +530,90 @@ class HoldemSweep {
     // the same hands but for the names of suits round alike, and stay the same
     Dither dither(static_cast<std::uint64_t>(side.first_hand) ^ static_cast<std::uint64_t>(task_.t) << 40,
                   form_.value_row + side.first_hand + tile * kPackSize);
+    const Step step(task_, street.num_lines, worker);
+    const HoldemNode* const nodes = street.nodes[player];
     for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
-      const HoldemNode& node = street.nodes[player][n];
+      const HoldemNode node = nodes[n];
       const HoldemPlace place{first + node.first_cell * kPackSize, block + n};
       if (const HoldemLock* lock = locks.meet_backwards(node)) {
-        update_locked(street, node, *lock, place, dither, worker);
+        update_locked(street.num_lines, node, *lock, place, dither, worker);
         continue;
       }
-      switch (node.num_actions) {
-        case 2:
-          update_node<2>(street, node, place, dither, worker);
-          break;
-        case 3:
-          update_node<3>(street, node, place, dither, worker);
-          break;
-        case 4:
-          update_node<4>(street, node, place, dither, worker);
-          break;
-        default:
-          update_node<0>(street, node, place, dither, worker);
-      }
+      with_actions(node.num_actions, [&]<int fixed_actions>() { update_node<fixed_actions>(step, node, place, dither); });
     }
   }
 
+  // What all decisions of a tile share; a copy, because as far as the compiler knows packs are stored anywhere.
+  struct Step {
+    Vector positive, negative, floor;
+    Real decay, weight;
+    bool is_optimistic;
+    HoldemTables<Cell> tables;
+    const Vector* strategy;  // over cells
+    const Vector* reach;
+    Vector* value;
+    Vector* slot_value;
+
+    Step(const HoldemTask<Cell>& task, std::int32_t num_lines, const HoldemWorker<Real>& worker)
+        : positive(fill_pack(static_cast<Real>(task.discount.positive))),
+          negative(fill_pack(static_cast<Real>(task.discount.negative))),
+          floor(fill_pack(static_cast<Real>(task.rule.floor()))),
+          decay(static_cast<Real>(task.discount.average_decay)),
+          weight(static_cast<Real>(task.discount.average_weight)),
+          is_optimistic(task.rule.is_optimistic),
+          tables(task.tables),
+          strategy(worker.strategy),
+          reach(worker.reach + num_lines),
+          value(worker.value + num_lines),
+          slot_value(worker.value) {}
+  };
+
   // Leaves the rows of locked hands as they are.
-  [[gnu::noinline]] void update_locked(const HoldemStreet& street, const HoldemNode& node, const HoldemLock& lock,
-                                       const HoldemPlace& place, Dither& dither, HoldemWorker<Real>& worker) {
-    const HoldemTables<Cell>& tables = task_.tables;
+  [[gnu::noinline]] void update_locked(std::int32_t num_lines, const HoldemNode& node, const HoldemLock& lock,
+                                       const HoldemPlace& place, Dither& dither, const HoldemWorker<Real>& worker) {
+    const Step step(task_, num_lines, worker);
+    const HoldemTables<Cell>& tables = step.tables;
     Cell regrets[kMaxActions * kPackSize], last[kMaxActions * kPackSize];
     typename AverageOf<Cell>::Type averages[kMaxActions * kPackSize];
     const int size = node.num_actions * kPackSize;
     std::copy_n(tables.regret_sum.cells + place.cell, size, regrets);
     std::copy_n(tables.strategy_sum.cells + place.cell, size, averages);
-    if (task_.rule.is_optimistic) std::copy_n(tables.last_regret.cells + place.cell, size, last);
-    update_node<0>(street, node, place, dither, worker);
+    if (step.is_optimistic) std::copy_n(tables.last_regret.cells + place.cell, size, last);
+    update_node<0>(step, node, place, dither);
     for (int i = 0; i < size; ++i) {
       if (!lock.holds(i % kPackSize)) continue;
       tables.regret_sum.cells[place.cell + i] = regrets[i];
       tables.strategy_sum.cells[place.cell + i] = averages[i];
-      if (task_.rule.is_optimistic) tables.last_regret.cells[place.cell + i] = last[i];
+      if (step.is_optimistic) tables.last_regret.cells[place.cell + i] = last[i];
     }
   }
 
   template <int fixed_actions>
-  [[gnu::always_inline]] void update_node(const HoldemStreet& street, const HoldemNode& node, const HoldemPlace& place,
-                                          Dither& dither, HoldemWorker<Real>& worker) {
+  [[gnu::always_inline]] static void update_node(const Step& step, const HoldemNode& node, const HoldemPlace& place,
+                                                 Dither& dither) {
     constexpr int most = fixed_actions > 0 ? fixed_actions : kMaxActions;
     const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
-    const Vector positive = fill_pack(static_cast<Real>(task_.discount.positive));
-    const Vector negative = fill_pack(static_cast<Real>(task_.discount.negative));
-    const Vector floor = fill_pack(static_cast<Real>(task_.rule.floor()));
-    const Real decay = static_cast<Real>(task_.discount.average_decay);
-    const Real weight = static_cast<Real>(task_.discount.average_weight);
-    const Vector* const value = worker.value + street.num_lines + node.first_cell;
-    const Vector* const reach = worker.reach + street.num_lines + node.first_cell;
-    const Vector* const strategy = worker.strategy + node.first_cell;
-    BlockWriter<Real, Cell, most> regrets(task_.tables.regret_sum, place.cell, place.block);
-    BlockWriter<Real, typename AverageOf<Cell>::Type, most> averages(task_.tables.strategy_sum, place.cell, place.block);
+    const Vector* const value = step.value + node.first_cell;
+    const Vector* const reach = step.reach + node.first_cell;
+    const Vector* const strategy = step.strategy + node.first_cell;
+    BlockWriter<Real, Cell, most> regrets(step.tables.regret_sum, place.cell, place.block);
+    BlockWriter<Real, typename AverageOf<Cell>::Type, most> averages(step.tables.strategy_sum, place.cell, place.block);
     Vector expected{};
     for (int a = 0; a < num_actions; ++a) expected += strategy[a] * value[a];
     for (int a = 0; a < num_actions; ++a) {
       const Vector stored = regrets.load(a);
-      const Vector updated = stored * (stored > Real{0} ? positive : negative) + (value[a] - expected);
-      regrets.put(a, updated > floor ? updated : floor);
-      averages.put(a, averages.load(a) * decay + reach[a] * weight);
+      const Vector updated = stored * choose(stored > Real{0}, step.positive, step.negative) + (value[a] - expected);
+      regrets.put(a, choose(updated > step.floor, updated, step.floor));
+      averages.put(a, averages.load(a) * step.decay + reach[a] * step.weight);
     }
     regrets.finish(num_actions, dither);
     averages.finish(num_actions, dither);
-    if (task_.rule.is_optimistic) {
-      BlockWriter<Real, Cell, most> last(task_.tables.last_regret, place.cell, place.block);
+    if (step.is_optimistic) {
+      BlockWriter<Real, Cell, most> last(step.tables.last_regret, place.cell, place.block);
       for (int a = 0; a < num_actions; ++a) last.put(a, value[a] - expected);
       last.finish(num_actions, dither);
     }
-    worker.value[node.source] += expected;
+    step.slot_value[node.source] += expected;
   }
 
   void expect(const HoldemStreet& street, int player, HoldemWorker<Real>& worker) const {
@@ -584,7 +630,7 @@ class HoldemSweep {
       const HoldemNode& node = street.nodes[player][n];
       const Vector* const value = worker.value + street.num_lines + node.first_cell;
       Vector best = value[0];
-      for (std::int32_t a = 1; a < node.num_actions; ++a) best = value[a] > best ? value[a] : best;
+      for (std::int32_t a = 1; a < node.num_actions; ++a) best = choose(value[a] > best, value[a], best);
       if (const HoldemLock* lock = locks.meet_backwards(node)) keep_locked(*lock, node, value, best);
       worker.value[node.source] += best;
     }
@@ -598,7 +644,7 @@ class HoldemSweep {
       expected += value[a] * load_pack<Real>(form_.locked_strategy + lock.first_strategy + a * kPackSize);
     }
     for (int hand = 0; hand < kPackSize; ++hand) {
-      if (lock.holds(hand)) best[hand] = expected[hand];
+      if (lock.holds(hand)) set_lane(best, hand, expected[hand]);
     }
   }
 
@@ -629,7 +675,7 @@ class HoldemSweep {
         const std::int32_t line = pack * kPackSize + i;
         lines[i] = line < num_lines ? worker.value[line] : Vector{};
       }
-      transpose<Real>(lines);
+      transpose(lines);
       for (int i = 0; i < num_hands; ++i) {
         Real* const to = out + start + row[i] * stride;
         store_pack<Real>(to, load_pack<Real>(to) + lines[i] * num_images);
@@ -648,7 +694,7 @@ class HoldemSweep {
   }
 
  public:
-  static constexpr int kMaxActions = 64;
+  static constexpr int kMaxActions = kMaxPackActions;
 };
 
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once.

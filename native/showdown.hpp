@@ -51,7 +51,7 @@ struct CardSums {
 
   // Differences no larger than rounding are zero: a hand that meets nobody must not play on noise.
   [[gnu::always_inline]] Pack<Real> clean(const Pack<Real>& rest, int k) const {
-    return rest > total[k] * kNoise ? rest : Pack<Real>{};
+    return choose(rest > total[k] * kNoise, rest, Pack<Real>{});
   }
 
   static constexpr Real kNoise = 16 * std::numeric_limits<Real>::epsilon();
@@ -121,7 +121,7 @@ void subtract_rake(const HandList& own, const HandList& other, const double* rak
 
 enum class TerminalKind { showdown, fold };
 
-// One block of 1 to 4 packs of columns. With rake a showdown is worth, in stakes, the reach of weaker hands minus
+// One block of 1 to 8 packs of columns. With rake a showdown is worth, in stakes, the reach of weaker hands minus
 // that of stronger ones minus `rake` times that of all: winner, loser and who splits the pot are each short of the
 // same chips, once the stake is what the winner gets beyond a split.
 template <typename Real>
@@ -139,8 +139,16 @@ void evaluate_block(TerminalKind kind, int width, const HandList& own, const Han
       return evaluate.template operator()<2>();
     case 3:
       return evaluate.template operator()<3>();
-    default:
+    case 4:
       return evaluate.template operator()<4>();
+    case 5:
+      return evaluate.template operator()<5>();
+    case 6:
+      return evaluate.template operator()<6>();
+    case 7:
+      return evaluate.template operator()<7>();
+    default:
+      return evaluate.template operator()<8>();
   }
 }
 
