@@ -207,7 +207,7 @@ def test_bad_discounting_is_refused(bad):
 
 
 def test_a_foreign_state_is_refused():
-    with pytest.raises(ConfigError, match=r"saved regret_sum must have shape \(26,\), got \(99,\)"):
+    with pytest.raises(ConfigError, match=r"saved regret_sum must have shape \(26,\) of float64, got \(99,\)"):
         make_solver(KUHN).restore(make_solver(KUHN3).state())
 
 

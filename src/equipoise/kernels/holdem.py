@@ -149,7 +149,7 @@ class HoldemKernel:
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
             check_array(name, values, np.float64, shape)
-        self._form = _native.HoldemForm(
+        self.form = _native.HoldemForm(
             arrays.boards,
             arrays.cards,
             [array for array, _ in integers.values()],
@@ -176,7 +176,7 @@ class HoldemKernel:
         check_array("last_regret", tables.last_regret, dtype, (num_cells if rule.needs_last_regret else 0,))
         iterate = _native.holdem_iterate_float32 if dtype == np.float32 else _native.holdem_iterate_float64
         iterate(
-            self._form,
+            self.form,
             int(rule.policy_map),
             int(rule.fallback),
             rule.is_optimistic,
@@ -203,5 +203,5 @@ class HoldemKernel:
         check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = _native.holdem_evaluate_float32 if sums.dtype == np.float32 else _native.holdem_evaluate_float64
-        evaluate(self._form, is_best_response, sums, num_threads, *values)
+        evaluate(self.form, is_best_response, sums, num_threads, *values)
         return values

@@ -20,7 +20,7 @@ from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.trees.holdem import HoldemTree
 
-__all__ = ["HoldemSolver", "estimate_holdem_bytes", "evaluate_holdem"]
+__all__ = ["HoldemSolver", "check_table_dtype", "estimate_holdem_bytes", "evaluate_holdem"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -51,6 +51,12 @@ def evaluate_holdem(
     )
 
 
+def check_table_dtype(dtype: npt.DTypeLike, purpose: str) -> None:
+    """Raises `ConfigError` unless tables can have this dtype."""
+    if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ConfigError(f"dtype must be float32 or float64 for {purpose}, got {np.dtype(dtype)}")
+
+
 class HoldemSolver:
     """A run of full-width CFR on a hold'em tree, advanced by `iterate`."""
 
@@ -66,8 +72,7 @@ class HoldemSolver:
         self.rule = DCFR() if rule is None else rule
         if num_threads < 1:
             raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
-        if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ConfigError(f"dtype must be float32 or float64, got {np.dtype(dtype)}")
+        check_table_dtype(dtype, "full-width solving")
         if self.rule.kernel.policy_map is PolicyMap.HEDGE:
             raise ConfigError("rule hedge is not offered on hold'em trees: it keeps a scale per information state")
         self.tree = tree

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,19 @@ from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKe
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.trees.history import HistoryTree
 
-__all__ = ["DiscountKind", "Discounting", "MCCFRConfig", "MCCFRSolver", "Scheme", "lay_out_for_sampling"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = [
+    "DiscountKind",
+    "Discounting",
+    "MCCFRConfig",
+    "MCCFRSolver",
+    "Scheme",
+    "lay_out_for_sampling",
+    "restore_tables",
+    "run_periods",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -82,6 +95,46 @@ class MCCFRConfig:
         scheme = self.scheme.name.lower().replace("_", "-")
         kind = self.discounting.kind
         return f"mccfr-{scheme}" if kind is DiscountKind.NONE else f"{kind.value}-mccfr-{scheme}"
+
+
+class PeriodicRun(Protocol):
+    """A sampled run whose sums are discounted by periods of nodes touched."""
+
+    config: MCCFRConfig
+    iteration: int
+    period: int  # the one under way, from 1
+
+    @property
+    def nodes_touched(self) -> int:
+        """Returns the nodes visited so far."""
+        ...
+
+    @property
+    def sums(self) -> Sequence[npt.NDArray[np.floating[Any]]]:
+        """Returns the tables that are discounted."""
+        ...
+
+
+def run_periods(run: PeriodicRun, num_iterations: int, sample: Callable[[int, int], int]) -> None:
+    """Advances a run and discounts its sums in place whenever a period ends.
+
+    Args:
+        run: what is advanced.
+        num_iterations: how many iterations.
+        sample: runs at most so many iterations, none of which begins beyond a limit of nodes, and returns how many.
+    """
+    discounting = run.config.discounting
+    is_discounted = discounting.kind is not DiscountKind.NONE
+    goal = run.iteration + num_iterations
+    while run.iteration < goal:
+        node_limit = run.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT
+        run.iteration += sample(goal - run.iteration, node_limit)
+        while is_discounted and run.nodes_touched >= run.period * discounting.period_nodes:
+            factor = discounting.factor(run.period)
+            if factor != 1.0:
+                for table in run.sums:
+                    np.multiply(table, factor, out=table)
+            run.period += 1
 
 
 def lay_out_for_sampling(tree: HistoryTree) -> SamplingArrays:
@@ -172,25 +225,20 @@ class MCCFRSolver:
         """Returns the histories visited so far, terminals included."""
         return int(self.tables.nodes_touched[0])
 
+    @property
+    def sums(self) -> tuple[FloatArray, FloatArray]:
+        """Returns the tables that are discounted."""
+        return self.tables.regret_sum, self.tables.strategy_sum
+
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations and discounts the sums whenever a period ends."""
-        discounting = self.config.discounting
-        goal = self.iteration + num_iterations
-        while self.iteration < goal:
-            is_discounted = discounting.kind is not DiscountKind.NONE
-            self.iteration += self.sampling.iterate(
-                self.config.scheme,
-                self.tables,
-                goal - self.iteration,
-                exploration=self.config.exploration,
-                node_limit=self.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT,
-            )
-            while is_discounted and self.nodes_touched >= self.period * discounting.period_nodes:
-                factor = discounting.factor(self.period)
-                if factor != 1.0:
-                    self.tables.regret_sum[:] *= factor
-                    self.tables.strategy_sum[:] *= factor
-                self.period += 1
+        run_periods(
+            self,
+            num_iterations,
+            lambda count, node_limit: self.sampling.iterate(
+                self.config.scheme, self.tables, count, exploration=self.config.exploration, node_limit=node_limit
+            ),
+        )
 
     def average_strategy(self) -> FloatArray:
         """Returns `[Q]` the average strategy, the one that converges."""
@@ -213,11 +261,17 @@ class MCCFRSolver:
 
     def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
         """Overwrites the run with a saved state of the same tree and configuration."""
-        for field in dataclasses.fields(SamplingTables):
-            table = getattr(self.tables, field.name)
-            if field.name not in state or state[field.name].shape != table.shape:
-                got = state[field.name].shape if field.name in state else "nothing"
-                raise ConfigError(f"saved {field.name} must have shape {table.shape}, got {got}")
-            table[...] = state[field.name]
+        restore_tables(self.tables, state)
         self.iteration = int(state["iteration"])
         self.period = int(state["period"])
+
+
+def restore_tables(tables: DataclassInstance, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    """Overwrites the arrays of a dataclass with saved ones of the same names, shapes and dtypes."""
+    for field in dataclasses.fields(tables):
+        table = getattr(tables, field.name)
+        saved = state.get(field.name)
+        if saved is None or saved.shape != table.shape or saved.dtype != table.dtype:
+            got = "nothing" if saved is None else f"{saved.shape} of {saved.dtype}"
+            raise ConfigError(f"saved {field.name} must have shape {table.shape} of {table.dtype}, got {got}")
+        table[...] = saved
