@@ -181,6 +181,12 @@ class HoldemSweep {
       visit(board.first_child + child, index, worker, {0, 1, nullptr});
     }
     member.wait();
+    if (!street.is_last) {
+      for (int player = 0; player < 2; ++player) {
+        if (task_.is_active[player]) average_orbits(board, player, buffers, member);
+      }
+      member.wait();
+    }
     for (int player = 0; player < 2; ++player) {
       if (task_.is_active[player]) back_up(board, parent, player, buffers, worker, member);
     }
@@ -356,15 +362,10 @@ class HoldemSweep {
     const std::int64_t num_tiles = board.sides[player].num_tiles();
     const BlockLayout flats = flat_layout(board, player, member);
     const BlockLayout folds = layout(board, player, street.folds, member);
-    const int num_sums = street.is_last ? 1 : member.size;
     for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
       std::fill_n(worker.value, street.num_slots(player), Vector{});
       add_values(board, player, street.folds, player == 0 ? 1.0 : -1.0, folds, tile, buffers.fold_value[player].data(), worker);
-      for (int thread = 0; thread < num_sums; ++thread) {
-        const HoldemBuffers<Real>& source =
-            street.is_last || parent >= 0 ? buffers : workspace_.workers[thread].streets[board.street];
-        add_values(board, player, street.flats, 1.0, flats, tile, source.flat_value[player].data(), worker);
-      }
+      add_values(board, player, street.flats, 1.0, flats, tile, buffers.flat_value[player].data(), worker);
       switch (task_.purpose) {
         case HoldemPurpose::update:
           enter(board, parent, player, tile, true, worker);
@@ -380,6 +381,31 @@ class HoldemSweep {
           break;
       }
       hand_up(board, parent, player, tile, worker);
+    }
+  }
+
+  // Adds up what each thread's children handed up, and leaves in the first row of each orbit the mean of its rows: the
+  // group moves a child through the boards that it stands for, and a hand through its orbit, as often to each.
+  void average_orbits(const HoldemBoard& board, int player, HoldemBuffers<Real>& buffers, const HoldemMember& member) {
+    const HoldemSide& side = board.sides[player];
+    const std::int32_t num_packs = form_.streets[board.street].flats.num_packs;
+    const std::int64_t stride = static_cast<std::int64_t>(num_packs) * kPackSize;
+    const auto begin = member.begin(num_packs), end = member.end(num_packs);
+    const std::int32_t* const first_row = form_.value_row + side.first_hand;
+    Real* const out = buffers.flat_value[player].data();
+    for (std::int64_t row = 0, next = 0; row < side.num_hands; row = next) {
+      for (next = row + 1; next < side.num_hands && first_row[next] == row;) ++next;
+      if (next == row + 1 && member.size == 1) continue;
+      const Real share = Real{1} / static_cast<Real>(next - row);
+      for (std::int64_t at = row * stride + begin * kPackSize; at < row * stride + end * kPackSize; at += kPackSize) {
+        Vector total{};
+        for (int thread = 0; thread < member.size; ++thread) {
+          const Real* const from =
+              member.size == 1 ? out : workspace_.workers[thread].streets[board.street].flat_value[player].data();
+          for (std::int64_t same = 0; same < next - row; ++same) total += load_pack<Real>(from + at + same * stride);
+        }
+        store_pack<Real>(out + at, total * share);
+      }
     }
   }
 
@@ -465,7 +491,7 @@ class HoldemSweep {
     }
   }
 
-  // Adds the values of entering lines to the board above, for every board that this one stands for.
+  // Adds the values of entering lines to the board above, times the boards that this one stands for.
   void hand_up(const HoldemBoard& board, std::int64_t parent, int player, std::int64_t tile,
                HoldemWorker<Real>& worker) {
     const HoldemSide& side = board.sides[player];
@@ -477,7 +503,9 @@ class HoldemSweep {
     const BlockLayout rows = row_layout(above.sides[player], form_.streets[above.street].flats);
     Real* const out = worker.streets[above.street].flat_value[player].data();
     const auto num_hands = static_cast<int>(std::min<std::int64_t>(kPackSize, side.num_hands - tile * kPackSize));
+    const std::int32_t* const row = form_.parent_row + side.first_hand + tile * kPackSize;
     const std::int32_t num_lines = form_.streets[board.street].num_lines;
+    const Real num_images = static_cast<Real>(board.num_images);
     rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector lines[kPackSize];
       for (int i = 0; i < kPackSize; ++i) {
@@ -485,12 +513,9 @@ class HoldemSweep {
         lines[i] = line < num_lines ? worker.value[line] : Vector{};
       }
       transpose<Real>(lines);
-      for (std::int64_t image = 0; image < board.num_images; ++image) {
-        const std::int32_t* const row = form_.target + side.first_target + image * side.num_rows() + tile * kPackSize;
-        for (int i = 0; i < num_hands; ++i) {
-          Real* const to = out + start + row[i] * stride;
-          store_pack<Real>(to, load_pack<Real>(to) + lines[i]);
-        }
+      for (int i = 0; i < num_hands; ++i) {
+        Real* const to = out + start + row[i] * stride;
+        store_pack<Real>(to, load_pack<Real>(to) + lines[i] * num_images);
       }
     });
   }

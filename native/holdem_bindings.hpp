@@ -48,7 +48,7 @@ struct BoundHoldemForm {
   BoundHoldemForm(Array<const std::int64_t> board_fields, Cards hand_cards, std::vector<Ints> int_arrays,
                   std::vector<Doubles> double_arrays)
       : boards(board_fields), cards(hand_cards), ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
-    static_assert(sizeof(HoldemBoard) == 12 * sizeof(std::int64_t));
+    static_assert(sizeof(HoldemBoard) == 10 * sizeof(std::int64_t));
     static_assert(sizeof(HoldemNode) == 3 * sizeof(std::int32_t));
     streets = view_streets(ints, doubles);
     form.num_streets = static_cast<std::int32_t>(streets.size());
@@ -60,7 +60,6 @@ struct BoundHoldemForm {
     form.same_hand = ints[5].data();
     form.parent_row = ints[6].data();
     form.value_row = ints[7].data();
-    form.target = ints[8].data();
     form.root_reach[0] = doubles[2].data();
     form.root_reach[1] = doubles[3].data();
   }

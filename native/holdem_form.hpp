@@ -40,9 +40,8 @@ struct HoldemStreet {
 // One player's part of a board. Hands come in tiles of eight, the last one filled up by repeating its last hand.
 struct HoldemSide {
   std::int64_t num_hands;
-  std::int64_t first_hand;    // into the arrays over hands
-  std::int64_t first_cell;    // into the tables: [tile, cell, hand of the tile]
-  std::int64_t first_target;  // into `target`: [image, hand]
+  std::int64_t first_hand;  // into the arrays over hands
+  std::int64_t first_cell;  // into the tables: [tile, cell, hand of the tile]
 
   std::int64_t num_tiles() const { return (num_hands + kPackSize - 1) / kPackSize; }
   std::int64_t num_rows() const { return num_tiles() * kPackSize; }
@@ -65,9 +64,9 @@ struct HoldemForm {
   const std::int32_t* strength = nullptr;   // [X] ascending on boards of the last street
   const std::int32_t* same_hand = nullptr;  // [X] row of the same cards on the other side of the board, or -1
   const std::int32_t* parent_row = nullptr;  // [X] row of the hand on the board above
-  const std::int32_t* value_row = nullptr;   // [X] row of the first hand that is the same but for the names of suits
-  const std::int32_t* target = nullptr;      // rows of the board above that a hand's values are added to
-  const double* root_reach[2] = {};          // [rows] weights of the ranges, scaled
+  // [X] row of the first hand that is the same but for the names of suits; where cards follow, such hands are neighbours
+  const std::int32_t* value_row = nullptr;
+  const double* root_reach[2] = {};  // [rows] weights of the ranges, scaled
 
   HandList hands(const HoldemBoard& board, int player) const {
     const HoldemSide& side = board.sides[player];

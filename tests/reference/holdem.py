@@ -5,6 +5,9 @@ The twin of native/holdem.hpp is CFR over single histories, which knows nothing 
 Regrets of a history tree carry the chances of the own hand and of the cards dealt since, ours do not.
 """
 
+import itertools
+import math
+
 import numpy as np
 
 from equipoise.games.holdem.cards import format_board, format_card
@@ -14,11 +17,21 @@ from equipoise.games.holdem.isomorphism import find_symmetries, hand_permutation
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import TILE
+from equipoise.kernels.holdem import TILE, BoardFields
+
+
+def first_cell(fields, player):
+    """Returns where the tables keep a player's hands on a board."""
+    return fields[BoardFields._fields.index(f"first_cell_{player}")]
+
+
+def num_hands(fields, player):
+    """Returns the hands of a player on a board."""
+    return fields[BoardFields._fields.index(f"num_hands_{player}")]
 
 
 def spot_of(game):
-    """Returns the spot that a `HoldemEndgame` plays."""
+    """Returns the spot that a game of hold'em for two plays."""
     ranges = Range.random(game._deck), Range.random(game._deck)
     if game.ranges:
         ranges = parse_ranges(game.ranges, game._deck, game._board)
@@ -29,6 +42,11 @@ def spot_of(game):
         ranges=ranges,
         menu=parse_menu(game.menu),
         big_blind=game.big_blind,
+        small_blind=game.small_blind,
+        ante=game.ante,
+        bet_sizes=game.bet_sizes,
+        max_raises=game.max_raises,
+        last_street=game.betting_rules.last_street,
         deck=game._deck,
     )
 
@@ -40,11 +58,21 @@ def public_text(tree, cards, index):
     while node.parent >= 0:
         above = tree.betting.nodes[node.parent]
         if node.state.street != above.state.street:
-            words.append(f"/{format_card(cards[node.state.street.num_board_cards - 1])}:")
+            new = cards[above.state.street.num_board_cards : node.state.street.num_board_cards]
+            words.append(f"/{''.join(map(format_card, new))}:")
         else:
             words.append({0: "f", 1: "c"}.get(node.action, f"r{node.action}"))
         node = above
-    return f"{format_board(tree.spot.board)}:{''.join(reversed(words))}"
+    start = f"{format_board(tree.spot.board)}:" if tree.spot.board else ""
+    return start + "".join(reversed(words))
+
+
+def chance_of(spot, cards):
+    """Returns the chance that a board comes after the spot's, given two hands."""
+    sizes = [size for size in (0, 3, 4, 5) if len(spot.board) <= size <= len(cards)]
+    return math.prod(
+        1 / math.comb(spot.deck.num_cards - 4 - few, many - few) for few, many in itertools.pairwise(sizes)
+    )
 
 
 class HoldemTwin:
@@ -60,8 +88,7 @@ class HoldemTwin:
         weights = [tree.spot.live_weights(player) for player in (0, 1)]
         for board, cards in enumerate(tree.boards):
             fields = tree.arrays.boards[board]
-            sizes = range(len(tree.spot.board), len(cards))
-            chance = np.prod([1.0 / (tree.spot.deck.num_cards - size - 4) for size in sizes]) / tree.pair_weight
+            chance = chance_of(tree.spot, cards) / tree.pair_weight
             for index, decision in tree.decisions.items():
                 if decision.street != fields[0]:
                     continue
@@ -72,7 +99,7 @@ class HoldemTwin:
                     infoset = infosets.get((player, f"{format_hand(hand, tree.spot.deck)}|{public}"))
                     if infoset is None:  # every hand of the other player shares a card with it
                         continue
-                    first = fields[6 + 4 * player] + (row // TILE) * num_cells * TILE + row % TILE
+                    first = first_cell(fields, player) + (row // TILE) * num_cells * TILE + row % TILE
                     for action in range(decision.num_actions):
                         cells.append(first + (decision.first_cell + action) * TILE)
                         sequences.append(history.first_sequence[infoset] + action)
@@ -97,8 +124,8 @@ def side_cells(tree, board, player):
     """Returns `[H, K]` where the tables keep a player's hands on a board, by (decision, action)."""
     fields = tree.arrays.boards[board]
     num_cells = tree.arrays.streets[fields[0], 2 + player]
-    rows = np.arange(fields[4 + 4 * player])
-    first = fields[6 + 4 * player] + (rows // TILE) * num_cells * TILE + rows % TILE
+    rows = np.arange(num_hands(fields, player))
+    first = first_cell(fields, player) + (rows // TILE) * num_cells * TILE + rows % TILE
     return first[:, None] + TILE * np.arange(num_cells)
 
 
@@ -113,13 +140,15 @@ def expand_table(merged, plain, table):
     spot = merged.spot
     group = find_symmetries(spot.board, spot.ranges, spot.deck)
     size = len(spot.board)
+    index = {cards: board for board, cards in enumerate(merged.boards)}
     out = np.zeros(plain.arrays.num_cells, table.dtype)
     for board, cards in enumerate(plain.boards):
         for permutation in group:
-            relabelled = (*spot.board, *permute_cards(cards[size:], permutation).tolist())
-            if relabelled in merged.boards:
+            dealt = permute_cards(cards[size:], permutation).tolist()
+            relabelled = (*spot.board, *sorted(dealt[:3]), *dealt[3:]) if not size else (*spot.board, *dealt)
+            if relabelled in index:
                 break
-        there = merged.boards.index(relabelled)
+        there = index[relabelled]
         numbers = hand_permutation(permutation, spot.deck)
         for player in (0, 1):
             row_of = {hand: row for row, hand in enumerate(merged.hands[there][player].tolist())}

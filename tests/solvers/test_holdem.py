@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.cards import DECKS, FULL_DECK, parse_board
+from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.cards import DECKS, FULL_DECK, Deck, parse_board
 from equipoise.games.holdem.equity import compute_equity
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
@@ -30,6 +31,7 @@ from equipoise.solvers.rules import (
     Optimistic,
     PredictiveCFRPlus,
 )
+from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem import build_holdem_tree
 from tests.reference.holdem import HoldemTwin, expand_table, spot_of, used_cells
@@ -50,6 +52,44 @@ SPOTS = {
         "stacks": (35, 60),
         "menu": "100%, a / a",
         "ranges": "AA,AhKh:0.5,QJs|TT,AsJs,AhKh:0.25",
+    },
+    "limit_flop": {
+        "deck": "TQK/chs",
+        "board": "",
+        "pot": 0,
+        "stacks": (100, 100),
+        "bet_sizes": (10, 10),
+        "max_raises": (1, 1),
+        "last_street": "flop",
+        "menu": "limit",
+        "ranges": "KK,QTs,KcQh:0.5|TT,KQs,QcTh",
+    },
+    "short_stacked_flop": {
+        "deck": "tiny",
+        "board": "",
+        "pot": 0,
+        "stacks": (30, 45),
+        "ante": 2,
+        "last_street": "flop",
+        "menu": "a",
+        "ranges": "AA,KK,AK:0.5,QJs|TT,JJ,AhTs,AK:0.25",
+    },
+    "preflop_to_turn": {
+        "deck": "tiny",
+        "board": "",
+        "pot": 0,
+        "stacks": (40, 40),
+        "last_street": "turn",
+        "menu": "a; flop: 100%, a",
+        "ranges": "AA,KQs:0.5,JTs|TT,AhJh,KhQs",
+    },
+    "push_or_fold": {
+        "deck": "TQK/chs",
+        "board": "",
+        "pot": 0,
+        "stacks": (40, 40),
+        "menu": "preflop: a; flop: none; turn: none; river: none",
+        "ranges": "KK,KcQc:0.5|TT,KQs",
     },
 }
 RULES = [
@@ -127,7 +167,7 @@ def test_twenty_iterations(rule, is_alternating):
 
 
 @pytest.mark.parametrize("rule", [CFR(), LinearCFR(), DCFR(), Optimistic(CFR())], ids=lambda rule: rule.name)
-@pytest.mark.parametrize("name", ["tiny_river", "tiny_turn", "small_turn"])
+@pytest.mark.parametrize("name", [name for name in SPOTS if name != "small_river"])
 def test_twenty_iterations_from_random_regrets(name, rule):
     # starting from none, actions of these few hands are worth exactly the same so often that rounding decides
     pair = twin(name)
@@ -148,7 +188,7 @@ def test_values_and_best_responses_of_a_random_strategy(name, num_threads):
     np.testing.assert_allclose(got.best_response_values, expected.best_response_values, rtol=0, atol=1e-10)
 
 
-def spot(board, ranges="random|random", *, menu="none", deck=FULL_DECK, pot=100, stacks=(200, 200)):
+def spot(board, ranges="random|random", *, menu="none", deck=FULL_DECK, pot=100, stacks=(200, 200), **others):
     first, second = (parse_range(text, deck) for text in ranges.split("|"))
     return HoldemSpot(
         board=parse_board(board, deck),
@@ -158,6 +198,7 @@ def spot(board, ranges="random|random", *, menu="none", deck=FULL_DECK, pot=100,
         menu=parse_menu(menu),
         big_blind=10,
         deck=deck,
+        **others,
     )
 
 
@@ -167,6 +208,24 @@ def test_without_bets_the_value_is_the_equity(board):
     value = HoldemSolver(build_holdem_tree(table)).evaluate().values[0]
     expected = compute_equity(*table.ranges, board=table.board).equity[0]
     assert value == pytest.approx((2 * expected - 1) * table.pot / 2, abs=1e-9)
+
+
+def test_before_the_flop_the_value_of_calling_is_the_equity():
+    deck = Deck("TQKA", "chs")
+    table = spot("", "AA, KQs:0.5, QT|QQ+, AT", deck=deck, pot=0, stacks=(100, 100), small_blind=10)
+    result = HoldemSolver(build_holdem_tree(table)).evaluate()
+    expected = compute_equity(*table.ranges, deck=deck).equity[0]
+    assert result.values[0] == pytest.approx((2 * expected - 1) * 10, abs=1e-9)
+
+
+def test_the_value_of_a_game_from_before_the_flop_is_that_of_the_linear_program():
+    pair = twin("limit_flop")
+    solver = HoldemSolver(pair.tree, dtype=np.float64)
+    solver.iterate(2000)
+    result = solver.evaluate()
+    low, high = -result.best_response_values[1], result.best_response_values[0]
+    assert low - 1e-9 <= solve_sequence_lp(pair.history).value <= high + 1e-9
+    assert high - low < 0.02
 
 
 def test_equal_ranges_split_the_pot():
@@ -184,16 +243,23 @@ def test_a_board_that_everybody_plays_is_worth_nothing():
 
 
 SYMMETRIC = {
-    "turn": ("9hThQhKh", "AA, KQ, 99, JT:0.5|QQ+, AJ, T9"),
-    "flop": ("9hThQh", "AA, KQ|QQ, AJ"),
-    "paired_flop": ("9hQcQs", "AA, KT|KK, AJ"),
+    "turn": ("9hThQhKh", "AA, KQ, 99, JT:0.5|QQ+, AJ, T9", {}),
+    "flop": ("9hThQh", "AA, KQ|QQ, AJ", {}),
+    "paired_flop": ("9hQcQs", "AA, KT|KK, AJ", {}),
+    "preflop": ("", "AA, KQ, 99, JTs:0.5|QQ+, AJ, T9", {"pot": 0, "last_street": Street.FLOP}),
+    "preflop_to_turn": (
+        "",
+        "AA, KQs, AhKh|QQ, ATs, AhTh",
+        {"pot": 0, "last_street": Street.TURN, "deck": Deck("TQKA", "chs")},
+    ),
 }
 
 
 @pytest.mark.parametrize("case", SYMMETRIC)
 def test_suits_that_differ_by_name_share_a_board(case):
-    board, ranges = SYMMETRIC[case]
-    table = spot(board, ranges, menu="100%, a / a; flop: a", deck=DECKS["small"], pot=20, stacks=(60, 60))
+    board, ranges, others = SYMMETRIC[case]
+    fields = {"menu": "100%, a / a; flop: a", "deck": DECKS["small"], "pot": 20, "stacks": (60, 60), **others}
+    table = spot(board, ranges, **fields)
     merged, plain = build_holdem_tree(table), build_holdem_tree(table, merges_suits=False)
     assert len(merged.boards) < len(plain.boards)
     solvers = [HoldemSolver(tree, dtype=np.float64, is_alternating=False) for tree in (merged, plain)]
@@ -216,8 +282,7 @@ def test_symmetric_hands_stay_symmetric_to_the_bit():
     table = spot("9hThQhKh", SYMMETRIC["turn"][1], menu="100%, a / a", deck=DECKS["small"], pot=20, stacks=(60, 60))
     solver = HoldemSolver(build_holdem_tree(table), dtype=np.float32)
     solver.iterate(300)
-    side = solver.tree.arrays.boards[0]
-    same = solver.tree.arrays.value_row[side[5] : side[5] + side[4]]
+    same = solver.tree.arrays.value_row[: solver.tree.hands[0][0].size]
     strategy = solver.average_strategy()
     assert (same != np.arange(same.size)).any()
     np.testing.assert_array_equal(strategy, strategy[same])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold'em trees: what they hold, what they weigh, and the text of the Libratus endgames."""
 
+import dataclasses
+import math
 import os
 import subprocess
 import sys
@@ -10,13 +12,17 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError, GameTooLargeError, ParseError
+from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.hands import hands_of, parse_hand
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.kernels.holdem import BoardFields
+from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.rules import DCFR
+from equipoise.trees.holdem import build_holdem_tree, plan_holdem_tree
 
 SUITS = "shdc"
 CARDS = [rank + suit for rank in "23456789TJQKA" for suit in SUITS]
@@ -92,7 +98,9 @@ def make_spot(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"board": ()}, "board must have 3, 4 or 5 cards, got none"),
+        ({"board": ()}, "pot must be 0 before the flop"),
+        ({"board": parse_board("Ks7h2d4c"), "last_street": Street.FLOP}, "last_street must not come before"),
+        ({"board": (), "pot": 0, "last_street": Street.PREFLOP}, "last_street must be flop, turn or river"),
         ({"board": parse_board("Ks7h2d")[:2]}, "a board has 0, 3, 4 or 5 cards, got 2"),
         ({"board": (1, 1, 5)}, "different"),
         ({"stacks": (0, 100)}, "stacks must be positive"),
@@ -121,6 +129,57 @@ def test_boards_leave_the_hands_that_they_do_not_block():
         for held, numbers in zip(tree.spot.ranges, sides, strict=True):
             live = (held.weights > 0) & ~hands.blocked(cards)
             assert sorted(numbers.tolist()) == np.flatnonzero(live).tolist()
+
+
+def flop_holdem(**changes):
+    """Returns limit flop hold'em, every hand as likely."""
+    fields = {
+        "board": (),
+        "stacks": (1_000, 1_000),
+        "ranges": (Range.random(), Range.random()),
+        "menu": parse_menu("limit"),
+        "big_blind": 2,
+        "bet_sizes": (2,),
+        "max_raises": (3, 4),
+        "last_street": Street.FLOP,
+    }
+    return HoldemSpot(**{**fields, **changes})
+
+
+def test_flop_holdem_is_planned_on_canonical_flops():
+    plan = plan_holdem_tree(flop_holdem())
+    flops = plan.levels[1]
+    assert flops.num_boards == 1_755
+    assert flops.num_images.sum() == math.comb(52, 3)
+    assert (flops.num_hands == math.comb(49, 2)).all()
+    # before the flop 8 decisions of two actions or three a player; after it 7 lines of 10 decisions
+    assert [node.kind for node in plan.betting.nodes].count(NodeKind.DECISION) == len(plan.decisions) == 8 + 7 * 10
+    assert estimate_holdem_bytes(plan, DCFR()) > 3e9
+
+
+@pytest.mark.parametrize("changes", [{}, {"board": parse_board("Ks7h2d")}], ids=["turn", "flop"])
+def test_a_plan_knows_what_its_tree_takes(changes):
+    plan = plan_holdem_tree(make_spot(**changes))
+    arrays = plan.build().arrays
+    lists = [getattr(arrays, field.name) for field in dataclasses.fields(arrays) if field.name != "root_reach"]
+    assert plan.arrays.num_bytes == arrays.num_bytes == sum(array.nbytes for array in (*lists, *arrays.root_reach))
+
+
+def test_what_no_memory_holds_is_refused_before_it_is_listed():
+    with pytest.raises(
+        GameTooLargeError, match=r"at the least, needs [0-9.]+ [GT]B of memory, [0-9.]+ .B are available"
+    ):
+        plan_holdem_tree(flop_holdem(last_street=Street.RIVER))
+
+
+def test_neighbours_share_a_row_of_values_where_cards_follow():
+    tree = build_holdem_tree(make_spot(board=parse_board("Ks7s2s")))
+    for board in range(1 + tree.arrays.boards[0, 2]):  # the flop and its turns
+        for player, numbers in enumerate(tree.hands[board]):
+            first = BoardFields(*tree.arrays.boards[board].tolist())[5 + 3 * player]
+            rows = tree.arrays.value_row[first : first + numbers.size]
+            starts = np.flatnonzero(np.diff(rows, prepend=-1))
+            np.testing.assert_array_equal(rows[starts], starts)
 
 
 def test_pair_weight_counts_pairs_that_share_no_card():

@@ -13,7 +13,16 @@ import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
 
-__all__ = ["MAX_ACTIONS", "TILE", "BoardFields", "HoldemArrays", "HoldemKernel", "HoldemTables", "StreetFields"]
+__all__ = [
+    "MAX_ACTIONS",
+    "TILE",
+    "BoardFields",
+    "HoldemArrays",
+    "HoldemKernel",
+    "HoldemShape",
+    "HoldemTables",
+    "StreetFields",
+]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -21,6 +30,7 @@ TableArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
 MAX_ACTIONS: Final = 64  # at one decision
+HAND_BYTES: Final = 18  # of a hand in the arrays over hands
 
 
 class StreetFields(NamedTuple):
@@ -46,37 +56,17 @@ class BoardFields(NamedTuple):
     num_hands_0: int
     first_hand_0: int  # into [X]
     first_cell_0: int  # into the tables
-    first_target_0: int
     num_hands_1: int
     first_hand_1: int
     first_cell_1: int
-    first_target_1: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class HoldemArrays:
-    """A hold'em tree as kernels read it."""
+class HoldemShape:
+    """How large a hold'em tree is, known before its hands are listed."""
 
     streets: IntArray  # [S, 8] StreetFields
-    nodes: IntArray  # [D, 3] first cell, number of actions, slot; by street and player, parents first
-    flat_slot: IntArray  # by street: slots of player 0, then of player 1, padded to whole packs
-    flat_scale: FloatArray  # by street: stake of showdowns, chance of each card where lines go on
-    fold_slot: IntArray
-    fold_scale: FloatArray  # what player 0 wins
-    boards: npt.NDArray[np.int64]  # [B, 12] BoardFields, the root first
-    cards: npt.NDArray[np.uint8]  # [X, 2]
-    strength: IntArray  # [X]
-    same_hand: IntArray  # [X] row of the same cards on the other side, -1 if there is none
-    parent_row: IntArray  # [X] row on the board above
-    value_row: IntArray  # [X] first row that is the same hand but for the names of suits
-    target: IntArray  # rows of the board above to which values are added, by board, player and image
-    root_reach: tuple[FloatArray, FloatArray]  # [rows] weights of each range, in sum 1
-
-    @property
-    def num_cells(self) -> int:
-        """Returns the numbers in one table, padding included."""
-        last = BoardFields(*self.boards[-1].tolist())
-        return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
+    boards: npt.NDArray[np.int64]  # [B, 10] BoardFields, the root first
 
     def num_rows(self, board: int, player: int) -> int:
         """Returns the hands of a player on a board, padding included."""
@@ -84,16 +74,32 @@ class HoldemArrays:
         return -(-(fields.num_hands_1 if player else fields.num_hands_0) // TILE) * TILE
 
     @property
+    def num_hands(self) -> int:
+        """Returns X, the hands of all boards and both players, padding included."""
+        return BoardFields(*self.boards[-1].tolist()).first_hand_1 + self.num_rows(-1, 1)
+
+    @property
+    def num_cells(self) -> int:
+        """Returns the numbers in one table, padding included."""
+        last = BoardFields(*self.boards[-1].tolist())
+        return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
+
+    @property
     def num_bytes(self) -> int:
         """Returns the bytes of the arrays."""
-        arrays = [getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "root_reach"]
-        return sum(array.nbytes for array in (*arrays, *self.root_reach))
+        streets = [StreetFields(*row) for row in self.streets.tolist()]
+        num_nodes = sum(street.num_nodes_0 + street.num_nodes_1 for street in streets)
+        num_ends = sum(street.flat_packs + street.fold_packs for street in streets) * TILE
+        num_root_rows = self.num_rows(0, 0) + self.num_rows(0, 1)
+        lists = 3 * 4 * num_nodes + (2 * 4 + 8) * num_ends + 8 * num_root_rows + HAND_BYTES * self.num_hands
+        return lists + self.streets.nbytes + self.boards.nbytes
 
     def estimate_workspace(self, item_bytes: int, num_threads: int) -> int:
         """Returns the bytes that a sweep allocates beside the tables; the same sum as in native/holdem.hpp."""
         total = sum(self.num_rows(0, player) for player in (0, 1))
         streets = [StreetFields(*row) for row in self.streets.tolist()]
-        padded = -(-self.boards[:, [4, 8]] // TILE) * TILE  # hands of both players
+        hands = self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]]
+        padded = -(-hands // TILE) * TILE
         for street, fields in enumerate(streets):
             rows = int(padded[self.boards[:, 0] == street].max(axis=0).sum())
             flats, folds = fields.flat_packs * TILE * rows, fields.fold_packs * TILE * rows
@@ -102,6 +108,23 @@ class HoldemArrays:
             total += whole * num_threads if street else whole + sums * (num_threads - 1)
         slots = max(fields.num_lines + max(fields.num_cells_0, fields.num_cells_1) for fields in streets)
         return item_bytes * (total + 3 * TILE * slots * num_threads)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemArrays(HoldemShape):
+    """A hold'em tree as kernels read it."""
+
+    nodes: IntArray  # [D, 3] first cell, number of actions, slot; by street and player, parents first
+    flat_slot: IntArray  # by street: slots of player 0, then of player 1, padded to whole packs
+    flat_scale: FloatArray  # by street: stake of showdowns, chance of each card where lines go on
+    fold_slot: IntArray
+    fold_scale: FloatArray  # what player 0 wins
+    cards: npt.NDArray[np.uint8]  # [X, 2]
+    strength: IntArray  # [X]
+    same_hand: IntArray  # [X] row of the same cards on the other side, -1 if there is none
+    parent_row: IntArray  # [X] row on the board above
+    value_row: IntArray  # [X] first row that is the same hand but for suits' names; neighbours if cards follow
+    root_reach: tuple[FloatArray, FloatArray]  # [rows] weights of each range, in sum 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +160,6 @@ class HoldemKernel:
             "same_hand": (arrays.same_hand, (num_hands,)),
             "parent_row": (arrays.parent_row, (num_hands,)),
             "value_row": (arrays.value_row, (num_hands,)),
-            "target": (arrays.target, (arrays.target.size,)),
         }
         numbers = {
             "flat_scale": (arrays.flat_scale, (arrays.flat_slot.size // 2,)),

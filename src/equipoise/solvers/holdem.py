@@ -18,7 +18,7 @@ from equipoise.kernels.holdem import HoldemKernel, HoldemTables, TableArray
 from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem import HoldemPlan, HoldemTree
 
 __all__ = ["HoldemSolver", "check_table_dtype", "estimate_holdem_bytes", "evaluate_holdem"]
 
@@ -28,7 +28,7 @@ TABLE_NAMES = ("regret_sum", "strategy_sum", "last_regret")
 
 
 def estimate_holdem_bytes(
-    tree: HoldemTree, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
+    tree: HoldemTree | HoldemPlan, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
 ) -> int:
     """Returns the bytes that solving a tree takes: its arrays, the tables, and what sweeps work with."""
     item_bytes = np.dtype(dtype).itemsize

@@ -8,37 +8,46 @@ street. Cards that differ only by the names of suits, given the spot's board and
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
-from equipoise.games.holdem.betting import payoffs
+from equipoise.core.memory import check_memory
+from equipoise.games.holdem.betting import Street, payoffs
 from equipoise.games.holdem.betting_tree import DEALING, BettingNode, BettingTree, NodeKind, betting_tree
 from equipoise.games.holdem.cards import format_board
-from equipoise.games.holdem.hands import hands_of
-from equipoise.games.holdem.isomorphism import (
-    CardArray,
-    find_symmetries,
-    fix_card,
-    hand_permutation,
-    next_cards,
-    suit_permutations,
-)
+from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.games.holdem.strength import evaluate_boards
-from equipoise.kernels.holdem import MAX_ACTIONS, TILE, BoardFields, HoldemArrays, StreetFields, TableArray
+from equipoise.kernels.holdem import (
+    HAND_BYTES,
+    MAX_ACTIONS,
+    TILE,
+    BoardFields,
+    HoldemArrays,
+    HoldemShape,
+    StreetFields,
+    TableArray,
+)
+from equipoise.trees.holdem_boards import (
+    BoardLevel,
+    SuitGroups,
+    count_next_boards,
+    deal_boards,
+    fill_hands,
+    first_level,
+)
 
-__all__ = ["Decision", "HoldemTree", "build_holdem_tree"]
+__all__ = ["Decision", "HoldemPlan", "HoldemTree", "build_holdem_tree", "plan_holdem_tree"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
-NOTHING: Final = -1
-
-Scalar = TypeVar("Scalar", bound=np.generic)
+LEAST_CELL_BYTES: Final = 4  # regret and average of a cell in 16 bits each
 
 
 class Decision(NamedTuple):
@@ -120,8 +129,61 @@ class HoldemTree:
         return float(weights @ values[:num_hands]) * float(other.sum()) / self.pair_weight
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class HoldemPlan:
+    """A spot whose betting and boards are listed: what a tree takes is known, its hands are not laid out yet."""
+
+    spot: HoldemSpot
+    betting: BettingTree
+    arrays: HoldemShape
+    decisions: dict[int, Decision]
+    forests: tuple[_StreetForest, ...]
+    levels: tuple[BoardLevel, ...]
+    groups: SuitGroups
+
+    def build(self) -> HoldemTree:
+        """Returns the spot laid out for sweeps."""
+        check_memory(self.arrays.num_bytes, "the spot's tree")
+        found = fill_hands(self.spot, self.levels, self.groups)
+        columns = [BoardFields._fields.index(name) for name in ("num_hands_0", "first_hand_0")]
+        step = BoardFields._fields.index("num_hands_1") - columns[0]
+        hands = tuple(
+            (found.number[row[1] : row[1] + row[0]], found.number[row[3] : row[3] + row[2]])
+            for row in self.arrays.boards[:, [*columns, *(column + step for column in columns)]].tolist()
+        )
+        forests = self.forests
+        return HoldemTree(
+            spot=self.spot,
+            betting=self.betting,
+            arrays=HoldemArrays(
+                streets=self.arrays.streets,
+                boards=self.arrays.boards,
+                nodes=np.concatenate([nodes for forest in forests for nodes in forest.nodes]),
+                flat_slot=np.concatenate([forest.flats[0].ravel() for forest in forests]),
+                flat_scale=np.concatenate([forest.flats[1] for forest in forests]),
+                fold_slot=np.concatenate([forest.folds[0].ravel() for forest in forests]),
+                fold_scale=np.concatenate([forest.folds[1] for forest in forests]),
+                cards=found.cards,
+                strength=found.strength,
+                same_hand=found.same_hand,
+                parent_row=found.parent_row,
+                value_row=found.value_row,
+                root_reach=(_root_reach(self.spot, 0, hands[0][0]), _root_reach(self.spot, 1, hands[0][1])),
+            ),
+            boards=tuple(tuple(cards) for level in self.levels for cards in level.cards.tolist()),
+            hands=hands,
+            decisions=self.decisions,
+            pair_weight=self.spot.pair_weight(),
+        )
+
+
 def build_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes: int = 1_000_000) -> HoldemTree:
-    """Returns a spot laid out for sweeps.
+    """Returns a spot laid out for sweeps; arguments as for `plan_holdem_tree`."""
+    return plan_holdem_tree(spot, merges_suits=merges_suits, max_nodes=max_nodes).build()
+
+
+def plan_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes: int = 1_000_000) -> HoldemPlan:
+    """Returns a spot's betting and boards, from which its memory is estimated and its tree built.
 
     Args:
         spot: What is solved.
@@ -129,38 +191,87 @@ def build_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes:
         max_nodes: Refuse menus whose betting has more nodes.
     """
     betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
-    first_street = betting.root.state.street
-    num_streets = betting.rules.last_street - first_street + 1
     decisions: dict[int, Decision] = {}
-    forests = []
-    for street in range(num_streets):
-        nodes = [node for node in betting.nodes if node.state.street == first_street + street]
-        num_cards = spot.deck.num_cards - len(spot.board) - street
-        forests.append(_plant(nodes, street, num_cards, street == num_streets - 1, decisions))
-    boards = _Boards(spot, [forest.fields for forest in forests])
-    group = find_symmetries(spot.board, spot.ranges, spot.deck) if merges_suits else suit_permutations(spot.deck)[:1]
-    boards.deal(group)
-    return HoldemTree(
+    forests: list[_StreetForest] = []
+    for street in range(betting.root.state.street, betting.rules.last_street + 1):
+        nodes = [node for node in betting.nodes if node.state.street == street]
+        forests.append(_plant(nodes, _next_chance(spot, Street(street)), len(forests), decisions))
+    groups = SuitGroups(spot, merges_suits=merges_suits)
+    levels = [first_level(spot)]
+    for forest in forests[1:]:
+        _check_growth(spot, forest.fields, levels[-1], groups)
+        levels.append(deal_boards(spot, levels[-1], groups))
+    fields = [forest.fields for forest in forests]
+    return HoldemPlan(
         spot=spot,
         betting=betting,
-        arrays=boards.arrays(forests),
-        boards=tuple(boards.cards),
-        hands=tuple(boards.hands),
+        arrays=HoldemShape(streets=np.array(fields, np.int32), boards=_board_fields(fields, levels)),
         decisions=decisions,
-        pair_weight=spot.pair_weight(),
+        forests=tuple(forests),
+        levels=tuple(levels),
+        groups=groups,
     )
 
 
+def _next_chance(spot: HoldemSpot, street: Street) -> float | None:
+    """Returns the chance of each set of cards that may follow a street, given two hands; None after the last."""
+    if street == spot.last_street:
+        return None
+    num_left = spot.deck.num_cards - street.num_board_cards - 2 * HAND_SIZE
+    return 1.0 / math.comb(num_left, Street(street + 1).num_board_cards - street.num_board_cards)
+
+
+def _check_growth(spot: HoldemSpot, street: StreetFields, level: BoardLevel, groups: SuitGroups) -> None:
+    """Raises `GameTooLargeError` before boards are listed that could never be solved."""
+    num_boards = count_next_boards(spot, level, groups)
+    num_left, num_new = spot.deck.num_cards - level.num_cards, level.num_new_cards
+    hands = level.num_hands.mean(axis=0) * math.comb(num_left - HAND_SIZE, num_new) / math.comb(num_left, num_new)
+    num_cells = num_boards * float(hands @ [street.num_cells_0, street.num_cells_1])
+    check_memory(int(num_boards * hands.sum() * HAND_BYTES + num_cells * LEAST_CELL_BYTES), "the spot, at the least,")
+
+
+def _board_fields(streets: Sequence[StreetFields], levels: Sequence[BoardLevel]) -> npt.NDArray[np.int64]:
+    """Returns `[B, 10]` BoardFields of all boards."""
+    num_boards = np.array([level.num_boards for level in levels])
+    street_of = np.repeat(np.arange(len(levels)), num_boards)
+    counts = [np.bincount(below.above, minlength=level.num_boards) for level, below in itertools.pairwise(levels)]
+    num_children = np.concatenate([*counts, np.zeros(num_boards[-1], np.int64)])
+    first_child = num_boards[0] + np.cumsum(num_children) - num_children
+    rows = np.concatenate([level.num_rows for level in levels])
+    cells = rows * np.array([[street.num_cells_0, street.num_cells_1] for street in streets])[street_of]
+    first_hand, first_cell = (np.cumsum(sizes).reshape(sizes.shape) - sizes for sizes in (rows, cells))
+    num_hands = np.concatenate([level.num_hands for level in levels])
+    fields = {
+        "street": street_of,
+        "first_child": first_child,
+        "num_children": num_children,
+        "num_images": np.concatenate([level.num_images for level in levels]),
+    }
+    for player in (0, 1):
+        fields |= {
+            f"num_hands_{player}": num_hands[:, player],
+            f"first_hand_{player}": first_hand[:, player],
+            f"first_cell_{player}": first_cell[:, player],
+        }
+    return np.ascontiguousarray(np.stack([fields[name] for name in BoardFields._fields], axis=1), np.int64)
+
+
+def _root_reach(spot: HoldemSpot, player: int, numbers: IntArray) -> FloatArray:
+    weights = spot.live_weights(player)
+    reach = np.zeros(-(-numbers.size // TILE) * TILE)
+    reach[: numbers.size] = weights[numbers] / weights.sum()
+    return reach
+
+
 def _plant(
-    nodes: Sequence[BettingNode], street: int, num_cards: int, is_last: bool, decisions: dict[int, Decision]
+    nodes: Sequence[BettingNode], next_chance: float | None, street: int, decisions: dict[int, Decision]
 ) -> _StreetForest:
     """Returns one street's betting; adds its decisions to `decisions`.
 
     Args:
         nodes: Of the street, in pre-order.
+        next_chance: Of each set of cards that may follow the street; None if a showdown does.
         street: Counted from the root's.
-        num_cards: Of the deck that are not on the board.
-        is_last: Whether a showdown follows.
         decisions: By index of the betting tree.
     """
     num_lines = sum(node.action == DEALING for node in nodes)
@@ -175,7 +286,7 @@ def _plant(
             num_seen += 1
         here = slots[node.index]
         if node.kind is not NodeKind.DECISION:
-            ends[node.kind is NodeKind.FOLD].append((here[0], here[1], _end_scale(node, num_cards)))
+            ends[node.kind is NodeKind.FOLD].append((here[0], here[1], _end_scale(node, next_chance)))
             continue
         player, num_actions = node.state.actor, len(node.actions)
         if num_actions > MAX_ACTIONS:
@@ -189,7 +300,7 @@ def _plant(
     flats, folds = _pad_ends(ends[False]), _pad_ends(ends[True])
     fields = StreetFields(
         num_lines=num_lines,
-        is_last=is_last,
+        is_last=next_chance is None,
         num_cells_0=num_cells[0],
         num_cells_1=num_cells[1],
         num_nodes_0=len(rows[0]),
@@ -201,10 +312,10 @@ def _plant(
     return _StreetForest(fields, (first, second), flats, folds)
 
 
-def _end_scale(node: BettingNode, num_cards: int) -> float:
-    """Returns what an end of a street multiplies: chips of player 0, the stake, or the chance of each next card."""
-    if node.kind is NodeKind.STREET_END:
-        return 1.0 / (num_cards - 4)
+def _end_scale(node: BettingNode, next_chance: float | None) -> float:
+    """Returns what an end of a street multiplies: chips of player 0, the stake, or the chance of what follows."""
+    if node.kind is NodeKind.STREET_END and next_chance is not None:
+        return next_chance
     return float(payoffs(node.state, (1, 0))[0])
 
 
@@ -215,131 +326,3 @@ def _pad_ends(ends: Sequence[tuple[int, int, float]]) -> tuple[IntArray, FloatAr
         slots[:, column] = first, second
         scales[column] = scale
     return slots, scales
-
-
-class _Boards:
-    """Boards in the making: lists over boards that become arrays."""
-
-    def __init__(self, spot: HoldemSpot, streets: Sequence[StreetFields]) -> None:
-        self.spot, self.streets = spot, streets
-        self.all_hands = hands_of(spot.deck)
-        self.in_range = [spot.live_weights(player) > 0 for player in (0, 1)]
-        self.cards: list[tuple[int, ...]] = []
-        self.hands: list[tuple[IntArray, IntArray]] = []
-        self.row_of: list[tuple[IntArray, IntArray]] = []  # by board and player: row of each hand, or NOTHING
-        self.groups: list[CardArray] = []
-        self.streets_of: list[int] = []
-        self.images: list[tuple[int, list[IntArray]]] = []  # board above, and where hands are there, image by image
-        self.children: list[tuple[int, int]] = []  # first and number
-        self.strengths: list[tuple[IntArray, IntArray]] = []
-
-    def deal(self, group: CardArray) -> None:
-        """Lists the root's board and all that follow, level by level."""
-        identity = np.arange(self.all_hands.num_hands, dtype=np.int32)
-        self._add(self.spot.board, 0, group, NOTHING, [identity])
-        board = 0
-        while board < len(self.cards):
-            first = len(self.cards)
-            street = self.streets_of[board] + 1
-            if street < len(self.streets):
-                following = next_cards(self.cards[board], self.groups[board], self.spot.deck)
-                for card in following.canonical()[0].tolist():
-                    same = following.permutations[following.representatives == card]
-                    images = [np.argsort(hand_permutation(p, self.spot.deck)).astype(np.int32) for p in same]
-                    self._add((*self.cards[board], card), street, fix_card(self.groups[board], card), board, images)
-            self.children.append((first, len(self.cards) - first))
-            board += 1
-
-    def _add(self, cards: tuple[int, ...], street: int, group: CardArray, above: int, images: list[IntArray]) -> None:
-        possible = ~self.all_hands.blocked(cards)
-        is_last = street == len(self.streets) - 1
-        strength = evaluate_boards([cards], self.spot.deck)[0].astype(np.int32) if is_last else None
-        hands, rows, strengths = [], [], []
-        for player in (0, 1):
-            numbers = np.flatnonzero(possible & self.in_range[player]).astype(np.int32)
-            if strength is not None:
-                numbers = numbers[np.argsort(strength[numbers], kind="stable")]
-            row_of = np.full(self.all_hands.num_hands, NOTHING, np.int32)
-            row_of[numbers] = np.arange(numbers.size)
-            hands.append(numbers)
-            rows.append(row_of)
-            strengths.append(np.zeros_like(numbers) if strength is None else strength[numbers])
-        self.cards.append(cards)
-        self.streets_of.append(street)
-        self.groups.append(group)
-        self.images.append((above, images))
-        self.hands.append((hands[0], hands[1]))
-        self.row_of.append((rows[0], rows[1]))
-        self.strengths.append((strengths[0], strengths[1]))
-
-    def arrays(self, forests: Sequence[_StreetForest]) -> HoldemArrays:
-        """Returns everything as kernels read it."""
-        fields, columns = [], _HandColumns()
-        num_hands = num_cells = num_targets = 0
-        for board in range(len(self.cards)):
-            sides: list[int] = []
-            street = self.streets[self.streets_of[board]]
-            for player in (0, 1):
-                size = self.hands[board][player].size
-                num_rows = -(-size // TILE) * TILE
-                sides += [size, num_hands, num_cells, num_targets]
-                self._fill(columns, board, player, num_rows)
-                num_hands += num_rows
-                num_cells += num_rows * (street.num_cells_0, street.num_cells_1)[player]
-                num_targets += num_rows * len(self.images[board][1])
-            fields.append(
-                BoardFields(self.streets_of[board], *self.children[board], len(self.images[board][1]), *sides)
-            )
-        return HoldemArrays(
-            streets=np.array([forest.fields for forest in forests], np.int32),
-            nodes=np.concatenate([nodes for forest in forests for nodes in forest.nodes]),
-            flat_slot=np.concatenate([forest.flats[0].ravel() for forest in forests]),
-            flat_scale=np.concatenate([forest.flats[1] for forest in forests]),
-            fold_slot=np.concatenate([forest.folds[0].ravel() for forest in forests]),
-            fold_scale=np.concatenate([forest.folds[1] for forest in forests]),
-            boards=np.array(fields, np.int64),
-            cards=np.concatenate(columns.cards),
-            strength=np.concatenate(columns.strength),
-            same_hand=np.concatenate(columns.same_hand),
-            parent_row=np.concatenate(columns.parent_row),
-            value_row=np.concatenate(columns.value_row),
-            target=np.concatenate(columns.target),
-            root_reach=(self._root_reach(0), self._root_reach(1)),
-        )
-
-    def _fill(self, columns: _HandColumns, board: int, player: int, num_rows: int) -> None:
-        numbers, row_of = self.hands[board][player], self.row_of[board][player]
-        above, images = self.images[board]
-        orbit = np.min([hand_permutation(p, self.spot.deck) for p in self.groups[board]], axis=0)
-        rows_above = row_of if above == NOTHING else self.row_of[above][player]
-        columns.cards.append(_pad_rows(self.all_hands.cards[numbers], num_rows))
-        columns.strength.append(_pad_rows(self.strengths[board][player], num_rows))
-        columns.same_hand.append(_pad_rows(self.row_of[board][1 - player][numbers], num_rows))
-        columns.parent_row.append(_pad_rows(rows_above[numbers], num_rows))
-        columns.value_row.append(_pad_rows(row_of[orbit[numbers]], num_rows))
-        columns.target += [_pad_rows(rows_above[image[numbers]], num_rows) for image in images]
-
-    def _root_reach(self, player: int) -> FloatArray:
-        weights = self.spot.live_weights(player)
-        numbers = self.hands[0][player]
-        reach = np.zeros(-(-numbers.size // TILE) * TILE)
-        reach[: numbers.size] = weights[numbers] / weights.sum()
-        return reach
-
-
-class _HandColumns:
-    """Arrays over hands, board after board."""
-
-    def __init__(self) -> None:
-        self.cards: list[npt.NDArray[np.uint8]] = []
-        self.strength: list[IntArray] = []
-        self.same_hand: list[IntArray] = []
-        self.parent_row: list[IntArray] = []
-        self.value_row: list[IntArray] = []
-        self.target: list[IntArray] = []
-
-
-def _pad_rows(values: npt.NDArray[Scalar], num_rows: int) -> npt.NDArray[Scalar]:
-    """Returns an array over hands with its last entry repeated."""
-    padded: npt.NDArray[Scalar] = values[np.minimum(np.arange(num_rows), values.shape[0] - 1)]
-    return padded

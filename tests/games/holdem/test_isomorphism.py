@@ -12,6 +12,7 @@ from equipoise.games.holdem.hands import hands_of, parse_hand
 from equipoise.games.holdem.isomorphism import (
     canonical_board,
     canonical_flops,
+    find_stabilizers,
     find_symmetries,
     fix_card,
     hand_permutation,
@@ -148,6 +149,14 @@ def test_a_card_dealt_leaves_the_relabellings_that_fix_it():
     rest = fix_card(group, parse_card("3h"))
     assert len(rest) == 2
     assert len(next_cards(parse_board("Ks7s2s3h"), rest).canonical()[0]) == 10 + 12 + 13
+
+
+@pytest.mark.parametrize(("flop", "order"), [("Ks7h2d", 1), ("Ks7s2d", 2), ("KsKh2d", 2), ("Ks7s2s", 6), ("KsKhKd", 6)])
+def test_sets_keep_the_relabellings_that_map_them_to_themselves(flop, order):
+    cards = np.array([parse_board(flop)], np.uint8)
+    is_fixed = find_stabilizers(suit_permutations(), cards)[0]
+    assert is_fixed.sum() == order
+    np.testing.assert_array_equal(suit_permutations()[is_fixed], find_symmetries(cards[0].tolist()))
 
 
 def test_ranges_that_name_suits_keep_cards_apart():

@@ -27,6 +27,7 @@ __all__ = [
     "canonical_board",
     "canonical_flops",
     "canonical_sets",
+    "find_stabilizers",
     "find_symmetries",
     "fix_card",
     "hand_permutation",
@@ -114,6 +115,14 @@ def fix_card(permutations: CardArray, card: int) -> CardArray:
     """Returns the relabellings of a group that leave one card as it is: what remains after the card is dealt."""
     kept: CardArray = permutations[permutations[:, card % 4] == card % 4]
     return kept
+
+
+def find_stabilizers(permutations: CardArray, sets: CardArray) -> npt.NDArray[np.bool_]:
+    """Returns `[B, G]` which relabellings of a group map each set of cards `[B, K]` to itself."""
+    suits = np.asarray(permutations, np.uint8)[:, sets & 3]
+    images = np.sort((sets & 0xFC) | suits, axis=2)
+    is_fixed: npt.NDArray[np.bool_] = (images == np.sort(sets, axis=1)).all(axis=2).T
+    return is_fixed
 
 
 def next_cards(board: Iterable[int], permutations: CardArray, deck: Deck = FULL_DECK) -> NextCards:

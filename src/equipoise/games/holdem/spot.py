@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A heads-up spot after the flop: what is on the table, who may hold what, and which bets are considered.
+"""A heads-up spot: what is on the table, who may hold what, and which bets are considered.
 
 Also the public text format of the Libratus endgames, one spot a file.
 """
@@ -31,28 +31,35 @@ ENDGAME_SUITS: Final = "shdc"
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemSpot:
-    """Two ranges, a board, a pot and stacks behind, player 0 to act first."""
+    """Two ranges, a board, a pot and stacks behind, player 0 to act first after the flop.
 
-    board: tuple[int, ...]  # 3, 4 or 5 cards
-    pot: int  # chips, half of them from each player
-    stacks: tuple[int, int]  # chips behind
+    Without a board the spot starts before the flop, where blinds and antes make the pot: player 0 posts the big blind,
+    player 1 (the button) the small one and acts first.
+    """
+
+    board: tuple[int, ...]  # 0, 3, 4 or 5 cards
+    pot: int = 0  # chips, half of them from each player; 0 before the flop
+    stacks: tuple[int, int]  # chips behind; before the flop those from which blinds and antes are paid
     ranges: tuple[Range, Range]  # hands that the board blocks do not count
     menu: Menu = MENUS["libratus"]
     big_blind: int = 100  # chips; the smallest bet, and the unit of mbb
+    small_blind: int | None = None  # chips, before the flop; None: half the big blind
+    ante: int = 0  # chips from each player before the flop
+    bet_sizes: tuple[int, ...] = ()  # limit betting: fixed bets from before the flop on, the last going on
+    max_raises: tuple[int, ...] = ()  # most bets and raises by street, blinds not counted; empty: no cap
+    last_street: Street = Street.RIVER  # showdown after its betting
     deck: Deck = FULL_DECK
 
     def __post_init__(self) -> None:
         check_board(self.board, self.deck)
-        if not self.board:
-            raise ConfigError("board must have 3, 4 or 5 cards, got none")
         if len(self.ranges) != 2 or len(self.stacks) != 2:
             raise ConfigError(f"a spot has two ranges and two stacks, got {len(self.ranges)} and {len(self.stacks)}")
         for player, held in enumerate(self.ranges):
             if held.deck != self.deck:
                 raise ConfigError(f"the range of player {player} is of another deck than the spot")
         check_ranges(self.ranges, self.board, ("of player 0", "of player 1"))
-        if self.deck.num_cards < 9:
-            raise ConfigError(f"two hands and a board need 9 cards, the deck has {self.deck.num_cards}")
+        if self.last_street is Street.PREFLOP:
+            raise ConfigError("last_street must be flop, turn or river: two cards make no hand to show")
         check_menu(self.betting_rules, self.menu)
 
     @property
@@ -61,9 +68,13 @@ class HoldemSpot:
         street = next(street for street in Street if street.num_board_cards == len(self.board))
         return BettingRules(
             stacks=self.stacks,
-            small_blind=0,
+            small_blind=self.big_blind // 2 if self.small_blind is None else self.small_blind,
             big_blind=self.big_blind,
+            ante=self.ante,
+            bet_sizes=self.bet_sizes,
+            max_raises=self.max_raises,
             first_street=street,
+            last_street=self.last_street,
             pot=self.pot,
         )
 
