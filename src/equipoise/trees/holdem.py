@@ -42,7 +42,15 @@ from equipoise.trees.holdem_boards import (
     first_level,
 )
 
-__all__ = ["Decision", "HoldemPlan", "HoldemTree", "build_holdem_tree", "plan_holdem_tree"]
+__all__ = [
+    "Decision",
+    "HoldemPlan",
+    "HoldemTree",
+    "StreetForest",
+    "build_holdem_tree",
+    "plan_holdem_tree",
+    "plant_street",
+]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -59,7 +67,7 @@ class Decision(NamedTuple):
     num_actions: int
 
 
-class _StreetForest(NamedTuple):
+class StreetForest(NamedTuple):
     """The betting of one street: all lines that enter it."""
 
     fields: StreetFields
@@ -97,21 +105,21 @@ class HoldemTree:
             shown = format_board(board)
             raise ConfigError(f"the tree has no board {shown}: impossible, or it shares that of other suits") from None
 
-    def rows(self, table: TableArray, board: int, node: int) -> FloatArray:
-        """Returns `[H, A]` a table's numbers at a decision of the betting tree, hands as in `hands[board]`."""
+    def cells(self, board: int, node: int) -> npt.NDArray[np.int64]:
+        """Returns `[H, A]` where tables keep a decision of the betting tree, hands as in `hands[board]`."""
         decision = self.decisions[node]
         fields = BoardFields(*self.arrays.boards[board].tolist())
         if fields.street != decision.street:
             raise ConfigError(f"betting node {node} is not on the street of board {format_board(self.boards[board])}")
         street = StreetFields(*self.arrays.streets[decision.street].tolist())
         num_cells = (street.num_cells_0, street.num_cells_1)[decision.player]
-        num_hands = self.hands[board][decision.player].size
-        num_rows = self.arrays.num_rows(board, decision.player)
-        first = (fields.first_cell_0, fields.first_cell_1)[decision.player]
-        tiles = table[first : first + num_rows * num_cells].reshape(-1, num_cells, TILE)
-        chosen = tiles[:, decision.first_cell : decision.first_cell + decision.num_actions]
-        values: FloatArray = chosen.transpose(0, 2, 1).reshape(num_rows, -1)[:num_hands].astype(np.float64)
-        return values
+        tile, lane = np.divmod(np.arange(self.hands[board][decision.player].size), TILE)
+        first = (fields.first_cell_0, fields.first_cell_1)[decision.player] + tile * num_cells * TILE + lane
+        return first[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))
+
+    def rows(self, table: TableArray, board: int, node: int) -> FloatArray:
+        """Returns `[H, A]` a table's numbers at a decision of the betting tree, hands as in `hands[board]`."""
+        return table[self.cells(board, node)].astype(np.float64)
 
     def normalize(self, table: TableArray, board: int, node: int) -> FloatArray:
         """Returns `[H, A]` probabilities in proportion to a table's positive numbers, uniform where there are none."""
@@ -137,7 +145,7 @@ class HoldemPlan:
     betting: BettingTree
     arrays: HoldemShape
     decisions: dict[int, Decision]
-    forests: tuple[_StreetForest, ...]
+    forests: tuple[StreetForest, ...]
     levels: tuple[BoardLevel, ...]
     groups: SuitGroups
 
@@ -192,10 +200,10 @@ def plan_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes: 
     """
     betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
     decisions: dict[int, Decision] = {}
-    forests: list[_StreetForest] = []
+    forests: list[StreetForest] = []
     for street in range(betting.root.state.street, betting.rules.last_street + 1):
         nodes = [node for node in betting.nodes if node.state.street == street]
-        forests.append(_plant(nodes, _next_chance(spot, Street(street)), len(forests), decisions))
+        forests.append(plant_street(nodes, _next_chance(spot, Street(street)), len(forests), decisions))
     groups = SuitGroups(spot, merges_suits=merges_suits)
     levels = [first_level(spot)]
     for forest in forests[1:]:
@@ -263,9 +271,9 @@ def _root_reach(spot: HoldemSpot, player: int, numbers: IntArray) -> FloatArray:
     return reach
 
 
-def _plant(
+def plant_street(
     nodes: Sequence[BettingNode], next_chance: float | None, street: int, decisions: dict[int, Decision]
-) -> _StreetForest:
+) -> StreetForest:
     """Returns one street's betting; adds its decisions to `decisions`.
 
     Args:
@@ -309,7 +317,7 @@ def _plant(
         fold_packs=folds[1].size // TILE,
     )
     first, second = (np.array(own, np.int32).reshape(-1, 3) for own in rows)
-    return _StreetForest(fields, (first, second), flats, folds)
+    return StreetForest(fields, (first, second), flats, folds)
 
 
 def _end_scale(node: BettingNode, next_chance: float | None) -> float:
