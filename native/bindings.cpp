@@ -122,10 +122,10 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
       [](Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
          bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
          MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
-         MutableDoubles last_regret, MutableDoubles scale, MutableDoubles value_moments) {
+         MutableDoubles scale, MutableDoubles value_moments) {
         const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
-        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),     realization.data(),
-                            last_regret.data(), scale.data(),        value_moments.data()};
+        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
+                            realization.data(), scale.data(),        value_moments.data()};
         static_assert(sizeof(Discount) == 5 * sizeof(double));
         const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
@@ -151,6 +151,7 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
 }
 
 void bind_history(nb::module_& module) {
+  module.attr("MAX_PLAYERS") = max_players;
   nb::class_<BoundHistoryForm> history(module, "HistoryForm");
   history.def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
   bind_sweeps(history);
@@ -215,6 +216,9 @@ void bind_sampling(nb::module_& module) {
   nb::class_<BoundSamplingForm>(module, "SamplingForm")
       .def(nb::init<Bytes, Ints, Ints, Ints, Doubles, Doubles, Ints, Ints, Doubles, Doubles, Ints, Ints, std::int64_t>());
 
+  module.def("sampling_depth", [](Ints first_edge, Ints edge_child) {
+    return find_depth(first_edge.data(), edge_child.data(), static_cast<std::int64_t>(first_edge.size()) - 1);
+  });
   module.def("sampling_accumulate_chance", [](Ints first_edge, Doubles edge_probability, MutableDoubles out) {
     accumulate_chance(first_edge.data(), edge_probability.data(), static_cast<std::int64_t>(first_edge.size()) - 1,
                       out.data());

@@ -110,7 +110,6 @@ void update_infosets(const HistoryForm& form, const Rule& rule, const Discount& 
             .regret = tables.regret_sum + first,
             .average = tables.strategy_sum + first,
             .strategy = tables.strategy + first,
-            .last_regret = tables.last_regret + first,
             .scale = tables.scale + infoset,
             .moments = tables.value_moments + 2 * static_cast<std::ptrdiff_t>(infoset)});
   }
@@ -203,9 +202,9 @@ inline void evaluate_terminals(const HistoryForm& form, int player, const double
   if (num_threads == 1) {
     accumulate_terminals(form, player, realization, 0, form.num_terminals, cfv);
   } else {
-    std::vector<std::vector<double>> partial(static_cast<std::size_t>(num_threads));
+    const auto num_sequences = static_cast<std::size_t>(form.num_sequences());
+    std::vector<std::vector<double>> partial(static_cast<std::size_t>(num_threads), std::vector<double>(num_sequences));
     run_team(num_threads, [&](int thread) {
-      partial[thread].assign(static_cast<std::size_t>(form.num_sequences()), 0.0);
       accumulate_terminals(form, player, realization, form.num_terminals * thread / num_threads,
                            form.num_terminals * (thread + 1) / num_threads, partial[thread].data());
     });

@@ -163,7 +163,7 @@ struct PublicUpdate {
   std::int64_t t;
   const Tables& tables;
   double* cfv;
-  double* scratch;  // [6, A]
+  double* scratch;  // [5, A]
 };
 
 // Regret matching's fallback where it depends on the regrets: per private state without a positive regret.
@@ -215,7 +215,6 @@ void match_regrets(const PublicUpdate& update, const PublicStep& step, Share sha
   double* __restrict const strategy = update.tables.strategy;
   double* __restrict const regret = update.tables.regret_sum;
   double* __restrict const average = update.tables.strategy_sum;
-  double* __restrict const last_regret = update.tables.last_regret;
   const double* __restrict const reach = update.tables.realization;
   double* __restrict const cfv = update.cfv;
   for (std::int64_t k = share.end; k-- > share.begin;) {
@@ -245,7 +244,6 @@ void match_regrets(const PublicUpdate& update, const PublicStep& step, Share sha
         store<Lane>(average + cell, load<Lane>(average + cell) * decay + weight * load<Lane>(reach + cell));
         Lane basis = updated;
         if constexpr (is_optimistic) {
-          store<Lane>(last_regret + cell, instant);
           basis += instant;
           store<Lane>(cfv + cell, basis);  // this block's values are read; the fallbacks below want the basis
         }
@@ -289,7 +287,6 @@ void update_columns(const PublicUpdate& update, const PublicStep& step, Share sh
           .regret = scratch(2),
           .average = scratch(3),
           .strategy = scratch(4),
-          .last_regret = scratch(5),
           .scale = nullptr,
           .moments = nullptr};
   for (std::int64_t k = share.end; k-- > share.begin;) {
@@ -319,7 +316,6 @@ void update_columns(const PublicUpdate& update, const PublicStep& step, Share sh
         tables.regret_sum[cell] = row.regret[index];
         tables.strategy_sum[cell] = row.average[index];
         tables.strategy[cell] = row.strategy[index];
-        if constexpr (is_optimistic) tables.last_regret[cell] = row.last_regret[index];
         ++index;
       }
     }
@@ -376,7 +372,7 @@ struct PublicWorkspace {
     cfv.resize(static_cast<std::size_t>(num_threads));
     for (auto& table : cfv) table.assign(static_cast<std::size_t>(form.num_cells()), 0.0);
     scratch.resize(static_cast<std::size_t>(num_threads));
-    for (auto& row : scratch) row.assign(6 * static_cast<std::size_t>(form.max_actions), 0.0);
+    for (auto& row : scratch) row.assign(5 * static_cast<std::size_t>(form.max_actions), 0.0);
   }
 
   // Adds the other threads' values of a part's cells into `thread`'s.
@@ -469,9 +465,8 @@ inline void evaluate_terminals(const PublicForm& form, int player, const double*
   clear_values(form, player, cfv);
   if (num_threads == 1) return add_terminal_values(form, player, reach, 0, 1, cfv);
   const auto size = static_cast<std::size_t>(form.num_cells());
-  std::vector<std::vector<double>> partial(static_cast<std::size_t>(num_threads));
+  std::vector<std::vector<double>> partial(static_cast<std::size_t>(num_threads), std::vector<double>(size));
   run_team(num_threads, [&](int thread) {
-    partial[thread].assign(size, 0.0);
     add_terminal_values(form, player, reach, thread, num_threads, partial[thread].data());
   });
   for (const auto& table : partial) {

@@ -35,7 +35,6 @@ struct Tables {
   double* strategy_sum;   // [Q] weighted by own reach
   double* strategy;       // [Q] current probabilities
   double* realization;    // [Q] own reach of each sequence under `strategy`; 1 at empty sequences
-  double* last_regret;    // [Q] only for optimistic rules
   double* scale;          // [I] only for Hedge
   double* value_moments;  // [I, 2] mean and sum of squared deviations of v(I), only when the variance is tracked
 };
@@ -48,7 +47,6 @@ struct Row {
   double* regret;
   double* average;
   double* strategy;
-  double* last_regret;  // only for optimistic rules
   double* scale;        // only for Hedge
   double* moments;      // only when the variance is tracked
 };
@@ -82,10 +80,7 @@ inline void update_row(const Rule& rule, const Discount& discount, std::int64_t 
     const double updated = stored * (stored > 0.0 ? discount.positive : discount.negative) + instant;
     regret[a] = updated > floor ? updated : floor;
     average[a] = average[a] * discount.average_decay + discount.average_weight * reach[a];
-    if constexpr (is_optimistic) {
-      row.last_regret[a] = instant;
-      value[a] = regret[a] + instant;
-    }
+    if constexpr (is_optimistic) value[a] = regret[a] + instant;
   }
   const double* basis = is_optimistic ? value : regret;
   if constexpr (policy_map == PolicyMap::regret_matching) {

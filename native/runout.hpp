@@ -109,6 +109,7 @@ class RunoutSweep {
   std::vector<Buffers> buffers_;
   std::vector<Box> reach_, strategy_, value_;  // of one tile, over slots or cells
   std::vector<Real> gains_;                    // [2, table rows, cells] regrets, then averages
+  std::vector<std::int32_t> orbit_sizes_;      // [rows] hands of the orbit that begins there
 
   static void grow(std::vector<Real>& buffer, std::int64_t size) {
     if (static_cast<std::int64_t>(buffer.size()) < size) buffer.resize(static_cast<std::size_t>(size));
@@ -341,7 +342,7 @@ class RunoutSweep {
     return std::min<std::int64_t>(hand, side.hands.size - 1);
   }
 
-  static int count_hands_of(const RunoutSide& side, std::int64_t tile) {
+  static int num_hands_of(const RunoutSide& side, std::int64_t tile) {
     return static_cast<int>(std::min<std::int64_t>(kPackSize, side.hands.size - tile * kPackSize));
   }
 
@@ -371,7 +372,7 @@ class RunoutSweep {
   void add_gains(const RunoutSide& side, const HoldemStreet& street, int player, std::int64_t tile,
                  std::int64_t gain_size) {
     const std::int64_t num_cells = street.num_cells[player], stride = padded(num_cells);
-    const int count = count_hands_of(side, tile);
+    const int count = num_hands_of(side, tile);
     Real* out = gains_.data();
     for (const Box* from : {value_.data() + street.num_lines, reach_.data() + street.num_lines}) {
       for (std::int64_t cell = 0; cell < num_cells; cell += kPackSize) {
@@ -411,7 +412,7 @@ class RunoutSweep {
   // Writes the values of entering lines where the board above reads them.
   void hand_up(const RunoutBoard* boards, std::int32_t s, int player, std::int64_t tile, const RunoutTask<Real>& task) {
     const RunoutSide& side = boards[s].sides[player];
-    const int count = count_hands_of(side, tile);
+    const int count = num_hands_of(side, tile);
     if (s == 0) {
       if (!task.root_value) return;
       for (int i = 0; i < count; ++i) task.root_value[tile * kPackSize + i] = static_cast<double>(value_[0].pack[i]);
@@ -450,7 +451,6 @@ class RunoutSweep {
       for (std::int64_t k = 0; k < stride; ++k) value[hand * stride + k] *= share;
     }
   }
-  std::vector<std::int32_t> orbit_sizes_;
 
   // Adds what ends are worth, times the weight of the hand, to the rows that hands play.
   void collect(const RunoutBoard& board, std::int32_t s, const RunoutTask<Real>& task) {

@@ -7,6 +7,7 @@
 // plays the strategy, and where it samples the action, of the first meeting: stamps carry the traversal's number.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,8 +28,6 @@ inline constexpr int terminal_actor = -2;
 struct SamplingForm {
   int num_players = 0;
   std::int64_t num_terminals = 0;
-  std::int32_t num_infosets = 0;
-  std::int32_t num_public_states = 0;
   const std::int8_t* actor = nullptr;            // [N]
   const std::int32_t* detail = nullptr;          // [N] information set, terminal, or public state of a chance node (or -1)
   const std::int32_t* first_edge = nullptr;      // [N+1]
@@ -248,6 +247,7 @@ inline void walk_average(SamplingRun& run, int player) {
 template <Scheme scheme>
 void sample_player(SamplingRun& run, int player) {
   run.traverser = player;
+  run.scratch.stack_top = 0;  // not where a traversal that ran out of memory left it
   ++run.scratch.traversal;
   traverse<scheme>(run, 0, 1.0, 1.0);
   if (samples_opponents(scheme) && !run.averages_at_opponents()) {
@@ -281,6 +281,19 @@ auto with_scheme(Scheme scheme, Work&& work) {
     default:
       return work.template operator()<Scheme::external>();
   }
+}
+
+// Returns the edges on the longest path down; children come after their parents.
+inline std::int64_t find_depth(const std::int32_t* first_edge, const std::int32_t* edge_child, std::int64_t num_nodes) {
+  std::vector<std::int32_t> depth(static_cast<std::size_t>(num_nodes), 0);
+  std::int32_t largest = 0;
+  for (std::int64_t node = 0; node < num_nodes; ++node) {
+    largest = std::max(largest, depth[node]);
+    for (std::int32_t edge = first_edge[node]; edge < first_edge[node + 1]; ++edge) {
+      depth[edge_child[edge]] = std::max(depth[edge_child[edge]], depth[node] + 1);
+    }
+  }
+  return largest;
 }
 
 // Overwrites `out` with the running sum of chance probabilities within each chance node's children.

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -54,14 +58,38 @@ class Barrier {
   std::atomic<std::uint32_t> phase_{0};
 };
 
-// Runs `work(thread)` on threads 0..size-1, the caller being thread 0, and returns when all are done.
+// Runs `work(thread)` on threads 0..size-1, the caller being thread 0, and returns when all are done. `work` must not throw.
+// Nobody begins before all threads exist: a team that lacks one would wait at its first barrier for ever. Throws
+// std::runtime_error if a thread cannot be had, nothing done.
 template <typename Work>
 void run_team(int size, Work&& work) {
+  enum Signal : int { wait, go, give_up };
+  std::atomic<int> signal{wait};
   std::vector<std::thread> others;
   others.reserve(static_cast<std::size_t>(size - 1));
-  for (int thread = 1; thread < size; ++thread) others.emplace_back([&work, thread] { work(thread); });
+  const auto release = [&](Signal sent) {
+    signal.store(sent, std::memory_order_release);
+    signal.notify_all();
+  };
+  const auto join_all = [&] {
+    for (std::thread& other : others) other.join();
+  };
+  try {
+    for (int thread = 1; thread < size; ++thread) {
+      others.emplace_back([&work, &signal, thread] {
+        signal.wait(wait, std::memory_order_acquire);
+        if (signal.load(std::memory_order_acquire) == go) work(thread);
+      });
+    }
+  } catch (const std::system_error& error) {
+    release(give_up);
+    join_all();
+    throw std::runtime_error("cannot start thread " + std::to_string(others.size() + 2) + " of a team of " +
+                             std::to_string(size) + " (" + error.what() + "); ask for fewer");
+  }
+  release(go);
   work(0);
-  for (std::thread& other : others) other.join();
+  join_all();
 }
 
 }  // namespace equipoise

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import csv
+import importlib
 import io
 import os
 import re
@@ -13,6 +14,7 @@ from equipoise.apps import preparation, solve
 from equipoise.apps.methods import METHODS
 from equipoise.core import checkpoint, files, memory
 from equipoise.core.checkpoint import Kind
+from equipoise.core.errors import CheckpointError
 from equipoise.games.registry import game_names
 from equipoise.solvers import treeless_mccfr
 from equipoise.solvers.saved_run import SavedRun
@@ -197,9 +199,18 @@ def test_people_get_a_table_and_messages(equipoise):
     assert "tables of" in outcome.err
 
 
+@pytest.mark.parametrize("command", [["solve", "kuhn"], ["compare", "kuhn"]], ids=" ".join)
+def test_a_narrow_terminal_cuts_no_number(equipoise, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "20")
+    assert "…" not in equipoise(*command, "-n", 10).out
+
+
 def test_quiet_is_quiet(equipoise):
-    outcome = equipoise("solve", "kuhn", "-n", 10, "--quiet")
-    assert (outcome.out, outcome.err) == ("", "")
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
+    for command in (["solve", "kuhn"], ["compare", "kuhn", "-n", 10], ["evaluate", "kuhn.eq"]):
+        outcome = equipoise(*command, "--quiet")
+        assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert equipoise("compare", "kuhn", "-n", 10, "--quiet", "--json").json["rows"]
 
 
 def test_missed_target_has_its_own_exit_code(equipoise):
@@ -215,6 +226,12 @@ def test_missed_target_has_its_own_exit_code(equipoise):
     [
         (["solve", "kuhm"], "unknown game 'kuhm'; did you mean kuhn"),
         (["solve", "kuhn", "--rule", "dcfq"], "unknown rule 'dcfq'; did you mean"),
+        (["solve", "kuhn", "--rule", ""], "unknown rule ''; known: cfr"),
+        (["solve", "kuhn", "--method", ""], "unknown method ''; known: cfr"),
+        (["compare", "kuhn", "--rules", "cfr:"], "unknown rule ''; known: cfr"),
+        (["bench", "tabular", "--games", ""], "--games needs at least one name, got ''"),
+        (["bench", "tabular", "--engines", ","], "--engines needs at least one name, got ','"),
+        (["solve", "kuhn", "--out", "~nobody_of_that_name/x.eq"], "cannot find the home directory"),
         (["solve", "kuhn", "--method", "xternal"], "unknown method 'xternal'; did you mean external"),
         (["solve", "kuhn", "-p", "players=99"], "players must be between 2 and 10, got 99"),
         (["solve", "kuhn", "-p", "players=x"], "players must be an integer, got 'x'"),
@@ -277,6 +294,16 @@ def test_usage_errors_have_exit_code_2(equipoise, arguments):
     assert outcome.out == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [(["-n", "x"], "got 'x'"), (["--threads", "0"], "got '0'"), (["--seconds", "1,5"], "got '1,5'")],
+    ids=" ".join,
+)
+def test_usage_errors_say_what_was_given(equipoise, arguments, given):
+    outcome = equipoise("solve", "kuhn", *arguments)
+    assert given in " ".join(outcome.err.split())
+
+
 def test_unwritable_output_is_said_before_solving(equipoise, monkeypatch):
     monkeypatch.setattr(solve, "grow_tree", lambda *_args, **_options: pytest.fail("the solve began"))
     assert equipoise("solve", "kuhn", "--out", "no/where").code == 2
@@ -288,6 +315,38 @@ def test_too_small_a_disk_is_said_before_solving(equipoise, monkeypatch):
     outcome = equipoise("solve", "kuhn", "--out", "x.eq")
     assert outcome.code == 2
     assert "the disk has 1 B free" in outcome.err
+
+
+def test_the_disk_must_have_room_for_the_whole_file(equipoise, monkeypatch):
+    equipoise("solve", "leduc", "-n", 5, "--out", "leduc.eq")
+    free = os.path.getsize("leduc.eq") - 1
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda _: Usage(10**9, 0, free))
+    outcome = equipoise("solve", "leduc", "--out", "x.eq")
+    assert outcome.code == 2
+    assert "cannot write x.eq: it needs about" in outcome.err
+
+
+def test_a_home_directory_is_found(equipoise, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert equipoise("solve", "kuhn", "-n", 5, "--out=~/home.eq").code == 0
+    assert "exists: give --resume" in equipoise("solve", "kuhn", "-n", 5, "--out=~/home.eq").err
+    assert equipoise("evaluate", "~/home.eq").code == 0
+    assert os.listdir() == ["home.eq"]
+
+
+@pytest.mark.parametrize(
+    ("command", "place"), [("solve", "solve"), ("compare", "comparison")], ids=["solve", "compare"]
+)
+def test_a_plot_that_fails_does_not_swallow_the_result(equipoise, monkeypatch, command, place):
+    def fail(*_args, **_options):
+        raise CheckpointError("cannot write curve.png")
+
+    monkeypatch.setattr(importlib.import_module(f"equipoise.apps.{place}"), "plot_convergence", fail)
+    outcome = equipoise(command, "kuhn", "-n", 10, "--plot", "curve.png", "--json")
+    assert outcome.code == 2
+    assert outcome.json["game"] == "kuhn"
+    assert "error: cannot write curve.png" in outcome.err
+    assert "curve in" not in outcome.err
 
 
 def test_too_little_memory_for_the_tree_is_refused_with_figures(equipoise, monkeypatch):
@@ -356,6 +415,29 @@ def test_other_rules_of_the_game_are_refused(equipoise):
     checkpoint.save("old.eq", Kind.RUN, metadata, {**content.arrays, **content.strings})
     assert "under version 99 of kuhn" in equipoise("evaluate", "old.eq").err
     assert "game version 99, asked for 1" in equipoise("solve", "kuhn", "--out", "old.eq", "--resume").err
+
+
+@pytest.mark.parametrize(
+    ("changes", "command", "message"),
+    [
+        ({"threads": "two"}, "solve", "threads cannot be 'two'"),
+        ({"method": ["cfr"]}, "solve", "method cannot be"),
+        ({"parameters": "players"}, "solve", "parameters cannot be 'players'"),
+        ({"progress": [{}]}, "solve", "does not describe its run"),
+        ({"progress": [5]}, "solve", "does not describe its run"),
+        ({"game": True}, "evaluate", "does not describe its game"),
+        ({"parameters": "players"}, "evaluate", "does not describe its game"),
+        ({"game_version": None}, "evaluate", "under version None of kuhn"),
+    ],
+)
+def test_a_whole_file_that_makes_no_sense_is_refused(equipoise, changes, command, message):
+    equipoise("solve", "kuhn", "-n", 1, "--out", "kuhn.eq")
+    content = checkpoint.load("kuhn.eq")
+    checkpoint.save("odd.eq", Kind.RUN, {**content.metadata, **changes}, {**content.arrays, **content.strings})
+    odd = ["solve", "kuhn", "--resume", "--out", "odd.eq"] if command == "solve" else [command, "odd.eq"]
+    outcome = equipoise(*odd)
+    assert outcome.code == 2
+    assert message in outcome.err
 
 
 def test_existing_result_is_not_overwritten_unasked(equipoise):
@@ -433,7 +515,14 @@ def test_more_threads_resume_with_a_warning(equipoise):
     equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
     outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--resume", "--threads", 2)
     assert outcome.code == 0
-    assert "last bits will differ" in outcome.err
+    assert "where regrets tie exactly the run will soon go another way" in outcome.err
+
+
+def test_another_method_is_named_before_its_limits(equipoise):
+    equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq", "--threads", 2)
+    outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--resume", "--method", "external")
+    assert outcome.code == 2
+    assert "kuhn.eq holds another run: method cfr, asked for external" in outcome.err
 
 
 def test_resume_without_a_file_begins(equipoise):
@@ -473,6 +562,8 @@ def test_a_disk_that_fills_up_on_the_way_is_said_and_the_run_goes_on(equipoise, 
     monkeypatch.setattr(os, "fsync", full)
     outcome = equipoise("solve", "kuhn", "-n", 50, "--out", "kuhn.eq", "--resume")
     assert outcome.code == 1
+    assert "exploitability" in outcome.out
+    assert "saved in" not in outcome.err
     assert outcome.err.count("not saved, the run goes on") == 1
     assert "error: cannot write kuhn.eq: no space left on device; the previous file is untouched" in outcome.err
     assert os.path.getsize("kuhn.eq") == before

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real processes: what a signal leaves behind, and that the run goes on from there to the bit."""
 
+import contextlib
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
+import time
+import tomllib
 
 import numpy as np
 import pytest
@@ -41,7 +46,7 @@ def run(directory, *arguments):
     )
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("method", [["cfr"], ["external"], ["outcome", "--form", "game"]], ids=" ".join)
 def test_an_interrupted_run_is_kept_and_goes_on_to_the_bit(tmp_path, number, code, method):
     solve = ("solve", "leduc", "-p", "merge_suits=true", "--method", *method)
@@ -94,3 +99,141 @@ def test_the_first_signal_is_a_flag_and_the_second_an_exception():
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_what_nohup_has_ignored_stays_ignored():
+    previous = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with SignalFlag() as flag:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not flag()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, previous)
+
+
+class Terminal:
+    """A process on a terminal of its own."""
+
+    def __init__(self, directory, *arguments):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=directory,
+            env={**ENVIRONMENT, "TERM": "xterm"},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.text = b""
+
+    def read_until(self, mark):
+        """Reads what is shown until a text is met, or the process ends."""
+        deadline = time.monotonic() + 60
+        while mark not in self.text and time.monotonic() < deadline:
+            if not select.select([self.master], [], [], 1.0)[0]:
+                continue
+            try:
+                self.text += os.read(self.master, 1 << 16)
+            except OSError:  # the process has ended
+                return
+        assert mark in self.text
+
+    def finish(self):
+        with contextlib.suppress(AssertionError):
+            self.read_until(b"never shown")
+        return self.process.wait(timeout=30)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("arguments", "mark"),
+    [
+        (["leduc", "-p", "ranks=20"], b"building"),
+        (["leduc", "-p", "ranks=9", "--method", "lp"], b"solving to iteration 1"),
+        (["kuhn", "-n", "1000000000"], b"elapsed"),
+    ],
+    ids=["tree", "lp", "solver"],
+)
+def test_every_end_restores_the_cursor_and_is_said(tmp_path, arguments, mark, number, code):
+    terminal = Terminal(tmp_path, "solve", *arguments)
+    terminal.read_until(mark)
+    terminal.read_until(b"\x1b[?25l")
+    terminal.process.send_signal(number)
+    assert terminal.finish() == code
+    assert terminal.text.rindex(b"\x1b[?25h") > terminal.text.rindex(b"\x1b[?25l")
+    assert b"interrupted" in terminal.text
+    assert b"Traceback" not in terminal.text
+
+
+def test_a_closed_terminal_keeps_the_run(tmp_path):
+    terminal = Terminal(tmp_path, "solve", "kuhn", "-n", "1000000000", "--out", "kuhn.eq")
+    terminal.read_until(b"elapsed")
+    os.close(terminal.master)  # writing fails from now on
+    terminal.process.send_signal(signal.SIGHUP)
+    assert terminal.process.wait(timeout=30) == 1  # nobody was there to take the result
+    assert SavedRun.load(tmp_path / "kuhn.eq").stopped_by == "interrupted"
+    assert os.listdir(tmp_path) == ["kuhn.eq"]
+
+
+def test_ctrl_c_while_the_program_loads_is_quiet(tmp_path):
+    # the import is held up where it would take its time, so that the signal comes in the middle of it
+    program = (
+        "import os, signal, sys\n"
+        "class Meddler:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'equipoise.apps.solve': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Meddler())\n"
+        "from equipoise.apps.entry import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "games"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_the_console_script_is_the_entry():
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "pyproject.toml"), "rb") as file:
+        assert tomllib.load(file)["project"]["scripts"] == {"equipoise": "equipoise.apps.entry:main"}
+
+
+def test_an_interrupted_comparison_tells_what_came_before_the_program(tmp_path):
+    process = subprocess.Popen(
+        [*COMMAND, "compare", "leduc", "-p", "ranks=9", "--rules", "dcfr,lp", "-n", "3", "--json"],
+        cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    for line in process.stderr:
+        if line.startswith("lp: tables"):
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert [row["rule"] for row in json.loads(out)["rows"]] == ["dcfr"]
+    assert "interrupted after 1 of 2" in err
+
+
+def test_of_two_runs_onto_one_file_the_second_is_refused(tmp_path):
+    first = start(tmp_path, "solve", "kuhn", "-n", "1000000000", "--out", "kuhn.eq")
+    for option in ([], ["--resume"], ["--overwrite"]):
+        second = subprocess.run(
+            [*COMMAND, "solve", "kuhn", "-n", "10", "--out", "kuhn.eq", *option],
+            cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert second.returncode == 2
+        assert "error: cannot write kuhn.eq: another process is at work on it" in second.stderr
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=30)
+    assert SavedRun.load(tmp_path / "kuhn.eq").progress[-1].iteration > 10
+    assert os.listdir(tmp_path) == ["kuhn.eq"]
+
+
+def test_a_lock_left_behind_by_a_killed_run_blocks_nobody(tmp_path):
+    killed = start(tmp_path, "solve", "kuhn", "-n", "1000000000", "--out", "kuhn.eq")
+    killed.kill()
+    killed.communicate()
+    assert os.listdir(tmp_path) == [".kuhn.eq.lock"]
+    run(tmp_path, "solve", "kuhn", "-n", "10", "--out", "kuhn.eq")
+    assert os.listdir(tmp_path) == ["kuhn.eq"]

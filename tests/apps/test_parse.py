@@ -21,12 +21,13 @@ from equipoise.games.registry import parse_game
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, DCFRPlus, Hedge, LinearCFR, NormalHedge, Optimistic
 
 NUMBERS = st.floats(-50, 50) | st.sampled_from([math.inf, 1.5, 0.5])
-BASES = (
-    st.builds(DCFR, alpha=NUMBERS, beta=NUMBERS | st.just(-math.inf), gamma=st.floats(0, 50))
-    | st.builds(DCFRPlus, delay=st.integers(0, 10**6))
-    | st.builds(Hedge, horizon=st.integers(0, 10**6))
-)
-ALL_RULES = BASES | st.builds(Optimistic, BASES) | st.builds(NormalHedge, base=BASES)
+MATCHING = st.builds(  # regrets
+    DCFR, alpha=NUMBERS, beta=NUMBERS | st.just(-math.inf), gamma=st.floats(0, 50)
+) | st.builds(DCFRPlus, delay=st.integers(0, 10**6))
+NORMAL_HEDGES = st.builds(NormalHedge, base=MATCHING | st.builds(Optimistic, MATCHING))
+HEDGES = st.builds(Hedge, horizon=st.integers(0, 10**6))
+BASES = MATCHING | HEDGES | st.builds(NormalHedge, base=MATCHING)
+ALL_RULES = BASES | st.builds(Optimistic, BASES) | NORMAL_HEDGES
 
 
 @given(rule=ALL_RULES)
@@ -63,6 +64,12 @@ def test_rules_as_they_are_typed(text, rule):
         ("dfcr", "unknown rule 'dfcr'; did you mean .*dcfr"),
         ("", "unknown rule"),
         ("optimistic-", "unknown rule"),
+        ("optimistic-" * 2000 + "cfr", "a rule has a prefix once, got 'optimistic-' twice"),
+        ("optimistic-normal-hedge-optimistic-cfr", "'optimistic-' twice"),
+        ("optimistic-pcfr+", r"rule pcfr\+ is optimistic already"),
+        ("normal-hedge-hedge", "takes the place of regret matching, and rule hedge has none"),
+        ("normal-hedge-normal-hedge", "rule normal-hedge has none"),
+        ("normal-hedge-optimistic-hedge(5)", r"rule optimistic-hedge\(5\) has none"),
         ("dcfr(1.5,0", "in parentheses"),
         ("dcfr(1.5,0)", "takes alpha, beta, gamma"),
         ("dcfr(a,b,c)", "hold numbers"),
@@ -81,7 +88,9 @@ def test_discounting_reads_back(text):
     assert format_discounting(parse_discounting(text)) == text
 
 
-@pytest.mark.parametrize("text", ["dcfr", "cfr(5)", "lcfr(5", "lcfr(5,6)", "lcfr(0)", "lcfr(x)"])
+@pytest.mark.parametrize(
+    "text", ["dcfr", "cfr(5)", "lcfr(5", "lcfr(5,6)", "lcfr(0)", "lcfr(x)", "lcfr(1e300)", "lcfr(inf)"]
+)
 def test_bad_discounting_is_refused(text):
     with pytest.raises(EquipoiseError):
         parse_discounting(text)

@@ -216,3 +216,9 @@ def test_saving_is_deterministic(tmp_path):
         checkpoint.save(path, Kind.RUN, {"b": 1, "a": 2}, {"x": np.arange(7)})
     assert first.read_bytes() == second.read_bytes()
     assert isinstance(first, Path)
+
+
+def test_a_pipe_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CheckpointError, match="it is a pipe, expected a regular file"):
+        checkpoint.load(tmp_path / "pipe")

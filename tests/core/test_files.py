@@ -6,7 +6,7 @@ import pytest
 
 from equipoise.core import files, memory
 from equipoise.core.errors import CheckpointError, GameTooLargeError
-from equipoise.core.files import check_writable
+from equipoise.core.files import check_writable, lock, write_atomically
 from equipoise.core.memory import available_bytes, check_memory
 
 Usage = namedtuple("Usage", ["total", "used", "free"])
@@ -63,6 +63,52 @@ def test_too_small_a_disk_is_said_with_figures(tmp_path, monkeypatch):
 def test_too_long_a_name_is_said(tmp_path):
     with pytest.raises(CheckpointError, match="name too long"):
         check_writable(tmp_path / ("x" * 300))
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "♠" * 80], ids=["ascii", "three bytes a letter"])
+def test_the_longest_names_are_written_and_locked(tmp_path, name):
+    check_writable(tmp_path / name)
+    with lock(tmp_path / name):
+        write_atomically(tmp_path / name, lambda file: file.write(b"content"))
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_lock_is_exclusive_until_it_is_left(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with lock(tmp_path / "file"):
+        with lock(tmp_path / "other"):
+            pass
+        with pytest.raises(CheckpointError, match="another process is at work on it"), lock(tmp_path / "link"):
+            pass
+    with lock(tmp_path / "link"):
+        pass
+    assert os.listdir(tmp_path) == ["link"]
+
+
+def test_a_lock_that_its_holder_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    flock = files.fcntl.flock
+    place = tmp_path / ".file.lock"
+
+    def remove_once(descriptor, operation):
+        flock(descriptor, operation)
+        monkeypatch.setattr(files.fcntl, "flock", flock)
+        place.unlink()
+
+    monkeypatch.setattr(files.fcntl, "flock", remove_once)
+    with lock(tmp_path / "file"):
+        assert place.exists()
+        with pytest.raises(CheckpointError, match="another process"), lock(tmp_path / "file"):
+            pass
+
+
+def test_without_locks_nobody_is_kept_out(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    with lock(tmp_path / "file"), lock(tmp_path / "file"):
+        assert os.listdir(tmp_path) == [".file.lock"]
+    assert os.listdir(tmp_path) == []
 
 
 def test_memory_is_known_here():

@@ -40,6 +40,8 @@ BAD_PARAMETERS = [
     ("liars_dice", {"faces": 1}, "faces must be between 2 and 9, got 1"),
     ("matrix", {"payoffs": "1,2;3"}, "payoffs must be a table with rows of equal length, got '1,2;3'"),
     ("matrix", {"payoffs": 7}, "payoffs must be a table of numbers such as 1,2;3,4, got 7"),
+    ("matrix", {"payoffs": "1e308,1"}, "payoffs of matrix must lie between -1e+100 and 1e+100, got -1e+308"),
+    ("coin_toss", {"sell_heads": "1e200"}, "payoffs of coin_toss must lie between -1e+100 and 1e+100, got -1e+200"),
     ("matrix", {"payoffs": "inf"}, "payoffs must be finite, got 'inf'"),
     ("matrix", {"column_payoffs": "1"}, "column_payoffs must be a 2x2 table like payoffs"),
     ("matrix", {"row_names": "a,a"}, "row_names must be 2 different words, got 'a,a'"),

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import parse_range
@@ -222,7 +223,7 @@ def test_cards_are_drawn_from_what_is_left():
             left[place], left[chosen] = left[chosen], left[place]
         assert drawn == tuple(left[:3])
     assert words.tolist() == generator.words
-    with pytest.raises(ValueError, match="6 cards cannot be drawn from 5"):
+    with pytest.raises(ConfigError, match="cards drawn must be between 0 and 5, got 6"):
         draw_cards(words, cards, 6)
 
 
@@ -233,6 +234,10 @@ def test_wrong_tables_are_refused():
         kernel.iterate(Scheme.OUTCOME, tables, 1)
     with pytest.raises(ValueError, match="a runout has 2 boards, got 1"):
         kernel.sweep(tables, 0, [0])
+    with pytest.raises(ConfigError, match="player must be between 0 and 1, got 2"):
+        kernel.sweep(tables, 2, [0, 1])
+    with pytest.raises(ConfigError, match="board must be between 0 and"):
+        kernel.sweep(tables, 0, [0, 1000])
     with pytest.raises(TypeError, match="sampled tables are float32 or float64, got float16"):
         kernel.iterate(Scheme.EXTERNAL, make_tables(tree, np.float16), 1)
     tables.random_words[:] = 0

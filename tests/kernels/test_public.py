@@ -78,8 +78,10 @@ def test_best_response_never_scores_below_the_strategy():
     reach = kernel.realize(strategy)
     for player in (0, 1):
         played = kernel.strategy_values(player, strategy, reach)[kernel.root_cells[player]]
-        best = kernel.best_response_values(player, reach)[kernel.root_cells[player]]
+        value, response = kernel.best_response(player, reach)
+        best = kernel.strategy_values(player, response, reach)[kernel.root_cells[player]]
         assert np.all(best >= played - 1e-15)
+        assert best.sum() == pytest.approx(value, abs=1e-14)
 
 
 def test_tables_start_on_a_cache_line():

@@ -182,7 +182,7 @@ def test_no_iteration_begins_beyond_the_node_limit():
 def test_wrong_tables_are_refused():
     tree = build_history_tree(GAMES["kuhn"])
     kernel, tables = SamplingKernel(lay_out_for_sampling(tree)), make_tables(tree)
-    with pytest.raises(ValueError, match="player must be from 0 to 1, got 2"):
+    with pytest.raises(ValueError, match="player must be between 0 and 1, got 2"):
         kernel.traverse(Scheme.EXTERNAL, tables, 2)
     tables.random_words[:] = 0
     with pytest.raises(ValueError, match="must not all be zero"):

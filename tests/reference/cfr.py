@@ -44,19 +44,20 @@ def normal_hedge(regret, fallback=Fallback.UNIFORM):
 class ReferenceCFR:
     """Tables keyed by (player, infostate); the same rules as values that the real solvers take."""
 
-    def __init__(self, game, rule, *, is_alternating=True, payoff_ranges=None):
+    def __init__(self, game, rule, *, is_alternating=True):
         self.game, self.rule, self.is_alternating = game, rule, is_alternating
         self.players = range(game.spec.num_players)
         self.regret, self.average, self.last, self.values = {}, {}, {}, {}
-        self.payoff_ranges = payoff_ranges or {}
+        self.payoffs = {}  # utilities of the owner that an information state may still end in
         self.strategy = {}
         self.t = 0
         self.discover(game.initial_state())
 
     def discover(self, state):
+        """Begins the tables at and below a state, and returns the utilities it may end in."""
         actor = self.game.actor(state)
         if actor == TERMINAL:
-            return
+            return {self.game.returns(state)}
         if actor == CHANCE:
             actions = [action for action, _ in self.game.chance_outcomes(state)]
         else:
@@ -67,8 +68,14 @@ class ReferenceCFR:
             self.last.setdefault(key, np.zeros(len(actions)))
             self.values.setdefault(key, [])
             self.strategy.setdefault(key, np.full(len(actions), 1.0 / len(actions)))
-        for action in actions:
-            self.discover(self.game.apply(state, action))
+        ends = set().union(*(self.discover(self.game.apply(state, action)) for action in actions))
+        if actor != CHANCE:
+            self.payoffs.setdefault(key, set()).update(utility[actor] for utility in ends)
+        return ends
+
+    def payoff_range(self, key):
+        """Returns the distance between the largest and the smallest utility below an information state."""
+        return max(self.payoffs[key]) - min(self.payoffs[key])
 
     def walk(self, state, player, own_reach, cf_reach, cfv, reach):
         """Returns the player's value of a state times nothing; adds cf-weighted action values into cfv."""
@@ -123,10 +130,10 @@ class ReferenceCFR:
             return regret_matching(basis, kernel.fallback)
         if kernel.policy_map is PolicyMap.NORMAL_HEDGE:
             return normal_hedge(basis, kernel.fallback)
-        scale = self.payoff_ranges[key]
+        scale = self.payoff_range(key)
         if kernel.tracks_variance:
             scale = max(3.0 * np.std(self.values[key]), 1e-9 * scale)
-        return hedge(basis, discount.eta_scale * math.sqrt(math.log(len(basis))) / scale)
+        return hedge(basis, discount.eta_scale * math.sqrt(math.log(len(basis))) / max(scale, 1e-150))
 
     def iterate(self, num_iterations):
         for _ in range(num_iterations):

@@ -22,6 +22,7 @@ class ReferencePublicCFR(ReferenceCFR):
     """Tables keyed by (player, infostate), as its parent's; `legal` says which columns an infostate has."""
 
     def discover(self, state):
+        """Begins the tables at and below a state, and returns the utilities it may end in, by private state."""
         actor = self.game.actor(state)
         if actor not in (CHANCE, TERMINAL):
             for private, legal in enumerate(self.game.legality(state)):
@@ -30,8 +31,29 @@ class ReferencePublicCFR(ReferenceCFR):
                 self.regret[key], self.average[key], self.last[key] = np.zeros((3, count))
                 self.values[key] = []
                 self.strategy[key] = np.full(count, 1.0 / count)
+                self.payoffs[key] = set()
+        ends = self.find_ends(state)
+        if actor not in (CHANCE, TERMINAL):
+            for private, own in enumerate(ends[actor]):
+                self.payoffs[actor, self.game.infostate(state, actor, private)] |= own
+        return ends
+
+    def find_ends(self, state):
+        """Returns for each player and each of its private states the utilities it may end in."""
+        if self.game.actor(state) == TERMINAL:
+            weights, payoffs = self.game.joint_weights(state), self.game.payoffs(state)
+            ends = [[set() for _ in range(size)] for size in weights.shape]
+            for pair in np.argwhere(weights > 0):
+                for player in (0, 1):
+                    ends[player][pair[player]].add(float(payoffs[player][tuple(pair)] / weights[tuple(pair)]))
+            return ends
+        ends = [[set() for _ in range(self.game.num_private(state, player))] for player in (0, 1)]
         for edge in self.game.edges(state):
-            self.discover(edge.child)
+            below = self.discover(edge.child)
+            for player, relation in enumerate(edge.relations):
+                for private, target in zip(relation.private, relation.target, strict=True):
+                    ends[player][private] |= below[player][target]
+        return ends
 
     def policy(self, state):
         """Returns `[H, A]` the actor's strategy at a public state."""

@@ -1,45 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
+import math
+
 import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
+from equipoise.games.base import CHANCE
 from equipoise.games.registry import make_game
-from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver, payoff_ranges
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
     CFRPlus,
-    DCFRPlus,
     Hedge,
     LinearCFR,
-    LinearCFRPlus,
-    NormalHedge,
     Optimistic,
     PredictiveCFRPlus,
 )
 from equipoise.trees.history import build_history_tree
-from tests.reference.cfr import ReferenceCFR, best_response_value
+from equipoise.trees.segments import flatten_ranges
+from tests.reference.cfr import ReferenceCFR, best_response_value, regret_matching
+from tests.reference.rules import RULES
 
-RULES = [
-    CFR(),
-    CFR(fallback=Fallback.ARGMAX),
-    CFRPlus(),
-    CFRPlus(gamma=1.0),
-    LinearCFR(),
-    LinearCFRPlus(),
-    DCFR(),
-    DCFR(beta=0.5),
-    DCFR(beta=float("-inf")),
-    DCFRPlus(delay=3),
-    Optimistic(LinearCFR()),
-    PredictiveCFRPlus(),
-    Hedge(),
-    Hedge(horizon=20),
-    NormalHedge(),
-    NormalHedge(base=LinearCFR()),
-]
 GAMES = {
     "kuhn": make_game("kuhn"),
     "kuhn3": make_game("kuhn", players=3),
@@ -50,9 +33,7 @@ GAMES = {
 
 def build_pair(game, rule, *, is_alternating=True):
     tree = build_history_tree(game)
-    players = tree.infoset_player()
-    ranges = dict(zip(zip(players.tolist(), tree.infoset_labels, strict=True), payoff_ranges(tree), strict=True))
-    twin = ReferenceCFR(game, rule, is_alternating=is_alternating, payoff_ranges=ranges)
+    twin = ReferenceCFR(game, rule, is_alternating=is_alternating)
     return CFRSolver(tree, rule, is_alternating=is_alternating), twin
 
 
@@ -77,6 +58,13 @@ def start_from_random_regrets(solver, twin):
         solver.tables.regret_sum[first : first + count] = twin.regret[key]
         solver.tables.strategy[first : first + count] = twin.strategy[key]
     solver.tables.realization[:] = solver.kernel.realize(solver.tables.strategy)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_payoff_ranges_are_those_of_the_game(name):
+    solver, twin = build_pair(GAMES[name], CFR())
+    keys = zip(solver.tree.infoset_player().tolist(), solver.tree.infoset_labels, strict=True)
+    np.testing.assert_array_equal(payoff_ranges(solver.tree), [twin.payoff_range(key) for key in keys])
 
 
 @pytest.mark.parametrize("is_alternating", [True, False], ids=["alternating", "simultaneous"])
@@ -143,6 +131,87 @@ def test_simultaneous_nash_conv_is_the_average_regret():
     assert solver.evaluate().nash_conv == pytest.approx(sum(regrets), rel=1e-9)
 
 
+def infoset_cf_reach(tree, strategy, player):
+    """Returns `[I]` how likely everybody but the player makes each information set."""
+    reach = np.ones(tree.actor.size)
+    for node in range(tree.actor.size):
+        children = tree.edge_child[tree.first_edge[node] : tree.first_edge[node + 1]]
+        reach[children] = reach[node]
+        if tree.actor[node] == CHANCE:
+            reach[children] *= tree.chance_probability[children]
+        elif tree.actor[node] != player and children.size:
+            first = tree.first_sequence[tree.infoset[node]]
+            reach[children] *= strategy[first : first + children.size]
+    own = tree.actor == player
+    return np.bincount(tree.infoset[own], weights=reach[own], minlength=tree.num_actions.size)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "goofspiel3", "matrix"])
+def test_regrets_keep_the_chain_of_bounds(name):
+    # [B20] (2.19) to (2.21)
+    tree, num_iterations = build_history_tree(GAMES[name]), 40
+    solver, ranges, owner = CFRSolver(tree, CFR(), is_alternating=False), payoff_ranges(tree), tree.infoset_player()
+    squares, reaches, values = np.zeros(tree.num_actions.size), [], []
+    for _ in range(num_iterations):
+        strategy = solver.current_strategy()
+        squares += sum(infoset_cf_reach(tree, strategy, player) ** 2 for player in (0, 1))
+        reaches.append(solver.kernel.realize(strategy))
+        values.append(evaluate(tree, strategy).values)
+        solver.iterate(1)
+    taken = flatten_ranges(tree.first_sequence, tree.num_actions)
+    rows = np.r_[0, np.cumsum(tree.num_actions)[:-1]]
+    positive = np.maximum(solver.tables.regret_sum[taken], 0.0)
+    largest, bound = np.maximum.reduceat(positive, rows), ranges * np.sqrt(tree.num_actions * squares)
+    assert np.all(np.sqrt(np.add.reduceat(positive**2, rows)) <= bound + 1e-9)
+    for player in (0, 1):
+        best = solver.kernel.best_response(player, np.mean(reaches, axis=0))[0]
+        regret = num_iterations * (best - np.mean(values, axis=0)[player])
+        own = owner == player
+        loosest = ranges[own] @ np.sqrt(num_iterations * tree.num_actions[own])
+        assert 0 < regret <= largest[own].sum() + 1e-9 <= bound[own].sum() + 2e-9 <= loosest + 3e-9
+
+
+class WeightedCFR(ReferenceCFR):
+    """CFR as the textbook has it: nothing is discounted, what iteration t adds is weighted."""
+
+    def __init__(self, game, *, regret_power, average_power, is_floored):
+        super().__init__(game, CFR())
+        self.regret_power, self.average_power, self.is_floored = regret_power, average_power, is_floored
+
+    def update(self, cfv, reach):
+        for key, values in cfv.items():
+            sigma = self.strategy[key]
+            regret = self.regret[key] + self.t**self.regret_power * (values - sigma @ values)
+            self.regret[key] = np.maximum(regret, 0.0) if self.is_floored else regret
+            self.average[key] = self.average[key] + self.t**self.average_power * reach[key] * sigma
+            self.strategy[key] = regret_matching(self.regret[key])
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(
+    ("rule", "textbook"),
+    [
+        (DCFR(alpha=math.inf, beta=math.inf, gamma=0), {"regret_power": 0, "average_power": 0, "is_floored": False}),
+        (DCFR(alpha=math.inf, beta=-math.inf, gamma=1), {"regret_power": 0, "average_power": 1, "is_floored": True}),
+        (DCFR(alpha=math.inf, beta=-math.inf, gamma=2), {"regret_power": 0, "average_power": 2, "is_floored": True}),
+        (DCFR(alpha=1, beta=1, gamma=1), {"regret_power": 1, "average_power": 1, "is_floored": False}),
+        (DCFR(alpha=1, beta=-math.inf, gamma=1), {"regret_power": 1, "average_power": 1, "is_floored": True}),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_settings_of_dcfr_are_the_textbook_s_variants(name, rule, textbook):
+    solver, twin = CFRSolver(build_history_tree(GAMES[name]), rule), WeightedCFR(GAMES[name], **textbook)
+    start_from_random_regrets(solver, twin)  # strategies off the ties that regrets of zero would leave
+    solver.tables.regret_sum[:] = 0.0
+    twin.regret = {key: np.zeros_like(regret) for key, regret in twin.regret.items()}
+    for _ in range(30):
+        solver.iterate(1)
+        twin.iterate(1)
+        np.testing.assert_allclose(solver.current_strategy(), flatten(solver.tree, twin.strategy), atol=1e-10)
+    expected = solver.kernel.normalize(flatten(solver.tree, twin.average))
+    np.testing.assert_allclose(solver.average_strategy(), expected, atol=1e-10)
+
+
 @pytest.mark.parametrize("num_threads", [2, 3])
 @pytest.mark.parametrize("is_alternating", [True, False])
 def test_threads_change_nothing_but_last_bits(num_threads, is_alternating):
@@ -177,12 +246,6 @@ def test_a_restored_run_goes_on_to_the_bit(rule):
     assert second.iteration == 40
     for name, value in whole.state().items():
         np.testing.assert_array_equal(second.state()[name], value)
-
-
-def test_a_state_of_another_tree_is_refused():
-    state = CFRSolver(build_history_tree(make_game("kuhn")), DCFR()).state()
-    with pytest.raises(ConfigError, match="saved regret_sum must have shape"):
-        CFRSolver(build_history_tree(make_game("leduc")), DCFR()).restore(state)
 
 
 def test_kuhn_converges_to_its_value():

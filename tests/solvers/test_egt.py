@@ -97,9 +97,3 @@ def test_a_team_of_no_threads_is_refused():
 def test_bad_configurations_are_refused(bad):
     with pytest.raises(ConfigError, match=next(iter(bad))):
         EGTConfig(**bad)
-
-
-def test_a_foreign_state_is_refused():
-    solver = EGTSolver(build_history_tree(GAMES["kuhn"]))
-    with pytest.raises(ConfigError, match="saved realization must have shape"):
-        solver.restore({"realization": np.zeros(3)})

@@ -123,5 +123,3 @@ def test_names():
 def test_bad_input_is_refused():
     with pytest.raises(ConfigError, match="num_threads must be between 1 and 256"):
         FictitiousPlaySolver(KUHN, num_threads=0)
-    with pytest.raises(ConfigError, match="saved average_realization must have shape"):
-        FictitiousPlaySolver(KUHN).restore({})

@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import parse_range
@@ -99,7 +99,7 @@ def test_a_resumed_run_goes_on_to_the_bit(scheme):
     assert {name: array.tobytes() for name, array in second.state().items()} == {
         name: array.tobytes() for name, array in whole.state().items()
     }
-    with pytest.raises(ConfigError, match=r"saved regret_sum must have shape .* of float64, got .* of float32"):
+    with pytest.raises(CheckpointError, match=r"saved regret_sum must have shape .* of float64, got .* of float32"):
         make_solver(scheme).restore(whole.state())
 
 

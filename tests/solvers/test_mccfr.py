@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
+from equipoise.games.base import CHANCE
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
@@ -20,6 +23,16 @@ from equipoise.trees.history import build_history_tree
 KUHN = build_history_tree(make_game("kuhn"))
 KUHN3 = build_history_tree(make_game("kuhn", players=3))
 LEDUC = build_history_tree(make_game("leduc"))
+BLOCKING = {
+    "deck": "tiny",
+    "board": "ThJhQsKs",
+    "pot": 4,
+    "stacks": "6,6",
+    "small_blind": 1,
+    "big_blind": 2,
+    "menu": "a",
+    "ranges": "AhAs, KhJs:0.5 | AhKh, AsTs, AhTs",
+}
 NO_STAKES = build_history_tree(make_game("matrix", payoffs="0,0;0,0"))  # external sampling touches 9 nodes an iteration
 
 
@@ -174,14 +187,23 @@ def test_seeds_matter():
 
 def test_public_outcomes_are_drawn_by_their_mean_probability():
     arrays = lay_out_for_sampling(LEDUC)
-    drawn = [
-        arrays.slot_probability[first:last]
-        for first, last in zip(arrays.first_slot[:-1], arrays.first_slot[1:], strict=True)
-        if last > first
-    ]
-    assert len(drawn) == 5  # betting lines that see the public card
-    for probabilities in drawn:
-        np.testing.assert_allclose(probabilities, np.full(6, 1 / 6))
+    assert np.diff(arrays.first_slot).tolist() == [6] * 5  # betting lines that see the public card
+    np.testing.assert_allclose(arrays.slot_probability, 1 / 6)
+
+
+def test_public_outcomes_of_unequal_probability_are_drawn_by_their_mean():
+    # whoever holds an ace keeps the other aces from coming
+    tree = build_history_tree(make_game("holdem_endgame", **BLOCKING))
+    arrays = lay_out_for_sampling(tree)
+    for state in range(arrays.first_slot.size - 1):
+        nodes = np.flatnonzero((tree.actor == CHANCE) & (tree.public_chance == state))
+        total = Counter()
+        for node in nodes:
+            for edge in range(tree.first_edge[node], tree.first_edge[node + 1]):
+                total[arrays.edge_slot[edge]] += tree.chance_probability[tree.edge_child[edge]] / nodes.size
+        drawn = arrays.slot_probability[arrays.first_slot[state] : arrays.first_slot[state + 1]]
+        np.testing.assert_allclose(drawn, [total[slot] for slot in range(drawn.size)], rtol=1e-12)
+    assert np.ptp(drawn) > 0.05  # the river's
 
 
 def test_public_chance_is_refused_where_there_is_none():
@@ -204,14 +226,3 @@ def test_bad_configurations_are_refused(bad):
 def test_bad_discounting_is_refused(bad):
     with pytest.raises(ConfigError, match=next(iter(bad))):
         Discounting(**bad)
-
-
-def test_a_foreign_state_is_refused():
-    with pytest.raises(ConfigError, match=r"saved regret_sum must have shape \(26,\) of float64, got \(99,\)"):
-        make_solver(KUHN).restore(make_solver(KUHN3).state())
-
-
-def test_names():
-    assert MCCFRConfig().name == "mccfr-external"
-    linear = MCCFRConfig(scheme=Scheme.PUBLIC_CHANCE, discounting=Discounting(kind=DiscountKind.LINEAR))
-    assert linear.name == "linear-mccfr-public-chance"

@@ -5,46 +5,21 @@ import numpy as np
 import pytest
 
 from equipoise.games.registry import make_game
-from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes, payoff_ranges
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
     CFRPlus,
-    DCFRPlus,
     Hedge,
-    LinearCFR,
-    LinearCFRPlus,
-    NormalHedge,
     Optimistic,
-    PredictiveCFRPlus,
 )
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.public import build_public_tree
 from tests.reference.public import ReferencePublicCFR
 from tests.reference.pursuit import MAP_A, MAP_B, PathPursuit, Pursuit, parse_map
+from tests.reference.rules import RULES
 
-RULES = [
-    CFR(),
-    CFR(fallback=Fallback.ARGMAX),
-    CFRPlus(),
-    CFRPlus(gamma=1.0),
-    LinearCFR(),
-    LinearCFRPlus(),
-    DCFR(),
-    DCFR(beta=0.5),
-    DCFR(beta=float("-inf")),
-    DCFRPlus(delay=3),
-    Optimistic(LinearCFR()),
-    Optimistic(CFR(fallback=Fallback.ARGMAX)),
-    PredictiveCFRPlus(),
-    Hedge(),
-    Hedge(horizon=20),
-    NormalHedge(),
-    NormalHedge(base=LinearCFR()),
-    Optimistic(NormalHedge()),
-]
 GAMES = {
     "kuhn": ("kuhn", {}),
     "leduc": ("leduc", {}),
@@ -135,8 +110,7 @@ def test_equals_the_twin_where_private_states_merge(rule, is_alternating):
     tree = build_public_tree(game)
     solver = CFRSolver(tree, rule, is_alternating=is_alternating)
     keys = list(zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True))
-    ranges = dict(zip(keys, np.maximum(payoff_ranges(tree)[tree.infoset_row], 1e-141), strict=True))
-    twin = ReferencePublicCFR(game, rule, is_alternating=is_alternating, payoff_ranges=ranges)
+    twin = ReferencePublicCFR(game, rule, is_alternating=is_alternating)
     rng = np.random.default_rng(8)
     regret = np.zeros(tree.cells.num_table_cells)
     strategy = regret.copy()
@@ -280,6 +254,25 @@ def test_payoff_ranges_equal_the_history_form(trees):
     got = payoff_ranges(public)[public.infoset_row]
     keys = zip(public.infoset_player(), public.infoset_labels, strict=True)
     np.testing.assert_allclose(got, [expected[key] for key in keys], atol=1e-12)
+
+
+class ScoredPursuit(Pursuit):
+    """Where the runner ends decides how much it wins or loses, so that ranges of payoffs differ."""
+
+    def payoffs(self, place):
+        stations = np.array(place.stations, float)[:, None]
+        gain = stations if place.end == "free" else -stations / 2
+        return np.stack([gain, -gain])
+
+
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_payoff_ranges_where_private_states_merge(length):
+    game = ScoredPursuit(parse_map(MAP_A), 6, (1, 11), length)
+    tree, twin = build_public_tree(game), ReferencePublicCFR(game, CFR())
+    keys = zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True)
+    expected = [twin.payoff_range(key) for key in keys]
+    assert len(set(expected)) > 2
+    np.testing.assert_allclose(payoff_ranges(tree)[tree.infoset_row], expected, atol=1e-12)
 
 
 def test_estimated_bytes_are_those_allocated(leduc):

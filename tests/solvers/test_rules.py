@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
+from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import (
     CFR,
@@ -143,6 +144,31 @@ def test_names():
     assert PredictiveCFRPlus().name == "pcfr+"
     assert NormalHedge(base=LinearCFR()).name == "normal-hedge-lcfr"
     assert Hedge(horizon=9).name == "hedge(9)"
+    assert CFRPlus(fallback=Fallback.ARGMAX).name == "cfr+-argmax"
+    assert DCFRPlus(delay=30).name == "dcfr+(30)"
+    assert DCFRPlus(beta=-math.inf, average_exponent=2).name == "dcfr+(1.5,-inf,100,2)"
+
+
+EXPONENTS = st.sampled_from([0.0, 1 / 3, 0.5, 1.0, 1.5, 2.0, 100.0, math.inf])
+BASES = st.builds(
+    DCFR,
+    alpha=EXPONENTS,
+    beta=EXPONENTS | st.just(-math.inf),
+    gamma=st.sampled_from([0.0, 1.0, 2.0]),
+    fallback=st.sampled_from(Fallback),
+) | st.builds(
+    DCFRPlus,
+    alpha=st.sampled_from([1.0, 1.5]),
+    beta=st.sampled_from([0.0, 1.0]),
+    delay=st.sampled_from([0, 2, 100]),
+    average_exponent=st.sampled_from([1.0, 2.0, 100.0]),
+)
+ANY_RULE = BASES | st.builds(Optimistic, BASES) | st.builds(NormalHedge, base=BASES)
+
+
+@given(st.lists(ANY_RULE, min_size=2, max_size=30))
+def test_different_rules_have_different_names(rules):
+    assert len({rule.name for rule in rules}) == len(set(rules))
 
 
 def test_table_has_a_row_per_iteration():
@@ -157,8 +183,13 @@ def test_table_has_a_row_per_iteration():
         (lambda: DCFR(alpha=math.nan), "alpha must be a number"),
         (lambda: DCFR(beta=math.nan), "beta must be a number"),
         (lambda: DCFR(gamma=-1), "gamma must be at least 0"),
-        (lambda: DCFRPlus(delay=-1), "delay must be at least 0"),
-        (lambda: Hedge(horizon=-3), "horizon must be at least 0"),
+        (lambda: DCFRPlus(delay=-1), "delay must be a whole number of at least 0, got -1"),
+        (lambda: DCFRPlus(delay=2.5), "delay must be a whole number"),
+        (lambda: DCFRPlus(alpha=-math.inf), "alpha must be a number above -inf"),
+        (lambda: DCFRPlus(beta=math.nan), "beta must be a number"),
+        (lambda: DCFRPlus(average_exponent=-0.5), "average_exponent must be at least 0 and finite"),
+        (lambda: Hedge(horizon=-3), "horizon must be a whole number of at least 0, got -3"),
+        (lambda: Hedge(horizon=math.nan), "horizon must be a whole number"),
     ],
 )
 def test_bad_settings_are_refused(build, message):

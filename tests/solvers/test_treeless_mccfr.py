@@ -296,14 +296,6 @@ def test_other_generators_are_refused():
         TreelessMCCFRSolver(GAMES["kuhn"], rng=np.random.Generator(np.random.MT19937(1)))
 
 
-def test_a_foreign_state_is_refused():
-    with pytest.raises(ConfigError, match="has no player, menu"):
-        make_solver(GAMES["kuhn"]).restore({"regret_sum": np.zeros(1), "strategy_sum": np.zeros(1)})
-    state = make_solver(GAMES["kuhn"]).state()
-    with pytest.raises(ConfigError, match="must have 0 entries"):
-        make_solver(GAMES["kuhn"]).restore({**state, "regret_sum": np.zeros(3)})
-
-
 def test_the_size_of_a_traversal_is_foreseen():
     solver = make_solver(GAMES["small_leduc"])
     solver.iterate(200)

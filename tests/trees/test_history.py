@@ -111,7 +111,7 @@ def test_uniform_play_of_leduc_has_the_published_exploitability():
 
 def test_the_count_stops_at_the_limit():
     calls = []
-    with pytest.raises(GameTooLargeError, match=r"more than 50,000 histories.*about \d.*GB"):
+    with pytest.raises(GameTooLargeError, match=r"more than 50,000 histories.*about \d.*9\.1 MB as a tree.*2\.8 MB"):
         build_history_tree(
             make_game("liars_dice", faces=6), max_histories=50_000, on_progress=lambda done, _: calls.append(done)
         )

@@ -347,6 +347,26 @@ def test_payoffs_of_the_wrong_shape_are_named():
         build_public_tree(Broken(parse_map(MAP_A), 6, (1, 11), 3))
 
 
+def test_false_claims_of_zero_sums_are_named():
+    class Raked:
+        def __getattr__(self, name):
+            return getattr(GAMES["kuhn"], name)
+
+        def returns(self, state):
+            first, second = GAMES["kuhn"].returns(state)
+            return (0.9 * first, second) if first > 1 else (first, second)
+
+    class RakedPursuit(Pursuit):
+        def payoffs(self, place):
+            return super().payoffs(place) * np.array([1.0, 0.9])[:, None, None]
+
+    for build in (build_history_tree, derive_public_game):
+        with pytest.raises(InvalidGameError, match=r"says that it is zero-sum, but .* \[1\.8, -2\.0\]"):
+            build(Raked())
+    with pytest.raises(InvalidGameError, match="says that it is zero-sum, but its returns do not sum to zero"):
+        build_public_tree(RakedPursuit(parse_map(MAP_A), 6, (1, 11), 3))
+
+
 def test_the_limit_stops_building():
     with pytest.raises(GameTooLargeError, match="more than 100 public states"):
         build_public_tree(Pursuit(parse_map(MAP_A), 6, (1, 11), 5), max_nodes=100)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+import threading
 from typing import Annotated, Any
 
 import typer
@@ -17,8 +20,10 @@ from equipoise.apps.inspection import EvaluateOptions, ShowOptions, evaluate, sh
 from equipoise.apps.listing import GamesOptions, games
 from equipoise.apps.options import make_command
 from equipoise.apps.reproduce.commands import reproduce_app
+from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
 from equipoise.apps.solve import SolveOptions, solve
 from equipoise.core.errors import CheckpointError, EquipoiseError, NotConvergedError
+from equipoise.core.files import describe_os_error
 from equipoise.core.provenance import find_commit, version
 
 __all__ = ["app", "main"]
@@ -32,11 +37,24 @@ class ReportingGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except EquipoiseError as error:
-            make_console().print(f"error: {error}", style="red")
+            report_error(str(error))
             raise typer.Exit(exit_code_of(error)) from None
-        except KeyboardInterrupt:
-            make_console().print("interrupted", style="yellow")
-            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except MemoryError:
+            report_error("memory ran out")
+            raise typer.Exit(ExitCode.FAILED) from None
+        except typer.BadParameter as error:
+            error.message += _what_was_given(error)
+            raise
+        except KeyboardInterrupt as error:
+            console = make_console()
+            console.show_cursor()  # a signal may have come while it was being hidden
+            console.print("interrupted" + (f" by {error}" if str(error) else ""), style="yellow")
+            raise typer.Exit(exit_code_of_interrupt(error)) from None
+
+
+def report_error(message: str) -> None:
+    """Says in one line why a command failed, also where a library's message has several."""
+    make_console().print(f"error: {' '.join(message.splitlines())}", style="red")
 
 
 def exit_code_of(error: EquipoiseError) -> ExitCode:
@@ -85,5 +103,46 @@ app.add_typer(reproduce_app)
 
 
 def main() -> None:
-    """Runs the command line."""
-    app(args=sys.argv[1:])
+    """Runs the command line and ends the process."""
+    streams = [stream for stream in (sys.stdout, sys.stderr) if isinstance(stream, io.TextIOWrapper)]  # if open
+    for stream in streams:
+        stream.reconfigure(errors="backslashreplace")  # names of games and files may have letters that it lacks
+    with raise_at_signals():
+        code = _run()
+    for stream in streams:
+        _settle(stream)
+    if any(thread.daemon for thread in threading.enumerate()):
+        os._exit(code)  # see `call_interruptibly`
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Runs the command line and returns its exit code."""
+    try:
+        app(args=sys.argv[1:])
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else ExitCode.OK
+    except KeyboardInterrupt as error:
+        return exit_code_of_interrupt(error)
+    except OSError as error:
+        # whatever reads or writes files says so itself: what is left is standard output
+        report_error(f"cannot write to standard output: {describe_os_error(error)}")
+        return ExitCode.FAILED
+    return ExitCode.OK
+
+
+def _settle(stream: io.TextIOWrapper) -> None:
+    """Writes out what a stream still holds; what it does not take is dropped, or Python would complain at its end."""
+    try:
+        stream.flush()
+    except OSError:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+
+
+def _what_was_given(error: typer.BadParameter) -> str:
+    """Returns the value that an option cannot take, for a message that leaves it out."""
+    # what checks values is typer's own business; its present choice lists problems with their input
+    problems: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    given = repr(problems[0].get("input")) if problems else ""
+    return "" if not given or given in error.message else f", got {given}"

@@ -11,13 +11,20 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from equipoise.apps.display import SolveDisplay, format_duration, format_estimate, format_optional, make_console
+from equipoise.apps.display import (
+    SolveDisplay,
+    format_duration,
+    format_estimate,
+    format_optional,
+    format_utility,
+    make_console,
+)
 from equipoise.apps.methods import METHODS, check_config, find_method, normalize_rule
-from equipoise.apps.output import write_json
-from equipoise.apps.parse import format_game, parse_game_options, split_list
+from equipoise.apps.output import print_result, write_json
+from equipoise.apps.parse import format_game, parse_game_options, parse_names
 from equipoise.apps.plots import check_plot_path, plot_convergence
-from equipoise.apps.preparation import grow_tree, prepare
-from equipoise.apps.signals import SignalFlag
+from equipoise.apps.preparation import GrownTree, grow_tree, prepare
+from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.solve import GameOptions, Updates
 from equipoise.core.errors import ConfigError
 from equipoise.core.progress import Progress
@@ -50,7 +57,7 @@ class CompareOptions(GameOptions):
     seed: Annotated[int, typer.Option(min=0, help="Of methods that sample.")] = 0
     plot: Annotated[Path | None, typer.Option(help="Draw the curves: .png, .svg or .pdf.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
 
 def compare(options: CompareOptions) -> None:
@@ -67,22 +74,43 @@ def compare(options: CompareOptions) -> None:
         raise ConfigError(f"--target needs an exploitability; {grown.why}")
     with SignalFlag() as flag:
         for name, config in configs.items():
-            prepared = prepare(grown, config, console=console)
             is_exact = find_method(config.method).is_exact
-            with SolveDisplay(console, f"{game.spec.name} · {name}") as display:
-                for record in run(
-                    prepared.solver,
-                    iterations=1 if is_exact else stopping.iterations,
-                    target=stopping.target,
-                    seconds=stopping.seconds,
-                    is_interrupted=flag,
-                ):
-                    curves.setdefault(name, []).append(record)
-                    display.update(record)
+            flag.is_immediate = is_exact
+            try:
+                prepared = prepare(grown, config, console=console)
+                with SolveDisplay(console, f"{game.spec.name} · {name}") as display:
+                    for record in run(
+                        prepared.solver,
+                        iterations=1 if is_exact else stopping.iterations,
+                        target=stopping.target,
+                        seconds=stopping.seconds,
+                        is_interrupted=flag,
+                    ):
+                        curves.setdefault(name, []).append(record)
+                        display.update(record)
+            except Stopped:
+                if not (is_exact and curves):  # else there is something to tell
+                    raise
             if flag():
                 break
+        flag.is_immediate = False
+        _report(options, game, grown, configs, curves)
         if options.plot is not None:
             plot_convergence(curves, options.plot, title=format_game(game), target=stopping.target)
+            console.print(f"curves in {options.plot}")
+    if flag():
+        console.print(f"interrupted after {len(curves)} of {len(configs)}", style="yellow")
+        raise typer.Exit(flag.exit_code)
+
+
+def _report(
+    options: CompareOptions,
+    game: Game[Any],
+    grown: GrownTree,
+    configs: dict[str, RunConfig],
+    curves: dict[str, list[Progress]],
+) -> None:
+    """Says the results: JSON to standard output, or a table."""
     rows = [_describe(configs[name], records) for name, records in curves.items()]
     if options.json:
         write_json(
@@ -100,12 +128,7 @@ def compare(options: CompareOptions) -> None:
             }
         )
     else:
-        make_console(is_stderr=False).print(_as_table(game, curves))
-    if options.plot is not None:
-        console.print(f"curves in {options.plot}")
-    if flag():
-        console.print(f"interrupted after {len(curves)} of {len(configs)}", style="yellow")
-        raise typer.Exit(flag.exit_code)
+        print_result(_as_table(game, curves), is_quiet=options.quiet)
 
 
 def _stopping(options: CompareOptions) -> Stopping:
@@ -118,7 +141,7 @@ def _parse_configs(game: Game[Any], options: CompareOptions) -> dict[str, RunCon
     """Returns what each name in the list means; an unknown one is an error before anything runs."""
     spec = game.spec
     configs: dict[str, RunConfig] = {}
-    for text in split_list(options.rules):
+    for text in parse_names("--rules", options.rules):
         method, rule_text = _split_method(text)
         rule = normalize_rule(method, rule_text)
         name = f"{method}:{rule}" if method != "cfr" and rule else (rule or method)
@@ -134,8 +157,6 @@ def _parse_configs(game: Game[Any], options: CompareOptions) -> dict[str, RunCon
             threads=(options.threads or 1) if find_method(method).has_threads else 1,
         )
         check_config(configs[name])
-    if not configs:
-        raise ConfigError("--rules needs at least one name")
     return configs
 
 
@@ -188,4 +209,6 @@ def _quality(record: Progress) -> tuple[str, str]:
         figures = record.sampled
         estimate = format_estimate(figures.values_against_uniform[0], figures.standard_errors[0])
         return format_optional(figures.regret_bound), estimate
-    return format_optional(record.exploitability), "" if record.game_value is None else f"{record.game_value:+.6f}"
+    return format_optional(record.exploitability), "" if record.game_value is None else format_utility(
+        record.game_value
+    )

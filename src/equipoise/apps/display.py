@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import IO, Any, Self, TextIO, cast
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -26,6 +28,7 @@ __all__ = [
     "format_estimate",
     "format_optional",
     "format_small",
+    "format_utility",
     "make_console",
     "sparkline",
 ]
@@ -37,7 +40,36 @@ SPARKLINE_WIDTH = 32
 
 def make_console(*, is_stderr: bool = True, is_quiet: bool = False) -> Console:
     """Returns a console that prints text as it is: on the error stream for messages, on standard output for results."""
-    return Console(stderr=is_stderr, quiet=is_quiet, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    # a stream that is not open is None, and so is a console's when it should find the stream itself
+    file = _ForgivingStream(sys.stderr) if is_stderr and sys.stderr is not None else None
+    return Console(
+        file=cast("IO[str] | None", file),
+        stderr=is_stderr,
+        quiet=is_quiet,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+    )
+
+
+class _ForgivingStream:
+    """The error stream, where failures are dropped: nobody reads a closed terminal, and work must not end for it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def format_duration(seconds: float) -> str:
@@ -64,6 +96,15 @@ def format_small(value: float) -> str:
     if value == 0 or abs(value) >= 1e-3:
         return f"{value:.3g}"
     return f"{value:.2e}"
+
+
+def format_utility(value: float) -> str:
+    """Returns a value of a game with its sign.
+
+    >>> format_utility(-1 / 18), format_utility(1.5e9)
+    ('-0.055556', '+1.5e+09')
+    """
+    return f"{value:+.6f}" if abs(value) < 1e6 else f"{value:+.6g}"
 
 
 def format_optional(value: float | None) -> str:
@@ -190,7 +231,7 @@ class SolveDisplay:
         figures = record.sampled
         if figures is None:
             quality = ("exploitability", Text(format_optional(record.exploitability), style="bold green"))
-            value = ("value", "-" if record.game_value is None else f"{record.game_value:+.6f}")
+            value = ("value", "-" if record.game_value is None else format_utility(record.game_value))
         else:
             quality = ("regret bound, sampled", Text(format_optional(figures.regret_bound), style="bold"))
             value = ("value against uniform, sampled", _first_estimate(figures))

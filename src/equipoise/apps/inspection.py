@@ -14,10 +14,11 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import Group
 from rich.table import Table
 
-from equipoise.apps.display import describe_figures, format_duration, format_small, make_console
-from equipoise.apps.output import write_json
+from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
+from equipoise.apps.output import print_result, write_json
 from equipoise.apps.preparation import FINAL_PLAYOUTS, build_tree, find_tree
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
@@ -52,7 +53,10 @@ class StrategyFile:
         """Returns the game that the strategy is for; raises if its rules have changed since."""
         if "game" not in self.metadata:
             return parse_game(self.strategy.game_label)
-        game = make_game(self.metadata["game"], **self.metadata["parameters"])
+        name, parameters = self.metadata["game"], self.metadata.get("parameters")
+        if not isinstance(name, str) or not isinstance(parameters, dict) or "game_version" not in self.metadata:
+            raise CheckpointError(f"{path} does not describe its game: it has {name!r} with parameters {parameters!r}")
+        game = make_game(name, **parameters)
         if game.spec.version != self.metadata["game_version"]:
             raise CheckpointError(
                 f"{path} was solved under version {self.metadata['game_version']} of {game.spec.name}, "
@@ -68,9 +72,10 @@ class StrategyFile:
     @property
     def regret_bound(self) -> float | None:
         """Returns the sampled regret bound that the run's last record has, if it has one."""
-        records = self.metadata.get("progress") or [{}]
-        figures = records[-1].get("sampled") or {}
-        bound: float | None = figures.get("regret_bound")
+        try:
+            bound: float | None = self.metadata["progress"][-1]["sampled"]["regret_bound"]
+        except (IndexError, KeyError, TypeError):  # a strategy alone has no records, an exact run no figures
+            return None
         return bound
 
     def describe(self) -> dict[str, Any]:
@@ -97,7 +102,7 @@ class EvaluateOptions:
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
     threads: Annotated[int, typer.Option(min=1, help="Size of the team.")] = 1
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
 
 def evaluate(options: EvaluateOptions) -> None:
@@ -138,7 +143,7 @@ def evaluate(options: EvaluateOptions) -> None:
     if options.json:
         write_json(result)
         return
-    _print_evaluation(tree.game_label, evaluation, seconds)
+    _print_evaluation(options, tree.game_label, evaluation, seconds)
 
 
 def _report_samples(options: EvaluateOptions, file: StrategyFile, game: Game[Any], why: str) -> None:
@@ -166,23 +171,18 @@ def _report_samples(options: EvaluateOptions, file: StrategyFile, game: Game[Any
         seconds = time.perf_counter() - began
         write_json({**result, "seconds": seconds, "why": why, "sampled": dataclasses.asdict(figures)})
         return
-    output = make_console(is_stderr=False)
-    output.print(f"exploitability not known: {why}")
-    for name, text in describe_figures(figures).items():
-        output.print(f"{name}: {text}")
+    lines = [f"{name}: {text}" for name, text in describe_figures(figures).items()]
+    print_result("\n".join([f"exploitability not known: {why}", *lines]), is_quiet=options.quiet)
 
 
-def _print_evaluation(label: str, evaluation: Evaluation, seconds: float) -> None:
+def _print_evaluation(options: EvaluateOptions, label: str, evaluation: Evaluation, seconds: float) -> None:
     table = Table(title=f"{label}, evaluated in {format_duration(seconds)}", title_justify="left")
     for name in ("player", "value", "best response", "gain"):
         table.add_column(name, justify="right")
     for player, (value, best) in enumerate(zip(evaluation.values, evaluation.best_response_values, strict=True)):
-        table.add_row(str(player), f"{value:+.6f}", f"{best:+.6f}", format_small(best - value))
-    output = make_console(is_stderr=False)
-    output.print(table)
-    output.print(
-        f"exploitability {format_small(evaluation.exploitability)}, nash_conv {format_small(evaluation.nash_conv)}"
-    )
+        table.add_row(str(player), format_utility(value), format_utility(best), format_small(best - value))
+    exploitability, nash_conv = format_small(evaluation.exploitability), format_small(evaluation.nash_conv)
+    print_result(Group(table, f"exploitability {exploitability}, nash_conv {nash_conv}"), is_quiet=options.quiet)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +212,7 @@ def show(options: ShowOptions) -> None:
     elif options.csv:
         typer.echo(_as_csv(strategy, rows), nl=False)
     else:
-        make_console(is_stderr=False).print(_as_table(strategy, rows))
+        print_result(_as_table(strategy, rows))
         if len(rows) < len(matching):
             make_console().print(f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all")
     if not matching:

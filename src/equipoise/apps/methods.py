@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 
 from equipoise.apps.parse import format_discounting, parse_discounting, parse_rule
+from equipoise.apps.signals import call_interruptibly
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.base import Game
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes
@@ -79,7 +81,7 @@ def normalize_rule(name: str, text: str | None) -> str | None:
         if text is not None:
             raise ConfigError(f"method {name} takes no rule, got {text!r}")
         return None
-    return method.normalize_rule(text or method.default_rule)
+    return method.normalize_rule(method.default_rule if text is None else text)
 
 
 def check_config(config: RunConfig) -> None:
@@ -165,6 +167,14 @@ def _num_sequences(tree: HistoryTree) -> int:
     return int(tree.sequence_start[-1])
 
 
+class _InterruptibleLPRun(SequenceLPRun):
+    """The linear program, whose one iteration may take minutes in native code, in a way that Ctrl-C ends."""
+
+    def iterate(self, num_iterations: int) -> None:
+        """Solves the program the first time; there is nothing left to do after it."""
+        call_interruptibly(functools.partial(super().iterate, num_iterations))
+
+
 METHODS: Mapping[str, Method] = {
     "cfr": Method(
         description="full-width CFR under any rule",
@@ -192,7 +202,7 @@ METHODS: Mapping[str, Method] = {
         description="the sequence-form linear program; exact, two players, zero-sum",
         has_threads=False,
         is_exact=True,
-        build=lambda tree, _: SequenceLPRun(tree),
+        build=lambda tree, _: _InterruptibleLPRun(tree),
         # rows and columns of the program as SciPy and HiGHS hold them, several copies each
         estimate_bytes=lambda tree, _: 100 * (tree.terminal_node.size + 2 * _num_sequences(tree)),
     ),

@@ -6,7 +6,10 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+from equipoise.core.errors import ConfigError
 
 __all__ = ["make_command"]
 
@@ -29,7 +32,7 @@ def make_command(options_class: type[Options], run: Callable[[Options], None]) -
     """
 
     def command(**values: Any) -> None:
-        run(options_class(**values))
+        run(options_class(**{name: _expand(value) for name, value in values.items()}))
 
     hints = typing.get_type_hints(options_class, include_extras=True)
     parameters = [
@@ -41,3 +44,13 @@ def make_command(options_class: type[Options], run: Callable[[Options], None]) -
     command.__doc__ = run.__doc__
     command.__name__ = run.__name__
     return command
+
+
+def _expand(value: Any) -> Any:
+    """Returns a path with the home directory for ~, which shells leave alone in --out=~/FILE; else the value."""
+    if not isinstance(value, Path):
+        return value
+    try:
+        return value.expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"cannot find the home directory of {str(value)!r}: {error}") from None

@@ -5,11 +5,28 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, Final
 
 import typer
+from rich.console import RenderableType
 
-__all__ = ["write_json"]
+from equipoise.apps.display import make_console
+
+__all__ = ["print_result", "write_json"]
+
+
+WIDEST: Final = 1000  # letters in a line
+
+
+def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
+    """Prints a result for people to standard output, unless they asked for quiet.
+
+    What does not fit a narrow terminal runs over its edge: cut numbers are no result.
+    """
+    console = make_console(is_stderr=False, is_quiet=is_quiet)
+    least = console.measure(result, options=console.options.update(width=WIDEST)).minimum
+    console.width = max(console.width, least)
+    console.print(result)
 
 
 def write_json(result: Any) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
 from equipoise.games.registry import GAMES, describe_parameters, make_game, parse_game
+from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.mccfr import Discounting, DiscountKind
 from equipoise.solvers.rules import (
     CFR,
@@ -34,6 +34,7 @@ __all__ = [
     "format_game",
     "parse_discounting",
     "parse_game_options",
+    "parse_names",
     "parse_parameters",
     "parse_rule",
     "rule_names",
@@ -74,10 +75,7 @@ RULES: Mapping[str, RuleEntry] = {
     ),
     "normal-hedge": RuleEntry(make=NormalHedge, description="NormalHedge in place of regret matching"),
 }
-PREFIXES: Mapping[str, Callable[[Rule], Rule]] = {
-    "optimistic-": Optimistic,
-    "normal-hedge-": lambda base: NormalHedge(base=base),
-}
+LARGEST_WHOLE = 1e15  # a float still counts one by one up to there
 SAMPLING_RULES: Mapping[str, DiscountKind] = {
     "cfr": DiscountKind.NONE,
     "lcfr": DiscountKind.LINEAR,
@@ -98,10 +96,38 @@ def parse_rule(text: str) -> Rule:
     >>> parse_rule("optimistic-lcfr").name
     'optimistic-lcfr'
     """
-    cleaned = text.strip().lower()
-    for prefix, wrap in PREFIXES.items():
-        if cleaned.startswith(prefix):
-            return wrap(parse_rule(cleaned.removeprefix(prefix)))
+    cleaned, prefixes = text.strip().lower(), []
+    while (prefix := next(filter(cleaned.startswith, PREFIXES), None)) is not None:
+        if prefix in prefixes:
+            raise ParseError(f"a rule has a prefix once, got {prefix!r} twice")
+        prefixes.append(prefix)
+        cleaned = cleaned.removeprefix(prefix)
+    rule = _parse_plain_rule(cleaned, text)
+    for prefix in reversed(prefixes):
+        rule = PREFIXES[prefix](rule)
+    return rule
+
+
+def _make_optimistic(base: Rule) -> Rule:
+    if base.kernel.is_optimistic:
+        raise ParseError(f"rule {base.name} is optimistic already, got 'optimistic-' before it")
+    return Optimistic(base)
+
+
+def _play_by_normal_hedge(base: Rule) -> Rule:
+    if base.kernel.policy_map is not PolicyMap.REGRET_MATCHING:
+        raise ParseError(f"normal-hedge takes the place of regret matching, and rule {base.name} has none")
+    return NormalHedge(base=base)
+
+
+PREFIXES: Mapping[str, Callable[[Rule], Rule]] = {
+    "optimistic-": _make_optimistic,
+    "normal-hedge-": _play_by_normal_hedge,
+}
+
+
+def _parse_plain_rule(cleaned: str, text: str) -> Rule:
+    """Returns the rule of a text without prefixes; the whole of it is for messages."""
     name, parenthesis, inside = cleaned.partition("(")
     if name not in RULES:
         raise UnknownNameError("rule", text, [*RULES, *(prefix + "cfr" for prefix in PREFIXES)])
@@ -157,6 +183,14 @@ def split_list(text: str) -> list[str]:
     return [item.strip() for item in items if item.strip()]
 
 
+def parse_names(option: str, text: str) -> tuple[str, ...]:
+    """Returns the items of an option's list, at least one."""
+    names = tuple(split_list(text))
+    if not names:
+        raise ConfigError(f"{option} needs at least one name, got {text!r}")
+    return names
+
+
 def parse_parameters(pairs: Iterable[str]) -> dict[str, str]:
     """Returns game parameters from `key=value` texts.
 
@@ -206,6 +240,6 @@ def _parse_numbers(text: str, inside: str) -> list[float]:
 
 
 def _whole(name: str, value: float) -> int:
-    if not math.isfinite(value) or value != int(value):
-        raise ConfigError(f"{name} must be a whole number, got {value}")
+    if not abs(value) <= LARGEST_WHOLE or value != int(value):
+        raise ConfigError(f"{name} must be a whole number up to {LARGEST_WHOLE:g}, got {value:g}")
     return int(value)

@@ -1,40 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM as a flag that work looks at when it can stop cleanly."""
+"""Ctrl-C, SIGTERM and SIGHUP: as a flag that work looks at when it can stop cleanly, or as an exception."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
-__all__ = ["SignalFlag"]
+__all__ = ["SignalFlag", "Stopped", "call_interruptibly", "exit_code_of_interrupt", "raise_at_signals"]
+
+# SIGHUP comes when a terminal is closed; not every system has it
+SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+Handler = Callable[[int, FrameType | None], Any]
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal that ends the work at once, so that displays, locks and temporary files are cleared away."""
+
+    def __init__(self, number: int) -> None:
+        # Ctrl-C needs no name
+        super().__init__(*(() if number == signal.SIGINT else (signal.Signals(number).name,)))
+        self.number = number
+
+
+def exit_code_of_interrupt(error: KeyboardInterrupt) -> int:
+    """Returns what shells report for the signal behind an interruption: 130 for Ctrl-C."""
+    return 128 + (error.number if isinstance(error, Stopped) else signal.SIGINT)
+
+
+@contextlib.contextmanager
+def raise_at_signals() -> Iterator[None]:
+    """While entered, every signal that asks the program to end raises `Stopped`."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    previous = _install(stop)
+    try:
+        yield
+    finally:
+        _restore(previous)
 
 
 class SignalFlag:
-    """While entered, the first SIGINT or SIGTERM only raises this flag; a second one interrupts at once.
+    """While entered, the first signal that asks the program to end only raises this flag.
 
-    Work that never looks at the flag (`is_immediate`) ends with the first one: Python would wait for native code.
+    A second one raises `Stopped`; so does the first where the work never looks at the flag (`is_immediate`).
     """
-
-    SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
     def __init__(self, *, is_immediate: bool = False) -> None:
         self.is_immediate = is_immediate
-        self.number: int | None = None  # of the signal that came
+        self.number: int | None = None  # of the signal that came first
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():  # elsewhere Python allows no handlers
-            handler = signal.SIG_DFL if self.is_immediate else self._receive
-            self._previous = {number: signal.signal(number, handler) for number in self.SIGNALS}
+        self._previous = _install(self._receive)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)
+        _restore(self._previous)
 
     def __call__(self) -> bool:
         """Returns whether a signal came."""
@@ -46,6 +76,42 @@ class SignalFlag:
         return 0 if self.number is None else 128 + self.number
 
     def _receive(self, number: int, _frame: FrameType | None) -> None:
-        if self.number is not None:
-            raise KeyboardInterrupt
-        self.number = number
+        is_first = self.number is None
+        if is_first:
+            self.number = number
+        if self.is_immediate or not is_first:
+            raise Stopped(number)
+
+
+def call_interruptibly(work: Callable[[], None]) -> None:
+    """Does native work that takes long and never looks at signals; a signal's exception ends the wait for it.
+
+    Python runs handlers between its own steps alone, so the work is done in a thread and waited for. After an exception
+    the thread is abandoned: the process must leave without clearing up beneath it.
+    """
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:  # raised where the work was asked for
+            failures.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _install(handler: Handler) -> dict[int, Any]:
+    """Installs a handler and returns those it replaces; signals that are ignored (nohup, background jobs) stay so."""
+    if threading.current_thread() is not threading.main_thread():  # elsewhere Python allows no handlers
+        return {}
+    heard = [number for number in SIGNALS if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    return {number: signal.signal(number, handler) for number in heard}
+
+
+def _restore(previous: dict[int, Any]) -> None:
+    for number, handler in previous.items():
+        signal.signal(number, handler)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import shlex
@@ -21,17 +22,19 @@ from equipoise.apps.display import (
     format_duration,
     format_optional,
     format_small,
+    format_utility,
     make_console,
 )
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS, check_config, find_method, normalize_rule
-from equipoise.apps.output import write_json
+from equipoise.apps.output import print_result, write_json
 from equipoise.apps.parse import format_game, parse_game_options, rule_names
 from equipoise.apps.plots import check_plot_path, plot_convergence
 from equipoise.apps.preparation import GrownTree, PreparedRun, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag
-from equipoise.core.checkpoint import check_writable
+from equipoise.core.checkpoint import count_payload_bytes
 from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.files import check_writable, lock
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.provenance import find_commit
 from equipoise.games.base import Game
@@ -46,6 +49,7 @@ __all__ = ["GameOptions", "SolveOptions", "Updates", "make_config", "solve"]
 
 SAVE_EVERY_SECONDS: Final = 10.0
 SAVE_SHARE: Final = 0.05  # of the time that saving may take
+HEADER_BYTES: Final = 100_000  # of a file: the configuration and some hundred records of progress
 
 
 class Updates(enum.StrEnum):
@@ -95,7 +99,7 @@ class SolveOptions(GameOptions):
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
     plot: Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
 
 def solve(options: SolveOptions) -> None:
@@ -104,12 +108,17 @@ def solve(options: SolveOptions) -> None:
     Stops at the first of --iterations, --target and --seconds; with none of them at 1e-5 of the payoff range or after
     a minute. Ctrl-C keeps what was computed.
     """
-    console = make_console(is_quiet=options.quiet)
+    with contextlib.nullcontext() if options.out is None else lock(options.out):
+        _solve(options, make_console(is_quiet=options.quiet))
+
+
+def _solve(options: SolveOptions, console: Console) -> None:
     saved = _open_outputs(options, console)
     game = _parse_game(options, saved)
     config = make_config(game, options, saved)
     if saved is not None:
         _check_resumable(options, saved, config, console)
+    check_config(config)
     stopping = Stopping.from_options(
         game.spec.utility_range, iterations=options.iterations, target=options.target, seconds=options.seconds
     )
@@ -117,11 +126,11 @@ def solve(options: SolveOptions) -> None:
     if grown.why is not None:
         stopping = _without_target(options, stopping, grown)
     prepared = prepare(grown, config, console=console)
-    if options.out is not None:
-        check_writable(options.out, num_bytes=prepared.table_bytes)
     records = list(saved.progress) if saved is not None else []
     if saved is not None:
         prepared.solver.restore(saved.state)
+    if options.out is not None:
+        check_writable(options.out, num_bytes=_estimate_file_bytes(prepared))
     session = _Session(prepared=prepared, config=config, records=records, out=options.out, console=console)
     method = find_method(config.method)
     if method.is_exact:
@@ -129,15 +138,19 @@ def solve(options: SolveOptions) -> None:
     with SignalFlag(is_immediate=method.is_exact) as flag:
         console.print(_announce(stopping, options.out))
         reason = session.advance(stopping, flag)
+        failure = session.save_at_the_end(reason)
         evaluation = prepared.measure()
-        if options.out is not None:
-            session.save(reason)
+        out = options.out if failure is None else None
+        result = _describe(options, config, prepared, records, evaluation, reason, stopping, out)
+        # a disk without room is no reason to keep the result to ourselves
+        _report(options, game, result, evaluation, console)
+        if failure is not None:
+            raise failure
         if options.plot is not None:
             name = config.rule or config.method
             title = f"{format_game(game)}, {name}"
             plot_convergence({name: records}, options.plot, title=title, target=stopping.target)
-    result = _describe(options, config, prepared, records, evaluation, reason, stopping)
-    _report(options, game, result, evaluation, console)
+            console.print(f"curve in {options.plot}")
     if flag():
         raise typer.Exit(flag.exit_code)
     if options.target is not None and not is_at_most(records[-1].exploitability, options.target):
@@ -161,7 +174,7 @@ def _without_target(options: SolveOptions, stopping: Stopping, grown: GrownTree)
 def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) -> RunConfig:
     """Returns what is to be computed: what was asked for, else what the saved run did, else the defaults."""
     before = saved.config if saved is not None else None
-    method_name = options.method or (before.method if before else "cfr")
+    method_name = options.method if options.method is not None else (before.method if before else "cfr")
     method = find_method(method_name)
     if options.updates is not None and not method.has_updates:
         raise ConfigError(f"method {method_name} has no --updates")
@@ -170,7 +183,7 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         rule_text = before.rule
     updates = options.updates or (before.updates if before else Updates.ALTERNATING)
     spec = game.spec
-    config = RunConfig(
+    return RunConfig(
         game=spec.name,
         parameters={key: format_value(value) for key, value in spec.parameters.items()},
         game_version=spec.version,
@@ -181,8 +194,6 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         seed=options.seed if options.seed is not None else (before.seed if before else 0),
         threads=options.threads if options.threads is not None else (before.threads if before else 1),
     )
-    check_config(config)
-    return config
 
 
 def _open_outputs(options: SolveOptions, console: Console) -> SavedRun | None:
@@ -224,8 +235,16 @@ def _check_resumable(options: SolveOptions, saved: SavedRun, config: RunConfig, 
         raise ConfigError(f"{options.out} holds another run: {'; '.join(differences)}")
     if saved.config.threads != config.threads:
         console.print(
-            f"{config.threads} threads in place of {saved.config.threads}: the last bits will differ", style="yellow"
+            f"{config.threads} threads in place of {saved.config.threads}: sums will differ in their last bits, and "
+            "where regrets tie exactly the run will soon go another way, to like quality",
+            style="yellow",
         )
+
+
+def _estimate_file_bytes(prepared: PreparedRun) -> int:
+    """Returns about what a file of the run takes; tables that grow are counted as they are."""
+    content = {**prepared.make_strategy().encode(), **prepared.solver.state()}
+    return HEADER_BYTES + count_payload_bytes(content)
 
 
 def _announce(stopping: Stopping, out: Path | None) -> str:
@@ -292,6 +311,15 @@ class _Session:
             state=self.prepared.solver.state(),
         ).save(self.out)
 
+    def save_at_the_end(self, reason: StopReason) -> CheckpointError | None:
+        """Saves if there is a file to save to, and returns why that failed."""
+        try:
+            if self.out is not None:
+                self.save(reason)
+        except CheckpointError as error:
+            return error
+        return None
+
     def save_on_the_way(self) -> None:
         """Saves; a failure is said once, because the run may still end well on a disk with room again."""
         began = time.monotonic()
@@ -313,6 +341,7 @@ def _describe(
     evaluation: Evaluation | SampledFigures,
     reason: StopReason,
     stopping: Stopping,
+    out: Path | None,
 ) -> dict[str, Any]:
     """Returns the result under the documented keys."""
     last = records[-1]
@@ -347,7 +376,7 @@ def _describe(
         "build_seconds": prepared.grown.seconds,
         "tree_bytes": prepared.grown.num_bytes,
         "table_bytes": prepared.table_bytes,
-        "out": None if options.out is None else str(options.out),
+        "out": None if out is None else str(out),
         "plot": None if options.plot is None else str(options.plot),
         "progress": [dataclasses.asdict(record) for record in records],
     }
@@ -360,21 +389,20 @@ def _report(
     evaluation: Evaluation | SampledFigures,
     console: Console,
 ) -> None:
-    """Says the result: JSON to standard output, or a table; then where things are and how to go on."""
+    """Says the result: JSON to standard output, or a table; then where it is and how to go on."""
     if options.json:
         write_json(result)
-    elif not options.quiet:
-        make_console(is_stderr=False).print(_summary(game, result, evaluation))
-    for name in ("out", "plot"):
-        if result[name] is not None:
-            console.print(f"{'saved in' if name == 'out' else 'curve in'} {result[name]}")
+    else:
+        print_result(_summary(game, result, evaluation), is_quiet=options.quiet)
+    if result["out"] is not None:
+        console.print(f"saved in {result['out']}")
     if result["stopped_by"] == StopReason.INTERRUPTED:
         console.print(_how_to_go_on(options, result), style="yellow")
 
 
 def _summary(game: Game[Any], result: dict[str, Any], evaluation: Evaluation | SampledFigures) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
+    table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     algorithm = " · ".join(str(result[key]) for key in ("method", "rule", "updates") if result[key] is not None)
     table.add_row("game", format_game(game))
@@ -388,7 +416,7 @@ def _summary(game: Game[Any], result: dict[str, Any], evaluation: Evaluation | S
         figure = (format_small(evaluation.exploitability), "bold")
         table.add_row("exploitability", Text.assemble(figure, f" ({share:.1e} of the range)"))
         table.add_row("nash_conv", format_small(evaluation.nash_conv))
-        table.add_row("values", ", ".join(f"{value:+.6f}" for value in evaluation.values))
+        table.add_row("values", ", ".join(map(format_utility, evaluation.values)))
     table.add_row("iterations", f"{result['iterations']:,} in {format_duration(result['seconds'])}")
     table.add_row("stopped by", _explain_stop(result))
     return table
@@ -404,6 +432,8 @@ def _how_to_go_on(options: SolveOptions, result: dict[str, Any]) -> str:
     where = f"interrupted at iteration {result['iterations']:,}"
     if options.out is None:
         return f"{where}; nothing was saved (--out FILE keeps a run)"
+    if result["out"] is None:
+        return f"{where}; the last of it was not saved"
     command = ["equipoise", "solve", options.game, "--out", str(options.out), "--resume"]
     for name in ("iterations", "target", "seconds"):
         value = getattr(options, name)

@@ -18,6 +18,7 @@ import io
 import json
 import math
 import os
+import stat
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
@@ -26,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError
-from equipoise.core.files import StrPath, check_writable, write_atomically
+from equipoise.core.files import StrPath, describe_os_error, write_atomically
 
-__all__ = ["FORMAT_VERSION", "Checkpoint", "Kind", "check_writable", "load", "save"]
+__all__ = ["FORMAT_VERSION", "Checkpoint", "Kind", "count_payload_bytes", "load", "save"]
 
 MAGIC: Final = b"\x89EQUIP\r\n"  # the first byte and the line ending betray transfers that mangle binary files
 FORMAT_VERSION: Final = 1
@@ -67,12 +68,8 @@ def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mappin
         metadata: JSON values; tuples come back as lists, NaN and infinities are refused.
         content: arrays of plain numbers, and lists of strings, by name.
     """
-    blocks = [_encode_block(name, value) for name, value in content.items()]
-    entries, payload_bytes = [], 0
-    for entry, block in blocks:
-        payload_bytes += _padding(payload_bytes)
-        entries.append({**entry, "offset": payload_bytes, "bytes": len(block)})
-        payload_bytes += len(block)
+    entries, buffers = _lay_out(content)
+    payload_bytes = _end(entries)
     try:
         header = json.dumps(
             {"kind": str(kind), "metadata": dict(metadata), "content": entries},
@@ -82,7 +79,6 @@ def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mappin
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"metadata of {path} must be JSON values, got {error}") from None
     prefix = PREFIX.pack(MAGIC, FORMAT_VERSION, len(header), payload_bytes)
-    buffers = [block for _, block in blocks]
     digest = hashlib.blake2b(prefix, digest_size=DIGEST_BYTES)
     digest.update(header)
     for piece in _pieces(buffers):
@@ -96,6 +92,11 @@ def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mappin
     write_atomically(path, write)
 
 
+def count_payload_bytes(content: Mapping[str, Array | Sequence[str]]) -> int:
+    """Returns what content takes in a file, the header left out."""
+    return _end(_lay_out(content)[0])
+
+
 def load(path: StrPath, *kinds: Kind) -> Checkpoint:
     """Returns the content of a file after checking all of it.
 
@@ -103,10 +104,13 @@ def load(path: StrPath, *kinds: Kind) -> Checkpoint:
     the `kinds` (any kind will do if none is named).
     """
     try:
-        with open(path, "rb") as file:
+        place = os.path.expanduser(path)
+        if stat.S_ISFIFO(os.stat(place).st_mode):  # opening it would wait for a writer
+            raise CheckpointError(f"cannot read {path}: it is a pipe, expected a regular file")
+        with open(place, "rb") as file:
             prefix, digest, header, payload = _read_parts(path, file, os.fstat(file.fileno()).st_size)
     except OSError as error:
-        raise CheckpointError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+        raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
     computed = hashlib.blake2b(prefix, digest_size=DIGEST_BYTES)
     computed.update(header)
     computed.update(payload)
@@ -118,6 +122,23 @@ def load(path: StrPath, *kinds: Kind) -> Checkpoint:
         return _decode(path, json.loads(header), payload, kinds)
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} has a malformed header: {error!r}") from None
+
+
+def _lay_out(content: Mapping[str, Array | Sequence[str]]) -> tuple[list[dict[str, Any]], list[memoryview]]:
+    """Returns the header's entry of each block with its place in the payload, and the blocks."""
+    entries: list[dict[str, Any]] = []
+    buffers: list[memoryview] = []
+    for name, value in content.items():
+        entry, buffer = _encode_block(name, value)
+        end = _end(entries)
+        entries.append({**entry, "offset": end + _padding(end), "bytes": len(buffer)})
+        buffers.append(buffer)
+    return entries, buffers
+
+
+def _end(entries: Sequence[Mapping[str, Any]]) -> int:
+    """Returns the bytes of a payload up to the end of its last block."""
+    return int(entries[-1]["offset"] + entries[-1]["bytes"]) if entries else 0
 
 
 def _encode_block(name: str, value: Array | Sequence[str]) -> tuple[dict[str, Any], memoryview]:

@@ -12,6 +12,7 @@
     ├── InvalidGameError       (ValueError)    a game that breaks its protocol
     ├── GameTooLargeError      (ValueError)    a game that does not fit the given limit
     ├── NotConvergedError      (RuntimeError)  a target that was not reached
+    ├── ConcurrentUseError     (RuntimeError)  two threads in what serves one at a time
     ├── MissingExtraError      (RuntimeError)  an optional package that is not installed
     └── CheckpointError        (RuntimeError)  a file that cannot be read or written
 """
@@ -23,6 +24,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "CheckpointError",
+    "ConcurrentUseError",
     "ConfigError",
     "EquipoiseError",
     "GameTooLargeError",
@@ -80,6 +82,10 @@ class GameTooLargeError(EquipoiseError, ValueError):
 
 class NotConvergedError(EquipoiseError, RuntimeError):
     """A target that was not reached."""
+
+
+class ConcurrentUseError(EquipoiseError, RuntimeError):
+    """Two threads in what serves one at a time."""
 
 
 class MissingExtraError(EquipoiseError, RuntimeError):

@@ -7,19 +7,27 @@ Knows nothing about what is inside; the disk format is `core.checkpoint`.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from equipoise.core.errors import CheckpointError
 
-__all__ = ["StrPath", "check_writable", "format_bytes", "write_atomically"]
+try:
+    import fcntl
+except ImportError:  # not on every system: files are not locked there
+    fcntl = None  # type: ignore[assignment]  # how mypy is told of the other system
+
+__all__ = ["StrPath", "check_writable", "describe_os_error", "format_bytes", "lock", "write_atomically"]
 
 StrPath = str | os.PathLike[str]
+
+LONGEST_NAME: Final = 200  # bytes of a file's name that names beside it repeat; systems take 255
 
 
 def format_bytes(count: float) -> str:
@@ -53,7 +61,54 @@ def check_writable(path: StrPath, *, num_bytes: int = 0) -> None:
         os.close(_create(probe))
         probe.unlink()
     except OSError as error:
-        raise CheckpointError(f"cannot write {path}: {_reason(error)}") from None
+        raise CheckpointError(f"cannot write {path}: {describe_os_error(error)}") from None
+
+
+@contextlib.contextmanager
+def lock(path: StrPath) -> Iterator[None]:
+    """While entered, keeps other processes from locking `path`; raises `CheckpointError` if one has.
+
+    The lock is the system's, on a hidden file beside `path`, so that it ends with the process however that ends. Where
+    the file system has no locks there is none.
+    """
+    target = _resolve(path)
+    _refuse_non_files(path, target)
+    place = _beside(target, "lock")
+    try:
+        descriptor = _try_lock(place)
+    except BlockingIOError:
+        raise CheckpointError(
+            f"cannot write {path}: another process is at work on it; wait for that one, or choose another file"
+        ) from None
+    except OSError as error:
+        raise CheckpointError(f"cannot write {path}: {describe_os_error(error)}") from None
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            place.unlink()
+        os.close(descriptor)
+
+
+def _try_lock(place: Path) -> int:
+    """Returns the descriptor of a locked file; raises `BlockingIOError` if another process has it."""
+    while True:
+        try:
+            descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        except PermissionError:  # left behind by somebody else's process that was killed
+            descriptor = os.open(place, os.O_RDONLY)
+        try:
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise
+        except OSError:  # a file system without locks
+            return descriptor
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), place.stat()):
+                return descriptor
+        os.close(descriptor)  # its holder removed it before we had it: ours would keep nobody out
 
 
 def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
@@ -79,7 +134,7 @@ def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
         _sync_directory(target.parent)
     except OSError as error:
         kept = "; the previous file is untouched" if target.exists() else ""
-        raise CheckpointError(f"cannot write {path}: {_reason(error)}{kept}") from error
+        raise CheckpointError(f"cannot write {path}: {describe_os_error(error)}{kept}") from error
 
 
 def _resolve(path: StrPath) -> Path:
@@ -103,7 +158,7 @@ def _refuse_non_files(path: StrPath, target: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise CheckpointError(f"cannot write {path}: {_reason(error)}") from None
+        raise CheckpointError(f"cannot write {path}: {describe_os_error(error)}") from None
     if stat.S_ISDIR(mode):
         raise CheckpointError(f"cannot write {path}: it is a directory, expected a file")
     if not stat.S_ISREG(mode):
@@ -111,7 +166,14 @@ def _refuse_non_files(path: StrPath, target: Path) -> None:
 
 
 def _temporary_name(target: Path) -> Path:
-    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    return _beside(target, f"{secrets.token_hex(6)}.tmp")
+
+
+def _beside(target: Path, ending: str) -> Path:
+    """Returns a hidden name in the same directory that belongs to the target alone."""
+    name = os.fsencode(target.name)
+    stem = target.name if len(name) <= LONGEST_NAME else hashlib.blake2b(name, digest_size=16).hexdigest()
+    return target.with_name(f".{stem}.{ending}")
 
 
 def _create(path: Path) -> int:
@@ -129,5 +191,6 @@ def _sync_directory(directory: Path) -> None:
             os.close(descriptor)
 
 
-def _reason(error: OSError) -> str:
+def describe_os_error(error: OSError) -> str:
+    """Returns the system's reason in the middle of a sentence."""
     return (error.strerror or str(error)).lower()

@@ -12,7 +12,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any, Final, Protocol, TypeVar
 
-from equipoise.core.errors import IllegalActionError, InvalidStateError
+from equipoise.core.errors import ConfigError, IllegalActionError, InvalidStateError
 from equipoise.games.parameters import derived, format_value, parameter
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
 
 CHANCE: Final = -1  # actor of a state in which nature moves
 TERMINAL: Final = -2  # actor of a state in which the game is over
+LARGEST_UTILITY: Final = 1e100  # its square, and sums of that over any run, are still numbers
 
 State = TypeVar("State")
 
@@ -54,6 +55,13 @@ class GameSpec:
     min_utility: float  # smallest return of any player at any terminal state; attained
     max_utility: float  # largest return of any player at any terminal state; attained
     max_length: int  # most actions (chance included) on any path; attained or above
+
+    def __post_init__(self) -> None:
+        largest = max(self.min_utility, self.max_utility, key=abs)
+        if not abs(largest) <= LARGEST_UTILITY:
+            raise ConfigError(
+                f"payoffs of {self.name} must lie between {-LARGEST_UTILITY:g} and {LARGEST_UTILITY:g}, got {largest:g}"
+            )
 
     @property
     def utility_range(self) -> float:
@@ -138,7 +146,13 @@ def illegal_action(game: Game[Any], state: Any, action: int) -> IllegalActionErr
     )
 
 
-def no_returns(game: Game[Any], state: Any) -> InvalidStateError:
+class _Describer(Protocol):
+    """As much of a game as an error about a state needs."""
+
+    def describe(self, state: Any) -> str: ...
+
+
+def no_returns(game: _Describer, state: Any) -> InvalidStateError:
     """Returns the error for asking a state's returns before the game is over, for `returns` to raise."""
     return InvalidStateError(f"only terminal states have returns, this one has not ended: {game.describe(state)}")
 

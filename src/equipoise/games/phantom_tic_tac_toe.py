@@ -6,17 +6,8 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar, NamedTuple, TypeVar
 
-from equipoise.games.base import (
-    TERMINAL,
-    ActionClass,
-    GameSpec,
-    derived,
-    illegal_action,
-    no_returns,
-    parameter,
-)
-from equipoise.games.parameters import check_parameters, parameters_of
-from equipoise.games.tic_tac_toe import NOBODY, STONES, Board
+from equipoise.games.base import TERMINAL, illegal_action
+from equipoise.games.tic_tac_toe import NOBODY, STONES, LineGame
 
 T = TypeVar("T")
 
@@ -35,7 +26,7 @@ class PhantomTicTacToeState(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class PhantomTicTacToe:
+class PhantomTicTacToe(LineGame[PhantomTicTacToeState]):
     """Phantom tic-tac-toe: a player tries a cell; if the other holds it, it learns so and tries another.
 
     Everybody sees that an attempt was made, by whom, and whether the turn passed; nobody sees where. These
@@ -46,34 +37,9 @@ class PhantomTicTacToe:
 
     name: ClassVar[str] = "phantom_tic_tac_toe"
 
-    rows: int = parameter(3, "rows of the board", low=2, high=8)
-    columns: int = parameter(3, "columns of the board", low=2, high=8)
-    line: int = parameter(0, "stones in a row that win; 0: the shorter side, at most 3")
-    spec: GameSpec = derived()
-    _board: Board = derived()
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-        object.__setattr__(self, "_board", Board(self.rows, self.columns, self.line))
-        spec = GameSpec(
-            name=self.name,
-            version=1,
-            num_players=2,
-            parameters=parameters_of(self),
-            is_zero_sum=True,
-            min_utility=-1.0,
-            max_utility=1.0,
-            max_length=2 * self.rows * self.columns - 1,  # each tries each cell; the last stone ends the game
-        )
-        object.__setattr__(self, "spec", spec)
-
     def initial_state(self) -> PhantomTicTacToeState:
         """Returns the empty board."""
         return PhantomTicTacToeState(0, (0, 0), (0, 0), NOBODY, ("", ""), "")
-
-    def actor(self, state: PhantomTicTacToeState) -> int:
-        """Returns the player to move or `TERMINAL`."""
-        return state.actor
 
     def legal_actions(self, state: PhantomTicTacToeState) -> tuple[int, ...]:
         """Returns the cells that the player does not know to be taken."""
@@ -81,10 +47,6 @@ class PhantomTicTacToe:
             return ()
         known = state.tried[state.actor]
         return tuple([cell for cell in self._board.cells if not known >> cell & 1])
-
-    def chance_outcomes(self, state: PhantomTicTacToeState) -> tuple[tuple[int, float], ...]:
-        """Returns nothing: there is no chance in it."""
-        return ()
 
     def apply(self, state: PhantomTicTacToeState, action: int) -> PhantomTicTacToeState:
         """Returns the state after an attempt."""
@@ -107,12 +69,6 @@ class PhantomTicTacToe:
             return PhantomTicTacToeState(TERMINAL, stones, known, NOBODY, attempts, public + " draw")
         return PhantomTicTacToeState(1 - actor, stones, known, NOBODY, attempts, public)
 
-    def returns(self, state: PhantomTicTacToeState) -> tuple[float, ...]:
-        """Returns 1 for the winner, -1 for the loser, 0 for a draw."""
-        if state.actor != TERMINAL:
-            raise no_returns(self, state)
-        return ((1.0, -1.0), (-1.0, 1.0), (0.0, 0.0))[state.winner]
-
     def infostate(self, state: PhantomTicTacToeState, player: int) -> str:
         """Returns the player's own attempts with their outcomes, then everybody's turns."""
         return f"{state.attempts[player]}|{state.public}"
@@ -121,17 +77,12 @@ class PhantomTicTacToe:
         """Returns who attempted in turn and which attempts failed."""
         return state.public
 
-    def action_name(self, state: PhantomTicTacToeState, action: int) -> str:
-        """Returns the cell by column letter and row number."""
-        return self._board.names[action]
-
-    def action_class(self, state: PhantomTicTacToeState, action: int) -> ActionClass:
-        """Returns `OTHER`."""
-        return ActionClass.OTHER
-
     def describe(self, state: PhantomTicTacToeState) -> str:
         """Returns the board, rows separated by slashes, and the turns."""
         return f"{self._board.draw(state.stones)}, turns {state.public or 'none'}"
+
+    def _most_moves(self) -> int:
+        return 2 * self.rows * self.columns - 1  # each tries each cell; the last stone ends the game
 
 
 def _changed(pair: tuple[T, T], index: int, value: T) -> tuple[T, T]:

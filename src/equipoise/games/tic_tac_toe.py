@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import (
@@ -18,7 +19,7 @@ from equipoise.games.base import (
 )
 from equipoise.games.parameters import check_parameters, parameters_of
 
-__all__ = ["NOBODY", "STONES", "Board", "TicTacToe", "TicTacToeState"]
+__all__ = ["NOBODY", "STONES", "Board", "LineGame", "TicTacToe", "TicTacToeState"]
 
 NOBODY = -1
 STONES = "xo"
@@ -74,24 +75,28 @@ class Board:
         return masks
 
 
-class TicTacToeState(NamedTuple):
-    """The stones of both players as bits, and the moves in order."""
+class LineState(Protocol):
+    """What a state of any form of the game says about its end."""
 
-    actor: int
-    stones: tuple[int, int]
-    winner: int  # or NOBODY
-    moves: str
+    @property
+    def actor(self) -> int:
+        """Returns the player to move or `TERMINAL`."""
+        ...
+
+    @property
+    def winner(self) -> int:
+        """Returns the player with a line, or `NOBODY`."""
+        ...
+
+
+State = TypeVar("State", bound=LineState)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class TicTacToe:
-    """Tic-tac-toe: a line of own stones wins 1, a full board without one is a draw.
+class LineGame(abc.ABC, Generic[State]):
+    """What every form of the game has in common: a line of own stones wins 1, a full board without one is a draw."""
 
-    Everything is public; states with the same board but other orders of moves are told apart, as perfect
-    recall asks.
-    """
-
-    name: ClassVar[str] = "tic_tac_toe"
+    name: ClassVar[str]
 
     rows: int = parameter(3, "rows of the board", low=2, high=8)
     columns: int = parameter(3, "columns of the board", low=2, high=8)
@@ -110,17 +115,63 @@ class TicTacToe:
             is_zero_sum=True,
             min_utility=-1.0,
             max_utility=1.0,
-            max_length=self.rows * self.columns,
+            max_length=self._most_moves(),
         )
         object.__setattr__(self, "spec", spec)
+
+    def actor(self, state: State) -> int:
+        """Returns the player to move or `TERMINAL`."""
+        return state.actor
+
+    def chance_outcomes(self, state: State) -> tuple[tuple[int, float], ...]:
+        """Returns nothing: there is no chance in it."""
+        return ()
+
+    def returns(self, state: State) -> tuple[float, ...]:
+        """Returns 1 for the winner, -1 for the loser, 0 for a draw."""
+        if state.actor != TERMINAL:
+            raise no_returns(self, state)
+        return ((1.0, -1.0), (-1.0, 1.0), (0.0, 0.0))[state.winner]
+
+    def action_name(self, state: State, action: int) -> str:
+        """Returns the cell by column letter and row number."""
+        return self._board.names[action]
+
+    def action_class(self, state: State, action: int) -> ActionClass:
+        """Returns `OTHER`."""
+        return ActionClass.OTHER
+
+    @abc.abstractmethod
+    def describe(self, state: State) -> str:
+        """Returns the whole state in words."""
+
+    @abc.abstractmethod
+    def _most_moves(self) -> int:
+        """Returns the length of the longest game."""
+
+
+class TicTacToeState(NamedTuple):
+    """The stones of both players as bits, and the moves in order."""
+
+    actor: int
+    stones: tuple[int, int]
+    winner: int  # or NOBODY
+    moves: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TicTacToe(LineGame[TicTacToeState]):
+    """Tic-tac-toe: players take turns to place a stone.
+
+    Everything is public; states with the same board but other orders of moves are told apart, as perfect
+    recall asks.
+    """
+
+    name: ClassVar[str] = "tic_tac_toe"
 
     def initial_state(self) -> TicTacToeState:
         """Returns the empty board."""
         return TicTacToeState(0, (0, 0), NOBODY, "")
-
-    def actor(self, state: TicTacToeState) -> int:
-        """Returns the player to move or `TERMINAL`."""
-        return state.actor
 
     def legal_actions(self, state: TicTacToeState) -> tuple[int, ...]:
         """Returns the empty cells."""
@@ -128,10 +179,6 @@ class TicTacToe:
             return ()
         taken = state.stones[0] | state.stones[1]
         return tuple([cell for cell in self._board.cells if not taken >> cell & 1])
-
-    def chance_outcomes(self, state: TicTacToeState) -> tuple[tuple[int, float], ...]:
-        """Returns nothing: there is no chance in it."""
-        return ()
 
     def apply(self, state: TicTacToeState, action: int) -> TicTacToeState:
         """Returns the state after a stone is placed."""
@@ -149,12 +196,6 @@ class TicTacToe:
         following = TERMINAL if mine | theirs == board.full else 1 - actor
         return TicTacToeState(following, (mine, theirs), NOBODY, moves)
 
-    def returns(self, state: TicTacToeState) -> tuple[float, ...]:
-        """Returns 1 for the winner, -1 for the loser, 0 for a draw."""
-        if state.actor != TERMINAL:
-            raise no_returns(self, state)
-        return ((1.0, -1.0), (-1.0, 1.0), (0.0, 0.0))[state.winner]
-
     def infostate(self, state: TicTacToeState, player: int) -> str:
         """Returns the moves in order."""
         return state.moves
@@ -163,14 +204,9 @@ class TicTacToe:
         """Returns the moves in order."""
         return state.moves
 
-    def action_name(self, state: TicTacToeState, action: int) -> str:
-        """Returns the cell by column letter and row number."""
-        return self._board.names[action]
-
-    def action_class(self, state: TicTacToeState, action: int) -> ActionClass:
-        """Returns `OTHER`."""
-        return ActionClass.OTHER
-
     def describe(self, state: TicTacToeState) -> str:
         """Returns the board, rows separated by slashes."""
         return self._board.draw(state.stones)
+
+    def _most_moves(self) -> int:
+        return self.rows * self.columns

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.kernels.arrays import check_array, check_axes
 
 __all__ = ["list_card_sets"]
 
@@ -27,6 +27,8 @@ def list_card_sets(
         size: cards in a set, 0 to 7.
         permutations: `[G, 4]` a group of relabellings of suits, the identity first.
     """
+    check_axes("cards", cards, 1)
+    check_axes("permutations", permutations, 2)
     check_array("cards", cards, np.uint8, (cards.size,))
     check_array("permutations", permutations, np.uint8, (permutations.shape[0], 4))
     if not 0 <= size <= min(MAX_SIZE, cards.size):

@@ -14,13 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.kernels.arrays import check_array, check_axes
+from equipoise.kernels.calls import check_integer
 
 __all__ = ["NUM_STRENGTHS", "HandCategory", "HandKernel"]
 
 NUM_CARDS = 52
 NUM_STRENGTHS = 7463  # the 0 of "no hand" included
 ALL_RANKS = (1 << 13) - 1
+MAX_HANDS = 1 << 16  # of showdowns, which sort a hand's place in 16 bits; a deck has 1,326
 
 CardArray = npt.NDArray[np.uint8]
 StrengthArray = npt.NDArray[np.uint16]
@@ -87,7 +89,7 @@ class HandKernel:
             raise ValueError(f"cards must have shape [B, 5], [B, 6] or [B, 7], got {list(cards.shape)}")
         check_array("cards", cards, np.uint8, cards.shape)
         strengths = np.empty(num_hands, np.uint16) if out is None else out
-        check_array("out", strengths, np.uint16, (num_hands,))
+        check_array("out", strengths, np.uint16, (num_hands,), is_written=True)
         if _native.evaluate_hands(self._evaluator, cards, strengths) == 0:
             _check_cards("cards", cards, cards.shape)
         return strengths
@@ -103,10 +105,11 @@ class HandKernel:
         if num_boards < 0 or not 3 <= boards.shape[1] <= 5:
             raise ValueError(f"boards must have shape [B, 3], [B, 4] or [B, 5], got {list(boards.shape)}")
         _check_cards("boards", boards, boards.shape)
+        check_axes("hole_cards", hole_cards, 2)
         _check_cards("hole_cards", hole_cards, (hole_cards.shape[0], 2))
         shape = (num_boards, hole_cards.shape[0])
         strengths = np.empty(shape, np.uint16) if out is None else out
-        check_array("out", strengths, np.uint16, shape)
+        check_array("out", strengths, np.uint16, shape, is_written=True)
         _native.evaluate_hole_cards(self._evaluator, boards, hole_cards, strengths)
         return strengths
 
@@ -123,7 +126,10 @@ class HandKernel:
         Sums run over boards `[B, 5]` of weights `[B]` and over hands of the other side that share no card. Entries
         of hands that a side does not hold are 0.
         """
+        check_axes("boards", boards, 2)
+        check_axes("hole_cards", hole_cards, 2)
         num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
+        check_integer("number of hole cards", num_hands, 0, MAX_HANDS)
         _check_cards("boards", boards, (num_boards, 5))
         _check_cards("hole_cards", hole_cards, (num_hands, 2))
         check_array("weights", weights, np.float64, (num_boards,))

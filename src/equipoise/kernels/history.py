@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.core.errors import ConfigError
+from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
+from equipoise.kernels.calls import check_player
 from equipoise.kernels.sweeps import SweepKernel
 
 __all__ = ["HistoryKernel"]
@@ -41,13 +43,22 @@ class HistoryKernel(SweepKernel):
             num_actions: `[I]` sequences of each information set.
             parent_sequence: `[I]` sequence above each information set.
         """
+        super().__init__()
+        for name, value, num_axes in (
+            ("terminal_sequence", terminal_sequence, 2),
+            ("weight", weight, 2),
+            ("sequence_start", sequence_start, 1),
+            ("num_actions", num_actions, 1),
+        ):
+            check_axes(name, value, num_axes)
         self.num_players, self.num_terminals = terminal_sequence.shape
+        if not 1 <= self.num_players <= _native.MAX_PLAYERS:
+            raise ConfigError(f"sweeps over histories serve 1 to {_native.MAX_PLAYERS} players, got {self.num_players}")
         self.num_infosets = self.num_rows = num_actions.size
-        self.num_sequences = self.num_cells = self.num_table_cells = int(sequence_start[-1])
-        self.sequence_start = sequence_start
         check_array("terminal_sequence", terminal_sequence, np.int32, terminal_sequence.shape)
         rows = 1 if weight.shape[0] == 1 and self.num_players == 2 else self.num_players
         check_array("weight", weight, np.float64, (rows, self.num_terminals))
+        check_finite("weight", weight)
         for name, value, size in (
             ("sequence_start", sequence_start, self.num_players + 1),
             ("infoset_start", infoset_start, self.num_players + 1),
@@ -56,6 +67,10 @@ class HistoryKernel(SweepKernel):
             ("parent_sequence", parent_sequence, self.num_rows),
         ):
             check_array(name, value, np.int32, (size,))
+        self.num_sequences = self.num_cells = self.num_table_cells = int(sequence_start[-1])
+        self.sequence_start = sequence_start
+        self._check_forest(infoset_start, first_sequence, num_actions, parent_sequence)
+        check_range("terminal_sequence", terminal_sequence, sequence_start[:-1, None], sequence_start[1:, None])
         self._form = _native.HistoryForm(
             list(terminal_sequence),
             list(weight),
@@ -66,8 +81,22 @@ class HistoryKernel(SweepKernel):
             parent_sequence,
         )
 
+    def _check_forest(
+        self, infoset_start: IntArray, first_sequence: IntArray, num_actions: IntArray, parent_sequence: IntArray
+    ) -> None:
+        """Raises unless players own segments, and every set's sequences come right after those of the set before."""
+        check_segments("sequence_start", self.sequence_start, self.num_sequences, shortest=1)
+        check_segments("infoset_start", infoset_start, self.num_rows)
+        player = np.repeat(np.arange(self.num_players), np.diff(infoset_start))
+        check_range("num_actions", num_actions, 1, self.num_sequences)
+        end = np.cumsum(num_actions, dtype=np.int64) + player + 1  # every player's sequences open with the empty one
+        check_range("first_sequence", first_sequence, end - num_actions, end - num_actions + 1)
+        check_range("end of sequences", end, 0, self.sequence_start[player + 1] + 1)
+        check_range("parent_sequence", parent_sequence, self.sequence_start[player], first_sequence)
+
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
         """Returns the counterfactual value of the player's empty sequence, whose reach is one."""
+        check_player(player, self.num_players)
         return float(cfv[self.sequence_start[player]])
 
     def root_reach(self) -> FloatArray:

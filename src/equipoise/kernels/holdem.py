@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
+from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
 
 __all__ = [
@@ -171,6 +172,8 @@ class HoldemKernel:
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
             check_array(name, values, np.float64, shape)
+        check_integer("most actions of a decision", int(arrays.nodes[:, 1].max(initial=0)), 0, MAX_ACTIONS)
+        self._one_caller = OneCaller("solver")
         self.form = _native.HoldemForm(
             arrays.boards,
             arrays.cards,
@@ -193,24 +196,28 @@ class HoldemKernel:
         if rule.policy_map is PolicyMap.HEDGE:
             raise ValueError("Hedge keeps a scale per information state, which hold'em tables do not have")
         dtype, num_cells = tables.regret_sum.dtype, self.arrays.num_cells
-        check_array("regret_sum", tables.regret_sum, dtype, (num_cells,))
-        check_array("strategy_sum", tables.strategy_sum, dtype, (num_cells,))
-        check_array("last_regret", tables.last_regret, dtype, (num_cells if rule.needs_last_regret else 0,))
+        _check_dtype(dtype)
+        num_last = num_cells if rule.needs_last_regret else 0
+        check_array("regret_sum", tables.regret_sum, dtype, (num_cells,), is_written=True)
+        check_array("strategy_sum", tables.strategy_sum, dtype, (num_cells,), is_written=True)
+        check_array("last_regret", tables.last_regret, dtype, (num_last,), is_written=True)
+        check_num_threads(num_threads)
         iterate = _native.holdem_iterate_float32 if dtype == np.float32 else _native.holdem_iterate_float64
-        iterate(
-            self.form,
-            int(rule.policy_map),
-            int(rule.fallback),
-            rule.is_optimistic,
-            rule.floors_regrets,
-            discounts,
-            first_t,
-            is_alternating,
-            num_threads,
-            tables.regret_sum,
-            tables.strategy_sum,
-            tables.last_regret,
-        )
+        with self._one_caller:
+            iterate(
+                self.form,
+                int(rule.policy_map),
+                int(rule.fallback),
+                rule.is_optimistic,
+                rule.floors_regrets,
+                discounts,
+                first_t,
+                is_alternating,
+                num_threads,
+                tables.regret_sum,
+                tables.strategy_sum,
+                tables.last_regret,
+            )
 
     def root_values(
         self, sums: TableArray, *, is_best_response: bool, num_threads: int = 1
@@ -222,8 +229,16 @@ class HoldemKernel:
             is_best_response: whether each player answers the other's strategy best instead of playing its own.
             num_threads: size of the team.
         """
+        _check_dtype(sums.dtype)
         check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+        check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = _native.holdem_evaluate_float32 if sums.dtype == np.float32 else _native.holdem_evaluate_float64
         evaluate(self.form, is_best_response, sums, num_threads, *values)
         return values
+
+
+def _check_dtype(dtype: np.dtype[np.generic]) -> None:
+    # another one would be converted into a copy, and what is written would be lost
+    if dtype not in (np.float32, np.float64):
+        raise TypeError(f"tables must have dtype float32 or float64, got {dtype}")

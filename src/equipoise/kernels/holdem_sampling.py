@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
+from equipoise.kernels.calls import OneCaller, check_integer, check_player
 from equipoise.kernels.holdem import MAX_ACTIONS, TILE, HoldemKernel, StreetFields, TableArray
 from equipoise.kernels.sampling import NO_NODE_LIMIT, Scheme
 
@@ -80,8 +81,8 @@ class HoldemSamplingKernel:
         check_array("scale", betting.scale, np.float64, (num_nodes,))
         check_array("first_row", betting.first_row, np.int64, (num_boards, 2))
         check_array("child_row", betting.child_row, np.int32, (betting.child_row.size,))
-        if betting.nodes[:, 3].max(initial=0) > MAX_ACTIONS:
-            raise ValueError(f"a decision may have {MAX_ACTIONS} actions, got {betting.nodes[:, 3].max()}")
+        check_integer("most actions of a decision", int(betting.nodes[:, 3].max(initial=0)), 0, MAX_ACTIONS)
+        self._one_caller = OneCaller("solver")
         cumulative = [np.cumsum(reach) for reach in arrays.root_reach]
         self._betting = _native.HoldemBetting(
             [betting.nodes, betting.children, betting.child_row], [betting.scale, *cumulative], betting.first_row
@@ -104,13 +105,16 @@ class HoldemSamplingKernel:
             node_limit: no iteration begins once `nodes_touched` has reached it.
         """
         self._check(tables)
-        rest = (num_iterations, node_limit, *_fields(tables))
-        if scheme is Scheme.EXTERNAL:
-            done: int = _native.holdem_sample_external(self.kernel.form, self._betting, *rest)
-        elif scheme is Scheme.PUBLIC_CHANCE:
-            done = _native.holdem_sample_public(self.kernel.form, self.num_betting_nodes, *rest)
-        else:
+        check_integer("num_iterations", num_iterations, 0)
+        check_integer("node_limit", node_limit, 0)
+        if scheme not in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE):
             raise ValueError(f"hold'em trees are sampled by external or public chance sampling, got {scheme.name}")
+        rest = (num_iterations, node_limit, *_fields(tables))
+        with self._one_caller:
+            if scheme is Scheme.EXTERNAL:
+                done: int = _native.holdem_sample_external(self.kernel.form, self._betting, *rest)
+            else:
+                done = _native.holdem_sample_public(self.kernel.form, self.num_betting_nodes, *rest)
         return done
 
     def sweep(self, tables: HoldemSamplingTables, player: int, boards: Sequence[int]) -> None:
@@ -118,14 +122,18 @@ class HoldemSamplingKernel:
         self._check(tables)
         if len(boards) != self.kernel.arrays.streets.shape[0]:
             raise ValueError(f"a runout has {self.kernel.arrays.streets.shape[0]} boards, got {len(boards)}")
+        for board in boards:
+            check_integer("board", board, 0, self.kernel.arrays.boards.shape[0] - 1)
+        check_player(player, 2)
         runout = np.array(boards, np.int64)
-        _native.holdem_sweep_public(self.kernel.form, runout, player, tables.regret_sum, tables.strategy_sum)
+        with self._one_caller:
+            _native.holdem_sweep_public(self.kernel.form, runout, player, tables.regret_sum, tables.strategy_sum)
 
     def _check(self, tables: HoldemSamplingTables) -> None:
         num_cells = self.kernel.arrays.num_cells
         _check_tables(tables.regret_sum, tables.strategy_sum, num_cells)
-        check_array("random_words", tables.random_words, np.uint64, (4,))
-        check_array("nodes_touched", tables.nodes_touched, np.uint64, (1,))
+        check_array("random_words", tables.random_words, np.uint64, (4,), is_written=True)
+        check_array("nodes_touched", tables.nodes_touched, np.uint64, (1,), is_written=True)
         if not tables.random_words.any():
             raise ValueError("random_words must not all be zero")
 
@@ -137,8 +145,8 @@ def _fields(tables: HoldemSamplingTables) -> tuple[TableArray, TableArray, WordA
 def _check_tables(regret_sum: TableArray, strategy_sum: TableArray, num_cells: int) -> None:
     if regret_sum.dtype not in (np.float32, np.float64):
         raise TypeError(f"sampled tables are float32 or float64, got {regret_sum.dtype}")
-    check_array("regret_sum", regret_sum, regret_sum.dtype, (num_cells,))
-    check_array("strategy_sum", strategy_sum, regret_sum.dtype, (num_cells,))
+    check_array("regret_sum", regret_sum, regret_sum.dtype, (num_cells,), is_written=True)
+    check_array("strategy_sum", strategy_sum, regret_sum.dtype, (num_cells,), is_written=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +208,7 @@ class RunoutKernel:
         check_array("fold_slot", arrays.fold_slot, np.int32, (2 * TILE * int(streets[:, 7].sum()),))
         check_array("flat_scale", arrays.flat_scale, np.float64, (arrays.flat_slot.size // 2,))
         check_array("fold_scale", arrays.fold_scale, np.float64, (arrays.fold_slot.size // 2,))
+        self._one_caller = OneCaller("solver")
         self._form = _native.RunoutForm(
             [streets, arrays.nodes, arrays.flat_slot, arrays.fold_slot], [arrays.flat_scale, arrays.fold_scale]
         )
@@ -243,16 +252,18 @@ class RunoutKernel:
             tables: of the same dtype as the sums.
         """
         _check_tables(tables.regret_sum, tables.strategy_sum, played.sums[0].size)
-        self._check(played)
-        _native.runout_update(
-            self._form, runout, player, *played.sums, *played.reach, own_weight, tables.regret_sum, tables.strategy_sum
-        )
+        self._check(player, played)
+        check_array("own_weight", own_weight, np.float64, played.reach[player].shape)
+        written = tables.regret_sum, tables.strategy_sum
+        with self._one_caller:
+            _native.runout_update(self._form, runout, player, *played.sums, *played.reach, own_weight, *written)
 
     def values(self, runout: object, player: int, played: StrategyPair) -> FloatArray:
         """Returns `[rows of the first board]` a player's counterfactual values on a runout; 0 for blocked hands."""
-        self._check(played)
+        self._check(player, played)
         out = np.zeros_like(played.reach[player])
-        _native.runout_values(self._form, runout, player, *played.sums, *played.reach, out)
+        with self._one_caller:
+            _native.runout_values(self._form, runout, player, *played.sums, *played.reach, out)
         return out
 
     def collect(
@@ -275,25 +286,31 @@ class RunoutKernel:
             flat_sums: by street `[table rows, flat columns]`; only that of the last street is written.
             fold_sums: by street `[table rows, fold columns]`.
         """
-        self._check(played)
-        _native.runout_collect(
-            self._form, runout, player, *played.sums, *played.reach, own_weight, list(flat_sums), list(fold_sums)
-        )
+        self._check(player, played)
+        check_array("own_weight", own_weight, np.float64, played.reach[player].shape)
+        for street, (flats, folds) in enumerate(zip(flat_sums, fold_sums, strict=True)):
+            fields = self.arrays.fields(street)
+            check_array("flat_sums", flats, np.float64, (flats.shape[0], TILE * fields.flat_packs), is_written=True)
+            check_array("fold_sums", folds, np.float64, (flats.shape[0], TILE * fields.fold_packs), is_written=True)
+        sums = list(flat_sums), list(fold_sums)
+        with self._one_caller:
+            _native.runout_collect(self._form, runout, player, *played.sums, *played.reach, own_weight, *sums)
 
-    def _check(self, played: StrategyPair) -> None:
+    def _check(self, player: int, played: StrategyPair) -> None:
+        check_player(player, 2)
         dtype = played.sums[0].dtype
         if dtype not in (np.float32, np.float64):
             raise TypeError(f"sampled tables are float32 or float64, got {dtype}")
-        check_array("sums", played.sums[1], dtype, played.sums[1].shape)
+        for sums in played.sums:
+            check_array("sums", sums, dtype, played.sums[0].shape)
         for reach in played.reach:
             check_array("reach", reach, np.float64, (reach.size,))
 
 
 def draw_cards(random_words: WordArray, cards: Sequence[int], count: int) -> tuple[int, ...]:
     """Returns cards drawn one after the other from those given; advances the generator `random_words` in place."""
-    check_array("random_words", random_words, np.uint64, (4,))
-    if not 0 <= count <= len(cards):
-        raise ValueError(f"{count} cards cannot be drawn from {len(cards)}")
+    check_array("random_words", random_words, np.uint64, (4,), is_written=True)
+    check_integer("cards drawn", count, 0, len(cards))
     drawn = np.array(cards, np.uint8)
     _native.draw_cards(random_words, drawn, count)
     return tuple(drawn[:count].tolist())

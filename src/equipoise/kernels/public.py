@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
+from equipoise.kernels.calls import check_integer, check_player
 from equipoise.kernels.sweeps import SweepKernel
 
 __all__ = [
     "DECISION",
+    "LANES",
     "RELATION",
     "Cells",
     "DenseGroup",
@@ -31,6 +33,7 @@ CACHE_LINE_BYTES: Final = 64
 MIN_CELLS_PER_THREAD: Final = (
     8_192  # two threads: 0.7x with 3,500 cells in all, 1.05 to 1.3x with 16,500, 1.5x with 25,500
 )
+LANES: Final = 4  # doubles in one vector register
 DECISION: Final = 0  # kinds of steps
 RELATION: Final = 1
 
@@ -120,6 +123,8 @@ class PublicKernel(SweepKernel):
     Checked by: tests/kernels/test_public.py, tests/trees/test_public.py, tests/solvers/test_public_cfr.py.
     """
 
+    num_players = 2
+
     def __init__(
         self,
         cells: Cells,
@@ -136,6 +141,14 @@ class PublicKernel(SweepKernel):
             legal_share: `[C]` one over the number of legal actions at decisions' cells, 0 where illegal.
             root_cells: `[H]` per player, cells of the root's private states.
         """
+        super().__init__()
+        for name, array, size in (
+            ("cell_start", cells.cell_start, 5),
+            ("step_start", cells.step_start, 3),
+            ("group_start", terminals.group_start, 3),
+            ("sparse_start", terminals.sparse_start, 3),
+        ):
+            check_array(name, array, np.int32, (size,))
         self.num_cells = cells.num_cells
         self.num_table_cells = cells.num_table_cells
         self.num_rows = cells.num_rows
@@ -168,6 +181,13 @@ class PublicKernel(SweepKernel):
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
             check_array(name, values, np.float64, shape)
+            check_finite(name, values)
+        _check_cells(cells)
+        _check_terminals(terminals, self.num_cells)
+        for player, roots in enumerate(root_cells):
+            check_axes(f"root_cells[{player}]", roots, 1)
+            check_array(f"root_cells[{player}]", roots, np.int32, roots.shape)
+            check_range(f"root_cells[{player}]", roots, 0, self.num_cells)
         self._form = _native.PublicForm(
             [array for array, _ in integers.values()], [values for values, _ in numbers.values()]
         )
@@ -182,6 +202,7 @@ class PublicKernel(SweepKernel):
 
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
         """Returns a player's utility from its root reach and counterfactual values `[C]`."""
+        check_player(player, self.num_players)
         cells = self.root_cells[player]
         return float(realization[cells] @ cfv[cells])
 
@@ -191,3 +212,54 @@ class PublicKernel(SweepKernel):
         for cells in self.root_cells:
             reach[cells] = 1.0
         return reach
+
+
+def _check_cells(cells: Cells) -> None:
+    """Raises unless every step stays within its player's cells and what it reads and writes exists."""
+    check_segments("cell_start", cells.cell_start, cells.num_cells)
+    check_segments("step_start", cells.step_start, cells.steps.shape[0])
+    check_integer("num_rows", cells.num_rows, 0)
+    steps = cells.steps.astype(np.int64)  # products of fields may not fit in 32 bits
+    player = np.repeat(np.arange(2), np.diff(cells.step_start))
+    kind, first_cell, num_items, num_actions, stride, first_index, _, first_row = steps.T
+    is_decision = kind == DECISION
+    check_range("kind of a step", kind, 0, 2)
+    num_indices = np.where(is_decision, cells.source.size, cells.entry_source.size)
+    check_range("num_items of a step", num_items, 0, num_indices + 1)
+    check_range("num_actions of a step", num_actions[is_decision], 1, cells.num_table_cells + 1)
+    check_range("stride of a step", stride, 1, cells.num_cells + 1)
+    check_range("cells of a decision", (num_actions * stride)[is_decision], 1, cells.num_table_cells + 1)
+    run = player + np.where(is_decision, 0, 2)
+    num_cells = np.where(is_decision, num_items * num_actions * stride, stride)
+    check_range("first_cell of a step", first_cell, cells.cell_start[run], cells.cell_start[run + 1] - num_cells + 1)
+    check_range("first_index of a step", first_index, 0, num_indices - num_items + 1)
+    num_rows = cells.num_rows - (num_items * stride)[is_decision]
+    check_range("first_row of a step", first_row[is_decision], 0, num_rows + 1)
+    for step in np.flatnonzero(is_decision):
+        source = cells.source[first_index[step] : first_index[step] + num_items[step]]
+        check_range("source", source, 0, cells.num_cells - stride[step] + 1)
+    check_range("entry_source", cells.entry_source, 0, cells.num_cells)
+    for step in np.flatnonzero(~is_decision):
+        target = cells.entry_target[first_index[step] : first_index[step] + num_items[step]]
+        check_range("entry_target", target, first_cell[step], first_cell[step] + stride[step])
+        check_range("entry_target less the one before", np.diff(target), 0, cells.num_cells)
+
+
+def _check_terminals(terminals: TerminalGroups, num_cells: int) -> None:
+    """Raises unless every matrix and every cell that terminals name exists."""
+    check_segments("group_start", terminals.group_start, terminals.groups.shape[0])
+    check_segments("sparse_start", terminals.sparse_start, terminals.sparse_weight.size)
+    owner, num_rows, num_columns, matrix_start, first_terminal, num_terminals = terminals.groups.T.astype(np.int64)
+    check_range("player of a group", owner, 0, 2)
+    check_range("num_rows of a group", num_rows, 0, num_cells + 1)
+    check_range("num_rows of a group modulo a vector", num_rows % LANES, 0, 1)
+    check_range("num_columns of a group", num_columns, 0, num_cells + 1)
+    check_range("num_terminals of a group", num_terminals, 0, terminals.dense_own.size + 1)
+    check_range("matrix_start of a group", matrix_start, 0, terminals.matrix.size - num_rows * num_columns + 1)
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(num_terminals)])
+    check_segments("number of terminals up to each group", start, terminals.dense_own.size)
+    check_range("first_terminal of a group", first_terminal, start[:-1], start[:-1] + 1)
+    check_range("dense_own", terminals.dense_own, 0, num_cells + 1 - np.repeat(num_rows, num_terminals))
+    check_range("dense_other", terminals.dense_other, 0, num_cells + 1 - np.repeat(num_columns, num_terminals))
+    check_range("sparse_own", terminals.sparse_own, 0, num_cells)
+    check_range("sparse_other", terminals.sparse_other, 0, num_cells)

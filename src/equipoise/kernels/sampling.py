@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
+from equipoise.kernels.calls import OneCaller, check_integer, check_player
 
 __all__ = ["NO_NODE_LIMIT", "SamplingArrays", "SamplingKernel", "SamplingTables", "Scheme"]
 
@@ -18,7 +20,10 @@ IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 
+CHANCE_ACTOR = -1
+TERMINAL_ACTOR = -2
 NO_NODE_LIMIT = 2**62
+MAX_DEPTH = 10_000  # traversals are recursive, some 250 bytes of stack a level
 
 
 class Scheme(enum.IntEnum):
@@ -62,7 +67,15 @@ class SamplingKernel:
     """A history tree as sampled traversals read it, and their scratch memory: one call at a time."""
 
     def __init__(self, arrays: SamplingArrays) -> None:
+        check_axes("actor", arrays.actor, 1)
+        check_axes("edge_child", arrays.edge_child, 1)
+        check_axes("first_slot", arrays.first_slot, 1)
+        check_axes("num_actions", arrays.num_actions, 1)
+        check_axes("utility", arrays.utility, 2)
         nodes, edges, infosets = arrays.actor.size, arrays.edge_child.size, arrays.num_actions.size
+        check_integer("number of nodes", nodes, 1)
+        check_integer("number of public states and one", arrays.first_slot.size, 1)
+        check_integer("num_sequences", arrays.num_sequences, 0, np.iinfo(np.int32).max)
         self.num_players = arrays.utility.shape[0]
         self.num_sequences = arrays.num_sequences
         check_array("actor", arrays.actor, np.int8, (nodes,))
@@ -76,9 +89,15 @@ class SamplingKernel:
             ("num_actions", infosets),
         ):
             check_array(name, getattr(arrays, name), np.int32, (size,))
-        check_array("edge_probability", arrays.edge_probability, np.float64, (edges,))
-        check_array("slot_probability", arrays.slot_probability, np.float64, (int(arrays.first_slot[-1]),))
-        check_array("utility", arrays.utility, np.float64, arrays.utility.shape)
+        for name, shape in (
+            ("edge_probability", (edges,)),
+            ("slot_probability", (int(arrays.first_slot[-1]),)),
+            ("utility", arrays.utility.shape),
+        ):
+            check_array(name, getattr(arrays, name), np.float64, shape)
+            check_finite(name, getattr(arrays, name))
+        _check_nodes(arrays)
+        self._one_caller = OneCaller("solver")
         edge_cumulative = np.empty(edges)
         _native.sampling_accumulate_chance(arrays.first_edge, arrays.edge_probability, edge_cumulative)
         self._form = _native.SamplingForm(
@@ -116,40 +135,77 @@ class SamplingKernel:
             node_limit: no iteration begins once `nodes_touched` has reached it.
         """
         self.check_tables(tables)
-        done: int = _native.sampling_iterate(
-            self._form,
-            int(scheme),
-            exploration,
-            num_iterations,
-            node_limit,
-            tables.regret_sum,
-            tables.strategy_sum,
-            tables.random_words,
-            tables.nodes_touched,
-        )
+        _check_exploration(exploration)
+        check_integer("num_iterations", num_iterations, 0)
+        check_integer("node_limit", node_limit, 0)
+        with self._one_caller:
+            done: int = _native.sampling_iterate(
+                self._form,
+                int(Scheme(scheme)),
+                exploration,
+                num_iterations,
+                node_limit,
+                tables.regret_sum,
+                tables.strategy_sum,
+                tables.random_words,
+                tables.nodes_touched,
+            )
         return done
 
     def traverse(self, scheme: Scheme, tables: SamplingTables, player: int, *, exploration: float = 0.0) -> None:
         """Runs one traversal for one player and updates `tables` in place."""
         self.check_tables(tables)
-        if not 0 <= player < self.num_players:
-            raise ValueError(f"player must be from 0 to {self.num_players - 1}, got {player}")
-        _native.sampling_traverse(
-            self._form,
-            int(scheme),
-            exploration,
-            player,
-            tables.regret_sum,
-            tables.strategy_sum,
-            tables.random_words,
-            tables.nodes_touched,
-        )
+        _check_exploration(exploration)
+        check_player(player, self.num_players)
+        with self._one_caller:
+            _native.sampling_traverse(
+                self._form,
+                int(Scheme(scheme)),
+                exploration,
+                player,
+                tables.regret_sum,
+                tables.strategy_sum,
+                tables.random_words,
+                tables.nodes_touched,
+            )
 
     def check_tables(self, tables: SamplingTables) -> None:
         """Raises unless every table has the tree's size."""
-        check_array("regret_sum", tables.regret_sum, np.float64, (self.num_sequences,))
-        check_array("strategy_sum", tables.strategy_sum, np.float64, (self.num_sequences,))
-        check_array("random_words", tables.random_words, np.uint64, (4,))
-        check_array("nodes_touched", tables.nodes_touched, np.uint64, (1,))
+        for name, dtype, size in (
+            ("regret_sum", np.float64, self.num_sequences),
+            ("strategy_sum", np.float64, self.num_sequences),
+            ("random_words", np.uint64, 4),
+            ("nodes_touched", np.uint64, 1),
+        ):
+            check_array(name, getattr(tables, name), dtype, (size,), is_written=True)
         if not tables.random_words.any():
             raise ValueError("random_words must not all be zero")
+
+
+def _check_exploration(exploration: float) -> None:
+    if not 0 <= exploration <= 1:
+        raise ConfigError(f"exploration must be between 0 and 1, got {exploration}")
+
+
+def _check_nodes(arrays: SamplingArrays) -> None:
+    """Raises unless edges lead down the tree, and every number that a node names exists."""
+    check_segments("first_edge", arrays.first_edge, arrays.edge_child.size)
+    check_segments("first_slot", arrays.first_slot, arrays.slot_probability.size, shortest=1)
+    check_range("actor", arrays.actor, TERMINAL_ACTOR, arrays.utility.shape[0])
+    check_range("num_actions", arrays.num_actions, 1, arrays.num_sequences + 1)
+    check_range("first_sequence", arrays.first_sequence, 0, arrays.num_sequences + 1 - arrays.num_actions)
+    num_edges = np.diff(arrays.first_edge)
+    parent = np.repeat(np.arange(arrays.actor.size), num_edges)
+    check_range("edge_child", arrays.edge_child, parent + 1, arrays.actor.size)
+    is_decision, is_chance = arrays.actor >= 0, arrays.actor == CHANCE_ACTOR
+    num_details = np.select(
+        [is_decision, is_chance], [arrays.num_actions.size, arrays.first_slot.size - 1], arrays.utility.shape[1]
+    )
+    check_range("detail", arrays.detail, np.where(is_chance, -1, 0), num_details)
+    fewest = is_chance.astype(np.int32)
+    fewest[is_decision] = arrays.num_actions[arrays.detail[is_decision]]
+    most = np.select([is_decision, is_chance], [fewest, arrays.edge_child.size], 0)
+    check_range("number of edges", num_edges, fewest, most + 1)
+    depth: int = _native.sampling_depth(arrays.first_edge, arrays.edge_child)
+    if depth > MAX_DEPTH:
+        raise GameTooLargeError(f"sampled traversals serve histories of at most {MAX_DEPTH:,} moves, got {depth:,}")

@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.core.errors import ConfigError
+from equipoise.kernels.arrays import check_array, check_axes, check_finite
+from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
 
 __all__ = ["Fallback", "KernelRule", "PolicyMap", "SweepKernel", "SweepTables", "apply_policy_map"]
 
@@ -50,9 +52,15 @@ class KernelRule:
     floors_regrets: bool = False  # regrets below zero are forgotten
     tracks_variance: bool = False  # Hedge alone: scale by the running deviation of v(I)
 
+    def __post_init__(self) -> None:
+        # a bare number would choose its kernel, but not the tables that this needs
+        for value, kind in ((self.policy_map, PolicyMap), (self.fallback, Fallback)):
+            if not isinstance(value, kind):
+                raise ConfigError(f"a rule needs a {kind.__name__}, got {value!r}")
+
     @property
     def needs_last_regret(self) -> bool:
-        """Returns whether the rule keeps the last instantaneous regrets."""
+        """Returns whether tables without a strategy must keep the last instantaneous regrets to form it."""
         return self.is_optimistic
 
     @property
@@ -72,7 +80,6 @@ class SweepTables:
     strategy_sum: FloatArray  # [Q] weighted by own reach
     strategy: FloatArray  # [Q] probabilities that the next iteration plays
     realization: FloatArray  # [Q] own reach under `strategy`; on a public tree over all cells, the root's given
-    last_regret: FloatArray  # [Q] or [0]
     scale: FloatArray  # [I] or [0]
     value_moments: FloatArray  # [I, 2] or [0, 2]
 
@@ -83,10 +90,14 @@ class SweepKernel(abc.ABC):
     Q and I are as in `SweepTables`; C is what `realization` and `cfv` range over: Q, or all cells of a public tree.
     """
 
+    num_players: int
     num_table_cells: int  # Q
     num_cells: int  # C
     num_rows: int  # I
     _form: Any  # of the native module
+
+    def __init__(self) -> None:
+        self._one_caller = OneCaller("solver")
 
     @abc.abstractmethod
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
@@ -122,39 +133,45 @@ class SweepKernel(abc.ABC):
             tables: the run so far.
             first_t: index of the first iteration, from 1.
             is_alternating: whether each player sees the others' updates of the same iteration.
-            num_threads: most threads of the team, see `team_size`; results depend on it in their last bits.
+            num_threads: most threads of the team, see `team_size`; sums depend on it in their last bits, and so does
+                what is played where regrets tie exactly.
         """
+        check_axes("discounts", discounts, 2)
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
+        check_integer("first_t", first_t, 1)
+        check_num_threads(num_threads)
         self.check_tables(rule, tables)
-        self._form.iterate(
-            int(rule.policy_map),
-            int(rule.fallback),
-            rule.is_optimistic,
-            rule.floors_regrets,
-            rule.tracks_variance,
-            discounts,
-            first_t,
-            is_alternating,
-            self.team_size(num_threads),
-            tables.regret_sum,
-            tables.strategy_sum,
-            tables.strategy,
-            tables.realization,
-            tables.last_regret,
-            tables.scale,
-            tables.value_moments,
-        )
+        with self._one_caller:
+            self._form.iterate(
+                int(rule.policy_map),
+                int(rule.fallback),
+                rule.is_optimistic,
+                rule.floors_regrets,
+                rule.tracks_variance,
+                discounts,
+                first_t,
+                is_alternating,
+                self.team_size(num_threads),
+                tables.regret_sum,
+                tables.strategy_sum,
+                tables.strategy,
+                tables.realization,
+                tables.scale,
+                tables.value_moments,
+            )
 
     def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
         """Raises unless every table that the rule reads has the tree's size."""
-        for name in ("regret_sum", "strategy_sum", "strategy"):
-            check_array(name, getattr(tables, name), np.float64, (self.num_table_cells,))
-        check_array("realization", tables.realization, np.float64, (self.num_cells,))
-        last = self.num_table_cells if rule.needs_last_regret else 0
-        check_array("last_regret", tables.last_regret, np.float64, (last,))
-        check_array("scale", tables.scale, np.float64, (self.num_rows if rule.needs_scale else 0,))
-        moments = self.num_rows if rule.tracks_variance else 0
-        check_array("value_moments", tables.value_moments, np.float64, (moments, 2))
+        cells, rows = (self.num_table_cells,), self.num_rows
+        for name, table, shape in (
+            ("regret_sum", tables.regret_sum, cells),
+            ("strategy_sum", tables.strategy_sum, cells),
+            ("strategy", tables.strategy, cells),
+            ("realization", tables.realization, (self.num_cells,)),
+            ("scale", tables.scale, (rows if rule.needs_scale else 0,)),
+            ("value_moments", tables.value_moments, (rows if rule.tracks_variance else 0, 2)),
+        ):
+            check_array(name, table, np.float64, shape, is_written=True)
 
     def realize(self, strategy: FloatArray, *, root_reach: FloatArray | None = None) -> FloatArray:
         """Returns `[C]` own reach under a strategy `[Q]`.
@@ -164,6 +181,7 @@ class SweepKernel(abc.ABC):
             root_reach: `[C]` of which a public tree's root cells are read; ones by default.
         """
         check_array("strategy", strategy, np.float64, (self.num_table_cells,))
+        check_finite("strategy", strategy)
         reach = self.root_reach()
         if root_reach is not None:
             check_array("root_reach", root_reach, np.float64, (self.num_cells,))
@@ -180,6 +198,8 @@ class SweepKernel(abc.ABC):
 
     def terminal_values(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> FloatArray:
         """Returns `[C]` counterfactual values of the terminals right below each of the player's cells."""
+        check_player(player, self.num_players)
+        check_num_threads(num_threads)
         check_array("realization", realization, np.float64, (self.num_cells,))
         cfv = self.allocate(self.num_cells)
         self._form.terminal_values(player, realization, self.team_size(num_threads), cfv)
@@ -188,22 +208,17 @@ class SweepKernel(abc.ABC):
     def best_response(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> tuple[float, FloatArray]:
         """Returns the value of the best response to the others' reach, and it as a pure strategy `[Q]`."""
         cfv = self.terminal_values(player, realization, num_threads=num_threads)
+        check_finite("realization", realization)  # a best action among values that are not numbers means nothing
         best = np.zeros(self.num_table_cells)
         self._form.back_up_best(player, cfv, best)
         return self.root_value(player, realization, cfv), best
-
-    def best_response_values(self, player: int, realization: FloatArray) -> FloatArray:
-        """Returns `[C]` counterfactual values of the player's cells when it plays best everywhere below."""
-        cfv = self.terminal_values(player, realization)
-        self._form.back_up_best(player, cfv, np.zeros(self.num_table_cells))
-        return cfv
 
     def strategy_values(
         self, player: int, strategy: FloatArray, realization: FloatArray, *, num_threads: int = 1
     ) -> FloatArray:
         """Returns `[C]` counterfactual values of the player's cells when it plays `strategy` below."""
-        cfv = self.terminal_values(player, realization, num_threads=num_threads)
         check_array("strategy", strategy, np.float64, (self.num_table_cells,))
+        cfv = self.terminal_values(player, realization, num_threads=num_threads)
         self._form.back_up_strategy(player, strategy, cfv)
         return cfv
 
@@ -220,7 +235,10 @@ def apply_policy_map(
     >>> apply_policy_map(PolicyMap.REGRET_MATCHING, [3.0, 1.0, -5.0]).tolist()
     [0.75, 0.25, 0.0]
     """
-    values = np.ascontiguousarray(regret, dtype=np.float64)
+    values = np.array(regret, np.float64)
+    check_axes("regret", values, 1)
+    check_integer("number of regrets", values.size, 1)
+    check_finite("regret", values)
     out = np.empty_like(values)
-    _native.apply_policy_map(int(policy_map), int(fallback), eta, values, out)
+    _native.apply_policy_map(int(PolicyMap(policy_map)), int(Fallback(fallback)), eta, values, out)
     return out

@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
+from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array
+from equipoise.kernels.calls import check_player
 from equipoise.kernels.history import HistoryKernel
 
 __all__ = ["TreeplexKernel"]
@@ -32,6 +34,7 @@ class TreeplexKernel:
         if not scale > 0 or not growth >= 0:
             raise ValueError(f"scale must be positive and growth at least 0, got {scale} and {growth}")
         self.num_players = history.num_players
+        self.num_infosets = history.num_infosets
         self.num_sequences = history.num_sequences
         self.sequence_start = history.sequence_start
         self._form = history._form
@@ -41,6 +44,8 @@ class TreeplexKernel:
 
     def diameter(self, player: int) -> float:
         """Returns the largest dilated entropy of a strategy of the player."""
+        check_player(player, self.num_players)
+        check_array("weights", self.weights, np.float64, (self.num_infosets,))
         value: float = _native.treeplex_diameter(self._form, player, self.weights)
         return value
 
@@ -58,7 +63,11 @@ class TreeplexKernel:
             log_prior: `[Q]` logarithms of a behaviour strategy; without it the uniform one, whose divergence is the
                 entropy.
         """
+        check_player(player, self.num_players)
+        if not mu > 0:
+            raise ConfigError(f"mu must be positive, got {mu}")
         prior = self.log_uniform if log_prior is None else log_prior
+        check_array("weights", self.weights, np.float64, (self.num_infosets,))
         check_array("gains", gains, np.float64, (self.num_sequences,))
         check_array("log_prior", prior, np.float64, (self.num_sequences,))
         log_strategy, realization = np.zeros(self.num_sequences), np.zeros(self.num_sequences)

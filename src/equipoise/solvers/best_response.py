@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.public import PublicKernel
 from equipoise.trees.history import HistoryTree
@@ -20,14 +19,11 @@ __all__ = [
     "bind_history_kernel",
     "bind_kernel",
     "bind_public_kernel",
-    "check_num_threads",
     "evaluate",
     "expected_values",
 ]
 
 FloatArray = npt.NDArray[np.float64]
-
-MAX_THREADS: Final = 256
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +68,6 @@ def bind_public_kernel(tree: PublicTree) -> PublicKernel:
         legal_share=tree.legal_share,
         root_cells=(tree.private_cells(0, 0), tree.private_cells(0, 1)),
     )
-
-
-def check_num_threads(num_threads: int) -> None:
-    """Raises `ConfigError` unless a team of threads has a sensible size: each has a value table of its own."""
-    if not 1 <= num_threads <= MAX_THREADS:
-        raise ConfigError(f"num_threads must be between 1 and {MAX_THREADS}, got {num_threads}")
 
 
 def bind_kernel(tree: HistoryTree | PublicTree) -> HistoryKernel | PublicKernel:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,13 @@ from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.cards import format_board
 from equipoise.kernels.holdem import TILE, TableArray
-from equipoise.kernels.holdem_sampling import HoldemSamplingTables, RunoutKernel, StrategyPair, draw_cards
+from equipoise.kernels.holdem_sampling import RunoutKernel, StrategyPair, draw_cards
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import check_table_dtype
 from equipoise.solvers.holdem_mccfr import make_sampling_tables
-from equipoise.solvers.mccfr import MCCFRConfig, restore_tables, run_periods
+from equipoise.solvers.mccfr import MCCFRConfig, run_periods
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.bucketed_holdem import BucketedTree
 
 __all__ = ["BucketedSolver", "ResponseEstimate", "Runouts", "estimate_response", "evaluate_bucketed"]
@@ -135,16 +136,17 @@ class BucketedSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {
-            field.name: getattr(self.tables, field.name) for field in dataclasses.fields(HoldemSamplingTables)
+        return {
+            **name_tables(self.tables),
+            "iteration": np.array(self.iteration),
+            "period": np.array(self.period),
         }
-        return {**arrays, "iteration": np.array(self.iteration), "period": np.array(self.period)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, configuration and dtype."""
-        restore_tables(self.tables, state)
-        self.iteration = int(state["iteration"])
-        self.period = int(state["period"])
+        iteration, period = read_count(state, "iteration"), read_count(state, "period")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration, self.period = iteration, period
 
 
 # --- responses inside the abstraction ---

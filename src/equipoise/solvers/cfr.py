@@ -11,17 +11,17 @@ Checked by: tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py, tests/s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.public import DECISION, Step, allocate_cells
 from equipoise.kernels.sweeps import KernelRule, SweepTables
-from equipoise.solvers.best_response import Evaluation, bind_kernel, check_num_threads, evaluate
+from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.rules import Rule, tabulate_discounts
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
@@ -29,16 +29,6 @@ __all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes"]
 
 FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", HistoryTree, PublicTree)
-
-TABLE_NAMES = (
-    "regret_sum",
-    "strategy_sum",
-    "strategy",
-    "realization",
-    "last_regret",
-    "scale",
-    "value_moments",
-)
 
 
 class _TableSizes(NamedTuple):
@@ -61,7 +51,7 @@ def _table_sizes(tree: HistoryTree | PublicTree) -> _TableSizes:
 def estimate_table_bytes(tree: HistoryTree | PublicTree, rule: Rule, *, num_threads: int = 1) -> int:
     """Returns the bytes that a run of this rule allocates beside the tree."""
     kernel, sizes = rule.kernel, _table_sizes(tree)
-    tables = sizes.table * (3 + kernel.needs_last_regret)
+    tables = 3 * sizes.table
     walks = sizes.realization * (1 + num_threads)  # own reach, and one value table a thread
     return 8 * (tables + walks + sizes.infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + sizes.bound)
 
@@ -79,7 +69,6 @@ def allocate_tables(tree: HistoryTree | PublicTree, rule: KernelRule) -> SweepTa
         strategy_sum=allocate_cells(sizes.table),
         strategy=allocate_cells(sizes.table),
         realization=allocate_cells(sizes.realization),
-        last_regret=allocate_cells(sizes.table if rule.needs_last_regret else 0),
         scale=scale,
         value_moments=np.zeros((sizes.infosets if rule.tracks_variance else 0, 2)),
     )
@@ -189,15 +178,10 @@ class CFRSolver(Generic[Tree]):
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {name: getattr(self.tables, name) for name in TABLE_NAMES}
-        return {**arrays, "iteration": np.array(self.iteration)}
+        return {**name_tables(self.tables), "iteration": np.array(self.iteration)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree and rule."""
-        for name in TABLE_NAMES:
-            table = getattr(self.tables, name)
-            if name not in state or state[name].shape != table.shape:
-                got = state[name].shape if name in state else "nothing"
-                raise ConfigError(f"saved {name} must have shape {table.shape}, got {got}")
-            table[...] = state[name]
-        self.iteration = int(state["iteration"])
+        iteration = read_count(state, "iteration")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration = iteration

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.saved_state import SavedArrays
 
 __all__ = ["Solver", "check_stopping", "is_at_most", "run"]
 
@@ -52,8 +53,8 @@ class Solver(Protocol):
         """Returns the arrays from which the run goes on to the bit."""
         ...
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
-        """Overwrites the run with a saved state."""
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites the run with a saved state, or raises `CheckpointError` and changes nothing."""
         ...
 
 

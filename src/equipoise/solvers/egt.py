@@ -4,21 +4,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.treeplex import TreeplexKernel
-from equipoise.solvers.best_response import Evaluation, bind_history_kernel, check_num_threads, evaluate
+from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count, read_number
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["EGTConfig", "EGTSolver"]
 
 FloatArray = npt.NDArray[np.float64]
 
-TABLE_NAMES = ("realization", "gains", "mu")
 SMALLEST_STEP = 1e-9  # below it rounding decides the excessive-gap condition: the run stands still
 ROUNDING = 1e-15  # of the utility range: what the condition may be missed by
 
@@ -120,6 +120,7 @@ class EGTSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which shrinks the smoothing of one player."""
+        check_integer("num_iterations", num_iterations, 0)
         for _ in range(num_iterations):
             self.shrink(int(np.argmax(self.mu * self.diameters)))
             self.iteration += 1
@@ -154,22 +155,19 @@ class EGTSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {name: getattr(self, name) for name in TABLE_NAMES}
         return {
-            **arrays,
+            **self._saved_tables(),
             "step_size": np.array(self.step_size),
             "num_gradients": np.array(self.num_gradients),
             "iteration": np.array(self.iteration),
         }
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree and configuration."""
-        for name in TABLE_NAMES:
-            table = getattr(self, name)
-            if name not in state or state[name].shape != table.shape:
-                got = state[name].shape if name in state else "nothing"
-                raise ConfigError(f"saved {name} must have shape {table.shape}, got {got}")
-            table[...] = state[name]
-        self.step_size = float(state["step_size"])
-        self.num_gradients = int(state["num_gradients"])
-        self.iteration = int(state["iteration"])
+        iteration, num_gradients = read_count(state, "iteration"), read_count(state, "num_gradients")
+        step_size = read_number(state, "step_size")
+        overwrite_tables(self._saved_tables(), state)
+        self.iteration, self.num_gradients, self.step_size = iteration, num_gradients, step_size
+
+    def _saved_tables(self) -> dict[str, npt.NDArray[np.generic]]:
+        return {"realization": self.realization, "gains": self.gains, "mu": self.mu}

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
-from equipoise.solvers.best_response import Evaluation, bind_history_kernel, check_num_threads, evaluate
+from equipoise.kernels.calls import check_integer, check_num_threads
+from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
 
 __all__ = [
@@ -24,8 +24,6 @@ __all__ = [
 ]
 
 FloatArray = npt.NDArray[np.float64]
-
-TABLE_NAMES = ("average_realization", "last_realization", "num_updates")
 
 
 class IterationUnit(enum.Enum):
@@ -114,6 +112,7 @@ class FictitiousPlaySolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player or (`IterationUnit.HALF`) the next one."""
+        check_integer("num_iterations", num_iterations, 0)
         num_players = self.tree.num_players
         for _ in range(num_iterations):
             if self.unit is IterationUnit.FULL:
@@ -152,15 +151,17 @@ class FictitiousPlaySolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {name: getattr(self, name) for name in TABLE_NAMES}
-        return {**arrays, "iteration": np.array(self.iteration)}
+        return {**self._saved_tables(), "iteration": np.array(self.iteration)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, rule and unit."""
-        for name in TABLE_NAMES:
-            table = getattr(self, name)
-            if name not in state or state[name].shape != table.shape:
-                got = state[name].shape if name in state else "nothing"
-                raise ConfigError(f"saved {name} must have shape {table.shape}, got {got}")
-            table[...] = state[name]
-        self.iteration = int(state["iteration"])
+        iteration = read_count(state, "iteration")
+        overwrite_tables(self._saved_tables(), state)
+        self.iteration = iteration
+
+    def _saved_tables(self) -> dict[str, npt.NDArray[np.generic]]:
+        return {
+            "average_realization": self.average_realization,
+            "last_realization": self.last_realization,
+            "num_updates": self.num_updates,
+        }

@@ -7,18 +7,17 @@ because single numbers are read and written from Python, which is several times 
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from array import array
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.core.errors import CheckpointError, GameTooLargeError
 from equipoise.core.files import format_bytes
+from equipoise.solvers.saved_state import SavedArrays, encode_json, read_array, read_json
 from equipoise.solvers.strategy import TabularStrategy
 
 __all__ = ["GrowingTables"]
@@ -146,31 +145,28 @@ class GrowingTables:
             "infostates": encode_json(self.infostates),
         }
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
-        """Overwrites the tables with saved ones of the same game."""
-        names = ("regret_sum", "strategy_sum", "player", "menu", "menus", "infostates")
-        if missing := [name for name in names if name not in state]:
-            raise ConfigError(f"the saved run has no {', '.join(missing)}: it is not one without a tree")
-        menus = [tuple(menu) for menu in decode_json(state["menus"])]
-        infostates = decode_json(state["infostates"])
-        sums = {name: state[name].astype(np.float64) for name in ("regret_sum", "strategy_sum")}
-        num_entries = sum(len(menus[index]) for index in state["menu"].tolist())
-        if {table.size for table in sums.values()} != {num_entries}:
-            raise ConfigError(f"saved sums must have {num_entries} entries, got {[t.size for t in sums.values()]}")
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites the tables with saved ones of the same game; raises `CheckpointError` before anything changes."""
+        infostates, menus = read_json(state, "infostates"), read_json(state, "menus")
+        if not _is_names(infostates) or not isinstance(menus, list) or not all(map(_is_names, menus)):
+            raise CheckpointError("saved infostates must be a list of names, and saved menus a list of such lists")
+        players = read_array(state, "player", np.int8, (len(infostates),))
+        choices = read_array(state, "menu", np.int32, (len(infostates),))
+        for name, indices, size in (("player", players, len(self.first_entry)), ("menu", choices, len(menus))):
+            if indices.size and not 0 <= indices.min() <= indices.max() < size:
+                raise CheckpointError(
+                    f"saved {name} must be from 0 to {size - 1}, got {indices.min()} to {indices.max()}"
+                )
         fresh = GrowingTables(len(self.first_entry), max_bytes=math.inf)
-        for player, index, infostate in zip(state["player"].tolist(), state["menu"].tolist(), infostates, strict=True):
-            fresh.add(player, infostate, menus[index])
-        fresh.regret_sum = array("d", sums["regret_sum"].tobytes())
-        fresh.strategy_sum = array("d", sums["strategy_sum"].tobytes())
+        for player, index, infostate in zip(players.tolist(), choices.tolist(), infostates, strict=True):
+            fresh.add(player, infostate, tuple(menus[index]))
+        sums = {"regret_sum": fresh.regret_sum, "strategy_sum": fresh.strategy_sum}
+        saved = {name: read_array(state, name, np.float64, (len(zeros),)) for name, zeros in sums.items()}
+        fresh.regret_sum = array("d", saved["regret_sum"].tobytes())
+        fresh.strategy_sum = array("d", saved["strategy_sum"].tobytes())
         fresh.max_bytes = self.max_bytes
         vars(self).update(vars(fresh))
 
 
-def encode_json(value: Any) -> npt.NDArray[np.uint8]:
-    """Returns names as bytes of JSON."""
-    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
-
-
-def decode_json(data: npt.NDArray[np.generic]) -> Any:
-    """Returns what `encode_json` was given; tuples come back as lists."""
-    return json.loads(data.tobytes())
+def _is_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)

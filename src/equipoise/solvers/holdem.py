@@ -7,8 +7,6 @@ from the regrets wherever it is needed. Values and best responses are computed i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
@@ -18,13 +16,12 @@ from equipoise.kernels.holdem import HoldemKernel, HoldemTables, TableArray
 from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.holdem import HoldemPlan, HoldemTree
 
 __all__ = ["HoldemSolver", "check_table_dtype", "estimate_holdem_bytes", "evaluate_holdem"]
 
 FloatArray = npt.NDArray[np.float64]
-
-TABLE_NAMES = ("regret_sum", "strategy_sum", "last_regret")
 
 
 def estimate_holdem_bytes(
@@ -116,15 +113,10 @@ class HoldemSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {name: getattr(self.tables, name) for name in TABLE_NAMES}
-        return {**arrays, "iteration": np.array(self.iteration)}
+        return {**name_tables(self.tables), "iteration": np.array(self.iteration)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, rule and dtype."""
-        for name in TABLE_NAMES:
-            table = getattr(self.tables, name)
-            if name not in state or state[name].shape != table.shape or state[name].dtype != table.dtype:
-                got = f"{state[name].shape} of {state[name].dtype}" if name in state else "nothing"
-                raise ConfigError(f"saved {name} must have shape {table.shape} of {table.dtype}, got {got}")
-            table[...] = state[name]
-        self.iteration = int(state["iteration"])
+        iteration = read_count(state, "iteration")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration = iteration

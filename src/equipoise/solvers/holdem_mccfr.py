@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +15,8 @@ from equipoise.kernels.holdem_sampling import BettingArrays, HoldemSamplingKerne
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import check_table_dtype, evaluate_holdem
-from equipoise.solvers.mccfr import MCCFRConfig, restore_tables, run_periods
+from equipoise.solvers.mccfr import MCCFRConfig, run_periods
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.holdem import HoldemTree
 
 __all__ = ["HoldemMCCFRSolver", "lay_out_betting", "make_sampling_tables"]
@@ -151,16 +149,17 @@ class HoldemMCCFRSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {
-            field.name: getattr(self.tables, field.name) for field in dataclasses.fields(HoldemSamplingTables)
+        return {
+            **name_tables(self.tables),
+            "iteration": np.array(self.iteration),
+            "period": np.array(self.period),
         }
-        return {**arrays, "iteration": np.array(self.iteration), "period": np.array(self.period)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, configuration and dtype."""
-        restore_tables(self.tables, state)
-        self.iteration = int(state["iteration"])
-        self.period = int(state["period"])
+        iteration, period = read_count(state, "iteration"), read_count(state, "period")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration, self.period = iteration, period
 
 
 def _check_deals(tree: HoldemTree) -> None:

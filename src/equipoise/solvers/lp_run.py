@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["SequenceLPRun"]
@@ -35,6 +34,7 @@ class SequenceLPRun:
         """Solves the program the first time; there is nothing left to do after it."""
         from equipoise.solvers.sequence_lp import solve_sequence_lp  # noqa: PLC0415 - SciPy is slow to import
 
+        check_integer("num_iterations", num_iterations, 0)
         if num_iterations > 0 and self.iteration == 0:
             self.strategy[:] = solve_sequence_lp(self.tree).strategy
             self.iteration = 1
@@ -51,9 +51,8 @@ class SequenceLPRun:
         """Returns the arrays from which the run goes on."""
         return {"strategy": self.strategy, "iteration": np.array(self.iteration)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree."""
-        if "strategy" not in state or state["strategy"].shape != self.strategy.shape:
-            raise ConfigError(f"saved strategy must have shape {self.strategy.shape}")
-        self.strategy[...] = state["strategy"]
-        self.iteration = int(state["iteration"])
+        iteration = read_count(state, "iteration")
+        overwrite_tables({"strategy": self.strategy}, state)
+        self.iteration = iteration

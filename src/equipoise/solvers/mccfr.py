@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKernel, SamplingTables, Scheme
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 __all__ = [
     "DiscountKind",
@@ -27,7 +26,6 @@ __all__ = [
     "MCCFRSolver",
     "Scheme",
     "lay_out_for_sampling",
-    "restore_tables",
     "run_periods",
 ]
 
@@ -89,13 +87,6 @@ class MCCFRConfig:
         if not 0 < self.exploration <= 1:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
 
-    @property
-    def name(self) -> str:
-        """Returns the scheme and the discounting, as reports print them."""
-        scheme = self.scheme.name.lower().replace("_", "-")
-        kind = self.discounting.kind
-        return f"mccfr-{scheme}" if kind is DiscountKind.NONE else f"{kind.value}-mccfr-{scheme}"
-
 
 class PeriodicRun(Protocol):
     """A sampled run whose sums are discounted by periods of nodes touched."""
@@ -123,6 +114,7 @@ def run_periods(run: PeriodicRun, num_iterations: int, sample: Callable[[int, in
         num_iterations: how many iterations.
         sample: runs at most so many iterations, none of which begins beyond a limit of nodes, and returns how many.
     """
+    check_integer("num_iterations", num_iterations, 0)
     discounting = run.config.discounting
     is_discounted = discounting.kind is not DiscountKind.NONE
     goal = run.iteration + num_iterations
@@ -254,24 +246,14 @@ class MCCFRSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        arrays: dict[str, npt.NDArray[np.generic]] = {
-            field.name: getattr(self.tables, field.name) for field in dataclasses.fields(SamplingTables)
+        return {
+            **name_tables(self.tables),
+            "iteration": np.array(self.iteration),
+            "period": np.array(self.period),
         }
-        return {**arrays, "iteration": np.array(self.iteration), "period": np.array(self.period)}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree and configuration."""
-        restore_tables(self.tables, state)
-        self.iteration = int(state["iteration"])
-        self.period = int(state["period"])
-
-
-def restore_tables(tables: DataclassInstance, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
-    """Overwrites the arrays of a dataclass with saved ones of the same names, shapes and dtypes."""
-    for field in dataclasses.fields(tables):
-        table = getattr(tables, field.name)
-        saved = state.get(field.name)
-        if saved is None or saved.shape != table.shape or saved.dtype != table.dtype:
-            got = "nothing" if saved is None else f"{saved.shape} of {saved.dtype}"
-            raise ConfigError(f"saved {field.name} must have shape {table.shape} of {table.dtype}, got {got}")
-        table[...] = saved
+        iteration, period = read_count(state, "iteration"), read_count(state, "period")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration, self.period = iteration, period

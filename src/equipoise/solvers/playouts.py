@@ -20,6 +20,7 @@ from equipoise.solvers.strategy import TabularStrategy
 __all__ = [
     "Policy",
     "SampledValue",
+    "draw_chance",
     "draw_index",
     "move_uniformly",
     "play_out",
@@ -68,13 +69,18 @@ def draw_index(probabilities: Sequence[float], uniform: float) -> int:
     return max(index for index, probability in enumerate(probabilities) if probability > 0.0)  # rounding
 
 
+def draw_chance(game: Game[Any], state: Any, uniform: float) -> int:
+    """Returns the chance outcome that a uniform number in [0, 1) falls on."""
+    outcomes = game.chance_outcomes(state)
+    return outcomes[draw_index([probability for _, probability in outcomes], uniform)][0]
+
+
 def play_out(game: Game[Any], policies: Sequence[Policy], *, rng: np.random.Generator) -> tuple[float, ...]:
     """Returns each player's utility of one game in which player i follows `policies[i]`."""
     state = game.initial_state()
     while (actor := game.actor(state)) != TERMINAL:
         if actor == CHANCE:
-            outcomes = game.chance_outcomes(state)
-            action = outcomes[draw_index([probability for _, probability in outcomes], rng.random())][0]
+            action = draw_chance(game, state, rng.random())
         else:
             actions = game.legal_actions(state)
             probabilities = policies[actor](actor, game.infostate(state, actor), len(actions))

@@ -9,12 +9,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import numbers
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.sweeps import Fallback, KernelRule, PolicyMap
 
 __all__ = [
@@ -65,6 +67,7 @@ class Rule(Protocol):
 
 def tabulate_discounts(rule: Rule, first_t: int, num_iterations: int) -> npt.NDArray[np.float64]:
     """Returns `[B, 5]` one row of discounts per iteration, in the order that kernels read."""
+    check_integer("num_iterations", num_iterations, 0)
     rows = map(rule.discounts, range(first_t, first_t + num_iterations))
     # one flat iterator: NumPy takes twice as long over a list of tuples, and small trees sweep in microseconds
     flat = np.fromiter(itertools.chain.from_iterable(rows), np.float64, num_iterations * len(Discounts._fields))
@@ -98,6 +101,26 @@ def format_exponent(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
+def check_regret_exponents(alpha: float, beta: float) -> None:
+    """Raises `ConfigError` unless regrets can be discounted by these exponents."""
+    if math.isnan(alpha) or alpha == -math.inf:
+        raise ConfigError(f"alpha must be a number above -inf, got {alpha}")
+    if math.isnan(beta):
+        raise ConfigError(f"beta must be a number, got {beta}")
+
+
+def check_average_exponent(name: str, value: float) -> None:
+    """Raises `ConfigError` unless iterations can be weighed by this exponent."""
+    if not 0 <= value < math.inf:
+        raise ConfigError(f"{name} must be at least 0 and finite, got {value}")
+
+
+def check_whole(name: str, value: int) -> None:
+    """Raises `ConfigError` unless the value is a whole number that is not negative."""
+    if not isinstance(value, numbers.Integral) or value < 0:
+        raise ConfigError(f"{name} must be a whole number of at least 0, got {value}")
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DCFR:
     """Discounted CFR; every rule between CFR and CFR+ is one of its settings.
@@ -116,20 +139,15 @@ class DCFR:
     fallback: Fallback = Fallback.UNIFORM  # what is played when no regret is positive
 
     def __post_init__(self) -> None:
-        if math.isnan(self.alpha) or self.alpha == -math.inf:
-            raise ConfigError(f"alpha must be a number above -inf, got {self.alpha}")
-        if math.isnan(self.beta):
-            raise ConfigError(f"beta must be a number, got {self.beta}")
-        if not 0 <= self.gamma < math.inf:
-            raise ConfigError(f"gamma must be at least 0 and finite, got {self.gamma}")
+        check_regret_exponents(self.alpha, self.beta)
+        check_average_exponent("gamma", self.gamma)
 
     @property
     def name(self) -> str:
-        """Returns the rule's common name where it has one, else its exponents."""
+        """Returns the rule's common name where it has one, else its exponents; and the fallback unless uniform."""
         exponents = (self.alpha, self.beta, self.gamma)
-        if exponents in _COMMON_NAMES:
-            return _COMMON_NAMES[exponents]
-        return f"dcfr({','.join(format_exponent(value) for value in exponents)})"
+        name = _COMMON_NAMES.get(exponents, f"dcfr({','.join(map(format_exponent, exponents))})")
+        return name if self.fallback is Fallback.UNIFORM else f"{name}-{self.fallback.name.lower()}"
 
     @property
     def kernel(self) -> KernelRule:
@@ -186,19 +204,23 @@ class DCFRPlus:
     Checked by: tests/solvers/test_rules.py.
     """
 
-    alpha: float = 1.5
+    alpha: float = 1.5  # exponents on regrets as in DCFR
     beta: float = 0.0
     delay: int = 100  # iterations that the average leaves out
-    average_exponent: float = 1.0  # weight of iteration t is max(0, t - delay) to this power
+    average_exponent: float = 1.0  # weight of iteration t is max(0, t - delay) to this power, at least 0
 
     def __post_init__(self) -> None:
-        if self.delay < 0:
-            raise ConfigError(f"delay must be at least 0, got {self.delay}")
+        check_regret_exponents(self.alpha, self.beta)
+        check_whole("delay", self.delay)
+        check_average_exponent("average_exponent", self.average_exponent)
 
     @property
     def name(self) -> str:
-        """Returns the name with the delay where it is not the paper's."""
-        return "dcfr+" if self == DCFRPlus() else f"dcfr+({self.delay})"
+        """Returns the name with the delay where it is not the paper's, with all numbers where others are not."""
+        if self == DCFRPlus(delay=self.delay):
+            return "dcfr+" if self == DCFRPlus() else f"dcfr+({self.delay})"
+        settings = (self.alpha, self.beta, self.delay, self.average_exponent)
+        return f"dcfr+({','.join(map(format_exponent, settings))})"
 
     @property
     def kernel(self) -> KernelRule:
@@ -296,8 +318,7 @@ class Hedge:
     horizon: int = 0  # iterations planned, for the fixed-horizon step; 0: the experiments' variance-scaled step
 
     def __post_init__(self) -> None:
-        if self.horizon < 0:
-            raise ConfigError(f"horizon must be at least 0, got {self.horizon}")
+        check_whole("horizon", self.horizon)
 
     @property
     def name(self) -> str:

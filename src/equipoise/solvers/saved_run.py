@@ -16,6 +16,7 @@ from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
+from equipoise.core.records import check_types
 from equipoise.solvers.strategy import TabularStrategy
 
 __all__ = ["RunConfig", "SavedRun"]
@@ -35,7 +36,7 @@ class RunConfig:
     rule: str | None  # None for methods without one
     updates: str
     seed: int
-    threads: int  # changes the last bits alone
+    threads: int  # changes sums in their last bits, and which way a run goes where regrets tie exactly
     equipoise_version: str = dataclasses.field(default_factory=version)
 
     def differences(self, other: RunConfig) -> list[str]:
@@ -81,7 +82,9 @@ class SavedRun:
             config = RunConfig(**{name: content.metadata[name] for name in names})
             progress = tuple(Progress.from_json(record) for record in content.metadata["progress"])
             stopped_by = content.metadata["stopped_by"]
-        except (KeyError, TypeError) as error:
+            for record in (config, *progress):
+                check_types(record)
+        except (AttributeError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path} does not describe its run: {error!r}") from None
         if not progress:
             raise CheckpointError(f"{path} holds a run without a single record")

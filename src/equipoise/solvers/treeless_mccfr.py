@@ -9,20 +9,22 @@ a tree wherever one fits.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.memory import available_bytes
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import CHANCE, TERMINAL, Game
+from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
-from equipoise.solvers.growing_tables import GrowingTables, decode_json, encode_json
+from equipoise.solvers.growing_tables import GrowingTables
 from equipoise.solvers.mccfr import MCCFRConfig, Scheme
-from equipoise.solvers.playouts import draw_index, sample_figures
+from equipoise.solvers.playouts import draw_chance, draw_index, sample_figures
+from equipoise.solvers.saved_state import SavedArrays, encode_json, read_count, read_json, read_number
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import HistoryTree
 
@@ -65,12 +67,16 @@ class UniformStream:
         generator = self.before if self.batch else self.rng.bit_generator.state
         return {"generator": encode_json(generator), "numbers_left": np.array(len(self.batch))}
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Goes on where a saved stream was."""
-        self.rng = np.random.Generator(np.random.PCG64())
-        self.rng.bit_generator.state = decode_json(state["generator"])
+        left, generator = read_count(state, "numbers_left"), np.random.PCG64()
+        try:
+            generator.state = read_json(state, "generator")
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"saved generator must be the state of a PCG64, got one with {error!r}") from None
+        self.rng = np.random.Generator(generator)
         self.batch = []
-        if left := int(state["numbers_left"]):
+        if left:
             self.refill()
             del self.batch[left:]
 
@@ -87,8 +93,7 @@ def estimate_traversal_nodes(game: Game[Any], *, rng: np.random.Generator, num_p
         total += width
         while (actor := game.actor(state)) != TERMINAL:
             if actor == CHANCE:
-                outcomes = game.chance_outcomes(state)
-                action = outcomes[draw_index([probability for _, probability in outcomes], rng.random())][0]
+                action = draw_chance(game, state, rng.random())
             else:
                 actions = game.legal_actions(state)
                 action = actions[int(rng.integers(len(actions)))]
@@ -161,6 +166,7 @@ class TreelessMCCFRSolver:
 
         Raises `GameTooLargeError` if a single traversal outgrows the limit; the run is of no use then.
         """
+        check_integer("num_iterations", num_iterations, 0)
         for _ in range(num_iterations):
             if self.is_full:
                 return
@@ -257,15 +263,15 @@ class TreelessMCCFRSolver:
             "playout_seed": np.array(self.playout_seed),
         }
 
-    def restore(self, state: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same game and configuration."""
+        counts = {name: read_count(state, name) for name in ("iteration", "nodes_touched", "period", "playout_seed")}
+        weight_sum = read_number(state, "weight_sum")
+        uniform = UniformStream(self.uniform.rng)
+        uniform.restore(state)
         self.tables.restore(state)
-        self.uniform.restore(state)
-        self.iteration = int(state["iteration"])
-        self.nodes_touched = int(state["nodes_touched"])
-        self.period = int(state["period"])
-        self.weight_sum = float(state["weight_sum"])
-        self.playout_seed = int(state["playout_seed"])
+        self.uniform, self.weight_sum = uniform, weight_sum
+        self.iteration, self.nodes_touched, self.period, self.playout_seed = counts.values()
 
     @property
     def _averages_at_opponents(self) -> bool:
@@ -322,9 +328,7 @@ class TreelessMCCFRSolver:
             regret_sum[first + chosen] += reach * sampled
 
     def _draw_chance(self, state: Any) -> Any:
-        outcomes = self.game.chance_outcomes(state)
-        index = draw_index([probability for _, probability in outcomes], self.uniform())
-        return self.game.apply(state, outcomes[index][0])
+        return self.game.apply(state, draw_chance(self.game, state, self.uniform()))
 
     def _draw_opponent(self, state: Any, actor: int, cf_reach: float) -> Any:
         """Returns the state after an opponent's action: one for each of its information sets in a traversal."""

@@ -21,7 +21,7 @@ from equipoise.core.errors import InvalidGameError
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
 from equipoise.games.public import NO_ACTION, PublicEdge, Relation
 from equipoise.trees.enumeration import ROOT, Enumeration
-from equipoise.trees.history import DEFAULT_MAX_HISTORIES, OnProgress
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES, OnProgress, check_zero_sum_claim
 from equipoise.trees.public_arrays import PublicArrays
 from equipoise.trees.segments import flatten_ranges, number_within, starts
 
@@ -149,6 +149,7 @@ def derive_public_game(
         raise InvalidGameError(f"{game.spec.label}: the public form is for 2 players, got {game.spec.num_players}")
     enumeration = Enumeration(game, max_histories, on_progress)
     enumeration.run()
+    check_zero_sum_claim(game.spec, np.array(enumeration.utility))
     return _assemble(enumeration)
 
 

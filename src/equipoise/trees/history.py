@@ -18,10 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidStateError
-from equipoise.games.base import CHANCE, TERMINAL, Game
+from equipoise.core.files import format_bytes
+from equipoise.games.base import CHANCE, TERMINAL, Game, GameSpec
 from equipoise.trees.segments import flatten_ranges
 
-__all__ = ["DEFAULT_MAX_HISTORIES", "HistoryTree", "TreeSize", "build_history_tree", "estimate_num_histories"]
+__all__ = [
+    "DEFAULT_MAX_HISTORIES",
+    "HistoryTree",
+    "TreeSize",
+    "build_history_tree",
+    "check_zero_sum_claim",
+    "estimate_num_histories",
+]
 
 DEFAULT_MAX_HISTORIES: Final = 20_000_000
 BYTES_PER_HISTORY: Final = 56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
@@ -145,9 +153,9 @@ class _Recorder:
         estimate = estimate_num_histories(self.game, rng=np.random.default_rng(0))
         return GameTooLargeError(
             f"{spec.label} has more than {self.max_histories:,} histories, the limit given; sampling suggests about "
-            f"{estimate:.2g}, that is {estimate * BYTES_PER_HISTORY / 1e9:,.2g} GB as a tree. What fits: smaller "
+            f"{estimate:.2g}, that is {format_bytes(estimate * BYTES_PER_HISTORY)} as a tree. What fits: smaller "
             f"parameters, or a higher limit (a tree of {self.max_histories:,} histories takes "
-            f"{self.max_histories * BYTES_PER_HISTORY / 1e9:,.2g} GB)"
+            f"{format_bytes(self.max_histories * BYTES_PER_HISTORY)})"
         )
 
     def visit(
@@ -306,9 +314,7 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
     np.cumsum(np.bincount(parent[1:], minlength=actor.size), out=first_edge[1:])
     spec = recorder.game.spec
     utility = np.stack([_as_array(row, np.float64) for row in recorder.utility])
-    # solvers of zero-sum trees never look at the last player's payoffs: a false claim would go unnoticed
-    if spec.is_zero_sum and np.abs(utility.sum(axis=0)).max(initial=0.0) > 1e-9 * max(spec.utility_range, 1.0):
-        raise InvalidGameError(f"{spec.label} says that it is zero-sum, but its returns do not sum to zero")
+    check_zero_sum_claim(spec, utility)
     return HistoryTree(
         game_label=spec.label,
         num_players=num_players,
@@ -336,6 +342,19 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
         infoset_labels=tuple(infoset_labels),
         sequence_labels=tuple(labels),
     )
+
+
+def check_zero_sum_claim(spec: GameSpec, utility: FloatArray) -> None:
+    """Raises `InvalidGameError` if a game says that it is zero-sum, but its returns `[P, Z]` do not sum to zero.
+
+    Solvers of zero-sum trees may look at one player's payoffs alone: a false claim would go unnoticed.
+    """
+    if not spec.is_zero_sum:
+        return
+    is_zero = np.abs(utility.sum(axis=0)) <= 1e-9 * max(spec.utility_range, 1.0)  # not a number is not zero either
+    if not is_zero.all():
+        returns = utility[:, int(np.argmin(is_zero))].tolist()
+        raise InvalidGameError(f"{spec.label} says that it is zero-sum, but its returns do not sum to zero: {returns}")
 
 
 def _order_forests(recorder: _Recorder) -> tuple[list[int], list[int]]:

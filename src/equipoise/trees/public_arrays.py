@@ -16,7 +16,7 @@ import numpy.typing as npt
 from equipoise.core.errors import GameTooLargeError, InvalidGameError
 from equipoise.games.base import TERMINAL
 from equipoise.games.public import NO_ACTION, PublicGame, Relation
-from equipoise.trees.history import OnProgress
+from equipoise.trees.history import OnProgress, check_zero_sum_claim
 from equipoise.trees.segments import join, starts
 
 __all__ = ["PublicArrays", "collect_public_game", "too_many_states"]
@@ -158,6 +158,9 @@ def collect_public_game(
     collector = _Collector(game, max_nodes, on_progress)
     collector.collect(root)
     relations, payoffs = collector.relations, collector.payoffs
+    payoff_chance = join([chance for _, chance, _ in payoffs], np.float64)
+    payoff = join([payoff for _, _, payoff in payoffs], np.float64, axis=1)
+    check_zero_sum_claim(game.spec, payoff / payoff_chance)
     return PublicArrays(
         states=tuple(collector.states),
         public_labels=tuple(game.public_state(state) for state in collector.states),
@@ -174,8 +177,8 @@ def collect_public_game(
         relation_weight=join([relation.weight for relation in relations], np.float64),
         payoff_start=starts([chance.size for _, chance, _ in payoffs]),
         payoff_private=join([pairs for pairs, _, _ in payoffs], np.int32, axis=1),
-        payoff_chance=join([chance for _, chance, _ in payoffs], np.float64),
-        payoff=join([payoff for _, _, payoff in payoffs], np.float64, axis=1),
+        payoff_chance=payoff_chance,
+        payoff=payoff,
         infoset_start=starts(join(collector.num_legal, np.int64)),
         infoset_labels=tuple(collector.infoset_labels),
         sequence_column=join(collector.columns, np.int32),

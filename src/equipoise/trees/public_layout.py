@@ -17,13 +17,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.kernels.public import DECISION, RELATION, Cells, Step
+from equipoise.kernels.public import DECISION, LANES, RELATION, Cells, Step
 from equipoise.trees.public_arrays import PublicArrays
 from equipoise.trees.segments import flatten_ranges, join, number_within, starts
 
-__all__ = ["LANES", "Layout", "lay_out", "pad"]
+__all__ = ["Layout", "lay_out", "pad"]
 
-LANES: Final = 4  # doubles in one vector register
 SPARE_FACTOR: Final = 2  # a decision is packed anew when its rows would be this many times longer than needed
 
 # a node's blocks are numbered 4n + these; the root's first two are the reaches that are given from outside

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.base import TERMINAL
-from equipoise.kernels.public import DenseGroup, TerminalGroups
+from equipoise.kernels.public import LANES, DenseGroup, TerminalGroups
 from equipoise.trees.public_arrays import PublicArrays
-from equipoise.trees.public_layout import LANES, Layout, pad
+from equipoise.trees.public_layout import Layout, pad
 from equipoise.trees.segments import flatten_ranges, join, starts
 
 __all__ = ["group_terminals"]

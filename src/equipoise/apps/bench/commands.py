@@ -16,7 +16,8 @@ from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
-from equipoise.apps.parse import split_list
+from equipoise.apps.parse import parse_names
+from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 
 __all__ = ["TabularOptions", "bench_app", "tabular"]
@@ -38,7 +39,7 @@ class TabularOptions:
     )
     growth: Annotated[bool, typer.Option("--growth/--no-growth", help="Measure cost against tree size.")] = True
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
 
 def tabular(options: TabularOptions) -> None:
@@ -48,23 +49,23 @@ def tabular(options: TabularOptions) -> None:
     left out with a word on how to install them.
     """
     settings = TabularSettings(
-        games=tuple(split_list(options.games)),
-        rules=tuple(split_list(options.rules)),
-        engines=tuple(split_list(options.engines)),
+        games=parse_names("--games", options.games),
+        rules=parse_names("--rules", options.rules),
+        engines=parse_names("--engines", options.engines),
         repeats=options.repeats,
         seconds=options.seconds,
         growth_ranks=GROWTH_RANKS[options.sizes] if options.growth else (),
     )
     console = make_console(is_quiet=options.quiet)
-    with TaskDisplay(console, "bench tabular") as display:
+    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, "bench tabular") as display:
         report = run_tabular(settings, on_step=display.update)
     if options.json:
         write_json(report.as_json())
     else:
-        print_report(report, make_console(is_stderr=False))
+        print_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
     if report.is_partial:
         console.print("interrupted: these are the measurements so far", style="yellow")
-        raise typer.Exit(ExitCode.INTERRUPTED)
+        raise typer.Exit(flag.exit_code or ExitCode.INTERRUPTED)
 
 
 @bench_app.callback(invoke_without_command=True)

@@ -33,7 +33,7 @@ class ReproduceOptions:
     full: Annotated[bool, typer.Option("--full", help="As large as published, not the quick form.")] = False
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write NAME.json, .png and .txt here.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
 
 def reproduce(options: ReproduceOptions) -> None:
@@ -51,13 +51,13 @@ def reproduce(options: ReproduceOptions) -> None:
     with SignalFlag() as flag:
         with TaskDisplay(console, study.name) as display:
             result = study.run(Size.FULL if options.full else Size.QUICK, display.update, flag)
-        paths = [] if options.out is None else write_result(study, result, options.out)
-    if options.json:
-        write_json(result.as_json())
-    else:
-        print_result(result, make_console(is_stderr=False))
-    if paths:
-        console.print(f"written: {', '.join(str(path) for path in paths)}")
+        if options.json:
+            write_json(result.as_json())
+        else:
+            print_result(result, make_console(is_stderr=False, is_quiet=options.quiet))
+        if options.out is not None:
+            paths = write_result(study, result, options.out)
+            console.print(f"written: {', '.join(str(path) for path in paths)}")
     if flag():
         console.print("interrupted: the result is partial", style="yellow")
         raise typer.Exit(flag.exit_code)

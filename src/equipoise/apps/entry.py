@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the `equipoise` command starts; it imports next to nothing, so that Ctrl-C is quiet while the rest loads."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Loads the command line and runs it; Ctrl-C before it is loaded ends the process without a word."""
+    # a shell that starts us in the background may have Ctrl-C ignored: that stays
+    is_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_interruptible:
+        signal.signal(signal.SIGINT, _leave)
+    from equipoise.apps.cli import main as run_command_line  # noqa: PLC0415 - half a second
+
+    if is_interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    run_command_line()
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    # an exception would come out of some module's import, which may turn it into an error of its own or print it
+    os._exit(128 + number)

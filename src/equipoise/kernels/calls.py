@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of what calls into the native module pass besides arrays, and that one thread at a time makes them."""
+
+from __future__ import annotations
+
+import operator
+import threading
+from types import TracebackType
+from typing import Final
+
+from equipoise.core.errors import ConcurrentUseError, ConfigError
+
+__all__ = ["MAX_THREADS", "OneCaller", "check_integer", "check_num_threads", "check_player"]
+
+MAX_THREADS: Final = 256  # each has a value table of its own
+MAX_INTEGER: Final = 2**62  # of counts; sums of two fit the native module's 64 bits
+
+
+def check_integer(name: str, value: int, low: int, high: int = MAX_INTEGER) -> None:
+    """Raises `ConfigError` unless a whole number is from `low` to `high`, both included."""
+    try:
+        is_inside = low <= operator.index(value) <= high
+    except TypeError:
+        raise ConfigError(f"{name} must be a whole number, got {value!r}") from None
+    if not is_inside:
+        expected = f"at least {low}" if high == MAX_INTEGER else f"between {low} and {high}"
+        raise ConfigError(f"{name} must be {expected}, got {value}")
+
+
+def check_player(player: int, num_players: int) -> None:
+    """Raises `ConfigError` unless there is such a player."""
+    check_integer("player", player, 0, num_players - 1)
+
+
+def check_num_threads(num_threads: int) -> None:
+    """Raises `ConfigError` unless a team of threads has a sensible size."""
+    check_integer("num_threads", num_threads, 1, MAX_THREADS)
+
+
+class OneCaller:
+    """A block of code for one thread at a time: a second one is refused instead of kept waiting.
+
+    The native module gives up the interpreter's lock while it works, so nothing else keeps threads apart.
+    """
+
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            raise ConcurrentUseError(f"this {self._owner} is already at work in another thread; give each its own")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._lock.release()
