@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
-from equipoise.games.holdem.ranges import parse_range
+from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
 from equipoise.kernels.holdem import HoldemKernel
@@ -80,6 +81,15 @@ SPOTS = {
     "flop": small_spot("9hTcQs", "AA, KQ|QQ, AJ"),
     "flop with equal suits": small_spot("9hThQh", "AA, KQ|QQ, AJ"),
     "one side empty on rivers": small_spot("9hTcQsKc", "AhAs|AcKh, JJ"),
+    "before the flop": HoldemSpot(
+        board=(),
+        stacks=(40, 40),
+        ranges=(Range.random(DECKS["tiny"]), parse_range("TT+, AKs, QJ:0.5", DECKS["tiny"])),
+        menu=parse_menu("a"),
+        big_blind=10,
+        last_street=Street.FLOP,
+        deck=DECKS["tiny"],
+    ),
 }
 
 
