@@ -15,6 +15,7 @@ from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem_sampling import RunoutKernel, StrategyPair
 from equipoise.solvers.bucketed_holdem import BucketedSolver, Runouts, evaluate_bucketed
+from equipoise.solvers.driver import run
 from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
 from equipoise.solvers.holdem_mccfr import make_sampling_tables
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, Scheme
@@ -163,6 +164,26 @@ def test_a_lifted_strategy_is_evaluated_on_a_flop_spot():
     assert inside.exploitability < lifted.exploitability < uniform.exploitability / 2
 
 
+def test_what_is_too_large_to_list_is_measured_against_uniform_play():
+    spot = preflop_spot(FULL_DECK)  # 22,100 flops
+    tree = build_bucketed_tree(spot, StrengthPercentiles(FULL_DECK, 20, last_size=3))
+    solver = BucketedSolver(tree, rng=np.random.default_rng(1))
+    start = solver.evaluate()
+    assert start.num_infostates == 0
+    assert start.values_against_uniform == pytest.approx(start.uniform_values, abs=1e-3)
+    *_, last = run(solver, iterations=30)
+    figures = last.sampled
+    assert last.exploitability is None
+    assert figures.num_infostates > 50
+    for value, error, before in zip(
+        figures.values_against_uniform, figures.standard_errors, figures.uniform_values, strict=True
+    ):
+        assert value > before + 3 * error > before
+    state = {name: array.tobytes() for name, array in solver.state().items()}
+    assert solver.evaluate() == solver.evaluate()
+    assert state == {name: array.tobytes() for name, array in solver.state().items()}
+
+
 def test_strategies_are_those_of_buckets():
     tree = bucketed("flop")
     solver = BucketedSolver(tree, rng=np.random.default_rng(1))
@@ -221,6 +242,6 @@ def test_what_cannot_be_is_refused():
         tree.lift(np.zeros(tree.rows.num_cells), build_holdem_tree(SPOTS["river"]))
     large = build_bucketed_tree(preflop_spot(FULL_DECK), StrengthPercentiles(FULL_DECK, 5))
     with pytest.raises(GameTooLargeError, match=r"20,000 at most, from board none there are 22,100; use estimate"):
-        BucketedSolver(large, rng=rng).evaluate()
+        evaluate_bucketed(runouts_of(large), np.zeros(large.rows.num_cells))
     with pytest.raises(ConfigError, match="two to measure, got 1, 1"):
         BucketedSolver(tree, rng=rng).estimate_response(rng=rng, num_learnt=1, num_measured=1)

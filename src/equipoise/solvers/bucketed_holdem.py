@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.memory import check_memory
+from equipoise.core.progress import SampledFigures
 from equipoise.games.holdem.cards import format_board
 from equipoise.kernels.holdem import TILE, TableArray
 from equipoise.kernels.holdem_sampling import RunoutKernel, StrategyPair, draw_cards
@@ -29,6 +30,7 @@ LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 MAX_RUNOUTS = 20_000  # that an exact evaluation lists
+NUM_MEASURED = 20  # runouts behind the figures of a run that is too large for one
 MAX_KEPT_HANDS = 2_000_000  # of all runouts, at about 20 bytes, that are laid out once
 
 
@@ -119,9 +121,40 @@ class BucketedSolver:
             done += 1
         return done
 
-    def evaluate(self) -> Evaluation:
-        """Returns the exact quality of the average strategy inside the abstraction; see `evaluate_bucketed`."""
-        return evaluate_bucketed(self.runouts, self.tables.strategy_sum)
+    def evaluate(self) -> Evaluation | SampledFigures:
+        """Returns the exact quality of the average strategy inside the abstraction, see `evaluate_bucketed`.
+
+        Where there are too many runouts to list, what it earns against uniform play on sampled ones.
+        """
+        if self.tree.num_runouts <= MAX_RUNOUTS:
+            return evaluate_bucketed(self.runouts, self.tables.strategy_sum)
+        return self.sample_figures(NUM_MEASURED)
+
+    def sample_figures(self, num_runouts: int) -> SampledFigures:
+        """Returns what the average strategy earns against uniform play on sampled runouts, every hand taken.
+
+        Runouts come from a generator of their own, so that measuring does not disturb the run.
+        """
+        sums = self.tables.strategy_sum
+        uniform = np.zeros_like(sums)
+        rng = np.random.default_rng([*self.tables.random_words.tolist(), self.iteration])
+        words = make_sampling_tables(0, sums.dtype, rng).random_words
+        pairs = (sums, uniform), (uniform, sums), (uniform, uniform)
+        won = np.zeros((num_runouts, len(pairs)))
+        for place in range(num_runouts):
+            runout = self.runouts.draw(words)
+            for column, (player, pair) in enumerate(zip((0, 1, 0), pairs, strict=True)):
+                values = self.kernel.values(runout, player, StrategyPair(pair, self.tree.reach))
+                won[place, column] = self.tree.mean_value(player, values)
+        means, errors = won.mean(axis=0).tolist(), (won.std(axis=0, ddof=1) / np.sqrt(num_runouts)).tolist()
+        return SampledFigures(
+            num_infostates=self.tree.count_rows(sums),
+            regret_bound=None,
+            values_against_uniform=(means[0], means[1]),
+            standard_errors=(errors[0], errors[1]),
+            uniform_values=(means[2], -means[2]),
+            num_playouts=num_runouts,
+        )
 
     def estimate_response(
         self, *, rng: np.random.Generator, num_learnt: int = 1_000, num_measured: int = 1_000

@@ -190,17 +190,16 @@ class BucketedTree:
         decision = self.decisions[node]
         if len(board) != self.streets[decision.street].num_board_cards:
             raise ConfigError(f"betting node {node} is not on the street of board {format_board(board)}")
-        num_cells = self.arrays.fields(decision.street)[2 + decision.player]
-        first = self.rows.first_cell[decision.street][decision.player]
-        num_rows = self.rows.num_rows[decision.street][decision.player]
-        tiles = table[first : first + num_rows * num_cells].reshape(-1, num_cells, TILE)
-        chosen = tiles[:, decision.first_cell : decision.first_cell + decision.num_actions]
-        sums = np.maximum(chosen.transpose(0, 2, 1).reshape(num_rows, -1).astype(np.float64), 0.0)
+        sums = np.maximum(self._sums(table, decision), 0.0)
         totals = sums.sum(axis=1, keepdims=True)
         shares = np.full(sums.shape, 1.0 / decision.num_actions)
         np.divide(sums, totals, out=shares, where=totals > 0)
         buckets = self.buckets(tuple(board))
         return np.where(buckets[:, None] < 0, 0.0, shares[buckets])
+
+    def count_rows(self, table: TableArray) -> int:
+        """Returns at how many (decision, bucket) pairs a table has some positive number."""
+        return sum(int((self._sums(table, decision) > 0).any(axis=1).sum()) for decision in self.decisions.values())
 
     def lift(self, table: TableArray, tree: HoldemTree) -> FloatArray:
         """Returns `[C]` a table of a tree of the same spot in which every hand plays as its bucket does here.
@@ -221,6 +220,16 @@ class BucketedTree:
     def mean_value(self, player: int, values: FloatArray) -> float:
         """Returns chips per hand from a player's counterfactual values `[rows]` at the root."""
         return float(self.reach[player] @ values) / self.pair_chance
+
+    def _sums(self, table: TableArray, decision: Decision) -> FloatArray:
+        """Returns `[buckets, A]` a table's numbers at a decision, padding included."""
+        num_cells = self.arrays.fields(decision.street)[2 + decision.player]
+        first = self.rows.first_cell[decision.street][decision.player]
+        num_rows = self.rows.num_rows[decision.street][decision.player]
+        tiles = table[first : first + num_rows * num_cells].reshape(-1, num_cells, TILE)
+        chosen = tiles[:, decision.first_cell : decision.first_cell + decision.num_actions]
+        sums: FloatArray = chosen.transpose(0, 2, 1).reshape(num_rows, -1).astype(np.float64)
+        return sums
 
     def _street_index(self, board: Sequence[int]) -> int:
         return next(i for i, street in enumerate(self.streets) if street.num_board_cards == len(board))
