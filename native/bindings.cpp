@@ -335,6 +335,7 @@ void bind_cards(nb::module_& module) {
 NB_MODULE(_native, module) {
   // caches of Python modules hold forms until the interpreter ends; that is no leak worth a message
   nb::set_leak_warnings(false);
+  bind_buckets(module);
   bind_cards(module);
   bind_policy(module);
   bind_history(module);

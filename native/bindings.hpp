@@ -30,6 +30,7 @@ inline Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool flo
               .tracks_variance = tracks_variance};
 }
 
+void bind_buckets(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_sampling(nb::module_& module);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "handeval.hpp"
+#include "strength_order.hpp"
 
 namespace equipoise {
 
@@ -73,8 +74,7 @@ class EquityPass {
  public:
   EquityPass(const HandEvaluator& evaluator, const EquityHands& hands)
       : evaluator_(evaluator), hands_(hands), wins_(hands.size()), ties_(hands.size()), total_(hands.size()),
-        strength_(hands.size()), entries_(hands.size()), sorted_(hands.size()), group_end_(hands.size()),
-        beaten_(hands.size()) {
+        strength_(hands.size()), order_(hands.size()), beaten_(hands.size()) {
     const std::size_t num_pairs = hands.first.size() * hands.second.size();
     is_pairwise_ = num_pairs <= 4 * hands.size();  // a pair costs about a quarter of a hand's place in the sort
   }
@@ -125,49 +125,33 @@ class EquityPass {
     }
   }
 
-  // Sorts the live hands, weakest first, by a radix sort of two passes, and marks where hands of equal strength end.
   void sort_live(const BoardEvaluator& on_board) {
-    constexpr int kBits = 7;
-    std::array<std::uint32_t, (1 << kBits) + 1> low{}, high{};
-    num_live_ = 0;
+    order_.clear();
     for (std::size_t i = 0; i < hands_.size(); ++i) {
       if (hands_.mask[i] & on_board.cards()) continue;
-      const std::uint32_t strength = on_board.strength(hands_.cards[i][0], hands_.cards[i][1]);
-      entries_[num_live_++] = strength << 16 | static_cast<std::uint32_t>(i);
-      ++low[(strength & ((1 << kBits) - 1)) + 1];
-      ++high[(strength >> kBits) + 1];
+      order_.add(on_board.strength(hands_.cards[i][0], hands_.cards[i][1]), static_cast<std::uint32_t>(i));
     }
-    for (int i = 0; i < 1 << kBits; ++i) {
-      low[i + 1] += low[i];
-      high[i + 1] += high[i];
-    }
-    for (std::size_t i = 0; i < num_live_; ++i) sorted_[low[entries_[i] >> 16 & ((1 << kBits) - 1)]++] = entries_[i];
-    for (std::size_t i = 0; i < num_live_; ++i) entries_[high[sorted_[i] >> (16 + kBits)]++] = sorted_[i];
-    num_groups_ = 0;
-    for (std::size_t i = 0; i < num_live_; ++i) {
-      sorted_[i] = entries_[i] & 0xFFFF;
-      group_end_[num_groups_] = static_cast<std::uint32_t>(i + 1);
-      num_groups_ += i + 1 == num_live_ || entries_[i] >> 16 != entries_[i + 1] >> 16;
-    }
+    order_.sort();
   }
 
   void add_sorted(double weight) {
     ReachSums sums;
+    const std::uint32_t* sorted = order_.hand.data();
     std::uint32_t start = 0;
-    for (std::size_t group = 0; group < num_groups_; ++group) {
-      const std::uint32_t end = group_end_[group];
+    for (std::size_t group = 0; group < order_.num_groups; ++group) {
+      const std::uint32_t end = order_.group_end[group];
       for (std::uint32_t i = start; i < end; ++i) {
-        const std::uint32_t hand = sorted_[i];
+        const std::uint32_t hand = sorted[i];
         beaten_[i - start] = weight * sums.compatible(hands_.cards[hand]);
         wins_[hand] += beaten_[i - start];
       }
-      for (std::uint32_t i = start; i < end; ++i) sums.add(hands_.cards[sorted_[i]], hands_.met[sorted_[i]]);
+      for (std::uint32_t i = start; i < end; ++i) sums.add(hands_.cards[sorted[i]], hands_.met[sorted[i]]);
       for (std::uint32_t i = start; i < end; ++i) {
-        ties_[sorted_[i]] += weight * met_so_far(sums, sorted_[i]) - beaten_[i - start];
+        ties_[sorted[i]] += weight * met_so_far(sums, sorted[i]) - beaten_[i - start];
       }
       start = end;
     }
-    for (std::size_t i = 0; i < num_live_; ++i) total_[sorted_[i]] += weight * met_so_far(sums, sorted_[i]);
+    for (std::size_t i = 0; i < order_.num_hands; ++i) total_[sorted[i]] += weight * met_so_far(sums, sorted[i]);
   }
 
   // What a hand meets among sums that hold it too: it was taken away with both of its cards, once too often.
@@ -180,9 +164,8 @@ class EquityPass {
   std::vector<Both> wins_, ties_, total_;  // by position in `hands_`
   bool is_pairwise_;
   std::vector<std::uint16_t> strength_;
-  std::vector<std::uint32_t> entries_, sorted_, group_end_;
+  StrengthOrder order_;  // of positions in `hands_`
   std::vector<Both> beaten_;
-  std::size_t num_live_ = 0, num_groups_ = 0;
 };
 
 // Adds into `out` `[2, 3, H]` what the hands of each side win, tie and meet over boards `[B, 5]` of weights `[B]`.

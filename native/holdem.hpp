@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "holdem_form.hpp"
-#include "policy.hpp"
+#include "pack_policy.hpp"
 #include "rule.hpp"
 #include "threads.hpp"
 
@@ -280,7 +280,7 @@ class HoldemSweep {
 
   [[gnu::always_inline]] void form_strategy(const HoldemNode& node, std::int64_t first, Fallback fallback,
                                             Vector* __restrict strategy) const {
-    if (task_.policy.policy_map != PolicyMap::regret_matching) return form_by_hand(node, first, fallback, strategy);
+    if (task_.policy.policy_map == PolicyMap::normal_hedge) return hedge_regrets(node, first, fallback, strategy);
     switch (node.num_actions) {
       case 2:
         return match_regrets<2>(node, first, fallback, strategy);
@@ -309,20 +309,27 @@ class HoldemSweep {
     // totals too small to be normal count as none: their inverse is infinite
     const auto is_matched = total >= std::numeric_limits<Real>::min();
     for (int a = 0; a < num_actions; ++a) strategy[a] = is_matched ? strategy[a] * inverse : share;
-    if (fallback == Fallback::argmax) form_by_hand(node, first, fallback, strategy);
+    if (fallback == Fallback::argmax) play_best(node, first, strategy);
   }
 
-  // Any policy map, a hand at a time.
-  [[gnu::noinline]] void form_by_hand(const HoldemNode& node, std::int64_t first, Fallback fallback,
-                                      Vector* __restrict strategy) const {
-    double row[kMaxActions], chosen[kMaxActions];
+  [[gnu::noinline]] void hedge_regrets(const HoldemNode& node, std::int64_t first, Fallback fallback,
+                                       Vector* __restrict strategy) const {
+    for (int a = 0; a < node.num_actions; ++a) strategy[a] = load_sums(first + a * kPackSize);
+    normal_hedge_packs<Real>(node.num_actions, strategy);
+    if (fallback == Fallback::argmax) play_best(node, first, strategy);
+  }
+
+  // Where no regret is positive, plays the largest.
+  [[gnu::noinline]] void play_best(const HoldemNode& node, std::int64_t first, Vector* __restrict strategy) const {
     for (int hand = 0; hand < kPackSize; ++hand) {
-      for (int a = 0; a < node.num_actions; ++a) row[a] = static_cast<double>(load_sums(first + a * kPackSize)[hand]);
-      if (task_.policy.policy_map == PolicyMap::normal_hedge) {
-        normal_hedge(fallback, node.num_actions, row, chosen);
-      } else {
-        regret_matching(fallback, node.num_actions, row, chosen);
+      double row[kMaxActions], chosen[kMaxActions];
+      double largest = 0.0;
+      for (int a = 0; a < node.num_actions; ++a) {
+        row[a] = static_cast<double>(load_sums(first + a * kPackSize)[hand]);
+        largest = std::max(largest, row[a]);
       }
+      if (largest >= std::numeric_limits<Real>::min()) continue;
+      fall_back(Fallback::argmax, node.num_actions, row, chosen);
       for (int a = 0; a < node.num_actions; ++a) strategy[a][hand] = static_cast<Real>(chosen[a]);
     }
   }

@@ -11,6 +11,8 @@ namespace equipoise {
 enum class PolicyMap : int { regret_matching = 0, hedge = 1, normal_hedge = 2 };
 enum class Fallback : int { uniform = 0, argmax = 1 };
 
+constexpr int kMaxNewtonSteps = 100;  // five or six do for a handful of actions
+
 inline void fall_back(Fallback fallback, int num_actions, const double* regret, double* out) {
   if (fallback == Fallback::argmax) {
     const auto best = std::max_element(regret, regret + num_actions) - regret;
@@ -59,19 +61,22 @@ inline void normal_hedge(Fallback fallback, int num_actions, const double* regre
     fall_back(fallback, num_actions, regret, out);
     return;
   }
-  // in units of the largest regret: y = 1/2c lies in [1, 1 + ln n], because mean >= exp(y)/n and mean <= exp(y)
-  double low = 1.0;
-  double high = 1.0 + std::log(static_cast<double>(num_actions));
-  for (int step = 0; step < 60 && high - low > 1e-14 * high; ++step) {
-    const double y = 0.5 * (low + high);
-    double mean = 0.0;
+  // in units of the largest regret: y = 1/2c lies in [1, 1 + ln n], because mean >= exp(y)/n and mean <= exp(y). The mean
+  // is convex in y, so Newton's steps from the right end come down to the root without passing it.
+  double y = 1.0 + std::log(static_cast<double>(num_actions));
+  for (int step = 0; step < kMaxNewtonSteps; ++step) {
+    double excess = -num_actions;
+    double slope = 0.0;
     for (int a = 0; a < num_actions; ++a) {
       const double u = regret[a] > 0.0 ? regret[a] / largest : 0.0;
-      mean += std::exp(y * u * u - 1.0);
+      const double grown = std::exp(y * u * u - 1.0);
+      excess += grown;
+      slope += grown * u * u;
     }
-    (mean < num_actions ? low : high) = y;
+    const double next = y - excess / slope;
+    if (!(y - next > 1e-15 * y)) break;
+    y = next;
   }
-  const double y = 0.5 * (low + high);
   double total = 0.0;
   for (int a = 0; a < num_actions; ++a) {
     const double u = regret[a] > 0.0 ? regret[a] / largest : 0.0;

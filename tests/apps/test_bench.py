@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from equipoise.apps.bench import engines
 from equipoise.apps.bench.engines import ENGINES, EngineEntry, EquipoiseHistory, Task
 from equipoise.apps.bench.processes import EngineFailure, EngineProcess
-from equipoise.apps.bench.report import print_report
+from equipoise.apps.bench.report import print_tabular_report
 from equipoise.apps.bench.signature import compute_signature, round_table
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
 from equipoise.apps.bench.worker import time_calls
@@ -126,7 +126,7 @@ def test_missing_engine_is_said_and_the_others_are_measured(monkeypatch, capsys)
     report = run_tabular(settings)
     assert [row["engine"] for row in report.rows] == ["equipoise"]
     assert "pip install 'equipoise[bench]'" in report.missing[0]
-    print_report(report, make_console(is_stderr=False))
+    print_tabular_report(report, make_console(is_stderr=False))
     printed = capsys.readouterr().out
     assert "left out" in printed
     assert "equipoise" in printed

@@ -60,7 +60,6 @@ def test_sweeps_refuse_players_that_are_not(form, player):
     for call in (
         lambda: kernel.terminal_values(player, reach),
         lambda: kernel.best_response(player, reach),
-        lambda: kernel.best_response_values(player, reach),
         lambda: kernel.strategy_values(player, strategy, reach),
         lambda: kernel.root_value(player, reach, reach),
     ):

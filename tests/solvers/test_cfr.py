@@ -266,6 +266,12 @@ def test_swapping_players_negates_the_game():
     np.testing.assert_allclose(mine.average_strategy()[1:3], theirs.average_strategy()[5:7])
 
 
+def test_every_history_is_touched_once_per_player_and_iteration():
+    solver = CFRSolver(build_history_tree(GAMES["kuhn3"]), CFR())
+    solver.iterate(4)
+    assert solver.nodes_touched == 4 * 3 * solver.tree.size.num_histories
+
+
 def test_thread_count_must_be_positive():
     with pytest.raises(ConfigError, match="num_threads must be between 1 and 256, got 0"):
         CFRSolver(build_history_tree(make_game("kuhn")), CFR(), num_threads=0)

@@ -21,6 +21,7 @@ from equipoise.solvers.rules import (
     NormalHedge,
     Optimistic,
     PredictiveCFRPlus,
+    discount_factor,
     tabulate_discounts,
 )
 from equipoise.trees.history import build_history_tree
@@ -75,6 +76,7 @@ def test_regrets_of_beta_half_stay_above_minus_root_t(rewards):
         (DCFR(), lambda t: t**2),
         (DCFRPlus(delay=5), lambda t: max(0, t - 5)),
         (DCFRPlus(), lambda t: max(0, t - 100)),
+        (DCFRPlus(delay=5, average_exponent=0.0), lambda t: float(t > 5)),
     ],
     ids=lambda value: getattr(value, "name", "weight"),
 )
@@ -169,6 +171,20 @@ ANY_RULE = BASES | st.builds(Optimistic, BASES) | st.builds(NormalHedge, base=BA
 @given(st.lists(ANY_RULE, min_size=2, max_size=30))
 def test_different_rules_have_different_names(rules):
     assert len({rule.name for rule in rules}) == len(set(rules))
+
+
+@pytest.mark.parametrize(
+    ("u", "exponent", "factor"),
+    [(0.0, 1.5, 0.0), (0.0, 0.0, 0.5), (0.0, -1.0, 1.0), (1e6, 1e3, 1.0), (1e6, -1e3, 0.0), (7.0, math.inf, 1.0)],
+)
+def test_factors_at_their_limits(u, exponent, factor):
+    assert discount_factor(u, exponent) == factor
+
+
+def test_steps_of_hedge():
+    # [B20] 2.3.3, eta = sqrt(2 ln n) / (L sqrt(T)), and 3.4.3, sqrt(ln n) / (3 sqrt(VAR) sqrt(t))
+    assert Hedge(horizon=50).discounts(7).eta_scale == pytest.approx(math.sqrt(2) / math.sqrt(50))
+    assert Hedge().discounts(7).eta_scale == pytest.approx(1 / math.sqrt(7))
 
 
 def test_table_has_a_row_per_iteration():

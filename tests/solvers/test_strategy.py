@@ -166,6 +166,17 @@ def test_mixture_where_neither_goes_is_the_average(kuhn):
     assert evaluate(kuhn, mixed.to_tree(kuhn)).nash_conv >= 0
 
 
+def test_mixture_where_neither_goes_is_weighted(kuhn):
+    # both always bet: a player 0 that checked and faces a bet is never met, and answers as the shares say
+    plans = [
+        TabularStrategy.from_tree(kuhn, np.array([float(name in words) for name in kuhn.sequence_labels]))
+        for words in (("", "bet", "call"), ("", "bet", "fold"))
+    ]
+    mixed = mix_strategies(kuhn, *plans, weight=0.25).to_tree(kuhn)
+    expected = {"": 1.0, "check": 0.0, "bet": 1.0, "call": 0.25, "fold": 0.75}
+    np.testing.assert_allclose(mixed, [expected[name] for name in kuhn.sequence_labels])
+
+
 def test_weight_must_be_a_share(kuhn):
     table = TabularStrategy.from_tree(kuhn, random_strategy(kuhn, 9))
     with pytest.raises(ConfigError, match=r"between 0 and 1, got 1\.5"):

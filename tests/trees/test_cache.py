@@ -5,11 +5,13 @@ import os
 import numpy as np
 import pytest
 
+from equipoise.core import cache as core_cache
+from equipoise.core.cache import default_cache_directory
 from equipoise.core.errors import GameTooLargeError
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc
 from equipoise.trees import cache, enumeration
-from equipoise.trees.cache import default_cache_directory, load_or_build_history_tree, load_or_build_public_tree
+from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import HistoryTree, build_history_tree
 from equipoise.trees.public import PublicTree, build_public_tree
 
@@ -132,7 +134,7 @@ def test_the_oldest_files_make_room(tmp_path, monkeypatch):
         load(tmp_path, Kuhn(players=players))
         for file in tmp_path.iterdir():
             os.utime(file, (1000 + age, 1000 + age))
-    monkeypatch.setattr(cache, "MAX_CACHE_BYTES", 1)
+    monkeypatch.setattr(core_cache, "MAX_CACHE_BYTES", 1)
     load(tmp_path)
     assert len(os.listdir(tmp_path)) == 1
 

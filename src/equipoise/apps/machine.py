@@ -12,9 +12,12 @@ import numpy as np
 
 from equipoise.core.provenance import find_commit, version
 
-__all__ = ["describe_machine", "describe_origin", "num_usable_cores"]
+__all__ = ["describe_machine", "describe_origin", "last_level_cache_bytes", "num_usable_cores"]
 
 PROCESSOR_INFO = Path("/proc/cpuinfo")
+CACHE_INFO = Path("/sys/devices/system/cpu/cpu0/cache")
+USUAL_CACHE_BYTES = 32 << 20  # where the system does not tell
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def num_usable_cores() -> int:
@@ -23,6 +26,16 @@ def num_usable_cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
+
+
+def last_level_cache_bytes() -> int:
+    """Returns the size of the largest cache that the first core has."""
+    sizes = []
+    for path in CACHE_INFO.glob("index*/size"):
+        text = path.read_text().strip()
+        if text[-1:] in UNITS and text[:-1].isdecimal():
+            sizes.append(int(text[:-1]) * UNITS[text[-1]])
+    return max(sizes, default=USUAL_CACHE_BYTES)
 
 
 def describe_machine() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one disk format: a JSON header, named arrays and string lists, a checksum over all of it.
 
-Strategies, runs and trees are files of this format that differ in their kind. Layout, little-endian::
+Strategies, runs, trees and tables are files of this format that differ in their kind. Layout, little-endian::
 
     magic (8) | format version (u32) | header bytes (u32) | payload bytes (u64) | BLAKE2b-256 (32) | header | payload
 
@@ -47,6 +47,7 @@ class Kind(enum.StrEnum):
     STRATEGY = "strategy"
     RUN = "run"
     TREE = "tree"
+    TABLE = "table"  # numbers that take long to compute, such as hand strengths
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,16 +17,19 @@ import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_axes
 from equipoise.kernels.calls import check_integer
 
-__all__ = ["NUM_STRENGTHS", "HandCategory", "HandKernel"]
+__all__ = ["BLOCKED", "NUM_STRENGTHS", "HandCategory", "HandKernel"]
 
 NUM_CARDS = 52
 NUM_STRENGTHS = 7463  # the 0 of "no hand" included
 ALL_RANKS = (1 << 13) - 1
 MAX_HANDS = 1 << 16  # of showdowns, which sort a hand's place in 16 bits; a deck has 1,326
+BLOCKED = 0xFFFF  # in the place of a level of strength: the board holds a card of the hand
+MAX_BOARD_WEIGHT = 24  # relabellings of four suits
 
 CardArray = npt.NDArray[np.uint8]
 StrengthArray = npt.NDArray[np.uint16]
 FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.int64]
 
 
 class HandCategory(enum.IntEnum):
@@ -126,18 +129,79 @@ class HandKernel:
         Sums run over boards `[B, 5]` of weights `[B]` and over hands of the other side that share no card. Entries
         of hands that a side does not hold are 0.
         """
-        check_axes("boards", boards, 2)
-        check_axes("hole_cards", hole_cards, 2)
-        num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
-        check_integer("number of hole cards", num_hands, 0, MAX_HANDS)
-        _check_cards("boards", boards, (num_boards, 5))
-        _check_cards("hole_cards", hole_cards, (num_hands, 2))
+        num_boards, num_hands = _check_deals(boards, hole_cards)
         check_array("weights", weights, np.float64, (num_boards,))
         check_array("first_reach", first_reach, np.float64, (num_hands,))
         check_array("second_reach", second_reach, np.float64, (num_hands,))
         out = np.zeros((2, 3, num_hands))
         _native.accumulate_showdowns(self._evaluator, hole_cards, first_reach, second_reach, boards, weights, out)
         return out
+
+    def strength_levels(self, boards: CardArray, hole_cards: CardArray) -> StrengthArray:
+        """Returns `[B, H]` twice the hands that each pair of hole cards `[H, 2]` beats plus those it ties.
+
+        Boards are `[B, 5]`; only hands that share no card count, and `BLOCKED` marks those that the board blocks.
+        """
+        num_boards, num_hands = _check_deals(boards, hole_cards)
+        out = np.empty((num_boards, num_hands), np.uint16)
+        _native.strength_levels(self._evaluator, hole_cards, boards, out)
+        return out
+
+    def accumulate_levels(
+        self, boards: CardArray, weights: CountArray, hole_cards: CardArray
+    ) -> tuple[CountArray, CountArray]:
+        """Returns `[H]` the levels of `strength_levels` and `[H]` their squares, summed over boards `[B, 5]`.
+
+        Boards have weights `[B]`; those that block a hand add nothing to its sums.
+        """
+        num_boards, num_hands = _check_deals(boards, hole_cards)
+        check_array("weights", weights, np.int64, (num_boards,))
+        sums, squares = np.zeros(num_hands, np.int64), np.zeros(num_hands, np.int64)
+        _native.accumulate_levels(self._evaluator, hole_cards, boards, weights, sums, squares)
+        return sums, squares
+
+    def accumulate_bins(
+        self, boards: CardArray, hole_cards: CardArray, bin_of_level: npt.NDArray[np.uint16], num_bins: int
+    ) -> npt.NDArray[np.uint32]:
+        """Returns `[H, num_bins]` on how many boards `[B, 5]` each hand's level falls into each bin.
+
+        `bin_of_level` has an entry for every level up to twice the number of hands.
+        """
+        num_hands = _check_deals(boards, hole_cards)[1]
+        check_axes("bin_of_level", bin_of_level, 1)
+        check_array("bin_of_level", bin_of_level, np.uint16, bin_of_level.shape)
+        if bin_of_level.size <= 2 * num_hands:
+            raise ValueError(f"bin_of_level must have more than {2 * num_hands} entries, got {bin_of_level.size}")
+        if int(bin_of_level.max()) >= num_bins:
+            raise ValueError(f"bin_of_level must be 0 to {num_bins - 1}, got {int(bin_of_level.max())}")
+        out = np.zeros((num_hands, num_bins), np.uint32)
+        _native.accumulate_bins(self._evaluator, hole_cards, boards, bin_of_level, num_bins, out)
+        return out
+
+    def accumulate_pair_wins(
+        self, boards: CardArray, weights: npt.NDArray[np.uint8], hole_cards: CardArray, out: CountArray
+    ) -> None:
+        """Adds into `out` `[H, H]` the weights `[B]` of the boards `[B, 5]` on which the row's hand beats the column's.
+
+        Pairs of hands that share a card are counted as if they did not. Weights are at most 24.
+        """
+        num_boards, num_hands = _check_deals(boards, hole_cards)
+        check_array("weights", weights, np.uint8, (num_boards,))
+        check_array("out", out, np.int64, (num_hands, num_hands), is_written=True)
+        if weights.size and int(weights.max()) > MAX_BOARD_WEIGHT:
+            raise ValueError(f"weights must be at most {MAX_BOARD_WEIGHT}, got {int(weights.max())}")
+        _native.accumulate_pair_wins(self._evaluator, hole_cards, boards, weights, out)
+
+
+def _check_deals(boards: CardArray, hole_cards: CardArray) -> tuple[int, int]:
+    """Checks complete boards `[B, 5]` and hole cards `[H, 2]`; returns how many there are."""
+    check_axes("boards", boards, 2)
+    check_axes("hole_cards", hole_cards, 2)
+    num_boards, num_hands = boards.shape[0], hole_cards.shape[0]
+    check_integer("number of hole cards", num_hands, 0, MAX_HANDS)
+    _check_cards("boards", boards, (num_boards, 5))
+    _check_cards("hole_cards", hole_cards, (num_hands, 2))
+    return num_boards, num_hands
 
 
 def _check_cards(name: str, cards: CardArray, shape: tuple[int, ...]) -> None:

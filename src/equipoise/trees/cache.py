@@ -2,55 +2,32 @@
 """Trees kept on disk, so that a game that takes long to enumerate is enumerated once.
 
 The key is the game's name, parameters and version and the version of the tree's arrays. Only the games of this package
-are kept: they raise their version when their rules change, which a game under development does not. A file that cannot
-be read is built again, a directory that cannot be written is no error: the cache saves time and does nothing else.
+are kept: they raise their version when their rules change, which a game under development does not. Where files are
+kept and when they go is the business of core/cache.py.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import hashlib
-import os
-import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
-from equipoise.core import checkpoint
+from equipoise.core.cache import MIN_BUILD_SECONDS, CacheFile, Parts
 from equipoise.core.checkpoint import Kind
-from equipoise.core.errors import CheckpointError
 from equipoise.games.base import Game
 from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree, OnProgress, build_history_tree
 from equipoise.trees.public import PublicTree, build_public_tree
 
-__all__ = ["default_cache_directory", "load_or_build_history_tree", "load_or_build_public_tree"]
+__all__ = ["load_or_build_history_tree", "load_or_build_public_tree"]
 
 TREE_FORMAT_VERSION: Final = 2  # raised whenever the meaning of a history tree's arrays changes
 PUBLIC_TREE_FORMAT_VERSION: Final = 1  # likewise for public trees
 DERIVING_SHARE: Final = 0.9  # of the time that building a public tree takes
-MIN_BUILD_SECONDS: Final = 1.0  # trees that build faster are not worth a file
-MAX_CACHE_BYTES: Final = 4_000_000_000  # beyond it the files used longest ago go
 OWN_GAMES: Final = "equipoise.games."
-ENVIRONMENT_VARIABLE: Final = "EQUIPOISE_CACHE"
-
-Tree = TypeVar("Tree", HistoryTree, PublicTree)
-Parts = Mapping[str, Any]  # a tree's fields by name, nested ones with a dot
-
-
-def default_cache_directory() -> Path | None:
-    """Returns where trees are kept: `EQUIPOISE_CACHE` (`off`: nowhere), else `equipoise` in the user's cache."""
-    override = os.environ.get(ENVIRONMENT_VARIABLE, "")
-    if override:
-        return None if override.lower() == "off" else Path(override).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    with contextlib.suppress(RuntimeError):  # a user without a home has no cache
-        return (Path(base) if base else Path.home() / ".cache") / "equipoise"
-    return None
 
 
 def load_or_build_history_tree(
@@ -74,7 +51,7 @@ def load_or_build_history_tree(
         "tree_format_version": TREE_FORMAT_VERSION,
         "fields": sorted(field.name for field in dataclasses.fields(HistoryTree)),
     }
-    cache = _Cache(game, version, directory, min_build_seconds)
+    cache = _cache_file(game, version, directory, min_build_seconds)
     parts = cache.read()
     if parts is not None and parts["actor"].size <= max_histories:
         return HistoryTree(**parts)
@@ -106,7 +83,7 @@ def load_or_build_public_tree(
             field.name for kind in (PublicTree, Cells, TerminalGroups) for field in dataclasses.fields(kind)
         ),
     }
-    cache = _Cache(game, version, directory, min_build_seconds)
+    cache = _cache_file(game, version, directory, min_build_seconds)
     parts = cache.read()
     if parts is not None and parts["num_histories"] <= max_histories:
         return _unpack_public_tree(parts)
@@ -159,70 +136,22 @@ def _unpack_public_tree(parts: Parts) -> PublicTree:
     )
 
 
-class _Cache:
-    """The file of one game's tree, if trees of that game are kept."""
-
-    def __init__(
-        self, game: Game[Any], version: dict[str, Any], directory: Path | None, min_build_seconds: float
-    ) -> None:
-        kind = type(game)
-        self.min_build_seconds = min_build_seconds
-        self.identity: dict[str, Any] = {  # all that decides what a game's tree is
-            "game": game.spec.label,
-            "game_version": game.spec.version,
-            "game_class": f"{kind.__module__}.{kind.__qualname__}",
-            **version,
-        }
-        directory = directory or default_cache_directory()
-        is_kept = directory is not None and kind.__module__.startswith(OWN_GAMES)
-        self.path = directory / _file_name(self.identity) if directory is not None and is_kept else None
-
-    def read(self) -> Parts | None:
-        """Returns the parts of the tree, or None if there is no sound file of exactly this game."""
-        if self.path is None:
-            return None
-        try:
-            content = checkpoint.load(self.path, Kind.TREE)
-        except CheckpointError:
-            return None
-        scalars = content.metadata.pop("scalars", {})
-        if content.metadata != self.identity:
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(self.path)  # the files used longest ago are the first to go
-        return {**scalars, **content.arrays, **content.strings}
-
-    def fill(self, build: Callable[[], Tree], pack: Callable[[Tree], Parts]) -> Tree:
-        """Returns a tree after building it, and keeps it if that took long."""
-        began = time.perf_counter()
-        tree = build()
-        if self.path is not None and time.perf_counter() - began >= self.min_build_seconds:
-            self._keep(self.path, pack(tree))
-        return tree
-
-    def _keep(self, path: Path, parts: Parts) -> None:
-        """Saves a tree if the directory allows it, and makes room for it."""
-        scalars = {name: value for name, value in parts.items() if isinstance(value, bool | int | float | str)}
-        content = {name: value for name, value in parts.items() if name not in scalars}
-        with contextlib.suppress(OSError, CheckpointError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            checkpoint.save(path, Kind.TREE, {**self.identity, "scalars": scalars}, content)
-            _evict(path)
-
-
-def _file_name(identity: dict[str, Any]) -> str:
-    digest = hashlib.sha256(repr(sorted(identity.items())).encode()).hexdigest()
-    name = "".join(letter if letter.isalnum() else "-" for letter in identity["game"].partition("(")[0])
-    return f"{name[:40]}-{digest[:20]}.tree"
-
-
-def _evict(newest: Path) -> None:
-    """Removes the trees used longest ago until the rest fit, the newest excepted."""
-    files = sorted(newest.parent.glob("*.tree"), key=lambda file: file.stat().st_mtime, reverse=True)
-    total = newest.stat().st_size
-    for file in files:
-        if file == newest:
-            continue
-        total += file.stat().st_size
-        if total > MAX_CACHE_BYTES:
-            file.unlink(missing_ok=True)
+def _cache_file(
+    game: Game[Any], version: dict[str, Any], directory: Path | None, min_build_seconds: float
+) -> CacheFile:
+    """Returns the file of one game's tree."""
+    kind = type(game)
+    identity = {  # all that decides what a game's tree is
+        "game": game.spec.label,
+        "game_version": game.spec.version,
+        "game_class": f"{kind.__module__}.{kind.__qualname__}",
+        **version,
+    }
+    return CacheFile(
+        Kind.TREE,
+        game.spec.label.partition("(")[0],
+        identity,
+        directory=directory,
+        is_kept=kind.__module__.startswith(OWN_GAMES),
+        min_build_seconds=min_build_seconds,
+    )

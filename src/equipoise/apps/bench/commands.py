@@ -4,23 +4,29 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES
-from equipoise.apps.bench.report import print_report
+from equipoise.apps.bench.holdem import HoldemSettings, example_spots, run_holdem
+from equipoise.apps.bench.report import print_holdem_report, print_tabular_report
 from equipoise.apps.bench.signature import compute_signature
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
 from equipoise.apps.display import make_console
+from equipoise.apps.endgames import load_endgames
 from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.machine import num_usable_cores
 from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
+from equipoise.core.errors import ConfigError
 
-__all__ = ["TabularOptions", "bench_app", "tabular"]
+__all__ = ["HoldemOptions", "TabularOptions", "bench_app", "holdem", "tabular"]
 
 bench_app = typer.Typer(help="Measure speed beside other programs; print the signature of results.")
 
@@ -62,8 +68,60 @@ def tabular(options: TabularOptions) -> None:
     if options.json:
         write_json(report.as_json())
     else:
-        print_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
-    if report.is_partial:
+        print_tabular_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
+    _end(console, flag, is_partial=report.is_partial)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemOptions:
+    """What `equipoise bench holdem` is told."""
+
+    endgames: Annotated[
+        Path | None, typer.Option(help="Measure the Libratus endgames (subgame*.txt) of this directory.", metavar="DIR")
+    ] = None
+    threads: Annotated[
+        str | None, typer.Option(help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,...")
+    ] = None
+    repeats: Annotated[int, typer.Option(min=1, help="Measurements of an iteration; the median counts.")] = 5
+    seconds: Annotated[float, typer.Option(help="Least time of one measurement.")] = 1.0
+    longest: Annotated[float, typer.Option(help="Seconds of iterations after which a target is given up.")] = 60.0
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def holdem(options: HoldemOptions) -> None:
+    """Time hold'em spots: an iteration, beside the time in which memory moves its tables, and the way to two targets.
+
+    Without --endgames a river and a turn of our own are measured.
+    """
+    settings = HoldemSettings(
+        spots=example_spots() if options.endgames is None else load_endgames(options.endgames),
+        threads=_parse_threads(options.threads),
+        repeats=options.repeats,
+        seconds=options.seconds,
+        longest=options.longest,
+    )
+    console = make_console(is_quiet=options.quiet)
+    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, "bench holdem") as display:
+        report = run_holdem(settings, on_step=display.update)
+    if options.json:
+        write_json(report.as_json())
+    else:
+        print_holdem_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
+    _end(console, flag, is_partial=report.is_partial)
+
+
+def _parse_threads(text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return (1, 2) if num_usable_cores() > 1 else (1,)
+    names = parse_names("--threads", text)
+    if not all(name.isdecimal() for name in names):
+        raise ConfigError(f"--threads takes whole numbers separated by commas, got {text!r}")
+    return tuple(int(name) for name in names)
+
+
+def _end(console: Console, flag: SignalFlag, *, is_partial: bool) -> None:
+    if is_partial:
         console.print("interrupted: these are the measurements so far", style="yellow")
         raise typer.Exit(flag.exit_code or ExitCode.INTERRUPTED)
 
@@ -84,3 +142,4 @@ def bench(
 
 
 bench_app.command("tabular")(make_command(TabularOptions, tabular))
+bench_app.command("holdem")(make_command(HoldemOptions, holdem))

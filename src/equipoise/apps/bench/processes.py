@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from equipoise.apps.bench.engines import Task
+from equipoise.core.cache import default_cache_directory
 from equipoise.core.errors import EquipoiseError
-from equipoise.trees.cache import default_cache_directory
 from equipoise.trees.history import OnProgress
 
 __all__ = ["EngineFailure", "EngineProcess"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measurements of `equipoise bench tabular` as tables for people."""
+"""The measurements of `equipoise bench` as tables for people."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.tabular import TabularReport
 from equipoise.apps.machine import describe_origin
+from equipoise.core.files import format_bytes
 
-__all__ = ["print_report"]
+__all__ = ["print_holdem_report", "print_tabular_report"]
 
 SAME = {True: Text("yes"), False: Text("NO", "bold red"), None: Text("-")}
 
 
-def print_report(report: TabularReport, console: Console) -> None:
+def print_tabular_report(report: TabularReport, console: Console) -> None:
     """Prints every table of a report, what was left out, and on what it was measured."""
     for table in _tables(report):
         console.print(table)
@@ -32,12 +34,52 @@ def print_report(report: TabularReport, console: Console) -> None:
         console.print(f"vector form on {row['game']}, {row['rule']}: {row['ratio']:.2f}x the history form")
     for line in report.missing:
         console.print(f"left out: {line}", style="yellow")
+    _print_origin(console, f"{report.settings.repeats} interleaved measurements of {report.settings.seconds:g} s")
+
+
+def print_holdem_report(report: HoldemReport, console: Console) -> None:
+    """Prints one line per spot and number of threads, and on what it was measured."""
+    caption = (
+        "ms: of an iteration, both players updated; floor: the tables once through memory, none for tables that fit "
+        "the cache; to 0.5 %, to 0.1 %: seconds of iterations until the exploitability is that share of the pot"
+    )
+    table = Table(
+        title="Hold'em, DCFR in float32",
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    table.add_column("spot", no_wrap=True)
+    for name in ("threads", "ms", "floor", "ratio", "bytes", "to 0.5 %", "to 0.1 %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        table.add_row(
+            row["spot"],
+            str(row["threads"]),
+            _format_figure(row["ms_per_iteration"]),
+            _format_figure(row["floor_ms"]),
+            "-" if row["ratio_to_floor"] is None else f"{row['ratio_to_floor']:.2f}x",
+            format_bytes(row["bytes"]),
+            _format_figure(row["seconds_to_half_percent"]),
+            _format_figure(row["seconds_to_tenth_percent"]),
+        )
+    console.print(table)
+    for threads, rate in report.bandwidth.items():
+        console.print(f"a copy on {threads} thread{'s' * (threads > 1)} moves {rate / 1e9:.1f} GB/s, read and written")
+    _print_origin(console, f"{report.settings.repeats} measurements of {report.settings.seconds:g} s")
+
+
+def _format_figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:#.3g}"
+
+
+def _print_origin(console: Console, what: str) -> None:
     origin = describe_origin()
     machine = origin["machine"]
     console.print(
         f"equipoise {origin['version']} ({origin['commit'] or 'no commit'}); {machine['processor']}, "
-        f"{machine['num_cores']} cores, Python {machine['python']}; medians of {report.settings.repeats} "
-        f"interleaved measurements of {report.settings.seconds:g} s",
+        f"{machine['num_cores']} cores, Python {machine['python']}; medians of {what}",
         style="dim",
     )
 

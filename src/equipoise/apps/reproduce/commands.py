@@ -13,6 +13,7 @@ from rich.table import Table
 from equipoise.apps.display import make_console
 from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
+from equipoise.apps.parse import parse_parameters
 from equipoise.apps.reproduce.registry import STUDIES, find_study
 from equipoise.apps.reproduce.report import check_output_directory, print_result, write_result
 from equipoise.apps.reproduce.study import Size
@@ -31,6 +32,10 @@ class ReproduceOptions:
 
     name: Annotated[str | None, typer.Argument(help="A study; without it all are listed.")] = None
     full: Annotated[bool, typer.Option("--full", help="As large as published, not the quick form.")] = False
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="Change a setting of the study.", metavar="KEY=VALUE")
+    ] = None
+    data: Annotated[Path | None, typer.Option(help="Directory of the data that a study needs.", metavar="DIR")] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write NAME.json, .png and .txt here.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
@@ -45,12 +50,17 @@ def reproduce(options: ReproduceOptions) -> None:
         _list_studies(options)
         return
     study = find_study(options.name)
+    changes = parse_parameters(options.param or [])
+    if options.data is not None:
+        changes["data"] = str(options.data)
+    size = Size.FULL if options.full else Size.QUICK
+    configuration = study.configure(size, changes) if changes else size
     if options.out is not None:
         check_output_directory(options.out, study.name)
     console = make_console(is_quiet=options.quiet)
     with SignalFlag() as flag:
         with TaskDisplay(console, study.name) as display:
-            result = study.run(Size.FULL if options.full else Size.QUICK, display.update, flag)
+            result = study.run(configuration, display.update, flag)
         if options.json:
             write_json(result.as_json())
         else:

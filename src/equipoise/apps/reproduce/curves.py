@@ -3,26 +3,50 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Generic, Protocol, TypeVar
 
 from equipoise.apps.reproduce.study import Point, Step
+from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import next_evaluation
-from equipoise.solvers.solve import TreeSolver
-from equipoise.trees.history import HistoryTree
 
-__all__ = ["Panel", "evaluation_grid", "measure_curves"]
+__all__ = ["EvaluatedSolver", "Panel", "evaluation_grid", "measure_curves"]
 
 
 CLOSE = 0.1  # points nearer to a mark than this share of it give way to the mark
 
 
-class Panel(NamedTuple):
+Tree = TypeVar("Tree")
+
+
+class EvaluatedSolver(Protocol):
+    """A run that can be advanced, and whose exploitability is exact."""
+
+    @property
+    def iteration(self) -> int:
+        """Returns the iterations completed."""
+        ...
+
+    def iterate(self, num_iterations: int) -> None:
+        """Runs iterations."""
+        ...
+
+    def evaluate(self) -> Evaluation:
+        """Returns the exact quality of the average strategy."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Panel(Generic[Tree]):
     """A tree on which every solver runs."""
 
     name: str
-    tree: HistoryTree
+    tree: Tree
+    iterations: int  # of each solver
+    cost: int  # of an iteration, in any unit that all panels share
     run: int = 0
+    scale: float = 1.0  # units of the ordinate in one of exploitability
 
 
 def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:
@@ -40,28 +64,27 @@ def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:
 
 
 def measure_curves(
-    panels: Sequence[Panel],
-    make_solvers: Mapping[str, Callable[[HistoryTree], TreeSolver]],
+    panels: Sequence[Panel[Tree]],
+    make_solvers: Mapping[str, Callable[[Tree], EvaluatedSolver]],
     *,
-    iterations: int,
     marks: Sequence[int],
 ) -> Iterator[Step]:
     """Yields the exploitability of every solver on every panel, at every point of the grid.
 
     Args:
-        panels: in order; the share of the whole that each takes goes by its histories.
+        panels: in order.
         make_solvers: by the name of their curve.
-        iterations: of each solver.
         marks: iterations that must be among the points.
     """
-    total = sum(panel.tree.actor.size for panel in panels) * len(make_solvers)
+    total = sum(panel.cost * panel.iterations for panel in panels) * len(make_solvers)
     before = 0
-    for name, tree, run in panels:
+    for panel in panels:
         for curve, make_solver in make_solvers.items():
-            solver = make_solver(tree)
-            for t in evaluation_grid(iterations, marks):
+            solver = make_solver(panel.tree)
+            for t in evaluation_grid(panel.iterations, marks):
                 solver.iterate(t - solver.iteration)
-                point = Point(panel=name, curve=curve, x=t, y=solver.evaluate().exploitability, run=run)
-                fraction = (before + tree.actor.size * t / iterations) / total
-                yield Step(fraction=fraction, text=f"{name}, {curve}: {t:,} iterations", points=(point,))
-            before += tree.actor.size
+                value = solver.evaluate().exploitability * panel.scale
+                point = Point(panel=panel.name, curve=curve, x=t, y=value, run=panel.run)
+                fraction = (before + panel.cost * t) / total
+                yield Step(fraction=fraction, text=f"{panel.name}, {curve}: {t:,} iterations", points=(point,))
+            before += panel.cost * panel.iterations

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import math
-import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
+from equipoise.apps.reproduce.comparisons import Comparison, Marks, compare
 from equipoise.apps.reproduce.curves import Panel, measure_curves
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict
 from equipoise.games.goofspiel import Goofspiel
@@ -36,78 +35,60 @@ FLOORED: Final = DCFR(alpha=1.5, beta=-math.inf, gamma=2.0)
 RULES: Final[tuple[Rule, ...]] = (CFR(), CFRPlus(), LinearCFR(), LinearCFRPlus(), DCFR(), BETA_HALF, FLOORED)
 
 
-class _Test(enum.StrEnum):
-    """Where the ratio of two curves is tested."""
-
-    EVERY = "at every mark"
-    LAST = "at the last mark"
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Comparison:
-    """A statement of the text about two curves, as limits on the ratio of their exploitabilities."""
-
-    statement: str
-    above: str
-    below: str
-    least: float = 0.0
-    most: float = math.inf
-    test: _Test = _Test.EVERY
-    source: str = EXPERIMENTS
-
-    @property
-    def criterion(self) -> str:
-        """Returns the limits in words."""
-        if self.least == 0.0:
-            return f"ratio at most {self.most:.2g} {self.test}"
-        if self.most == math.inf:
-            return f"ratio at least {self.least:.2g} {self.test}"
-        return f"ratio from {self.least:.2g} to {self.most:.2g} {self.test}"
-
-
 COMPARISONS: Final = (
-    _Comparison(
+    Comparison(
         statement="DCFR(3/2,0,2) is essentially identical to CFR+ in Goofspiel",
         above=DCFR().name,
         below=CFRPlus().name,
         least=1 / 1.5,
         most=1.5,
+        source=EXPERIMENTS,
     ),
-    _Comparison(
+    Comparison(
         statement="DCFR(3/2,0,2) matches or outperforms CFR+ across the board",
         above=DCFR().name,
         below=CFRPlus().name,
         most=1.1,
+        source=EXPERIMENTS,
     ),
-    _Comparison(statement="LCFR does poorly in Goofspiel", above=LinearCFR().name, below=CFRPlus().name, least=1.5),
-    _Comparison(
+    Comparison(
+        statement="LCFR does poorly in Goofspiel",
+        above=LinearCFR().name,
+        below=CFRPlus().name,
+        least=1.5,
+        source=EXPERIMENTS,
+    ),
+    Comparison(
         statement="asymptotically LCFR does worse than CFR+",
         above=LinearCFR().name,
         below=CFRPlus().name,
         least=1.0,
-        test=_Test.LAST,
+        test=Marks.LAST,
+        source=EXPERIMENTS,
     ),
-    _Comparison(
+    Comparison(
         statement="DCFR(3/2,1/2,2) does noticeably worse than DCFR(3/2,0,2) in Goofspiel",
         above=BETA_HALF.name,
         below=DCFR().name,
         least=1.2,
+        source=EXPERIMENTS,
     ),
-    _Comparison(
+    Comparison(
         statement="DCFR(3/2,-inf,2) is generally as strong as DCFR(3/2,0,2)",
         above=FLOORED.name,
         below=DCFR().name,
         least=1 / 1.5,
         most=1.5,
+        source=EXPERIMENTS,
     ),
-    _Comparison(
+    Comparison(
         statement="LCFR+ is worse than CFR+ in the games tested",
         above=LinearCFRPlus().name,
         below=CFRPlus().name,
         least=1.0,
         source=DEFINITIONS,
     ),
-    _Comparison(
+    Comparison(
         statement="LCFR+ is worse than LCFR in the games tested",
         above=LinearCFRPlus().name,
         below=LinearCFR().name,
@@ -153,13 +134,14 @@ def measure(configuration: GoofspielConfiguration) -> Iterator[Step]:
     """Yields the curves of all rules, alternating updates, bids revealed, prizes in ascending order."""
     tree = load_or_build_history_tree(Goofspiel(cards=configuration.cards))
     rng = np.random.default_rng(SEED)
-    panels = [Panel(configuration.panel, tree)]
-    panels += [
-        Panel(configuration.panel, perturb_payoffs(tree, relative=configuration.perturbation, rng=rng), run)
-        for run in range(1, configuration.runs)
+    trees = [tree]
+    trees += [perturb_payoffs(tree, relative=configuration.perturbation, rng=rng) for _ in range(1, configuration.runs)]
+    panels = [
+        Panel(configuration.panel, copy, configuration.iterations, tree.actor.size, run)
+        for run, copy in enumerate(trees)
     ]
     solvers = {rule.name: _maker(rule) for rule in RULES}
-    return measure_curves(panels, solvers, iterations=configuration.iterations, marks=configuration.marks)
+    return measure_curves(panels, solvers, marks=configuration.marks)
 
 
 def conclude(configuration: GoofspielConfiguration, measured: Measured) -> Conclusion:
@@ -205,7 +187,7 @@ def _reference(configuration: GoofspielConfiguration, rule: Rule, mark: int) -> 
 
 def _claims(panel: str, measured: Measured, marks: Sequence[int]) -> Iterator[Claim]:
     for comparison in COMPARISONS:
-        yield _compare(comparison, panel, measured, marks)
+        yield compare(comparison, panel, measured, marks)
     last = marks[-1]
     names = (CFR().name, CFRPlus().name)
     beside = [f"{name} {value:.3g}" for name in names if (value := measured.at(panel, name, last))]
@@ -215,33 +197,6 @@ def _claims(panel: str, measured: Measured, marks: Sequence[int]) -> Iterator[Cl
         verdict=Verdict.NOT_STATED,
         ours=f"{', '.join(beside) or 'nothing'} at {last:,}",
     )
-
-
-def _compare(comparison: _Comparison, panel: str, measured: Measured, marks: Sequence[int]) -> Claim:
-    """Returns the verdict on a statement about two curves: confirmed or denied only if all runs agree."""
-    at = marks[-1:] if comparison.test is _Test.LAST else marks
-    ratios = {mark: measured.run_ratios(panel, comparison.above, comparison.below, mark) for mark in at}
-    listed = ", ".join(
-        f"{statistics.median(runs):.2f} ({runs[0]:.2f} to {runs[-1]:.2f}) at {mark:,}"
-        for mark, runs in ratios.items()
-        if runs
-    )
-    return Claim(
-        statement=f"{comparison.statement} ({comparison.criterion})",
-        source=comparison.source,
-        verdict=_judge_runs(comparison, list(ratios.values())),
-        ours=f"{comparison.above} / {comparison.below}: {listed or 'nothing'}",
-    )
-
-
-def _judge_runs(comparison: _Comparison, ratios: list[list[float]]) -> Verdict:
-    """Returns the verdict on ratios by mark and run: a mark at which every run fails denies the statement."""
-    if not all(ratios):
-        return Verdict.NOT_MEASURED
-    passed = [[comparison.least <= ratio <= comparison.most for ratio in runs] for runs in ratios]
-    if all(all(runs) for runs in passed):
-        return Verdict.CONFIRMED
-    return Verdict.UNDECIDED if all(any(runs) for runs in passed) else Verdict.DENIED
 
 
 DCFR_GOOFSPIEL: Final = Study(

@@ -69,11 +69,12 @@ class LiarsDiceConfiguration:
 def measure(configuration: LiarsDiceConfiguration) -> Iterator[Step]:
     """Yields the curves of linear CFR, FP, linear FP and FLOP; x counts the updates of each player."""
     games = {name: LiarsDice(dice=GAMES[name][0], faces=GAMES[name][1]) for name in configuration.games}
-    panels = [Panel(name, load_or_build_history_tree(game)) for name, game in games.items()]
+    trees = {name: load_or_build_history_tree(game) for name, game in games.items()}
+    panels = [Panel(name, tree, configuration.iterations, tree.actor.size) for name, tree in trees.items()]
     solvers: dict[str, Callable[[HistoryTree], TreeSolver]] = {LCFR: lambda tree: CFRSolver(tree, LinearCFR())}
     solvers |= {rule.name: _maker(rule) for rule in FP_RULES}
     marks = tuple(configuration.conventions.values())
-    return measure_curves(panels, solvers, iterations=configuration.iterations, marks=marks)
+    return measure_curves(panels, solvers, marks=marks)
 
 
 def conclude(configuration: LiarsDiceConfiguration, measured: Measured) -> Conclusion:

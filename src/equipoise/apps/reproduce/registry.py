@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
@@ -14,7 +15,9 @@ from equipoise.core.errors import UnknownNameError
 
 __all__ = ["STUDIES", "find_study"]
 
-STUDIES: Mapping[str, Study[Any]] = {study.name: study for study in (DCFR_GOOFSPIEL, DCFR_TOY, LIARS_DICE_BASELINES)}
+STUDIES: Mapping[str, Study[Any]] = {
+    study.name: study for study in (DCFR_ENDGAMES, DCFR_GOOFSPIEL, DCFR_TOY, LIARS_DICE_BASELINES)
+}
 
 
 def find_study(name: str) -> Study[Any]:

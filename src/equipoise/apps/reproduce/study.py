@@ -204,6 +204,20 @@ class Study(Generic[C]):
         if missing:
             raise ConfigError(f"study {self.name} lacks size {missing[0]}")
 
+    def configure(self, size: Size, changes: Mapping[str, str]) -> C:
+        """Returns a size with some fields replaced by what texts say, as `key=value` on the command line.
+
+        Raises:
+            ConfigError: a field that the study does not have, or a text that is not of its type.
+        """
+        configuration = self.sizes[size]
+        fields = {field.name: getattr(configuration, field.name) for field in dataclasses.fields(configuration)}
+        for key, text in changes.items():
+            if key not in fields:
+                raise ConfigError(f"study {self.name} has no setting {key!r}, only {', '.join(fields)}")
+            fields[key] = _parse_like(fields[key], key, text)
+        return dataclasses.replace(configuration, **fields)
+
     def run(
         self,
         size: Size | C,
@@ -244,3 +258,13 @@ class Study(Generic[C]):
             curves=measured.panels(),
             origin=describe_origin(),
         )
+
+
+def _parse_like(present: Any, key: str, text: str) -> Any:
+    """Returns a text as a value of the type that a setting has now; parts of a tuple are separated by commas."""
+    if isinstance(present, tuple):
+        return tuple(_parse_like(present[0], key, part.strip()) for part in text.split(","))
+    try:
+        return type(present)(text)
+    except ValueError:
+        raise ConfigError(f"setting {key} must be of type {type(present).__name__}, got {text!r}") from None

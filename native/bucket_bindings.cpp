@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hand strength, buckets and preflop showdowns in the native module.
+#include "bindings.hpp"
+#include "buckets.hpp"
+#include "pair_showdowns.hpp"
+
+namespace equipoise {
+
+namespace {
+
+using Wide = Array<const std::int64_t>;
+using MutableWide = Array<std::int64_t>;
+using Halves = Array<const std::uint16_t>;
+
+std::int64_t rows_of(const Cards& array) { return static_cast<std::int64_t>(array.shape(0)); }
+
+void bind_strength(nb::module_& module) {
+  module.def("strength_levels", [](const HandEvaluator& evaluator, Cards hole_cards, Cards boards, Strengths out) {
+    const std::int64_t num_hands = rows_of(hole_cards), num_boards = rows_of(boards);
+    nb::gil_scoped_release release;
+    StrengthLevels levels(evaluator, hole_cards.data(), num_hands);
+    for (std::int64_t i = 0; i < num_boards; ++i) levels.evaluate(boards.data() + 5 * i, out.data() + i * num_hands);
+  });
+  module.def("accumulate_levels", [](const HandEvaluator& evaluator, Cards hole_cards, Cards boards, Wide weights,
+                                     MutableWide sum, MutableWide square_sum) {
+    const std::int64_t num_hands = rows_of(hole_cards);
+    nb::gil_scoped_release release;
+    StrengthLevels levels(evaluator, hole_cards.data(), num_hands);
+    accumulate_levels(levels, boards.data(), weights.data(), rows_of(boards), num_hands, sum.data(),
+                      square_sum.data());
+  });
+  module.def("accumulate_bins", [](const HandEvaluator& evaluator, Cards hole_cards, Cards boards, Halves bin_of_level,
+                                   std::int64_t num_bins, Array<std::uint32_t> counts) {
+    const std::int64_t num_hands = rows_of(hole_cards);
+    nb::gil_scoped_release release;
+    StrengthLevels levels(evaluator, hole_cards.data(), num_hands);
+    accumulate_bins(levels, boards.data(), rows_of(boards), num_hands, bin_of_level.data(), num_bins, counts.data());
+  });
+  module.def("accumulate_pair_wins",
+             [](const HandEvaluator& evaluator, Cards hole_cards, Cards boards, Cards weights, MutableWide wins) {
+               nb::gil_scoped_release release;
+               PairShowdowns(evaluator, hole_cards.data(), rows_of(hole_cards))
+                   .accumulate(boards.data(), weights.data(), rows_of(boards), wins.data());
+             });
+}
+
+}  // namespace
+
+void bind_buckets(nb::module_& module) {
+  bind_strength(module);
+  nb::class_<CardSetIndex>(module, "CardSetIndex")
+      .def("__init__", [](CardSetIndex* self, Cards sets, Cards permutations) {
+        new (self) CardSetIndex(sets.data(), rows_of(sets), static_cast<int>(sets.shape(1)), permutations.data(),
+                                static_cast<int>(permutations.shape(0)));
+      });
+  module.def("look_up_rows",
+             [](const CardSetIndex& index, Halves hand_images, Halves table, Cards boards, Strengths out) {
+               nb::gil_scoped_release release;
+               return look_up_rows(index, hand_images.data(), table.data(), boards.data(), rows_of(boards),
+                                   static_cast<std::int64_t>(boards.shape(1)),
+                                   static_cast<std::int64_t>(table.shape(1)), out.data());
+             });
+  module.def("count_scores", [](Ints previous, Halves scores, Wide weights, MutableWide counts) {
+    nb::gil_scoped_release release;
+    return count_scores(previous.data(), scores.data(), weights.data(), static_cast<std::int64_t>(scores.shape(0)),
+                        static_cast<std::int64_t>(scores.shape(1)), static_cast<std::int64_t>(counts.shape(0)),
+                        static_cast<std::int64_t>(counts.shape(1)), counts.data());
+  });
+  module.def("rank_scores", [](Ints previous, Halves scores, Halves ranks, int num_ranks, Array<std::int32_t> out) {
+    nb::gil_scoped_release release;
+    return rank_scores(previous.data(), scores.data(), static_cast<std::int64_t>(scores.size()), ranks.data(),
+                       static_cast<std::int64_t>(ranks.shape(0)), static_cast<std::int64_t>(ranks.shape(1)), num_ranks,
+                       out.data());
+  });
+  module.def("find_nearest", [](Array<const float> points, Array<const float> centroids, Array<std::int32_t> nearest,
+                                Array<float> distance) {
+    nb::gil_scoped_release release;
+    find_nearest(points.data(), static_cast<std::int64_t>(points.shape(0)), static_cast<std::int64_t>(points.shape(1)),
+                 centroids.data(), static_cast<std::int64_t>(centroids.shape(1)), nearest.data(), distance.data());
+  });
+}
+
+}  // namespace equipoise

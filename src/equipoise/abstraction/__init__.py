@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Smaller games in the place of large ones: hand strength, card buckets, the lift of their strategies to hands."""
+
+from equipoise.abstraction.buckets import CardBuckets, KMeans, Percentile, build_buckets
+from equipoise.abstraction.hand_strength import Strength, expected_strength
+from equipoise.abstraction.lift import lift
+
+__all__ = [
+    "CardBuckets",
+    "KMeans",
+    "Percentile",
+    "Strength",
+    "build_buckets",
+    "expected_strength",
+    "lift",
+]

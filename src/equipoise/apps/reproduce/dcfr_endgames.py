@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Study `dcfr-endgames`: how discounting schemes, NormalHedge and optimism converge in four endgames of Libratus."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from equipoise.apps.endgames import load_endgames
+from equipoise.apps.machine import num_usable_cores
+from equipoise.apps.reproduce.comparisons import Comparison, Marks, compare
+from equipoise.apps.reproduce.curves import EvaluatedSolver, Panel, measure_curves
+from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict, judge
+from equipoise.core.errors import ConfigError
+from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR, LinearCFRPlus, NormalHedge, Optimistic, Rule
+from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+
+__all__ = ["DCFR_ENDGAMES", "EndgameConfiguration"]
+
+SOURCE: Final = "Brown 2020, thesis Figs. 3.1-3.4; Brown & Sandholm 2019, arXiv:1809.04040, Figs. 1-4 and 6-9"
+EXPERIMENTS: Final = "thesis section 3.1.4"
+DEFINITIONS: Final = "thesis section 3.1.2"
+NORMAL_HEDGE: Final = "Brown & Sandholm 2019, section NormalHedge for CFR Variants"
+OPTIMISTIC: Final = "Brown & Sandholm 2019, section Optimistic CFR Variants"
+PUBLISHED_ITERATIONS: Final = 32_768
+MARKS: Final = (100, 316, 1000, 3162, 10_000, PUBLISHED_ITERATIONS)
+SUBGAMES: Final = ("subgame1", "subgame2", "subgame3", "subgame4")  # the first two begin on the turn
+
+LCFR: Final = LinearCFR()
+BETA_HALF: Final = DCFR(alpha=1.5, beta=0.5, gamma=2.0)
+FLOORED: Final = DCFR(alpha=1.5, beta=-math.inf, gamma=2.0)
+HEDGED_DCFR: Final = NormalHedge(base=DCFR())
+HEDGED_LCFR: Final = NormalHedge(base=LCFR)
+OPTIMISTIC_DCFR: Final = Optimistic(DCFR())
+OPTIMISTIC_LCFR: Final = Optimistic(LCFR)
+RULES: Final[tuple[Rule, ...]] = (
+    CFR(),
+    CFRPlus(),
+    LCFR,
+    LinearCFRPlus(),
+    DCFR(),
+    BETA_HALF,
+    FLOORED,
+    HEDGED_DCFR,
+    HEDGED_LCFR,
+    OPTIMISTIC_DCFR,
+    OPTIMISTIC_LCFR,
+)
+SPIKE: Final = 1.5  # an exploitability that so many times exceeds an earlier one
+SPIKE_START: Final = 100  # iterations before which curves are still rough
+
+# an independent float64 implementation in mbb/g, at MARKS up to 10,000
+REFERENCE: Final[Mapping[str, Mapping[str, tuple[float, ...]]]] = {
+    "subgame3": {
+        CFR().name: (853.9, 280.3, 94.86, 31.90, 10.22),
+        CFRPlus().name: (221.8, 66.23, 19.02, 3.815, 0.594),
+        LCFR.name: (110.4, 19.47, 3.166, 0.582, 0.152),
+        LinearCFRPlus().name: (280.5, 104.1, 68.47, 14.97, 4.150),
+        DCFR().name: (152.4, 40.13, 6.779, 1.179, 0.186),
+        BETA_HALF.name: (152.7, 26.21, 4.826, 0.863, 0.139),
+        FLOORED.name: (168.3, 41.05, 6.225, 1.059, 0.167),
+    },
+    "subgame4": {
+        CFR().name: (1496.6, 475.1, 156.4, 50.52, 16.37),
+        CFRPlus().name: (235.8, 23.35, 3.899, 0.696, 0.191),
+        LCFR.name: (180.3, 29.82, 5.440, 1.789, 0.584),
+        LinearCFRPlus().name: (609.4, 144.6, 50.00, 20.66, 9.399),
+        DCFR().name: (118.2, 19.98, 2.572, 0.348, 0.082),
+        BETA_HALF.name: (142.0, 16.03, 2.278, 0.373, 0.082),
+        FLOORED.name: (111.1, 12.65, 2.096, 0.339, 0.071),
+    },
+}
+
+
+def _statements(subgame: str) -> Iterator[Comparison]:
+    """Yields what the text says of one endgame; those with the largest mistakes are the first and the third."""
+    has_large_mistakes = subgame in ("subgame1", "subgame3")
+    figure = f"thesis Fig. 3.{subgame[-1]}"
+    yield Comparison(
+        statement="DCFR(3/2,0,2) matches or outperforms CFR+",
+        above=DCFR().name,
+        below=CFRPlus().name,
+        most=1.1,
+        source=EXPERIMENTS,
+    )
+    yield Comparison(
+        statement="LCFR+ is worse than CFR+",
+        above=LinearCFRPlus().name,
+        below=CFRPlus().name,
+        least=1.0,
+        source=DEFINITIONS,
+    )
+    yield Comparison(
+        statement="LCFR+ is worse than LCFR", above=LinearCFRPlus().name, below=LCFR.name, least=1.0, source=DEFINITIONS
+    )
+    yield Comparison(
+        statement="DCFR(3/2,1/2,2) is about as good as DCFR(3/2,0,2)",
+        above=BETA_HALF.name,
+        below=DCFR().name,
+        least=1 / 1.5,
+        most=1.5,
+        source=EXPERIMENTS,
+    )
+    yield Comparison(
+        statement="asymptotically LCFR does worse than CFR+",
+        above=LCFR.name,
+        below=CFRPlus().name,
+        least=1.0,
+        test=Marks.LAST,
+        horizon=PUBLISHED_ITERATIONS,
+        source=EXPERIMENTS,
+    )
+    if has_large_mistakes:
+        yield Comparison(
+            statement="LCFR is dramatically better than CFR+ over practical horizons",
+            above=CFRPlus().name,
+            below=LCFR.name,
+            least=1.5,
+            test=Marks.PRACTICAL,
+            source=figure,
+        )
+        yield Comparison(
+            statement="LCFR is ahead of DCFR(3/2,0,2) where mistakes are large",
+            above=DCFR().name,
+            below=LCFR.name,
+            least=1.0,
+            test=Marks.PRACTICAL,
+            source="thesis section 3.1.6",
+        )
+    for changed, base, source in (
+        (HEDGED_DCFR, DCFR(), NORMAL_HEDGE),
+        (OPTIMISTIC_LCFR, LCFR, OPTIMISTIC),
+    ):
+        yield Comparison(
+            statement=f"{changed.name} is {'better' if has_large_mistakes else 'worse'} than {base.name}",
+            above=(base if has_large_mistakes else changed).name,
+            below=(changed if has_large_mistakes else base).name,
+            least=1.0,
+            test=Marks.LAST,
+            source=source,
+        )
+    for changed, base, source in ((HEDGED_LCFR, LCFR, NORMAL_HEDGE), (OPTIMISTIC_DCFR, DCFR(), OPTIMISTIC)):
+        yield Comparison(
+            statement=f"{changed.name} is worse than {base.name} in all subgames",
+            above=changed.name,
+            below=base.name,
+            least=1.0,
+            test=Marks.LAST,
+            source=source,
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EndgameConfiguration:
+    """What is solved and for how long."""
+
+    data: str = ""  # the directory of the endgames
+    subgames: tuple[str, ...] = SUBGAMES
+    turn_iterations: int = PUBLISHED_ITERATIONS  # of the endgames that begin on the turn
+    river_iterations: int = PUBLISHED_ITERATIONS
+    threads: int = 0  # 0: one per core
+    precision: str = "float32"
+
+    def marks_of(self, subgame: str) -> tuple[int, ...]:
+        """Returns the marks within the run of an endgame."""
+        is_turn = subgame in SUBGAMES[:2]
+        return tuple(mark for mark in MARKS if mark <= (self.turn_iterations if is_turn else self.river_iterations))
+
+
+def measure(configuration: EndgameConfiguration) -> Iterator[Step]:
+    """Yields the curves of all rules, alternating updates, the paper's menu, in mbb/g."""
+    if not configuration.data:
+        raise ConfigError("study dcfr-endgames needs --data DIR, the directory of the Libratus endgames (subgame*.txt)")
+    spots = load_endgames(configuration.data)
+    missing = [name for name in configuration.subgames if name not in spots]
+    if missing:
+        raise ConfigError(f"the endgames lack {', '.join(missing)}; {configuration.data} has {', '.join(spots)}")
+    threads = configuration.threads or num_usable_cores()
+    panels = []
+    for name in configuration.subgames:
+        spot = spots[name]
+        tree = build_holdem_tree(spot)
+        iterations = configuration.turn_iterations if len(spot.board) == 4 else configuration.river_iterations
+        panels.append(Panel(name, tree, iterations, tree.arrays.num_cells, scale=1000 / spot.big_blind))
+    solvers = {rule.name: _maker(rule, configuration.precision, threads) for rule in RULES}
+    return measure_curves(panels, solvers, marks=MARKS)
+
+
+def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclusion:
+    """Returns the table at the marks and a verdict on each statement of the text."""
+    rows = tuple(
+        {
+            "subgame": subgame,
+            "rule": rule.name,
+            "iterations": mark,
+            "ours": measured.at(subgame, rule.name, mark),
+            "paper": None,  # the figures' values are not in the text
+            "reference": _reference(subgame, rule, mark),
+        }
+        for subgame in configuration.subgames
+        for rule in RULES
+        for mark in configuration.marks_of(subgame)
+    )
+    notes = (
+        "Exploitability in mbb/g: thousandths of a big blind of 100 chips per game, nash_conv / 2.",
+        "The papers print curves, not numbers: only what their text states can be tested. The reference column is one "
+        "run of an independent float64 implementation, where there is one.",
+        f"Ours is one run in {configuration.precision}; the number of threads changes it in its last bits.",
+        "CFR+ averages with quadratic weights, as in the papers' experiments. Numerical tests of words such as "
+        "'dramatically' are ours, and stand with the claim.",
+        "What is said of NormalHedge and of optimism is tested at the last mark of each run, so a shorter run than the "
+        "papers' may turn it.",
+    )
+    return Conclusion(rows=rows, claims=tuple(_claims(configuration, measured)), notes=notes)
+
+
+def _maker(rule: Rule, precision: str, num_threads: int) -> Callable[[HoldemTree], EvaluatedSolver]:
+    return lambda tree: HoldemSolver(tree, rule, dtype=precision, num_threads=num_threads)
+
+
+def _reference(subgame: str, rule: Rule, mark: int) -> float | None:
+    figures = REFERENCE.get(subgame, {}).get(rule.name, ())
+    index = MARKS.index(mark)
+    return figures[index] if index < len(figures) else None
+
+
+def _claims(configuration: EndgameConfiguration, measured: Measured) -> Iterator[Claim]:
+    for subgame in configuration.subgames:
+        marks = configuration.marks_of(subgame)
+        for comparison in _statements(subgame):
+            claim = compare(comparison, subgame, measured, marks)
+            yield dataclasses.replace(claim, statement=f"{subgame}: {claim.statement}")
+        if subgame == "subgame2":
+            yield _spike_claim(measured, subgame, marks)
+
+
+def _spike_claim(measured: Measured, subgame: str, marks: Sequence[int]) -> Claim:
+    """Returns the verdict on Fig. 3.2: the floored variant's exploitability jumps and takes long to recover."""
+    points = [(x, y) for x, y in measured.panels().get(subgame, {}).get(FLOORED.name, []) if x >= SPIKE_START]
+    lowest, largest, at = math.inf, 0.0, 0
+    for x, y in points:
+        if y > largest * lowest:
+            largest, at = y / lowest, x
+        lowest = min(lowest, y)
+    is_complete = bool(marks) and marks[-1] >= PUBLISHED_ITERATIONS
+    is_seen = largest >= SPIKE
+    return Claim(
+        statement=f"{subgame}: DCFR(3/2,-inf,2) spikes (some exploitability {SPIKE:g} times an earlier one)",
+        source="thesis Fig. 3.2",
+        verdict=judge(is_seen) if is_seen or is_complete else Verdict.NOT_MEASURED,
+        ours=f"at most {largest:.2f} times, at {at:,}" if points else "nothing",
+    )
+
+
+DCFR_ENDGAMES: Final = Study(
+    name="dcfr-endgames",
+    title="Discounting schemes, NormalHedge and optimism in four Libratus endgames",
+    source=SOURCE,
+    x_label="iterations",
+    y_label="exploitability (mbb/g)",
+    sizes={
+        Size.QUICK: EndgameConfiguration(turn_iterations=100, river_iterations=1000),
+        Size.FULL: EndgameConfiguration(),
+    },
+    measure=measure,
+    conclude=conclude,
+)
