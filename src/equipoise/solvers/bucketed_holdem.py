@@ -31,6 +31,7 @@ FloatArray = npt.NDArray[np.float64]
 
 MAX_RUNOUTS = 20_000  # that an exact evaluation lists
 NUM_MEASURED = 20  # runouts behind the figures of a run that is too large for one
+LEAST_REGRET_CHIPS = 1e-9  # far below what a runout teaches
 MAX_KEPT_HANDS = 2_000_000  # of all runouts, at about 20 bytes, that are laid out once
 
 
@@ -217,6 +218,8 @@ def estimate_response(
     played = []
     for player in (0, 1):
         tables = make_sampling_tables(tree.rows.num_cells, sums.dtype, rng)
+        # where nothing is learnt the response plays what it deviates from; any regret outweighs this start
+        np.multiply(sums, LEAST_REGRET_CHIPS / max(float(sums.max(initial=0.0)), 1.0), out=tables.regret_sum)
         pair = _replace(sums, player, tables.regret_sum, tree)
         for _ in range(num_learnt):
             runout = runouts.draw(tables.random_words)
