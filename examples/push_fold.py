@@ -2,9 +2,11 @@
 """Solves heads-up push or fold exactly at several stacks and prints who should do what."""
 
 from equipoise.games.holdem import format_range
+from equipoise.games.holdem.class_showdowns import load_or_build_class_showdowns
 from equipoise.solvers.push_fold import PushFold, solve_push_fold
 
-charts = {stack: solve_push_fold(PushFold(stack_bb=stack)) for stack in (5.0, 10.0, 20.0)}
+showdowns = load_or_build_class_showdowns()  # ten seconds the first time, then from the cache
+charts = {stack: solve_push_fold(PushFold(stack_bb=stack), showdowns=showdowns) for stack in (5.0, 10.0, 20.0)}
 for stack, chart in charts.items():
     print(
         f"{stack:4g} bb: small blind pushes {chart.push_share:.1%}, big blind calls {chart.call_share:.1%}, "

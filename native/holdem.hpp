@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "holdem_form.hpp"
+#include "holdem_storage.hpp"
 #include "pack_policy.hpp"
 #include "rule.hpp"
 #include "threads.hpp"
@@ -20,28 +21,40 @@ namespace equipoise {
 // How sums become probabilities.
 template <typename Cell>
 struct HoldemPolicy {
-  const Cell* sums = nullptr;
-  const Cell* last_regret = nullptr;  // added to the sums where given
+  HoldemTable<const Cell> sums;         // only the proportions of rows count, so that exponents may be missing
+  HoldemTable<const Cell> last_regret;  // added to the sums where given, in which case there are exponents
   PolicyMap policy_map = PolicyMap::regret_matching;
   Fallback fallback[2] = {Fallback::uniform, Fallback::uniform};  // by player
 };
 
 template <typename Cell>
 struct HoldemTables {
-  Cell* regret_sum = nullptr;
-  Cell* strategy_sum = nullptr;
-  Cell* last_regret = nullptr;  // only for optimistic rules
+  HoldemTable<Cell> regret_sum;
+  HoldemTable<typename AverageOf<Cell>::Type> strategy_sum;
+  HoldemTable<Cell> last_regret;  // only for optimistic rules
 };
 
 enum class HoldemPurpose { update, best_response, expected_value };
+
+// Where a sweep starts, by default at the root of the tree, and what is kept of the values there.
+struct HoldemStart {
+  std::int64_t board = 0;
+  std::int32_t line = 0;        // of those that enter the board's street
+  const double* reach[2] = {};  // [rows] of each player on that line
+  double* slot_value[2] = {};   // [tile, slot, hand of the tile] of values that are kept, or null
+
+  static HoldemStart at_root(const HoldemForm& form) { return {.reach = {form.root_reach[0], form.root_reach[1]}}; }
+};
 
 // One sweep: whose values are computed, and what is done with them.
 template <typename Cell>
 struct HoldemTask {
   HoldemPurpose purpose = HoldemPurpose::update;
+  bool respects_locks = true;  // whether best responses keep to locks; strategies always do
   bool is_active[2] = {};  // players whose values are computed
   HoldemPolicy<Cell> policy;
   HoldemTables<Cell> tables;  // for updates
+  std::int64_t t = 0;
   Discount discount{};
   Rule rule;
 };
@@ -125,6 +138,12 @@ struct HoldemWorkspace {
   }
 };
 
+// Where tables keep a decision of a tile.
+struct HoldemPlace {
+  std::int64_t cell;   // of the first action
+  std::int64_t block;  // of exponents
+};
+
 // A thread of the team that works on one board.
 struct HoldemMember {
   int thread;
@@ -142,11 +161,14 @@ template <typename Real, typename Cell>
 class HoldemSweep {
  public:
   HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace)
-      : form_(form), task_(task), workspace_(workspace) {}
+      : HoldemSweep(form, task, workspace, HoldemStart::at_root(form)) {}
+  HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace,
+              const HoldemStart& start)
+      : form_(form), task_(task), workspace_(workspace), start_(start) {}
 
-  // The whole tree; called by every thread of the team.
+  // The whole tree below the start; called by every thread of the team.
   void run(const HoldemMember& member) {
-    visit(0, -1, workspace_.workers[member.thread], member);
+    visit(start_.board, -1, workspace_.workers[member.thread], member);
     member.wait();
   }
 
@@ -157,11 +179,17 @@ class HoldemSweep {
   const HoldemForm& form_;
   const HoldemTask<Cell>& task_;
   HoldemWorkspace<Real>& workspace_;
+  const HoldemStart start_;
+
+  // The team's board is the first thread's, every other one its own thread's.
+  HoldemWorker<Real>& owner(std::int64_t board, HoldemWorker<Real>& worker) const {
+    return board == start_.board ? workspace_.workers[0] : worker;
+  }
 
   void visit(std::int64_t index, std::int64_t parent, HoldemWorker<Real>& worker, const HoldemMember& member) {
     const HoldemBoard& board = form_.boards[index];
     const HoldemStreet& street = form_.streets[board.street];
-    HoldemBuffers<Real>& buffers = (index == 0 ? workspace_.workers[0] : worker).streets[board.street];
+    HoldemBuffers<Real>& buffers = owner(index, worker).streets[board.street];
     for (int player = 0; player < 2; ++player) spread(board, parent, player, buffers, worker, member);
     member.wait();
     for (int player = 0; player < 2; ++player) {
@@ -237,12 +265,14 @@ class HoldemSweep {
              HoldemWorker<Real>& worker) const {
     const HoldemSide& side = board.sides[player];
     if (parent < 0) {
-      worker.reach[0] = is_own ? fill_pack(Real{1}) : load_pack<Real>(form_.root_reach[player] + tile * kPackSize);
+      std::fill_n(worker.reach, form_.streets[board.street].num_lines, Vector{});
+      worker.reach[start_.line] =
+          is_own ? fill_pack(Real{1}) : load_pack<Real>(start_.reach[player] + tile * kPackSize);
       return;
     }
     const HoldemBoard& above = form_.boards[parent];
     const HoldemStreet& street = form_.streets[above.street];
-    const HoldemBuffers<Real>& buffers = (parent == 0 ? workspace_.workers[0] : worker).streets[above.street];
+    const HoldemBuffers<Real>& buffers = owner(parent, worker).streets[above.street];
     const BlockLayout rows = row_layout(above.sides[player], street.flats);
     const Real* const from = (is_own ? buffers.own_reach : buffers.flat_reach)[player].data();
     const std::int32_t* const row = form_.parent_row + side.first_hand + tile * kPackSize;
@@ -260,46 +290,66 @@ class HoldemSweep {
   void play(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
     const HoldemStreet& street = form_.streets[board.street];
     const std::int64_t first = first_cell(board, player, tile);
+    const std::int64_t block = first_block(board, player, tile);
     const Fallback fallback = task_.policy.fallback[player];
     Vector* const actions = worker.reach + street.num_lines;
+    HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
     for (std::int32_t n = 0; n < street.num_nodes[player]; ++n) {
       const HoldemNode& node = street.nodes[player][n];
       const Vector arriving = worker.reach[node.source];
-      form_strategy(node, first + node.first_cell * kPackSize, fallback, worker.strategy + node.first_cell);
+      const HoldemPlace place{first + node.first_cell * kPackSize, block + n};
+      form_strategy(node, place, fallback, worker.strategy + node.first_cell);
+      if (const HoldemLock* lock = locks.meet(node)) lock_strategy(*lock, node, worker.strategy + node.first_cell);
       for (std::int32_t a = node.first_cell; a < node.first_cell + node.num_actions; ++a) {
         actions[a] = arriving * worker.strategy[a];
       }
     }
   }
 
-  [[gnu::always_inline]] Vector load_sums(std::int64_t cell) const {
-    Vector sums = load_pack<Real>(task_.policy.sums + cell);
-    if (task_.policy.last_regret) sums += load_pack<Real>(task_.policy.last_regret + cell);
-    return sums;
+  [[gnu::noinline]] void lock_strategy(const HoldemLock& lock, const HoldemNode& node, Vector* strategy) const {
+    for (int a = 0; a < node.num_actions; ++a) {
+      const Vector given = load_pack<Real>(form_.locked_strategy + lock.first_strategy + a * kPackSize);
+      for (int hand = 0; hand < kPackSize; ++hand) {
+        if (lock.holds(hand)) strategy[a][hand] = given[hand];
+      }
+    }
   }
 
-  [[gnu::always_inline]] void form_strategy(const HoldemNode& node, std::int64_t first, Fallback fallback,
+  [[gnu::always_inline]] Vector load_sums(const HoldemPlace& place, int action) const {
+    const HoldemPolicy<Cell>& policy = task_.policy;
+    const std::int64_t cell = place.cell + action * kPackSize;
+    const Vector sums = load_pack<Real>(policy.sums.cells + cell);
+    if (!policy.last_regret.cells) return sums;
+    const Vector last = load_pack<Real>(policy.last_regret.cells + cell);
+    if constexpr (!kIsScaled<Cell>) return sums + last;
+    const auto powers = [&](const HoldemTable<const Cell>& table) {
+      return __builtin_convertvector(load_powers(table.exponents + place.block * kPackSize), Vector);
+    };
+    return sums * powers(policy.sums) + last * powers(policy.last_regret);
+  }
+
+  [[gnu::always_inline]] void form_strategy(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                             Vector* __restrict strategy) const {
-    if (task_.policy.policy_map == PolicyMap::normal_hedge) return hedge_regrets(node, first, fallback, strategy);
+    if (task_.policy.policy_map == PolicyMap::normal_hedge) return hedge_regrets(node, place, fallback, strategy);
     switch (node.num_actions) {
       case 2:
-        return match_regrets<2>(node, first, fallback, strategy);
+        return match_regrets<2>(node, place, fallback, strategy);
       case 3:
-        return match_regrets<3>(node, first, fallback, strategy);
+        return match_regrets<3>(node, place, fallback, strategy);
       case 4:
-        return match_regrets<4>(node, first, fallback, strategy);
+        return match_regrets<4>(node, place, fallback, strategy);
       default:
-        return match_regrets<0>(node, first, fallback, strategy);
+        return match_regrets<0>(node, place, fallback, strategy);
     }
   }
 
   template <int fixed_actions>
-  [[gnu::always_inline]] void match_regrets(const HoldemNode& node, std::int64_t first, Fallback fallback,
+  [[gnu::always_inline]] void match_regrets(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                             Vector* __restrict strategy) const {
     const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
     Vector total{};
     for (int a = 0; a < num_actions; ++a) {
-      const Vector sums = load_sums(first + a * kPackSize);
+      const Vector sums = load_sums(place, a);
       const Vector positive = sums > Real{0} ? sums : Vector{};
       strategy[a] = positive;
       total += positive;
@@ -309,23 +359,23 @@ class HoldemSweep {
     // totals too small to be normal count as none: their inverse is infinite
     const auto is_matched = total >= std::numeric_limits<Real>::min();
     for (int a = 0; a < num_actions; ++a) strategy[a] = is_matched ? strategy[a] * inverse : share;
-    if (fallback == Fallback::argmax) play_best(node, first, strategy);
+    if (fallback == Fallback::argmax) play_best(node, place, strategy);
   }
 
-  [[gnu::noinline]] void hedge_regrets(const HoldemNode& node, std::int64_t first, Fallback fallback,
+  [[gnu::noinline]] void hedge_regrets(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                        Vector* __restrict strategy) const {
-    for (int a = 0; a < node.num_actions; ++a) strategy[a] = load_sums(first + a * kPackSize);
+    for (int a = 0; a < node.num_actions; ++a) strategy[a] = load_sums(place, a);
     normal_hedge_packs<Real>(node.num_actions, strategy);
-    if (fallback == Fallback::argmax) play_best(node, first, strategy);
+    if (fallback == Fallback::argmax) play_best(node, place, strategy);
   }
 
   // Where no regret is positive, plays the largest.
-  [[gnu::noinline]] void play_best(const HoldemNode& node, std::int64_t first, Vector* __restrict strategy) const {
+  [[gnu::noinline]] void play_best(const HoldemNode& node, const HoldemPlace& place, Vector* __restrict strategy) const {
     for (int hand = 0; hand < kPackSize; ++hand) {
       double row[kMaxActions], chosen[kMaxActions];
       double largest = 0.0;
       for (int a = 0; a < node.num_actions; ++a) {
-        row[a] = static_cast<double>(load_sums(first + a * kPackSize)[hand]);
+        row[a] = static_cast<double>(load_sums(place, a)[hand]);
         largest = std::max(largest, row[a]);
       }
       if (largest >= std::numeric_limits<Real>::min()) continue;
@@ -356,7 +406,8 @@ class HoldemSweep {
     const BlockLayout to = layout(board, player, ends, member);
     const HandList own = form_.hands(board, player), other = form_.hands(board, 1 - player);
     for (std::int32_t block = member.thread; block < to.num_blocks(); block += member.size) {
-      evaluate_block<Real>(kind, to.width(block), own, other, reach + from.block_start(block),
+      const double* const rake = ends.rake ? ends.rake + block * to.block_packs * kPackSize : nullptr;
+      evaluate_block<Real>(kind, to.width(block), own, other, rake, reach + from.block_start(block),
                            value + to.block_start(block));
     }
   }
@@ -371,22 +422,26 @@ class HoldemSweep {
     const BlockLayout folds = layout(board, player, street.folds, member);
     for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
       std::fill_n(worker.value, street.num_slots(player), Vector{});
-      add_values(board, player, street.folds, player == 0 ? 1.0 : -1.0, folds, tile, buffers.fold_value[player].data(), worker);
-      add_values(board, player, street.flats, 1.0, flats, tile, buffers.flat_value[player].data(), worker);
+      add_values(board, player, street.folds, folds, tile, buffers.fold_value[player].data(), worker);
+      add_values(board, player, street.flats, flats, tile, buffers.flat_value[player].data(), worker);
       switch (task_.purpose) {
         case HoldemPurpose::update:
-          enter(board, parent, player, tile, true, worker);
-          play(board, player, tile, worker);
-          update(board, player, tile, worker);
+          if constexpr (kIsWritable<Real, Cell>) {
+            enter(board, parent, player, tile, true, worker);
+            play(board, player, tile, worker);
+            update(board, player, tile, worker);
+          }
           break;
         case HoldemPurpose::expected_value:
           play(board, player, tile, worker);
           expect(street, player, worker);
           break;
         case HoldemPurpose::best_response:
-          respond(street, player, worker);
+          respond(street, player, task_.respects_locks ? form_.tile_locks(board.sides[player], tile) : HoldemLockWalk{},
+                  worker);
           break;
       }
+      if (parent < 0 && start_.slot_value[player]) keep_slots(street, player, tile, worker);
       hand_up(board, parent, player, tile, worker);
     }
   }
@@ -416,8 +471,8 @@ class HoldemSweep {
     }
   }
 
-  // Adds the values of a street's ends, times sign and scale, to the slots that lead to them.
-  void add_values(const HoldemBoard& board, int player, const HoldemEnds& ends, double sign, const BlockLayout& rows,
+  // Adds the values of a street's ends, scaled, to the slots that lead to them.
+  void add_values(const HoldemBoard& board, int player, const HoldemEnds& ends, const BlockLayout& rows,
                   std::int64_t tile, const Real* from, HoldemWorker<Real>& worker) const {
     const std::int32_t* const row = form_.value_row + board.sides[player].first_hand + tile * kPackSize;
     Vector* const value = worker.value;
@@ -426,35 +481,66 @@ class HoldemSweep {
       for (int i = 0; i < kPackSize; ++i) columns[i] = load_pack<Real>(from + start + row[i] * stride);
       transpose<Real>(columns);
       const std::int32_t* const slot = ends.slot[player] + pack * kPackSize;
-      const double* const scale = ends.scale + pack * kPackSize;
-      for (int i = 0; i < kPackSize; ++i) value[slot[i]] += columns[i] * static_cast<Real>(sign * scale[i]);
+      const double* const scale = ends.scale[player] + pack * kPackSize;
+      for (int i = 0; i < kPackSize; ++i) value[slot[i]] += columns[i] * static_cast<Real>(scale[i]);
     });
   }
 
   void update(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) {
     const HoldemStreet& street = form_.streets[board.street];
     const std::int64_t first = first_cell(board, player, tile);
+    const std::int64_t block = first_block(board, player, tile);
+    HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
+    const HoldemSide& side = board.sides[player];
+    // the same hands but for the names of suits round alike, and stay the same
+    Dither dither(static_cast<std::uint64_t>(side.first_hand) ^ static_cast<std::uint64_t>(task_.t) << 40,
+                  form_.value_row + side.first_hand + tile * kPackSize);
     for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
       const HoldemNode& node = street.nodes[player][n];
+      const HoldemPlace place{first + node.first_cell * kPackSize, block + n};
+      if (const HoldemLock* lock = locks.meet_backwards(node)) {
+        update_locked(street, node, *lock, place, dither, worker);
+        continue;
+      }
       switch (node.num_actions) {
         case 2:
-          update_node<2>(street, node, first, worker);
+          update_node<2>(street, node, place, dither, worker);
           break;
         case 3:
-          update_node<3>(street, node, first, worker);
+          update_node<3>(street, node, place, dither, worker);
           break;
         case 4:
-          update_node<4>(street, node, first, worker);
+          update_node<4>(street, node, place, dither, worker);
           break;
         default:
-          update_node<0>(street, node, first, worker);
+          update_node<0>(street, node, place, dither, worker);
       }
     }
   }
 
+  // Leaves the rows of locked hands as they are.
+  [[gnu::noinline]] void update_locked(const HoldemStreet& street, const HoldemNode& node, const HoldemLock& lock,
+                                       const HoldemPlace& place, Dither& dither, HoldemWorker<Real>& worker) {
+    const HoldemTables<Cell>& tables = task_.tables;
+    Cell regrets[kMaxActions * kPackSize], last[kMaxActions * kPackSize];
+    typename AverageOf<Cell>::Type averages[kMaxActions * kPackSize];
+    const int size = node.num_actions * kPackSize;
+    std::copy_n(tables.regret_sum.cells + place.cell, size, regrets);
+    std::copy_n(tables.strategy_sum.cells + place.cell, size, averages);
+    if (task_.rule.is_optimistic) std::copy_n(tables.last_regret.cells + place.cell, size, last);
+    update_node<0>(street, node, place, dither, worker);
+    for (int i = 0; i < size; ++i) {
+      if (!lock.holds(i % kPackSize)) continue;
+      tables.regret_sum.cells[place.cell + i] = regrets[i];
+      tables.strategy_sum.cells[place.cell + i] = averages[i];
+      if (task_.rule.is_optimistic) tables.last_regret.cells[place.cell + i] = last[i];
+    }
+  }
+
   template <int fixed_actions>
-  [[gnu::always_inline]] void update_node(const HoldemStreet& street, const HoldemNode& node, std::int64_t first,
-                                          HoldemWorker<Real>& worker) {
+  [[gnu::always_inline]] void update_node(const HoldemStreet& street, const HoldemNode& node, const HoldemPlace& place,
+                                          Dither& dither, HoldemWorker<Real>& worker) {
+    constexpr int most = fixed_actions > 0 ? fixed_actions : kMaxActions;
     const int num_actions = fixed_actions > 0 ? fixed_actions : node.num_actions;
     const Vector positive = fill_pack(static_cast<Real>(task_.discount.positive));
     const Vector negative = fill_pack(static_cast<Real>(task_.discount.negative));
@@ -464,17 +550,22 @@ class HoldemSweep {
     const Vector* const value = worker.value + street.num_lines + node.first_cell;
     const Vector* const reach = worker.reach + street.num_lines + node.first_cell;
     const Vector* const strategy = worker.strategy + node.first_cell;
+    BlockWriter<Real, Cell, most> regrets(task_.tables.regret_sum, place.cell, place.block);
+    BlockWriter<Real, typename AverageOf<Cell>::Type, most> averages(task_.tables.strategy_sum, place.cell, place.block);
     Vector expected{};
     for (int a = 0; a < num_actions; ++a) expected += strategy[a] * value[a];
     for (int a = 0; a < num_actions; ++a) {
-      const std::int64_t cell = first + (node.first_cell + a) * kPackSize;
-      const Vector instant = value[a] - expected;
-      const Vector stored = load_pack<Real>(task_.tables.regret_sum + cell);
-      const Vector updated = stored * (stored > Real{0} ? positive : negative) + instant;
-      store_pack<Real>(task_.tables.regret_sum + cell, updated > floor ? updated : floor);
-      const Vector average = load_pack<Real>(task_.tables.strategy_sum + cell);
-      store_pack<Real>(task_.tables.strategy_sum + cell, average * decay + reach[a] * weight);
-      if (task_.rule.is_optimistic) store_pack<Real>(task_.tables.last_regret + cell, instant);
+      const Vector stored = regrets.load(a);
+      const Vector updated = stored * (stored > Real{0} ? positive : negative) + (value[a] - expected);
+      regrets.put(a, updated > floor ? updated : floor);
+      averages.put(a, averages.load(a) * decay + reach[a] * weight);
+    }
+    regrets.finish(num_actions, dither);
+    averages.finish(num_actions, dither);
+    if (task_.rule.is_optimistic) {
+      BlockWriter<Real, Cell, most> last(task_.tables.last_regret, place.cell, place.block);
+      for (int a = 0; a < num_actions; ++a) last.put(a, value[a] - expected);
+      last.finish(num_actions, dither);
     }
     worker.value[node.source] += expected;
   }
@@ -488,14 +579,33 @@ class HoldemSweep {
     }
   }
 
-  void respond(const HoldemStreet& street, int player, HoldemWorker<Real>& worker) const {
+  void respond(const HoldemStreet& street, int player, HoldemLockWalk locks, HoldemWorker<Real>& worker) const {
     for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
       const HoldemNode& node = street.nodes[player][n];
       const Vector* const value = worker.value + street.num_lines + node.first_cell;
       Vector best = value[0];
       for (std::int32_t a = 1; a < node.num_actions; ++a) best = value[a] > best ? value[a] : best;
+      if (const HoldemLock* lock = locks.meet_backwards(node)) keep_locked(*lock, node, value, best);
       worker.value[node.source] += best;
     }
+  }
+
+  // Overwrites the values of locked hands with those of what they play.
+  [[gnu::noinline]] void keep_locked(const HoldemLock& lock, const HoldemNode& node, const Vector* value,
+                                     Vector& best) const {
+    Vector expected{};
+    for (int a = 0; a < node.num_actions; ++a) {
+      expected += value[a] * load_pack<Real>(form_.locked_strategy + lock.first_strategy + a * kPackSize);
+    }
+    for (int hand = 0; hand < kPackSize; ++hand) {
+      if (lock.holds(hand)) best[hand] = expected[hand];
+    }
+  }
+
+  void keep_slots(const HoldemStreet& street, int player, std::int64_t tile, const HoldemWorker<Real>& worker) const {
+    const std::int32_t num_slots = street.num_slots(player);
+    double* const out = start_.slot_value[player] + tile * num_slots * kPackSize;
+    for (std::int32_t slot = 0; slot < num_slots; ++slot) store_pack<Real>(out + slot * kPackSize, worker.value[slot]);
   }
 
   // Adds the values of entering lines to the board above, times the boards that this one stands for.
@@ -531,30 +641,37 @@ class HoldemSweep {
     return board.sides[player].first_cell + tile * form_.streets[board.street].num_cells[player] * kPackSize;
   }
 
+  std::int64_t first_block(const HoldemBoard& board, int player, std::int64_t tile) const {
+    if constexpr (!kIsScaled<Cell>) return 0;
+    const std::int64_t place = 2 * (&board - form_.boards) + player;
+    return form_.first_block[place] + tile * form_.streets[board.street].num_nodes[player];
+  }
+
  public:
   static constexpr int kMaxActions = 64;
 };
 
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once.
-template <typename Real>
+template <typename Real, typename Cell>
 void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
-                    std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Real>& tables,
+                    std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Cell>& tables,
                     HoldemWorkspace<Real>& workspace) {
   Barrier barrier(num_threads);
   run_team(num_threads, [&](int thread) {
     const FlushSubnormals flush;
-    HoldemTask<Real> task;
+    HoldemTask<Cell> task;
     task.tables = tables;
     task.rule = rule;
-    task.policy.sums = tables.regret_sum;
-    task.policy.last_regret = rule.is_optimistic ? tables.last_regret : nullptr;
+    task.policy.sums = {tables.regret_sum.cells, tables.regret_sum.exponents};
+    if (rule.is_optimistic) task.policy.last_regret = {tables.last_regret.cells, tables.last_regret.exponents};
     task.policy.policy_map = rule.policy_map;
-    HoldemSweep<Real, Real> sweep(form, task, workspace);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace);
     const HoldemMember member{thread, num_threads, &barrier};
     const auto set_fallback = [&](int player, bool has_played) {  // whatever the rule, the first strategy is uniform
       task.policy.fallback[player] = has_played ? rule.fallback : Fallback::uniform;
     };
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
+      task.t = t;
       task.discount = discounts[t - first_t];
       set_fallback(0, t > 1);
       set_fallback(1, t > 1);
@@ -569,18 +686,19 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
   });
 }
 
-// Leaves in `workspace.root_value` each player's counterfactual values at the root: of the strategy that `sums` give,
-// or of a best response to it.
+// Leaves in `workspace.root_value` (or where the start says) each player's counterfactual values: of the strategy that
+// `sums` give, or of a best response to it.
 template <typename Real, typename Cell>
-void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, const Cell* sums, int num_threads,
-                     HoldemWorkspace<Real>& workspace) {
+void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respects_locks, const Cell* sums,
+                     const HoldemStart& start, int num_threads, HoldemWorkspace<Real>& workspace) {
   Barrier barrier(num_threads);
   run_team(num_threads, [&](int thread) {
     const FlushSubnormals flush;
     HoldemTask<Cell> task;
     task.purpose = purpose;
-    task.policy.sums = sums;
-    HoldemSweep<Real, Cell> sweep(form, task, workspace);
+    task.respects_locks = respects_locks;
+    task.policy.sums = {sums, nullptr};
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start);
     for (int player = 0; player < 2; ++player) {
       task.is_active[player] = true;
       task.is_active[1 - player] = false;

@@ -7,34 +7,59 @@ namespace equipoise {
 
 namespace {
 
-template <typename Real>
+using Exponents = Array<std::uint8_t>;
+
+template <typename Real, typename Cell>
 void bind_holdem_iterate(nb::module_& module, const char* name) {
+  using Average = typename AverageOf<Cell>::Type;
   module.def(name, [](const BoundHoldemForm& bound, int policy_map, int fallback, bool is_optimistic,
                       bool floors_regrets, Doubles discounts, std::int64_t first_t, bool is_alternating,
-                      int num_threads, Array<Real> regret_sum, Array<Real> strategy_sum, Array<Real> last_regret) {
+                      int num_threads, Array<Cell> regret_sum, Array<Average> strategy_sum, Array<Cell> last_regret,
+                      Exponents regret_exponent, Exponents strategy_exponent, Exponents last_exponent) {
     const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, false);
-    const HoldemTables<Real> tables{regret_sum.data(), strategy_sum.data(), last_regret.data()};
+    const HoldemTables<Cell> tables{.regret_sum = {regret_sum.data(), regret_exponent.data()},
+                                    .strategy_sum = {strategy_sum.data(), strategy_exponent.data()},
+                                    .last_regret = {last_regret.data(), last_exponent.data()}};
     const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
     const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
     nb::gil_scoped_release release;
     HoldemWorkspace<Real> workspace;
     workspace.prepare(bound.form, num_threads);
-    iterate_holdem<Real>(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables,
-                         workspace);
+    iterate_holdem<Real, Cell>(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables,
+                               workspace);
   });
 }
 
 template <typename Cell>
 void bind_holdem_evaluate(nb::module_& module, const char* name) {
-  module.def(name, [](const BoundHoldemForm& bound, bool is_best_response, Array<const Cell> sums, int num_threads,
-                      MutableDoubles first_out, MutableDoubles second_out) {
+  module.def(name, [](const BoundHoldemForm& bound, bool is_best_response, bool respects_locks, Array<const Cell> sums,
+                      int num_threads, MutableDoubles first_out, MutableDoubles second_out) {
     nb::gil_scoped_release release;
     HoldemWorkspace<double> workspace;
     workspace.prepare(bound.form, num_threads);
     const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
-    evaluate_holdem<double, Cell>(bound.form, purpose, sums.data(), num_threads, workspace);
+    evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), HoldemStart::at_root(bound.form),
+                                  num_threads, workspace);
     std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
     std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
+  });
+}
+
+// Values of every slot of a board, given both players' reach on one of the lines that enter it.
+template <typename Cell>
+void bind_holdem_slots(nb::module_& module, const char* name) {
+  module.def(name, [](const BoundHoldemForm& bound, std::int64_t board, std::int32_t line, Array<const Cell> sums,
+                      Doubles first_reach, Doubles second_reach, int num_threads, MutableDoubles first_out,
+                      MutableDoubles second_out) {
+    nb::gil_scoped_release release;
+    HoldemWorkspace<double> workspace;
+    workspace.prepare(bound.form, num_threads);
+    const HoldemStart start{.board = board,
+                            .line = line,
+                            .reach = {first_reach.data(), second_reach.data()},
+                            .slot_value = {first_out.data(), second_out.data()}};
+    evaluate_holdem<double, Cell>(bound.form, HoldemPurpose::expected_value, true, sums.data(), start, num_threads,
+                                  workspace);
   });
 }
 
@@ -43,10 +68,15 @@ void bind_holdem_evaluate(nb::module_& module, const char* name) {
 void bind_holdem(nb::module_& module) {
   nb::class_<BoundHoldemForm>(module, "HoldemForm")
       .def(nb::init<Array<const std::int64_t>, Cards, std::vector<Ints>, std::vector<Doubles>>());
-  bind_holdem_iterate<float>(module, "holdem_iterate_float32");
-  bind_holdem_iterate<double>(module, "holdem_iterate_float64");
+  bind_holdem_iterate<float, float>(module, "holdem_iterate_float32");
+  bind_holdem_iterate<double, double>(module, "holdem_iterate_float64");
+  bind_holdem_iterate<float, std::int16_t>(module, "holdem_iterate_int16");
   bind_holdem_evaluate<float>(module, "holdem_evaluate_float32");
   bind_holdem_evaluate<double>(module, "holdem_evaluate_float64");
+  bind_holdem_evaluate<std::uint16_t>(module, "holdem_evaluate_uint16");
+  bind_holdem_slots<std::uint16_t>(module, "holdem_slots_uint16");
+  bind_holdem_slots<float>(module, "holdem_slots_float32");
+  bind_holdem_slots<double>(module, "holdem_slots_float64");
 }
 
 }  // namespace equipoise

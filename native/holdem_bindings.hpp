@@ -7,8 +7,9 @@
 
 namespace equipoise {
 
-// The betting of each street, as views of arrays: its fields, nodes and slots of ends, and the scales of ends.
-inline std::vector<HoldemStreet> view_streets(const std::vector<Ints>& ints, const std::vector<Doubles>& doubles) {
+// The betting of each street, as views of arrays: fields, nodes and slots of ends; scales of ends; rake of showdowns.
+inline std::vector<HoldemStreet> view_streets(const std::vector<Ints>& ints, const std::vector<Doubles>& doubles,
+                                              const Doubles& rake) {
   std::vector<HoldemStreet> streets;
   const auto* node = reinterpret_cast<const HoldemNode*>(ints[1].data());
   const std::int32_t* slots[2] = {ints[2].data(), ints[3].data()};
@@ -27,10 +28,14 @@ inline std::vector<HoldemStreet> view_streets(const std::vector<Ints>& ints, con
     HoldemEnds* const ends[2] = {&street.flats, &street.folds};
     for (int kind = 0; kind < 2; ++kind) {
       const std::int32_t columns = field[6 + kind] * kPackSize;
-      *ends[kind] = {field[6 + kind], {slots[kind], slots[kind] + columns}, scales[kind]};
+      *ends[kind] = {.num_packs = field[6 + kind],
+                     .slot = {slots[kind], slots[kind] + columns},
+                     .scale = {scales[kind], scales[kind] + columns},
+                     .rake = nullptr};
       slots[kind] += 2 * columns;
-      scales[kind] += columns;
+      scales[kind] += 2 * columns;
     }
+    if (street.is_last && rake.size() > 0) street.flats.rake = rake.data();
     streets.push_back(street);
   }
   return streets;
@@ -40,6 +45,7 @@ inline std::vector<HoldemStreet> view_streets(const std::vector<Ints>& ints, con
 struct BoundHoldemForm {
   HoldemForm form;
   std::vector<HoldemStreet> streets;
+  std::vector<std::int64_t> first_block;
   Array<const std::int64_t> boards;
   Cards cards;
   std::vector<Ints> ints;
@@ -50,11 +56,13 @@ struct BoundHoldemForm {
       : boards(board_fields), cards(hand_cards), ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
     static_assert(sizeof(HoldemBoard) == 10 * sizeof(std::int64_t));
     static_assert(sizeof(HoldemNode) == 3 * sizeof(std::int32_t));
-    streets = view_streets(ints, doubles);
+    static_assert(sizeof(HoldemLock) == 3 * sizeof(std::int32_t));
+    streets = view_streets(ints, doubles, doubles[4]);
     form.num_streets = static_cast<std::int32_t>(streets.size());
     form.streets = streets.data();
     form.num_boards = static_cast<std::int64_t>(boards.shape(0));
     form.boards = reinterpret_cast<const HoldemBoard*>(boards.data());
+    number_blocks();
     form.cards = cards.data();
     form.strength = ints[4].data();
     form.same_hand = ints[5].data();
@@ -62,6 +70,24 @@ struct BoundHoldemForm {
     form.value_row = ints[7].data();
     form.root_reach[0] = doubles[2].data();
     form.root_reach[1] = doubles[3].data();
+    if (ints.size() > 8) {
+      form.lock_start = ints[8].data();
+      form.locks = reinterpret_cast<const HoldemLock*>(ints[9].data());
+      form.locked_strategy = doubles[5].data();
+    }
+  }
+
+ private:
+  void number_blocks() {
+    std::int64_t next = 0;
+    for (std::int64_t b = 0; b < form.num_boards; ++b) {
+      const HoldemBoard& board = form.boards[b];
+      for (int player = 0; player < 2; ++player) {
+        first_block.push_back(next);
+        next += board.sides[player].num_tiles() * streets[static_cast<std::size_t>(board.street)].num_nodes[player];
+      }
+    }
+    form.first_block = first_block.data();
   }
 };
 

@@ -21,8 +21,9 @@ struct HoldemNode {
 // Ends of a street: columns, padded to whole packs. Padding has scale 0 and slot 0.
 struct HoldemEnds {
   std::int32_t num_packs;
-  const std::int32_t* slot[2];
-  const double* scale;  // folds: what player 0 wins; showdowns: the stake; deals: the chance of each card
+  const std::int32_t* slot[2];  // by player
+  const double* scale[2];       // folds: what the player wins; showdowns: the stake; deals: the chance of each card
+  const double* rake;           // showdowns: what each player loses to the house, in stakes; null without rake
 };
 
 struct HoldemStreet {
@@ -55,6 +56,28 @@ struct HoldemBoard {
   HoldemSide sides[2];
 };
 
+// A decision at which some hands of a tile play what is given.
+struct HoldemLock {
+  std::int32_t first_cell;      // of the decision
+  std::int32_t hands;           // as bits
+  std::int32_t first_strategy;  // [action, hand of the tile]
+
+  bool holds(int hand) const { return hands >> hand & 1; }
+};
+
+// The locks of one tile that a walk over its decisions has not met yet; decisions ascend as locks do, or both descend.
+struct HoldemLockWalk {
+  const HoldemLock* begin = nullptr;
+  const HoldemLock* end = nullptr;
+
+  const HoldemLock* meet(const HoldemNode& node) {
+    return begin != end && begin->first_cell == node.first_cell ? begin++ : nullptr;
+  }
+  const HoldemLock* meet_backwards(const HoldemNode& node) {
+    return begin != end && end[-1].first_cell == node.first_cell ? --end : nullptr;
+  }
+};
+
 struct HoldemForm {
   std::int32_t num_streets = 0;
   const HoldemStreet* streets = nullptr;
@@ -67,11 +90,21 @@ struct HoldemForm {
   // [X] row of the first hand that is the same but for the names of suits; where cards follow, such hands are neighbours
   const std::int32_t* value_row = nullptr;
   const double* root_reach[2] = {};  // [rows] weights of the ranges, scaled
+  const std::int64_t* first_block = nullptr;  // [B, 2] into the exponents of 16-bit tables: [tile, decision]
+  const std::int32_t* lock_start = nullptr;   // [X / 8 + 1] first lock of each tile; null without locks
+  const HoldemLock* locks = nullptr;
+  const double* locked_strategy = nullptr;
 
   HandList hands(const HoldemBoard& board, int player) const {
     const HoldemSide& side = board.sides[player];
     return {static_cast<std::int32_t>(side.num_hands), cards + 2 * side.first_hand, strength + side.first_hand,
             same_hand + side.first_hand};
+  }
+
+  HoldemLockWalk tile_locks(const HoldemSide& side, std::int64_t tile) const {
+    if (!lock_start) return {};
+    const std::int32_t* const start = lock_start + side.first_hand / kPackSize + tile;
+    return {locks + start[0], locks + start[1]};
   }
 };
 

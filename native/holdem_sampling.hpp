@@ -110,7 +110,8 @@ struct BettingStep {
 struct BettingForm {
   const BettingStep* nodes = nullptr;
   const std::int32_t* children = nullptr;
-  const double* scale = nullptr;            // [N] folds: what player 0 wins; showdowns: the stake
+  const double* scale[2] = {};              // [N] folds: what each player wins; showdowns: the stake
+  const double* rake = nullptr;             // [N] showdowns: what each player loses to the house, in stakes
   const std::int64_t* first_row = nullptr;  // [B, 2] into child_row, -1 at the root
   const std::int32_t* child_row = nullptr;  // rows of a board's hands by their rows on the board above; -1: blocked
   const double* cumulative[2] = {};         // [hands of the root] running sums of the ranges' weights
@@ -161,12 +162,11 @@ class ExternalSampler {
   double visit(std::int32_t index, const Deal& deal, HoldemSample& sample) {
     ++sample.nodes_touched;
     const BettingStep& node = betting_.nodes[index];
-    const double sign = player_ == 0 ? 1.0 : -1.0;
     switch (static_cast<BettingKind>(node.kind)) {
       case BettingKind::fold:
-        return sign * betting_.scale[index];
+        return betting_.scale[player_][index];
       case BettingKind::showdown:
-        return sign * betting_.scale[index] * compare(deal);
+        return betting_.scale[player_][index] * (compare(deal) - betting_.rake[index]);
       case BettingKind::deal:
         return visit(betting_.children[node.first_child], draw_next(deal, sample.random), sample);
       default:
@@ -174,11 +174,12 @@ class ExternalSampler {
     }
   }
 
+  // 1 if the traverser has the better hand, -1 if the worse.
   int compare(const Deal& deal) const {
     const HoldemBoard& board = form_.boards[deal.board];
-    const std::int32_t first = form_.strength[board.sides[0].first_hand + deal.row[0]];
-    const std::int32_t second = form_.strength[board.sides[1].first_hand + deal.row[1]];
-    return (first > second) - (first < second);
+    const std::int32_t own = form_.strength[board.sides[player_].first_hand + deal.row[player_]];
+    const std::int32_t other = form_.strength[board.sides[1 - player_].first_hand + deal.row[1 - player_]];
+    return (own > other) - (own < other);
   }
 
   // Draws until the board blocks neither hand: every card that is left is as likely.

@@ -33,9 +33,11 @@ struct BoundBetting {
     form.nodes = reinterpret_cast<const BettingStep*>(ints[0].data());
     form.children = ints[1].data();
     form.child_row = ints[2].data();
-    form.scale = doubles[0].data();
-    form.cumulative[0] = doubles[1].data();
-    form.cumulative[1] = doubles[2].data();
+    form.scale[0] = doubles[0].data();
+    form.scale[1] = form.scale[0] + doubles[0].shape(1);
+    form.rake = doubles[1].data();
+    form.cumulative[0] = doubles[2].data();
+    form.cumulative[1] = doubles[3].data();
     form.first_row = first_row.data();
   }
 };
@@ -75,12 +77,14 @@ void bind_tree_sampling(nb::module_& module) {
 struct BoundRunoutForm {
   std::vector<Ints> ints;
   std::vector<Doubles> doubles;
+  Doubles rake;
   std::vector<HoldemStreet> streets;
   RunoutSweep<float> narrow;
   RunoutSweep<double> wide;
 
-  BoundRunoutForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays)
-      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)), streets(view_streets(ints, doubles)),
+  BoundRunoutForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays, Doubles showdown_rake)
+      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)), rake(showdown_rake),
+        streets(view_streets(ints, doubles, rake)),
         narrow(streets.data(), static_cast<std::int32_t>(streets.size())),
         wide(streets.data(), static_cast<std::int32_t>(streets.size())) {}
 
@@ -175,7 +179,7 @@ void bind_runouts(nb::module_& module) {
 void bind_holdem_sampling(nb::module_& module) {
   nb::class_<BoundBetting>(module, "HoldemBetting").def(nb::init<std::vector<Ints>, std::vector<Doubles>, Longs>());
   nb::class_<BoundRunoutForm>(module, "RunoutForm")
-      .def(nb::init<std::vector<Ints>, std::vector<Doubles>>())
+      .def(nb::init<std::vector<Ints>, std::vector<Doubles>, Doubles>())
       .def("num_bytes", [](const BoundRunoutForm& form) { return form.narrow.num_bytes() + form.wide.num_bytes(); });
   nb::class_<BoundRunout>(module, "Runout")
       .def(nb::init<std::vector<std::int32_t>, std::vector<Cards>, std::vector<Ints>, std::vector<std::int64_t>,

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#if defined(__SSE__)
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE__)
 #include <xmmintrin.h>
 #endif
 
@@ -27,13 +29,79 @@ struct PackOf<double> {
   typedef double Loose __attribute__((vector_size(64), aligned(8), may_alias));
 };
 
+template <>
+struct PackOf<std::int16_t> {
+  typedef std::int16_t Type __attribute__((vector_size(16)));
+  typedef std::int16_t Loose __attribute__((vector_size(16), aligned(2), may_alias));
+};
+
+template <>
+struct PackOf<std::uint16_t> {
+  typedef std::uint16_t Type __attribute__((vector_size(16)));
+  typedef std::uint16_t Loose __attribute__((vector_size(16), aligned(2), may_alias));
+};
+
+template <>
+struct PackOf<std::uint8_t> {
+  typedef std::uint8_t Type __attribute__((vector_size(8)));
+  typedef std::uint8_t Loose __attribute__((vector_size(8), aligned(1), may_alias));
+};
+
 template <typename Real>
 using Pack = typename PackOf<Real>::Type;
 
+typedef std::int32_t Words __attribute__((vector_size(32)));
+typedef std::uint32_t UnsignedWords __attribute__((vector_size(32)));
+
+// Eight short integers as words, and back. Where AVX2 has an instruction it is named: GCC takes such vectors apart.
+[[gnu::always_inline]] inline Words load_words(const std::int16_t* from) {
+#if defined(__AVX2__)
+  return (Words)_mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#else
+  return __builtin_convertvector(*reinterpret_cast<const PackOf<std::int16_t>::Loose*>(from), Words);
+#endif
+}
+
+[[gnu::always_inline]] inline Words load_words(const std::uint16_t* from) {
+#if defined(__AVX2__)
+  return (Words)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#else
+  return __builtin_convertvector(*reinterpret_cast<const PackOf<std::uint16_t>::Loose*>(from), Words);
+#endif
+}
+
+[[gnu::always_inline]] inline Words load_words(const std::uint8_t* from) {
+#if defined(__AVX2__)
+  return (Words)_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+#else
+  return __builtin_convertvector(*reinterpret_cast<const PackOf<std::uint8_t>::Loose*>(from), Words);
+#endif
+}
+
+// Words must fit.
+template <typename Cell>
+[[gnu::always_inline]] inline void store_words(Cell* to, const Words& words) {
+#if defined(__AVX2__)
+  const __m128i low = _mm256_castsi256_si128((__m256i)words), high = _mm256_extracti128_si256((__m256i)words, 1);
+  if constexpr (sizeof(Cell) == 1) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packus_epi16(_mm_packus_epi32(low, high), __m128i{}));
+  } else if constexpr (static_cast<Cell>(-1) < 0) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_packs_epi32(low, high));
+  } else {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_packus_epi32(low, high));
+  }
+#else
+  *reinterpret_cast<typename PackOf<Cell>::Loose*>(to) = __builtin_convertvector(words, typename PackOf<Cell>::Type);
+#endif
+}
+
 template <typename Real, typename Cell>
 [[gnu::always_inline]] inline Pack<Real> load_pack(const Cell* from) {
-  const Pack<Cell> loaded = *reinterpret_cast<const typename PackOf<Cell>::Loose*>(from);
-  return __builtin_convertvector(loaded, Pack<Real>);
+  if constexpr (sizeof(Cell) < sizeof(std::int32_t)) {
+    return __builtin_convertvector(load_words(from), Pack<Real>);
+  } else {
+    return __builtin_convertvector(Pack<Cell>(*reinterpret_cast<const typename PackOf<Cell>::Loose*>(from)), Pack<Real>);
+  }
 }
 
 template <typename Real, typename Cell>

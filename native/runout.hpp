@@ -282,7 +282,8 @@ class RunoutSweep {
     const RunoutSide& other = board.sides[1 - player];
     const BlockLayout from = end_layout(other, ends, true), to = end_layout(own, ends, true);
     for (std::int32_t block = 0; block < to.num_blocks(); ++block) {
-      evaluate_block<Real>(kind, to.width(block), own.hands, other.hands, reach.data() + from.block_start(block),
+      const double* const rake = ends.rake ? ends.rake + block * to.block_packs * kPackSize : nullptr;
+      evaluate_block<Real>(kind, to.width(block), own.hands, other.hands, rake, reach.data() + from.block_start(block),
                            value.data() + to.block_start(block));
     }
   }
@@ -305,9 +306,8 @@ class RunoutSweep {
     }
     for (std::int64_t tile = 0; tile < side.num_tiles(); ++tile) {
       std::fill_n(value_.begin(), street.num_slots(player), Box{});
-      add_values(side, player, street.folds, player == 0 ? 1.0 : -1.0, end_layout(side, street.folds, true), tile,
-                 buffers.fold_value.data());
-      add_values(side, player, street.flats, 1.0, flat_layout(side, s), tile, buffers.flat_value.data());
+      add_values(side, player, street.folds, end_layout(side, street.folds, true), tile, buffers.fold_value.data());
+      add_values(side, player, street.flats, flat_layout(side, s), tile, buffers.flat_value.data());
       if (is_update) enter_own(boards, s, player, tile);
       play(side, player, s, tile);
       if (is_update) {
@@ -322,8 +322,8 @@ class RunoutSweep {
     if (s > 0) average_orbits(boards[s - 1].sides[player], s - 1);
   }
 
-  // Adds the values of a street's ends, times sign and scale, to the slots that lead to them.
-  void add_values(const RunoutSide& side, int player, const HoldemEnds& ends, double sign, const BlockLayout& rows,
+  // Adds the values of a street's ends, times their scale, to the slots that lead to them.
+  void add_values(const RunoutSide& side, int player, const HoldemEnds& ends, const BlockLayout& rows,
                   std::int64_t tile, const Real* from) {
     rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector columns[kPackSize];
@@ -332,8 +332,8 @@ class RunoutSweep {
       }
       transpose<Real>(columns);
       const std::int32_t* const slot = ends.slot[player] + pack * kPackSize;
-      const double* const scale = ends.scale + pack * kPackSize;
-      for (int i = 0; i < kPackSize; ++i) value_[slot[i]].pack += columns[i] * static_cast<Real>(sign * scale[i]);
+      const double* const scale = ends.scale[player] + pack * kPackSize;
+      for (int i = 0; i < kPackSize; ++i) value_[slot[i]].pack += columns[i] * static_cast<Real>(scale[i]);
     });
   }
 
@@ -457,20 +457,21 @@ class RunoutSweep {
     const HoldemStreet& street = streets_[s];
     const RunoutSide& side = board.sides[task.player];
     const Buffers& buffers = buffers_[s];
-    add_ends(side, street.folds, task.player == 0 ? 1.0 : -1.0, buffers.fold_value, buffers.weight, task.fold_sum[s]);
-    if (street.is_last) add_ends(side, street.flats, 1.0, buffers.flat_value, buffers.weight, task.flat_sum[s]);
+    const int player = task.player;
+    add_ends(side, player, street.folds, buffers.fold_value, buffers.weight, task.fold_sum[s]);
+    if (street.is_last) add_ends(side, player, street.flats, buffers.flat_value, buffers.weight, task.flat_sum[s]);
   }
 
-  static void add_ends(const RunoutSide& side, const HoldemEnds& ends, double sign, const std::vector<Real>& value,
+  static void add_ends(const RunoutSide& side, int player, const HoldemEnds& ends, const std::vector<Real>& value,
                        const std::vector<Real>& weight, double* out) {
     const std::int64_t num_columns = ends.num_packs * kPackSize;
     end_layout(side, ends, true).for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       for (std::int32_t hand = 0; hand < side.hands.size; ++hand) {
         double* const to = out + side.row(hand) * num_columns + pack * kPackSize;
         const Real* const from = value.data() + start + hand * stride;
-        const double factor = sign * static_cast<double>(weight[hand]);
+        const double factor = static_cast<double>(weight[hand]);
         for (int i = 0; i < kPackSize; ++i) {
-          to[i] += factor * ends.scale[pack * kPackSize + i] * static_cast<double>(from[i]);
+          to[i] += factor * ends.scale[player][pack * kPackSize + i] * static_cast<double>(from[i]);
         }
       }
     });

@@ -82,9 +82,10 @@ void compare_hands(const HandList& own, const HandList& other, const Real* reach
   }
 }
 
-// Overwrites `value` with the reach of all the other's hands that share no card with each own hand.
-template <typename Real, int width>
-void count_hands(const HandList& own, const HandList& other, const Real* reach, Real* value) {
+// Calls `work(row, pack, sum)` with the reach of all the other's hands that share no card with each own hand.
+template <typename Real, int width, typename Work>
+[[gnu::always_inline]] inline void for_compatible(const HandList& own, const HandList& other, const Real* reach,
+                                                  Work&& work) {
   constexpr int columns = width * kPackSize;
   CardSums<Real, width> sums;
   sums.clear();
@@ -94,20 +95,42 @@ void count_hands(const HandList& own, const HandList& other, const Real* reach, 
     for (int k = 0; k < width; ++k) {
       Pack<Real> compatible = sums.without(own.cards + 2 * i, k);
       if (same >= 0) compatible += load_pack<Real>(reach + same * columns + k * kPackSize);
-      store_pack<Real>(value + i * columns + k * kPackSize, sums.clean(compatible, k));
+      work(i, k, sums.clean(compatible, k));
     }
   }
 }
 
+// Overwrites `value` with those sums.
+template <typename Real, int width>
+void count_hands(const HandList& own, const HandList& other, const Real* reach, Real* value) {
+  for_compatible<Real, width>(own, other, reach, [&](std::int32_t row, int k, const Pack<Real>& sum) {
+    store_pack<Real>(value + (row * width + k) * kPackSize, sum);
+  });
+}
+
+// Subtracts from `value` those sums times `rake` [columns].
+template <typename Real, int width>
+void subtract_rake(const HandList& own, const HandList& other, const double* rake, const Real* reach, Real* value) {
+  Pack<Real> share[width];
+  for (int k = 0; k < width; ++k) share[k] = load_pack<Real>(rake + k * kPackSize);
+  for_compatible<Real, width>(own, other, reach, [&](std::int32_t row, int k, const Pack<Real>& sum) {
+    Real* const at = value + (row * width + k) * kPackSize;
+    store_pack<Real>(at, load_pack<Real>(at) - share[k] * sum);
+  });
+}
+
 enum class TerminalKind { showdown, fold };
 
-// One block of 1 to 4 packs of columns.
+// One block of 1 to 4 packs of columns. With rake a showdown is worth, in stakes, the reach of weaker hands minus
+// that of stronger ones minus `rake` times that of all: winner, loser and who splits the pot are each short of the
+// same chips, once the stake is what the winner gets beyond a split.
 template <typename Real>
-void evaluate_block(TerminalKind kind, int width, const HandList& own, const HandList& other, const Real* reach,
-                    Real* value) {
+void evaluate_block(TerminalKind kind, int width, const HandList& own, const HandList& other, const double* rake,
+                    const Real* reach, Real* value) {
   const auto evaluate = [&]<int packs>() {
-    if (kind == TerminalKind::showdown) return compare_hands<Real, packs>(own, other, reach, value);
-    return count_hands<Real, packs>(own, other, reach, value);
+    if (kind == TerminalKind::fold) return count_hands<Real, packs>(own, other, reach, value);
+    compare_hands<Real, packs>(own, other, reach, value);
+    if (rake) subtract_rake<Real, packs>(own, other, rake, reach, value);
   };
   switch (width) {
     case 1:

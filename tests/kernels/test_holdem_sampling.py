@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sampled sweeps of hold'em trees: against full-width ones by enumeration, against their twins to the last digits."""
 
+import dataclasses
 import functools
 import itertools
 
@@ -81,6 +82,7 @@ SPOTS = {
     "flop": small_spot("9hTcQs", "AA, KQ|QQ, AJ"),
     "flop with equal suits": small_spot("9hThQh", "AA, KQ|QQ, AJ"),
     "one side empty on rivers": small_spot("9hTcQsKc", "AhAs|AcKh, JJ"),
+    "turn with rake": dataclasses.replace(small_spot("9hThQhKc"), rake_rate=0.05, rake_cap=3.0),
     "before the flop": HoldemSpot(
         board=(),
         stacks=(40, 40),

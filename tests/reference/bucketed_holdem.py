@@ -93,17 +93,24 @@ class ReferenceSweep:
         start = first + row // TILE * num_cells * TILE + row % TILE
         return start[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))
 
+    def chips(self, node):
+        """Returns `[H, H]` what the player wins at an end with each hand against each hand."""
+        rake = self.tree.spot.rake(node.state)
+        won = payoffs(node.state, (1, 0) if self.player == 0 else (0, 1))[self.player]
+        if node.kind is NodeKind.FOLD:
+            return (won - rake * (won > 0)) * self.share_no_card
+        # the winner pays the rake; who splits a pot pays half of it
+        ties = self.share_no_card & (self.compare == 0)
+        return won * self.compare - rake * (self.compare > 0) - rake / 2 * ties
+
     def visit(self, index, own, other):
         tree = self.tree
         node = tree.betting.nodes[index]
         street = node.state.street - tree.betting.root.state.street
         live = self.live[street]
         own, other = own * live, other * live
-        sign = 1 if self.player == 0 else -1
-        if node.kind is NodeKind.FOLD:
-            return sign * payoffs(node.state, (1, 0))[0] * live * (self.share_no_card @ other)
-        if node.kind is NodeKind.SHOWDOWN:
-            return payoffs(node.state, (1, 0))[0] * live * (self.compare @ other)
+        if node.kind in (NodeKind.FOLD, NodeKind.SHOWDOWN):
+            return live * (self.chips(node) @ other)
         if node.kind is NodeKind.STREET_END:
             num_left = tree.spot.deck.num_cards - len(self.boards[street])
             num_new = len(self.boards[street + 1]) - len(self.boards[street])

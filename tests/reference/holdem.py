@@ -10,9 +10,11 @@ import math
 
 import numpy as np
 
+from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.holdem.betting import CALL
 from equipoise.games.holdem.cards import format_board, format_card
 from equipoise.games.holdem.dealing import parse_ranges
-from equipoise.games.holdem.hands import format_hand
+from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.isomorphism import find_symmetries, hand_permutation, permute_cards
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
@@ -155,3 +157,118 @@ def expand_table(merged, plain, table):
             rows = [row_of[hand] for hand in numbers[plain.hands[board][player]].tolist()]
             out[side_cells(plain, board, player)] = table[side_cells(merged, there, player)[rows]]
     return out
+
+
+def respond_to_locks(history, player, strategy, is_locked):
+    """Returns the value of a player's best response that plays `strategy` where `is_locked` `[Q]`."""
+    own = history.terminal_sequence[player]
+    reach = history.terminal_chance * realize(history, strategy)[history.terminal_sequence[1 - player]]
+    gains = np.bincount(own, reach * history.utility[player], minlength=strategy.size)
+    for infoset in reversed(range(history.infoset_start[player], history.infoset_start[player + 1])):
+        first = history.first_sequence[infoset]
+        chosen = slice(first, first + history.num_actions[infoset])
+        value = strategy[chosen] @ gains[chosen] if is_locked[first] else gains[chosen].max()
+        gains[history.parent_sequence[infoset]] += value
+    return gains[history.sequence_start[player]]
+
+
+def realize(history, strategy):
+    """Returns `[Q]` the own reach of every sequence."""
+    reach = np.ones(strategy.size)
+    for infoset in range(history.num_actions.size):
+        first = history.first_sequence[infoset]
+        for sequence in range(first, first + history.num_actions[infoset]):
+            reach[sequence] = reach[history.parent_sequence[infoset]] * strategy[sequence]
+    return reach
+
+
+class PairwiseView:
+    """A decision on a board, pair of hands by pair of hands, from the rules of the game alone."""
+
+    def __init__(self, pair, game, strategy, cards, index):
+        self.game, self.spot, self.index = game, pair.tree.spot, index
+        history = pair.history
+        self.strategy = {
+            (player, label): strategy[first : first + size]
+            for player, label, first, size in zip(
+                history.infoset_player().tolist(),
+                history.infoset_labels,
+                history.first_sequence.tolist(),
+                history.num_actions.tolist(),
+                strict=True,
+            )
+        }
+        self.steps = self.find_steps(pair.tree.betting, cards)
+        shape = (hands_of(self.spot.deck).num_hands,) * 2
+        # by pair of hands: reach of each player, utilities, the first player's share of a showdown
+        self.reach, self.values, self.showdown = np.zeros((2, *shape)), np.zeros((2, *shape)), np.zeros(shape)
+        for first in np.flatnonzero(self.spot.live_weights(0)):
+            for second in np.flatnonzero(self.spot.live_weights(1)):
+                self.fill(first, second, cards)
+
+    def find_steps(self, betting, cards):
+        """Returns the cards and actions that lead from the root to the decision."""
+        steps, node = [], betting.nodes[self.index]
+        while node.parent >= 0:
+            above = betting.nodes[node.parent]
+            dealt = cards[above.state.street.num_board_cards : node.state.street.num_board_cards]
+            steps = [*(dealt or (node.action,)), *steps]
+            node = above
+        return steps
+
+    def fill(self, first, second, cards):
+        hands = hands_of(self.spot.deck)
+        held = [*hands.cards[first].tolist(), *hands.cards[second].tolist()]
+        if len({*held, *cards}) < 4 + len(cards):
+            return
+        state = self.game.initial_state()
+        for card in held:
+            state = self.game.apply(state, card)
+        reach = [self.spot.live_weights(0)[first], self.spot.live_weights(1)[second]]
+        for step in self.steps:
+            actor = self.game.actor(state)
+            if actor >= 0:
+                chosen = self.strategy[actor, self.game.infostate(state, actor)]
+                reach[actor] *= chosen[self.game.legal_actions(state).index(step)]
+            state = self.game.apply(state, step)
+        at = (slice(None), first, second)
+        self.reach[at], self.values[at] = reach, self.value(state)
+        self.showdown[first, second] = self.check_down(state)
+
+    def value(self, state):
+        actor = self.game.actor(state)
+        if actor == TERMINAL:
+            return np.array(self.game.returns(state))
+        if actor == CHANCE:
+            return sum(p * self.value(self.game.apply(state, a)) for a, p in self.game.chance_outcomes(state))
+        chosen = self.strategy[actor, self.game.infostate(state, actor)]
+        actions = self.game.legal_actions(state)
+        return sum(p * self.value(self.game.apply(state, a)) for a, p in zip(actions, chosen, strict=True))
+
+    def check_down(self, state):
+        """Returns the first player's share of the pot if everybody calls from here on."""
+        actor = self.game.actor(state)
+        if actor == TERMINAL:
+            return 0.5 + 0.5 * np.sign(self.game.returns(state)[0])
+        if actor == CHANCE:
+            return sum(p * self.check_down(self.game.apply(state, a)) for a, p in self.game.chance_outcomes(state))
+        return self.check_down(self.game.apply(state, CALL))
+
+
+def decode_table(tree, cells, exponents):
+    """Returns a table of 16 bits as numbers, and the step between neighbouring numbers of each cell."""
+    powers = np.where(exponents > 0, np.exp2(exponents.astype(np.float64) - 127), 0.0)
+    unit = np.exp2(-14 if cells.dtype == np.int16 else -15)
+    steps = np.zeros(cells.size)
+    next_row = 0
+    for fields in tree.arrays.boards:
+        for player in (0, 1):
+            num_cells = tree.arrays.streets[fields[0], 2 + player]
+            nodes = [d for d in tree.decisions.values() if (d.street, d.player) == (fields[0], player)]
+            num_tiles = -(-num_hands(fields, player) // TILE)
+            rows = powers[next_row : next_row + num_tiles * len(nodes) * TILE].reshape(num_tiles, len(nodes), TILE)
+            next_row += rows.size
+            by_cell = np.repeat(rows, [decision.num_actions for decision in nodes], axis=1)
+            first = first_cell(fields, player)
+            steps[first : first + num_tiles * num_cells * TILE] = by_cell.ravel() * unit
+    return cells * steps, steps

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold'em in buckets: sweeps against their twin, exact evaluation against trees, runs whose exploitability falls."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -44,6 +45,7 @@ SPOTS = {
     "turn": small_spot("9hThQhKc"),
     "flop": small_spot("9hTcQs"),
     "preflop to flop": preflop_spot(menu="100%, a"),
+    "turn with rake": dataclasses.replace(small_spot("9hThQhKc"), rake_rate=0.05, rake_cap=3.0),
     "preflop to turn": preflop_spot(last_street=Street.TURN, stacks=(30, 40)),
 }
 
@@ -80,7 +82,7 @@ def test_a_sweep_over_a_runout_equals_its_twin(name, player, dtype, tolerance):
         assert np.abs(twin.regret).max() > 0.01
 
 
-@pytest.mark.parametrize("name", ["turn", "preflop to flop"])
+@pytest.mark.parametrize("name", ["turn", "turn with rake", "preflop to flop"])
 def test_with_a_bucket_for_every_hand_evaluation_is_that_of_the_tree(name):
     spot = SPOTS[name]
     tree = build_holdem_tree(spot, merges_suits=False)

@@ -331,9 +331,9 @@ def test_what_is_not_offered_is_refused():
     tree = build_holdem_tree(spot("Ks7h2d4c9c"))
     with pytest.raises(ConfigError, match="rule hedge is not offered"):
         HoldemSolver(tree, Hedge())
-    with pytest.raises(ConfigError, match="dtype must be float32 or float64"):
+    with pytest.raises(ConfigError, match="dtype must be float32, float64 or int16"):
         HoldemSolver(tree, dtype=np.float16)
-    with pytest.raises(ConfigError, match="num_threads must be at least 1"):
+    with pytest.raises(ConfigError, match="num_threads must be between 1 and 256, got 0"):
         HoldemSolver(tree, num_threads=0)
 
 

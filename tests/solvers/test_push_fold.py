@@ -18,6 +18,7 @@ from equipoise.games.holdem.betting import (
 )
 from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.cards import DECKS, FULL_DECK, Deck
+from equipoise.games.holdem.class_showdowns import load_or_build_class_showdowns
 from equipoise.games.holdem.equity import compute_equity
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import MENUS
@@ -27,9 +28,12 @@ from equipoise.solvers.push_fold import PushFold, solve_push_fold
 SMALL, TINY = DECKS["small"], DECKS["tiny"]
 
 
+showdowns_of = functools.cache(load_or_build_class_showdowns)
+
+
 @functools.cache
 def solved(deck=SMALL, **options):
-    return solve_push_fold(PushFold(deck=deck, **options))
+    return solve_push_fold(PushFold(deck=deck, **options), showdowns=showdowns_of(deck))
 
 
 def all_in_payoffs(ante_chips, *actions, strengths=()):
@@ -84,6 +88,15 @@ def test_nobody_can_gain(stack_bb, options):
     assert chart.exploitability_bb < 1e-9
     assert chart.nash_conv_bb == 2 * chart.exploitability_bb
     assert ((chart.push >= 0) & (chart.push <= 1) & (chart.call >= 0) & (chart.call <= 1)).all()
+
+
+def test_showdowns_are_loaded_when_none_are_given():
+    np.testing.assert_array_equal(solve_push_fold(PushFold(stack_bb=6.0, deck=SMALL)).push, solved(stack_bb=6.0).push)
+
+
+def test_showdowns_of_another_deck_are_refused():
+    with pytest.raises(ConfigError, match="the game's deck full, got small"):
+        solve_push_fold(showdowns=showdowns_of(SMALL))
 
 
 def test_only_the_house_takes_money():

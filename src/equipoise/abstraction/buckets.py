@@ -93,7 +93,7 @@ class _StreetBuckets:
     """From boards to scores to ranks."""
 
     rows: BoardRows | None  # scores; at the river None: levels of strength
-    ranks: ScoreArray  # [P, scores] rank of a score within each bucket before, one row without recall
+    ranks: ScoreArray  # [buckets before, scores] rank of a score within each; one row without recall
     num_ranks: int
 
     @property
@@ -139,11 +139,13 @@ class CardBuckets:
         cards = np.ascontiguousarray(boards, np.uint8)
         if cards.ndim != 2:
             raise ConfigError(f"boards must have shape [B, n], got {list(cards.shape)}")
+        if cards.shape[1] not in STREET_BY_CARDS:
+            raise ConfigError(f"a board has 0, 3, 4 or 5 cards, got {cards.shape[1]}")
         is_known = np.isin(cards, self.deck.cards).all(axis=1)
         ordered = np.sort(cards, axis=1)
         is_board = is_known & (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)
-        if cards.shape[1] not in STREET_BY_CARDS or not is_board.all():
-            check_board(cards[int(is_board.argmin())].tolist() if len(cards) else [0] * cards.shape[1], self.deck)
+        if not is_board.all():
+            check_board(cards[int(is_board.argmin())].tolist(), self.deck)
         return self._assign(cards)
 
     def _assign(self, boards: CardArray) -> BucketArray:
@@ -342,7 +344,7 @@ class _Builder:
         return find_nearest(strengths, found.centroids)[0].astype(np.uint16)[None, :]
 
     def _cluster_histograms(self, method: KMeans, size: int) -> ScoreArray:
-        """Returns `[S, H]` the cluster of every hand on every canonical board."""
+        """Returns `[boards, H]` the cluster of every hand on every canonical board."""
         boards = canonical_boards(self.deck, self.street.num_board_cards)
         rng = np.random.default_rng([self.seed, self.street])
         points, weights = self._sample(method, rng)

@@ -65,13 +65,13 @@ class CanonicalBoards:
     """One board for each class of boards that differ by the names of suits alone, cards in ascending order."""
 
     deck: Deck
-    sets: CardArray  # [S, n]
-    counts: npt.NDArray[np.int64]  # [S] how many boards each stands for
+    sets: CardArray  # [boards, n]
+    counts: npt.NDArray[np.int64]  # [boards] how many boards each stands for
     permutations: CardArray  # [G, 4] every relabelling of suits
     hand_images: ScoreArray  # [G, H] hands after each relabelling
 
     def rows(self, table: ScoreArray) -> BoardRows:
-        """Returns a table `[S, H]` that finds its row for every board."""
+        """Returns a table `[boards, H]` that finds its row for every board."""
         return BoardRows(self.sets, self.permutations, self.hand_images, table)
 
 
@@ -80,7 +80,9 @@ class StrengthTable:
     """Expected strengths of every hand on every canonical board of a street before the river."""
 
     boards: CanonicalBoards
-    scores: dict[Strength, ScoreArray]  # [S, H] strength times NUM_SCORES - 1, rounded; BLOCKED where the board blocks
+    scores: dict[
+        Strength, ScoreArray
+    ]  # [boards, H] strength times NUM_SCORES - 1, rounded; BLOCKED where the board blocks
 
 
 @functools.cache

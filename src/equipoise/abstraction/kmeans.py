@@ -20,7 +20,7 @@ FloatArray = npt.NDArray[np.float32]
 class Clusters:
     """What k-means found."""
 
-    centroids: FloatArray  # [K, F] in ascending order of the sum of their features
+    centroids: FloatArray  # [clusters, F] in ascending order of the sum of their features
     cost: float  # weighted mean of the points' distances to their centroids
     num_iterations: int
 
@@ -43,9 +43,9 @@ def cluster(
     Checked by: tests/abstraction/test_kmeans.py.
 
     Args:
-        points: `[N, F]`.
-        weights: `[N]` positive.
-        num_clusters: K; where fewer points differ, some centroids are equal and their clusters empty.
+        points: `[B, F]`.
+        weights: `[B]` positive.
+        num_clusters: where fewer points differ, some centroids are equal and their clusters empty.
         max_iterations: at most so many.
         rng: for the start.
     """

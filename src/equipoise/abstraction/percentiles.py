@@ -10,7 +10,7 @@ __all__ = ["percentile_ranks"]
 
 
 def percentile_ranks(counts: npt.NDArray[np.int64], num_ranks: int) -> npt.NDArray[np.uint16]:
-    """Returns `[P, L]` the part 0 to `num_ranks` - 1 that each score belongs to, in each row of counts `[P, L]`.
+    """Returns the part 0 to `num_ranks` - 1 that each score belongs to, in each row of counts `[rows, scores]`.
 
     A score goes where the middle of its weight lies, so equal scores stay together; parts are as equally heavy as that
     allows, and a score heavier than a part leaves parts empty. Integers throughout: nothing is rounded.

@@ -31,10 +31,10 @@ class BoardRows:
         """Keeps the arrays.
 
         Args:
-            sets: `[S, n]` canonical sets as `list_card_sets` lists them.
+            sets: `[sets, n]` canonical sets as `list_card_sets` lists them.
             permutations: `[G, 4]` the relabellings under which they are canonical.
             hand_images: `[G, H]` the number of each hand after each relabelling.
-            table: `[S, H]` scores.
+            table: `[sets, H]` scores.
         """
         for name, array in (("sets", sets), ("permutations", permutations), ("table", table)):
             check_axes(name, array, 2)
@@ -101,7 +101,7 @@ def rank_scores(previous: BucketArray, scores: ScoreArray, ranks: ScoreArray, nu
 def find_nearest(
     points: npt.NDArray[np.float32], centroids: npt.NDArray[np.float32]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Returns `[B]` the centroid `[K, F]` of the least L1 distance to each point `[B, F]`, and `[B]` that distance.
+    """Returns for each point `[B, F]` the centroid `[clusters, F]` of the least L1 distance, and that distance.
 
     The first of several nearest ones is taken.
     """

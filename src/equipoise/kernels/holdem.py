@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ __all__ = [
     "BoardFields",
     "HoldemArrays",
     "HoldemKernel",
+    "HoldemLocks",
     "HoldemShape",
     "HoldemTables",
     "StreetFields",
@@ -27,11 +29,19 @@ __all__ = [
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
-TableArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+ExponentArray = npt.NDArray[np.uint8]
+TableArray: TypeAlias = (
+    npt.NDArray[np.float32] | npt.NDArray[np.float64] | npt.NDArray[np.int16] | npt.NDArray[np.uint16]
+)
 
 TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
 MAX_ACTIONS: Final = 64  # at one decision
 HAND_BYTES: Final = 18  # of a hand in the arrays over hands
+AVERAGE_TYPES: Final[dict[np.dtype[Any], np.dtype[Any]]] = {  # of averages by the type of regrets
+    np.dtype(np.float32): np.dtype(np.float32),
+    np.dtype(np.float64): np.dtype(np.float64),
+    np.dtype(np.int16): np.dtype(np.uint16),
+}
 
 
 class StreetFields(NamedTuple):
@@ -86,13 +96,25 @@ class HoldemShape:
         return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
 
     @property
+    def num_exponents(self) -> int:
+        """Returns the exponents of one table of 16 bits: one for each hand at each decision."""
+        tiles = -(-self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]] // TILE)
+        nodes = self.streets[:, [StreetFields._fields.index(f"num_nodes_{player}") for player in (0, 1)]]
+        return TILE * int((tiles * nodes[self.boards[:, 0]]).sum())
+
+    def first_hand(self, board: int, player: int) -> int:
+        """Returns where the hands of a player on a board begin in [X]."""
+        fields = BoardFields(*self.boards[board].tolist())
+        return fields.first_hand_1 if player else fields.first_hand_0
+
+    @property
     def num_bytes(self) -> int:
         """Returns the bytes of the arrays."""
         streets = [StreetFields(*row) for row in self.streets.tolist()]
         num_nodes = sum(street.num_nodes_0 + street.num_nodes_1 for street in streets)
         num_ends = sum(street.flat_packs + street.fold_packs for street in streets) * TILE
         num_root_rows = self.num_rows(0, 0) + self.num_rows(0, 1)
-        lists = 3 * 4 * num_nodes + (2 * 4 + 8) * num_ends + 8 * num_root_rows + HAND_BYTES * self.num_hands
+        lists = 3 * 4 * num_nodes + 2 * (4 + 8) * num_ends + 8 * num_root_rows + HAND_BYTES * self.num_hands
         return lists + self.streets.nbytes + self.boards.nbytes
 
     def estimate_workspace(self, item_bytes: int, num_threads: int) -> int:
@@ -117,9 +139,10 @@ class HoldemArrays(HoldemShape):
 
     nodes: IntArray  # [D, 3] first cell, number of actions, slot; by street and player, parents first
     flat_slot: IntArray  # by street: slots of player 0, then of player 1, padded to whole packs
-    flat_scale: FloatArray  # by street: stake of showdowns, chance of each card where lines go on
+    flat_scale: FloatArray  # likewise: stake of showdowns, chance of what follows where lines go on
+    flat_rake: FloatArray  # of the last street: what each player loses to the house, in stakes; [0] without rake
     fold_slot: IntArray
-    fold_scale: FloatArray  # what player 0 wins
+    fold_scale: FloatArray  # what the player wins
     cards: npt.NDArray[np.uint8]  # [X, 2]
     strength: IntArray  # [X]
     same_hand: IntArray  # [X] row of the same cards on the other side, -1 if there is none
@@ -130,11 +153,51 @@ class HoldemArrays(HoldemShape):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemTables:
-    """The tables of a run over cells: by board, player, tile, (decision, action), hand of the tile."""
+    """The tables of a run over cells: by board, player, tile, (decision, action), hand of the tile.
+
+    Tables of 16 bits have exponents over rows: by board, player, tile, decision, hand of the tile. Proportions within a
+    row need none; its numbers are cells times 2 to the (exponent - 127), in units of 2**-14 (2**-15 for averages).
+    """
 
     regret_sum: TableArray  # [C]
-    strategy_sum: TableArray  # [C] weighted by own reach
+    strategy_sum: TableArray  # [C] weighted by own reach; without sign if regrets are int16
     last_regret: TableArray  # [C], or [0] for rules that are not optimistic
+    regret_exponent: ExponentArray  # [R], or [0] for tables of floats
+    strategy_exponent: ExponentArray
+    last_exponent: ExponentArray
+
+    @classmethod
+    def allocate(cls, arrays: HoldemShape, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> Self:
+        """Returns the tables of a run that has not begun."""
+        num_cells, num_exponents = arrays.num_cells, arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
+        return cls(
+            regret_sum=np.zeros(num_cells, dtype),
+            strategy_sum=np.zeros(num_cells, AVERAGE_TYPES[np.dtype(dtype)]),
+            last_regret=np.zeros(num_cells if needs_last_regret else 0, dtype),
+            regret_exponent=np.zeros(num_exponents, np.uint8),
+            strategy_exponent=np.zeros(num_exponents, np.uint8),
+            last_exponent=np.zeros(num_exponents if needs_last_regret else 0, np.uint8),
+        )
+
+    @staticmethod
+    def estimate_bytes(arrays: HoldemShape, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> int:
+        """Returns the bytes that `allocate` takes."""
+        exponents = arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
+        return (2 + needs_last_regret) * (arrays.num_cells * np.dtype(dtype).itemsize + exponents)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemLocks:
+    """Decisions at which some hands play what is given, by tile of hands."""
+
+    tile_start: IntArray  # [X / TILE + 1] first entry of each tile
+    entries: IntArray  # [K, 3] first cell of the decision (ascending within a tile), hands as bits, first number
+    strategy: FloatArray  # numbers: [A, TILE] for each entry
+
+    @property
+    def num_bytes(self) -> int:
+        """Returns the bytes of the arrays."""
+        return self.tile_start.nbytes + self.entries.nbytes + self.strategy.nbytes
 
 
 class HoldemKernel:
@@ -147,7 +210,7 @@ class HoldemKernel:
     Checked by: tests/solvers/test_holdem.py, tests/trees/test_holdem.py.
     """
 
-    def __init__(self, arrays: HoldemArrays) -> None:
+    def __init__(self, arrays: HoldemArrays, locks: HoldemLocks | None = None) -> None:
         self.arrays = arrays
         num_boards, num_hands = arrays.boards.shape[0], arrays.cards.shape[0]
         check_array("boards", arrays.boards, np.int64, (num_boards, len(BoardFields._fields)))
@@ -162,12 +225,18 @@ class HoldemKernel:
             "parent_row": (arrays.parent_row, (num_hands,)),
             "value_row": (arrays.value_row, (num_hands,)),
         }
+        if locks is not None:
+            integers["tile_start"] = locks.tile_start, (num_hands // TILE + 1,)
+            integers["entries"] = locks.entries, (locks.entries.shape[0], 3)
         numbers = {
-            "flat_scale": (arrays.flat_scale, (arrays.flat_slot.size // 2,)),
-            "fold_scale": (arrays.fold_scale, (arrays.fold_slot.size // 2,)),
+            "flat_scale": (arrays.flat_scale, arrays.flat_slot.shape),
+            "fold_scale": (arrays.fold_scale, arrays.fold_slot.shape),
             "root_reach[0]": (arrays.root_reach[0], (arrays.num_rows(0, 0),)),
             "root_reach[1]": (arrays.root_reach[1], (arrays.num_rows(0, 1),)),
+            "flat_rake": (arrays.flat_rake, (TILE * int(arrays.streets[-1, 6]) if arrays.flat_rake.size else 0,)),
         }
+        if locks is not None:
+            numbers["strategy"] = locks.strategy, (locks.strategy.size,)
         for name, (array, shape) in integers.items():
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
@@ -196,15 +265,18 @@ class HoldemKernel:
         if rule.policy_map is PolicyMap.HEDGE:
             raise ValueError("Hedge keeps a scale per information state, which hold'em tables do not have")
         dtype, num_cells = tables.regret_sum.dtype, self.arrays.num_cells
-        _check_dtype(dtype)
-        num_last = num_cells if rule.needs_last_regret else 0
+        _check_dtype(dtype, AVERAGE_TYPES)
+        num_exponents = self.arrays.num_exponents if dtype == np.int16 else 0
+        has_last = int(rule.needs_last_regret)
         check_array("regret_sum", tables.regret_sum, dtype, (num_cells,), is_written=True)
-        check_array("strategy_sum", tables.strategy_sum, dtype, (num_cells,), is_written=True)
-        check_array("last_regret", tables.last_regret, dtype, (num_last,), is_written=True)
+        check_array("strategy_sum", tables.strategy_sum, AVERAGE_TYPES[dtype], (num_cells,), is_written=True)
+        check_array("last_regret", tables.last_regret, dtype, (num_cells * has_last,), is_written=True)
+        exponents = tables.regret_exponent, tables.strategy_exponent, tables.last_exponent
+        for name, array, size in zip(("regret", "strategy", "last"), exponents, (1, 1, has_last), strict=True):
+            check_array(f"{name}_exponent", array, np.uint8, (num_exponents * size,), is_written=True)
         check_num_threads(num_threads)
-        iterate = _native.holdem_iterate_float32 if dtype == np.float32 else _native.holdem_iterate_float64
         with self._one_caller:
-            iterate(
+            getattr(_native, f"holdem_iterate_{dtype}")(
                 self.form,
                 int(rule.policy_map),
                 int(rule.fallback),
@@ -217,28 +289,66 @@ class HoldemKernel:
                 tables.regret_sum,
                 tables.strategy_sum,
                 tables.last_regret,
+                *exponents,
             )
 
     def root_values(
-        self, sums: TableArray, *, is_best_response: bool, num_threads: int = 1
+        self, sums: TableArray, *, is_best_response: bool, respects_locks: bool = True, num_threads: int = 1
     ) -> tuple[FloatArray, FloatArray]:
         """Returns `[rows]` each player's counterfactual values at the root, in double whatever the table's dtype.
 
         Args:
             sums: `[C]` what both players play in proportion to, uniformly where there is nothing.
             is_best_response: whether each player answers the other's strategy best instead of playing its own.
+            respects_locks: whether best responses keep to the player's own locks; strategies always do.
             num_threads: size of the team.
         """
-        _check_dtype(sums.dtype)
-        check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+        self._check_sums(sums)
         check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
-        evaluate = _native.holdem_evaluate_float32 if sums.dtype == np.float32 else _native.holdem_evaluate_float64
-        evaluate(self.form, is_best_response, sums, num_threads, *values)
+        evaluate = getattr(_native, f"holdem_evaluate_{sums.dtype}")
+        evaluate(self.form, is_best_response, respects_locks, sums, num_threads, *values)
         return values
 
+    def slot_values(
+        self,
+        sums: TableArray,
+        board: int,
+        line: int,
+        reach: tuple[FloatArray, FloatArray],
+        *,
+        num_threads: int = 1,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Returns `[rows, slots]` each player's counterfactual values of every slot of a board's street.
 
-def _check_dtype(dtype: np.dtype[np.generic]) -> None:
+        Args:
+            sums: `[C]` what both players play in proportion to below.
+            board: index of the board.
+            line: of those that enter its street.
+            reach: `[rows]` of each player on that line; other lines are not reached.
+            num_threads: size of the team.
+        """
+        self._check_sums(sums)
+        check_integer("board", board, 0, self.arrays.boards.shape[0] - 1)
+        check_num_threads(num_threads)
+        fields = StreetFields(*self.arrays.streets[int(self.arrays.boards[board, 0])].tolist())
+        check_integer("line", line, 0, fields.num_lines - 1)
+        out = []
+        for player, num_cells in enumerate((fields.num_cells_0, fields.num_cells_1)):
+            num_rows = self.arrays.num_rows(board, player)
+            check_array(f"reach[{player}]", reach[player], np.float64, (num_rows,))
+            out.append(np.zeros((num_rows // TILE, fields.num_lines + num_cells, TILE)))
+        slots = getattr(_native, f"holdem_slots_{sums.dtype}")
+        slots(self.form, board, line, sums, *reach, num_threads, out[0].reshape(-1), out[1].reshape(-1))
+        first, second = (tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1]) for tiles in out)
+        return first, second
+
+    def _check_sums(self, sums: TableArray) -> None:
+        _check_dtype(sums.dtype, AVERAGE_TYPES.values())
+        check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+
+
+def _check_dtype(dtype: np.dtype[np.generic], allowed: Iterable[np.dtype[Any]]) -> None:
     # another one would be converted into a copy, and what is written would be lost
-    if dtype not in (np.float32, np.float64):
-        raise TypeError(f"tables must have dtype float32 or float64, got {dtype}")
+    if dtype not in allowed:
+        raise TypeError(f"tables must have dtype {' or '.join(str(each) for each in allowed)}, got {dtype}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.calls import OneCaller, check_integer, check_player
-from equipoise.kernels.holdem import MAX_ACTIONS, TILE, HoldemKernel, StreetFields, TableArray
+from equipoise.kernels.holdem import MAX_ACTIONS, TILE, HoldemKernel, StreetFields
 from equipoise.kernels.sampling import NO_NODE_LIMIT, Scheme
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "HoldemSamplingTables",
     "RunoutArrays",
     "RunoutKernel",
+    "SampledArray",
     "StrategyPair",
     "StreetArrays",
     "draw_cards",
@@ -32,14 +33,15 @@ LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 CardArray = npt.NDArray[np.uint8]
+SampledArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemSamplingTables:
     """What a sampled run changes."""
 
-    regret_sum: TableArray  # [C] as in HoldemTables
-    strategy_sum: TableArray  # [C]
+    regret_sum: SampledArray  # [C] as in HoldemTables
+    strategy_sum: SampledArray  # [C]
     random_words: WordArray  # [4] state of the generator (xoshiro256**), not all zero
     nodes_touched: WordArray  # [1] betting nodes visited, ends included
 
@@ -52,7 +54,8 @@ class BettingArrays:
         IntArray  # [N, 4] kind (0 and 1: that player acts, 2 fold, 3 showdown, 4 deal), first cell, first child, count
     )
     children: IntArray  # nodes, in the order of actions
-    scale: FloatArray  # [N] folds: chips that player 0 wins; showdowns: the stake
+    scale: FloatArray  # [2, N] folds: chips that each player wins; showdowns: the stake
+    rake: FloatArray  # [N] what each player loses to the house at a showdown, in stakes
     first_row: LongArray  # [B, 2] into child_row; the root's is not read
     child_row: IntArray  # by board and player: row of each hand of the board above, -1 if the board blocks it
 
@@ -78,14 +81,17 @@ class HoldemSamplingKernel:
         num_nodes, num_boards = betting.nodes.shape[0], arrays.boards.shape[0]
         check_array("nodes", betting.nodes, np.int32, (num_nodes, 4))
         check_array("children", betting.children, np.int32, (betting.children.size,))
-        check_array("scale", betting.scale, np.float64, (num_nodes,))
+        check_array("scale", betting.scale, np.float64, (2, num_nodes))
+        check_array("rake", betting.rake, np.float64, (num_nodes,))
         check_array("first_row", betting.first_row, np.int64, (num_boards, 2))
         check_array("child_row", betting.child_row, np.int32, (betting.child_row.size,))
         check_integer("most actions of a decision", int(betting.nodes[:, 3].max(initial=0)), 0, MAX_ACTIONS)
         self._one_caller = OneCaller("solver")
         cumulative = [np.cumsum(reach) for reach in arrays.root_reach]
         self._betting = _native.HoldemBetting(
-            [betting.nodes, betting.children, betting.child_row], [betting.scale, *cumulative], betting.first_row
+            [betting.nodes, betting.children, betting.child_row],
+            [betting.scale, betting.rake, *cumulative],
+            betting.first_row,
         )
 
     def iterate(
@@ -138,11 +144,11 @@ class HoldemSamplingKernel:
             raise ValueError("random_words must not all be zero")
 
 
-def _fields(tables: HoldemSamplingTables) -> tuple[TableArray, TableArray, WordArray, WordArray]:
+def _fields(tables: HoldemSamplingTables) -> tuple[SampledArray, SampledArray, WordArray, WordArray]:
     return tables.regret_sum, tables.strategy_sum, tables.random_words, tables.nodes_touched
 
 
-def _check_tables(regret_sum: TableArray, strategy_sum: TableArray, num_cells: int) -> None:
+def _check_tables(regret_sum: SampledArray, strategy_sum: SampledArray, num_cells: int) -> None:
     if regret_sum.dtype not in (np.float32, np.float64):
         raise TypeError(f"sampled tables are float32 or float64, got {regret_sum.dtype}")
     check_array("regret_sum", regret_sum, regret_sum.dtype, (num_cells,), is_written=True)
@@ -160,6 +166,7 @@ class StreetArrays:
     nodes: IntArray
     flat_slot: IntArray
     flat_scale: FloatArray
+    flat_rake: FloatArray
     fold_slot: IntArray
     fold_scale: FloatArray
 
@@ -192,7 +199,7 @@ class RunoutArrays:
 class StrategyPair(NamedTuple):
     """What each player plays in proportion to, and with what it arrives."""
 
-    sums: tuple[TableArray, TableArray]  # tables of the same dtype, of each of which one player's rows are read
+    sums: tuple[SampledArray, SampledArray]  # tables of the same dtype, of each of which one player's rows are read
     reach: tuple[FloatArray, FloatArray]  # [rows of the first board]
 
 
@@ -206,11 +213,15 @@ class RunoutKernel:
         check_array("nodes", arrays.nodes, np.int32, (int(streets[:, 4:6].sum()), 3))
         check_array("flat_slot", arrays.flat_slot, np.int32, (2 * TILE * int(streets[:, 6].sum()),))
         check_array("fold_slot", arrays.fold_slot, np.int32, (2 * TILE * int(streets[:, 7].sum()),))
-        check_array("flat_scale", arrays.flat_scale, np.float64, (arrays.flat_slot.size // 2,))
-        check_array("fold_scale", arrays.fold_scale, np.float64, (arrays.fold_slot.size // 2,))
+        check_array("flat_scale", arrays.flat_scale, np.float64, (arrays.flat_slot.size,))
+        check_array("fold_scale", arrays.fold_scale, np.float64, (arrays.fold_slot.size,))
+        num_raked = TILE * int(streets[-1, 6]) if arrays.flat_rake.size else 0
+        check_array("flat_rake", arrays.flat_rake, np.float64, (num_raked,))
         self._one_caller = OneCaller("solver")
         self._form = _native.RunoutForm(
-            [streets, arrays.nodes, arrays.flat_slot, arrays.fold_slot], [arrays.flat_scale, arrays.fold_scale]
+            [streets, arrays.nodes, arrays.flat_slot, arrays.fold_slot],
+            [arrays.flat_scale, arrays.fold_scale],
+            arrays.flat_rake,
         )
 
     @property

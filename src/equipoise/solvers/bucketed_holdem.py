@@ -13,12 +13,11 @@ from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.memory import check_memory
 from equipoise.core.progress import SampledFigures
 from equipoise.games.holdem.cards import format_board
-from equipoise.kernels.holdem import TILE, TableArray
-from equipoise.kernels.holdem_sampling import RunoutKernel, StrategyPair, draw_cards
+from equipoise.kernels.holdem import TILE
+from equipoise.kernels.holdem_sampling import RunoutKernel, SampledArray, StrategyPair, draw_cards
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem import check_table_dtype
-from equipoise.solvers.holdem_mccfr import make_sampling_tables
+from equipoise.solvers.holdem_mccfr import check_table_dtype, make_sampling_tables
 from equipoise.solvers.mccfr import MCCFRConfig, run_periods
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.bucketed_holdem import BucketedTree
@@ -81,7 +80,7 @@ class BucketedSolver:
     ) -> None:
         self.tree = tree
         self.config = config or MCCFRConfig(scheme=Scheme.PUBLIC_CHANCE)
-        check_table_dtype(dtype, "sampling")
+        check_table_dtype(dtype)
         if self.config.scheme is not Scheme.PUBLIC_CHANCE:
             name = self.config.scheme.name.lower().replace("_", " ")
             raise ConfigError(f"bucketed trees are solved by public chance sampling, got {name} sampling")
@@ -98,7 +97,7 @@ class BucketedSolver:
         return int(self.tables.nodes_touched[0])
 
     @property
-    def sums(self) -> tuple[TableArray, TableArray]:
+    def sums(self) -> tuple[SampledArray, SampledArray]:
         """Returns the tables that are discounted."""
         return self.tables.regret_sum, self.tables.strategy_sum
 
@@ -203,7 +202,7 @@ class ResponseEstimate:
 
 def estimate_response(
     runouts: Runouts,
-    sums: TableArray,
+    sums: SampledArray,
     *,
     rng: np.random.Generator,
     num_learnt: int,
@@ -241,12 +240,12 @@ def estimate_response(
     )
 
 
-def _replace(sums: TableArray, player: int, own: TableArray, tree: BucketedTree) -> StrategyPair:
+def _replace(sums: SampledArray, player: int, own: SampledArray, tree: BucketedTree) -> StrategyPair:
     """Returns what is played when one player leaves a strategy for a table of its own."""
     return StrategyPair((own, sums) if player == 0 else (sums, own), tree.reach)
 
 
-def evaluate_bucketed(runouts: Runouts, sums: TableArray) -> Evaluation:
+def evaluate_bucketed(runouts: Runouts, sums: SampledArray) -> Evaluation:
     """Returns exact values and best-response values, in chips per hand, of play in proportion to `sums`.
 
     Every runout is listed. Who deviates knows the betting and the sequence of its own buckets, earlier streets'
@@ -340,7 +339,7 @@ class _Sequences:
     def _hand_up(self, entering: FloatArray, street: int) -> FloatArray:
         """Returns what the lines that go on are worth on the street above, padding included."""
         arrays = self.tree.arrays
-        first = TILE * int(arrays.streets[: street - 1, 6].sum())
+        first = 2 * TILE * int(arrays.streets[: street - 1, 6].sum())  # the chance of a deal is the same for both
         scale = arrays.flat_scale[first : first + TILE * int(arrays.streets[street - 1, 6])]
         ends = np.zeros((self.keys[street - 1].size, scale.size))
         np.add.at(ends[:, : entering.shape[1]], self.parents[street - 1], entering)

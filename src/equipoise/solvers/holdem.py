@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Full-width CFR over hold'em trees: the same rules and the same surface as `CFRSolver`, tables by board.
 
-Regrets and averages are all that is stored, in float32 unless asked otherwise; the strategy of an iteration follows
-from the regrets wherever it is needed. Values and best responses are computed in float64 from the stored tables.
+Regrets and averages are all that is stored, in float32 unless asked otherwise (float64, or int16 with an exponent for
+every hand and decision, which takes about 60 % of the memory); the strategy of an iteration follows from the regrets
+wherever it is needed. Values and best responses are computed in float64 from the stored tables.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
-from equipoise.kernels.holdem import HoldemKernel, HoldemTables, TableArray
+from equipoise.kernels.calls import check_num_threads
+from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, HoldemTables, TableArray
 from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.holdem_locks import lay_locks
+from equipoise.solvers.holdem_view import NodeView, view_node
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.holdem import HoldemPlan, HoldemTree
+from equipoise.trees.holdem_locks import NodeLock
 
-__all__ = ["HoldemSolver", "check_table_dtype", "estimate_holdem_bytes", "evaluate_holdem"]
+__all__ = ["HoldemSolver", "estimate_holdem_bytes", "evaluate_holdem"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -28,30 +35,37 @@ def estimate_holdem_bytes(
     tree: HoldemTree | HoldemPlan, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
 ) -> int:
     """Returns the bytes that solving a tree takes: its arrays, the tables, and what sweeps work with."""
-    item_bytes = np.dtype(dtype).itemsize
-    tables = tree.arrays.num_cells * (2 + rule.kernel.needs_last_regret) * item_bytes
+    tables = HoldemTables.estimate_bytes(tree.arrays, dtype, needs_last_regret=rule.kernel.needs_last_regret)
     # evaluations work in float64, and never while an iteration runs
     return tree.arrays.num_bytes + tables + tree.arrays.estimate_workspace(8, num_threads)
 
 
 def evaluate_holdem(
-    tree: HoldemTree, sums: TableArray, *, kernel: HoldemKernel | None = None, num_threads: int = 1
+    tree: HoldemTree,
+    sums: TableArray,
+    *,
+    kernel: HoldemKernel | None = None,
+    respects_locks: bool = True,
+    num_threads: int = 1,
 ) -> Evaluation:
-    """Returns the exact values and best-response values, in chips per hand, of play in proportion to `sums` `[C]`."""
+    """Returns the exact values and best-response values, in chips per hand, of play in proportion to `sums` `[C]`.
+
+    Args:
+        tree: What is played.
+        sums: Of both players; uniform play where there is nothing.
+        kernel: With the locks that both strategies keep to; by default there are none.
+        respects_locks: Whether best responses keep to them as well.
+        num_threads: Size of the team.
+    """
     kernel = kernel or HoldemKernel(tree.arrays)
     values, best = (
-        kernel.root_values(sums, is_best_response=is_best, num_threads=num_threads) for is_best in (False, True)
+        kernel.root_values(sums, is_best_response=is_best, respects_locks=respects_locks, num_threads=num_threads)
+        for is_best in (False, True)
     )
     return Evaluation(
         values=tuple(tree.mean_value(player, values[player]) for player in (0, 1)),
         best_response_values=tuple(tree.mean_value(player, best[player]) for player in (0, 1)),
     )
-
-
-def check_table_dtype(dtype: npt.DTypeLike, purpose: str) -> None:
-    """Raises `ConfigError` unless tables can have this dtype."""
-    if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise ConfigError(f"dtype must be float32 or float64 for {purpose}, got {np.dtype(dtype)}")
 
 
 class HoldemSolver:
@@ -65,11 +79,12 @@ class HoldemSolver:
         dtype: npt.DTypeLike = np.float32,
         is_alternating: bool = True,
         num_threads: int = 1,
+        locks: Sequence[NodeLock] = (),
     ) -> None:
         self.rule = DCFR() if rule is None else rule
-        if num_threads < 1:
-            raise ConfigError(f"num_threads must be at least 1, got {num_threads}")
-        check_table_dtype(dtype, "full-width solving")
+        check_num_threads(num_threads)
+        if np.dtype(dtype) not in AVERAGE_TYPES:
+            raise ConfigError(f"dtype must be float32, float64 or int16, got {np.dtype(dtype)}")
         if self.rule.kernel.policy_map is PolicyMap.HEDGE:
             raise ConfigError("rule hedge is not offered on hold'em trees: it keeps a scale per information state")
         self.tree = tree
@@ -77,13 +92,10 @@ class HoldemSolver:
         self.num_threads = num_threads
         self.iteration = 0
         check_memory(estimate_holdem_bytes(tree, self.rule, dtype=dtype, num_threads=num_threads), "the spot")
-        self.kernel = HoldemKernel(tree.arrays)
-        num_cells = tree.arrays.num_cells
-        self.tables = HoldemTables(
-            regret_sum=np.zeros(num_cells, dtype),
-            strategy_sum=np.zeros(num_cells, dtype),
-            last_regret=np.zeros(num_cells if self.rule.kernel.needs_last_regret else 0, dtype),
-        )
+        self.locks = lay_locks(tree, locks)
+        self.kernel = HoldemKernel(tree.arrays, self.locks.kernel_locks if self.locks else None)
+        self.tables = HoldemTables.allocate(tree.arrays, dtype, needs_last_regret=self.rule.kernel.needs_last_regret)
+        self._write_locks()
 
     @property
     def nodes_touched(self) -> int:
@@ -103,13 +115,30 @@ class HoldemSolver:
         )
         self.iteration += num_iterations
 
-    def evaluate(self) -> Evaluation:
-        """Returns the exact quality of the average strategy, in chips per hand given the spot."""
-        return evaluate_holdem(self.tree, self.tables.strategy_sum, kernel=self.kernel, num_threads=self.num_threads)
+    def evaluate(self, *, respects_locks: bool = True) -> Evaluation:
+        """Returns the exact quality of the average strategy, in chips per hand given the spot.
+
+        Args:
+            respects_locks: Whether best responses keep to the locks. If so, what is left to gain goes to nothing as the
+                run goes on; if not, locks are counted as mistakes too.
+        """
+        return evaluate_holdem(
+            self.tree,
+            self.tables.strategy_sum,
+            kernel=self.kernel,
+            respects_locks=respects_locks,
+            num_threads=self.num_threads,
+        )
 
     def average_strategy(self, node: int = 0, board: int = 0) -> FloatArray:
         """Returns `[H, A]` the average strategy of `tree.hands[board]` at a decision of the betting tree."""
         return self.tree.normalize(self.tables.strategy_sum, board, node)
+
+    def view(self, board: Sequence[int], node: int = 0) -> NodeView:
+        """Returns reach, average strategy, values and equity of every hand at a decision on any board."""
+        return view_node(
+            self.tree, self.tables.strategy_sum, board, node, kernel=self.kernel, num_threads=self.num_threads
+        )
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
@@ -120,3 +149,12 @@ class HoldemSolver:
         iteration = read_count(state, "iteration")
         overwrite_tables(name_tables(self.tables), state)
         self.iteration = iteration
+        self._write_locks()
+
+    def _write_locks(self) -> None:
+        """Puts locked strategies where averages are read; iterations leave them there."""
+        if self.locks:
+            averages, probabilities = self.tables.strategy_sum, self.locks.probabilities
+            if averages.dtype == np.uint16:  # only proportions count
+                probabilities = np.rint(probabilities * np.iinfo(np.uint16).max)
+            averages[self.locks.cells] = probabilities

@@ -8,18 +8,17 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
-from equipoise.games.holdem.betting import payoffs
 from equipoise.games.holdem.betting_tree import NodeKind
-from equipoise.kernels.holdem import BoardFields, HoldemKernel, TableArray
-from equipoise.kernels.holdem_sampling import BettingArrays, HoldemSamplingKernel, HoldemSamplingTables
+from equipoise.kernels.holdem import BoardFields, HoldemKernel
+from equipoise.kernels.holdem_sampling import BettingArrays, HoldemSamplingKernel, HoldemSamplingTables, SampledArray
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem import check_table_dtype, evaluate_holdem
+from equipoise.solvers.holdem import evaluate_holdem
 from equipoise.solvers.mccfr import MCCFRConfig, run_periods
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem import HoldemTree, make_end
 
-__all__ = ["HoldemMCCFRSolver", "lay_out_betting", "make_sampling_tables"]
+__all__ = ["HoldemMCCFRSolver", "check_table_dtype", "lay_out_betting", "make_sampling_tables"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -31,19 +30,21 @@ def lay_out_betting(tree: HoldemTree) -> BettingArrays:
     """Returns the arrays of a tree that single deals walk."""
     nodes: list[tuple[int, int, int, int]] = []
     children: list[int] = []
-    scale = np.zeros(len(tree.betting.nodes))
+    scale, rake = np.zeros((2, len(tree.betting.nodes))), np.zeros(len(tree.betting.nodes))
     for node in tree.betting.nodes:
         decision = tree.decisions.get(node.index)
         kind, first_cell = (decision.player, decision.first_cell) if decision else (KINDS[node.kind], 0)
         nodes.append((kind, first_cell, len(children), len(node.children)))
         children += node.children
         if node.kind in (NodeKind.FOLD, NodeKind.SHOWDOWN):
-            scale[node.index] = payoffs(node.state, (1, 0))[0]
+            end = make_end(tree.spot, node, (0, 0), None)
+            scale[:, node.index], rake[node.index] = end.scales, end.rake
     first_row, child_row = _invert_parent_rows(tree)
     return BettingArrays(
         nodes=np.array(nodes, np.int32),
         children=np.array(children, np.int32),
         scale=scale,
+        rake=rake,
         first_row=first_row,
         child_row=child_row,
     )
@@ -69,6 +70,12 @@ def _invert_parent_rows(tree: HoldemTree) -> tuple[npt.NDArray[np.int64], npt.ND
                 size += num_above
                 parts.append(rows)
     return first_row, np.concatenate(parts) if parts else np.zeros(0, np.int32)
+
+
+def check_table_dtype(dtype: npt.DTypeLike) -> None:
+    """Raises `ConfigError` unless sampled tables can have this dtype: one update is lost in 16 bits."""
+    if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ConfigError(f"dtype must be float32 or float64 for sampling, got {np.dtype(dtype)}")
 
 
 def make_sampling_tables(num_cells: int, dtype: npt.DTypeLike, rng: np.random.Generator) -> HoldemSamplingTables:
@@ -106,7 +113,7 @@ class HoldemMCCFRSolver:
     ) -> None:
         self.tree = tree
         self.config = config or MCCFRConfig()
-        check_table_dtype(dtype, "sampling")
+        check_table_dtype(dtype)
         if self.config.scheme not in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE):
             name = self.config.scheme.name.lower().replace("_", " ")
             raise ConfigError(f"hold'em trees are sampled by external or public chance sampling, got {name} sampling")
@@ -125,7 +132,7 @@ class HoldemMCCFRSolver:
         return int(self.tables.nodes_touched[0])
 
     @property
-    def sums(self) -> tuple[TableArray, TableArray]:
+    def sums(self) -> tuple[SampledArray, SampledArray]:
         """Returns the tables that are discounted."""
         return self.tables.regret_sum, self.tables.strategy_sum
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import optimize
 
 from equipoise.core.errors import ConfigError, NotConvergedError
-from equipoise.games.holdem.cards import FULL_DECK, Deck
+from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
 from equipoise.games.holdem.class_showdowns import ClassShowdowns, load_or_build_class_showdowns
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.ranges import Range
@@ -121,6 +121,7 @@ class PushFoldChart:
 def solve_push_fold(
     game: PushFold | None = None,
     *,
+    showdowns: ClassShowdowns | None = None,
     on_progress: Callable[[float], None] | None = None,
     directory: Path | None = None,
 ) -> PushFoldChart:
@@ -128,11 +129,17 @@ def solve_push_fold(
 
     Args:
         game: the stakes; ten big blinds, no ante and no rake if None.
-        on_progress: called with the share done while the showdowns of classes are counted, which happens once.
+        showdowns: of the game's deck; loaded or counted if None.
+        on_progress: called with the share done while showdowns are counted.
         directory: where they are kept; `default_cache_directory()` if None.
     """
     game = game or PushFold()
-    showdowns = load_or_build_class_showdowns(game.deck, on_progress=on_progress, directory=directory)
+    if showdowns is None:
+        showdowns = load_or_build_class_showdowns(game.deck, on_progress=on_progress, directory=directory)
+    elif showdowns.deck != game.deck:
+        raise ConfigError(
+            f"showdowns must be of the game's deck {format_deck(game.deck)}, got {format_deck(showdowns.deck)}"
+        )
     payoffs = _Payoffs.of(game, showdowns)
     push, call = payoffs.solve_lp() if game.rake_bb == 0 else payoffs.minimize_regret()
     values, best = payoffs.values(push, call), payoffs.best_values(push, call)

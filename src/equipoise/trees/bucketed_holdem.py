@@ -20,7 +20,6 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import BettingTree, betting_tree
 from equipoise.games.holdem.cards import format_board
-from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
@@ -261,14 +260,18 @@ def build_bucketed_tree(spot: HoldemSpot, assigner: BucketAssigner, *, max_nodes
     streets = [Street(s) for s in range(betting.root.state.street, betting.rules.last_street + 1)]
     for street in streets:
         nodes = [node for node in betting.nodes if node.state.street == street]
-        forests.append(plant_street(nodes, _deal_ratio(spot, street), len(forests), decisions))
+        forest = plant_street(spot, nodes, len(forests), decisions)
+        if street != streets[-1]:
+            forest.flats.scales[:] *= _count_deals(spot, street)
+        forests.append(forest)
     arrays = StreetArrays(
         streets=np.array([forest.fields for forest in forests], np.int32),
         nodes=np.concatenate([nodes for forest in forests for nodes in forest.nodes]),
-        flat_slot=np.concatenate([forest.flats[0].ravel() for forest in forests]),
-        flat_scale=np.concatenate([forest.flats[1] for forest in forests]),
-        fold_slot=np.concatenate([forest.folds[0].ravel() for forest in forests]),
-        fold_scale=np.concatenate([forest.folds[1] for forest in forests]),
+        flat_slot=np.concatenate([forest.flats.slots.ravel() for forest in forests]),
+        flat_scale=np.concatenate([forest.flats.scales.ravel() for forest in forests]),
+        flat_rake=forests[-1].flats.rake if forests[-1].flats.rake.any() else np.zeros(0),
+        fold_slot=np.concatenate([forest.folds.slots.ravel() for forest in forests]),
+        fold_scale=np.concatenate([forest.folds.scales.ravel() for forest in forests]),
     )
     weights = [spot.live_weights(player) for player in (0, 1)]
     hands = np.flatnonzero((weights[0] > 0) | (weights[1] > 0)).astype(np.int32)
@@ -289,13 +292,10 @@ def build_bucketed_tree(spot: HoldemSpot, assigner: BucketAssigner, *, max_nodes
     )
 
 
-def _deal_ratio(spot: HoldemSpot, street: Street) -> float | None:
-    """Returns the chance of what is dealt after a street given two hands, over that given none; None after the last."""
-    if street == spot.betting_rules.last_street:
-        return None
+def _count_deals(spot: HoldemSpot, street: Street) -> int:
+    """Returns how many sets of cards may be dealt after a street when no hand is known."""
     num_left = spot.deck.num_cards - street.num_board_cards
-    num_new = Street(street + 1).num_board_cards - street.num_board_cards
-    return math.comb(num_left, num_new) / math.comb(num_left - 2 * HAND_SIZE, num_new)
+    return math.comb(num_left, Street(street + 1).num_board_cards - street.num_board_cards)
 
 
 def _pad_rows(values: IntArray) -> IntArray:

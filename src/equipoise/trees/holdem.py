@@ -22,6 +22,7 @@ from equipoise.games.holdem.betting import Street, payoffs
 from equipoise.games.holdem.betting_tree import DEALING, BettingNode, BettingTree, NodeKind, betting_tree
 from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.dealing import HAND_SIZE
+from equipoise.games.holdem.isomorphism import CardArray, find_symmetries, relabel_board, suit_permutations
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem import (
     HAND_BYTES,
@@ -41,13 +42,16 @@ from equipoise.trees.holdem_boards import (
     fill_hands,
     first_level,
 )
+from equipoise.trees.holdem_locks import NodeLock, compile_locks
 
 __all__ = [
     "Decision",
+    "End",
     "HoldemPlan",
     "HoldemTree",
     "StreetForest",
     "build_holdem_tree",
+    "make_end",
     "plan_holdem_tree",
     "plant_street",
 ]
@@ -65,6 +69,24 @@ class Decision(NamedTuple):
     street: int  # counted from the root's
     first_cell: int  # within the player's cells of that street
     num_actions: int
+    line: int  # of those that enter the street
+    slots: tuple[int, int]  # of both players where the decision is reached
+
+
+class End(NamedTuple):
+    """Where the betting of a street ends, by player."""
+
+    slots: tuple[int, int]
+    scales: tuple[float, float]  # chips won at a fold, the stake at a showdown, the chance of each next card
+    rake: float = 0.0  # what each player loses to the house at a showdown, in stakes
+
+
+class _Ends(NamedTuple):
+    """All of them as columns, padded to whole packs."""
+
+    slots: IntArray  # [2, T]
+    scales: FloatArray  # [2, T]
+    rake: FloatArray  # [T]
 
 
 class StreetForest(NamedTuple):
@@ -72,8 +94,8 @@ class StreetForest(NamedTuple):
 
     fields: StreetFields
     nodes: tuple[IntArray, IntArray]  # [D, 3] per player
-    flats: tuple[IntArray, FloatArray]  # slots [2, T], scales [T]; T whole packs
-    folds: tuple[IntArray, FloatArray]
+    flats: _Ends
+    folds: _Ends
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +108,7 @@ class HoldemTree:
     boards: tuple[tuple[int, ...], ...]  # cards of each board; the lowest of those that differ by suits' names alone
     hands: tuple[tuple[IntArray, IntArray], ...]  # per board and player: numbers of its hands, in the order of rows
     decisions: dict[int, Decision]  # by index of the betting tree
+    symmetries: CardArray  # [G, 4] relabellings of suits under which boards are merged, the identity first
     pair_weight: float  # sum of the products of weights over hands that share no card
 
     @property
@@ -104,6 +127,22 @@ class HoldemTree:
         except ValueError:
             shown = format_board(board)
             raise ConfigError(f"the tree has no board {shown}: impossible, or it shares that of other suits") from None
+
+    def locate(self, board: Sequence[int]) -> tuple[int, npt.NDArray[np.uint8]]:
+        """Returns the index of the board that stands for a board, and the relabelling `[4]` of suits that leads there.
+
+        A hand `h` on the given board is hand `hand_permutation(relabelling)[h]` on the one that the tree keeps.
+        """
+        root = self.spot.board
+        if set(board[: len(root)]) == set(root):
+            places = {cards: index for index, cards in enumerate(self.boards)}
+            for permutation in self.symmetries:
+                index = places.get(relabel_board(board, permutation, root))
+                if index is not None:
+                    return index, permutation
+        raise ConfigError(
+            f"the tree has no board {format_board(board)}; it begins with {format_board(self.spot.board)}"
+        )
 
     def cells(self, board: int, node: int) -> npt.NDArray[np.int64]:
         """Returns `[H, A]` where tables keep a decision of the betting tree, hands as in `hands[board]`."""
@@ -167,10 +206,11 @@ class HoldemPlan:
                 streets=self.arrays.streets,
                 boards=self.arrays.boards,
                 nodes=np.concatenate([nodes for forest in forests for nodes in forest.nodes]),
-                flat_slot=np.concatenate([forest.flats[0].ravel() for forest in forests]),
-                flat_scale=np.concatenate([forest.flats[1] for forest in forests]),
-                fold_slot=np.concatenate([forest.folds[0].ravel() for forest in forests]),
-                fold_scale=np.concatenate([forest.folds[1] for forest in forests]),
+                flat_slot=np.concatenate([forest.flats.slots.ravel() for forest in forests]),
+                flat_scale=np.concatenate([forest.flats.scales.ravel() for forest in forests]),
+                flat_rake=forests[-1].flats.rake if forests[-1].flats.rake.any() else np.zeros(0),
+                fold_slot=np.concatenate([forest.folds.slots.ravel() for forest in forests]),
+                fold_scale=np.concatenate([forest.folds.scales.ravel() for forest in forests]),
                 cards=found.cards,
                 strength=found.strength,
                 same_hand=found.same_hand,
@@ -181,20 +221,26 @@ class HoldemPlan:
             boards=tuple(tuple(cards) for level in self.levels for cards in level.cards.tolist()),
             hands=hands,
             decisions=self.decisions,
+            symmetries=self.groups.groups[0],
             pair_weight=self.spot.pair_weight(),
         )
 
 
-def build_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes: int = 1_000_000) -> HoldemTree:
+def build_holdem_tree(
+    spot: HoldemSpot, *, locks: Sequence[NodeLock] = (), merges_suits: bool = True, max_nodes: int = 1_000_000
+) -> HoldemTree:
     """Returns a spot laid out for sweeps; arguments as for `plan_holdem_tree`."""
-    return plan_holdem_tree(spot, merges_suits=merges_suits, max_nodes=max_nodes).build()
+    return plan_holdem_tree(spot, locks=locks, merges_suits=merges_suits, max_nodes=max_nodes).build()
 
 
-def plan_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes: int = 1_000_000) -> HoldemPlan:
+def plan_holdem_tree(
+    spot: HoldemSpot, *, locks: Sequence[NodeLock] = (), merges_suits: bool = True, max_nodes: int = 1_000_000
+) -> HoldemPlan:
     """Returns a spot's betting and boards, from which its memory is estimated and its tree built.
 
     Args:
         spot: What is solved.
+        locks: Strategies that a solver will be given; suits that they tell apart are not merged.
         merges_suits: Whether cards that differ only by the names of suits share one board; exact, and less work.
         max_nodes: Refuse menus whose betting has more nodes.
     """
@@ -203,8 +249,9 @@ def plan_holdem_tree(spot: HoldemSpot, *, merges_suits: bool = True, max_nodes: 
     forests: list[StreetForest] = []
     for street in range(betting.root.state.street, betting.rules.last_street + 1):
         nodes = [node for node in betting.nodes if node.state.street == street]
-        forests.append(plant_street(nodes, _next_chance(spot, Street(street)), len(forests), decisions))
-    groups = SuitGroups(spot, merges_suits=merges_suits)
+        forests.append(plant_street(spot, nodes, len(forests), decisions))
+    group = find_symmetries(spot.board, spot.ranges, spot.deck) if merges_suits else suit_permutations(spot.deck)[:1]
+    groups = SuitGroups(spot.deck, compile_locks(spot, betting, locks).keep_symmetries(group))
     levels = [first_level(spot)]
     for forest in forests[1:]:
         _check_growth(spot, forest.fields, levels[-1], groups)
@@ -272,21 +319,22 @@ def _root_reach(spot: HoldemSpot, player: int, numbers: IntArray) -> FloatArray:
 
 
 def plant_street(
-    nodes: Sequence[BettingNode], next_chance: float | None, street: int, decisions: dict[int, Decision]
+    spot: HoldemSpot, nodes: Sequence[BettingNode], street: int, decisions: dict[int, Decision]
 ) -> StreetForest:
     """Returns one street's betting; adds its decisions to `decisions`.
 
     Args:
+        spot: What is solved.
         nodes: Of the street, in pre-order.
-        next_chance: Of each set of cards that may follow the street; None if a showdown does.
         street: Counted from the root's.
         decisions: By index of the betting tree.
     """
+    next_chance = _next_chance(spot, nodes[0].state.street)
     num_lines = sum(node.action == DEALING for node in nodes)
     slots: dict[int, list[int]] = {}
     rows: tuple[list[tuple[int, int, int]], ...] = ([], [])
     num_cells = [0, 0]
-    ends: dict[bool, list[tuple[int, int, float]]] = {True: [], False: []}  # by whether somebody folded
+    ends: dict[bool, list[End]] = {True: [], False: []}  # by whether somebody folded
     num_seen = 0
     for node in nodes:
         if node.action == DEALING:
@@ -294,12 +342,15 @@ def plant_street(
             num_seen += 1
         here = slots[node.index]
         if node.kind is not NodeKind.DECISION:
-            ends[node.kind is NodeKind.FOLD].append((here[0], here[1], _end_scale(node, next_chance)))
+            ends[node.kind is NodeKind.FOLD].append(make_end(spot, node, (here[0], here[1]), next_chance))
             continue
         player, num_actions = node.state.actor, len(node.actions)
         if num_actions > MAX_ACTIONS:
             raise GameTooLargeError(f"a decision may have {MAX_ACTIONS} actions, the menu gives {num_actions}")
-        decisions[node.index] = Decision(player, street, num_cells[player], num_actions)
+        # lines enter in pre-order, so that the last one seen is this node's
+        decisions[node.index] = Decision(
+            player, street, num_cells[player], num_actions, num_seen - 1, (here[0], here[1])
+        )
         rows[player].append((num_cells[player], num_actions, here[player]))
         for action, child in enumerate(node.children):
             slots[child] = list(here)
@@ -313,24 +364,30 @@ def plant_street(
         num_cells_1=num_cells[1],
         num_nodes_0=len(rows[0]),
         num_nodes_1=len(rows[1]),
-        flat_packs=flats[1].size // TILE,
-        fold_packs=folds[1].size // TILE,
+        flat_packs=flats.rake.size // TILE,
+        fold_packs=folds.rake.size // TILE,
     )
     first, second = (np.array(own, np.int32).reshape(-1, 3) for own in rows)
     return StreetForest(fields, (first, second), flats, folds)
 
 
-def _end_scale(node: BettingNode, next_chance: float | None) -> float:
-    """Returns what an end of a street multiplies: chips of player 0, the stake, or the chance of what follows."""
-    if node.kind is NodeKind.STREET_END and next_chance is not None:
-        return next_chance
-    return float(payoffs(node.state, (1, 0))[0])
+def make_end(spot: HoldemSpot, node: BettingNode, slots: tuple[int, int], next_chance: float | None) -> End:
+    """Returns what each player wins at a node that is no decision, or the chance of what is dealt there."""
+    if next_chance is not None and node.kind is NodeKind.STREET_END:
+        return End(slots, (next_chance, next_chance))
+    rake = spot.rake(node.state)
+    won = payoffs(node.state, (1, 0))  # at a showdown: if player 0 wins
+    if node.kind is NodeKind.FOLD:
+        return End(slots, (won[0] - rake * (won[0] > 0), won[1] - rake * (won[1] > 0)))
+    stake = won[0] - rake / 2  # what the winner gets beyond a split, and the loser does not
+    return End(slots, (stake, stake), rake / 2 / stake)
 
 
-def _pad_ends(ends: Sequence[tuple[int, int, float]]) -> tuple[IntArray, FloatArray]:
+def _pad_ends(ends: Sequence[End]) -> _Ends:
     size = -(-len(ends) // TILE) * TILE
-    slots, scales = np.zeros((2, size), np.int32), np.zeros(size)
-    for column, (first, second, scale) in enumerate(ends):
-        slots[:, column] = first, second
-        scales[column] = scale
-    return slots, scales
+    columns = _Ends(np.zeros((2, size), np.int32), np.zeros((2, size)), np.zeros(size))
+    for column, end in enumerate(ends):
+        columns.slots[:, column] = end.slots
+        columns.scales[:, column] = end.scales
+        columns.rake[column] = end.rake
+    return columns

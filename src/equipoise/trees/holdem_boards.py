@@ -16,14 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.cards import Deck
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import (
     CardArray,
     canonical_sets,
     find_stabilizers,
-    find_symmetries,
     hand_permutation,
-    suit_permutations,
 )
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
@@ -42,10 +41,8 @@ LAST_PLACE: Final = np.iinfo(np.uint16).max  # sorts behind every strength and e
 class SuitGroups:
     """The groups of relabellings that boards leave, each once."""
 
-    def __init__(self, spot: HoldemSpot, *, merges_suits: bool) -> None:
-        self.deck = spot.deck
-        everything = suit_permutations(spot.deck)
-        root = find_symmetries(spot.board, spot.ranges, spot.deck) if merges_suits else everything[:1]
+    def __init__(self, deck: Deck, root: CardArray) -> None:
+        self.deck = deck
         self.groups: list[CardArray] = [root]  # the root's first
         self._numbers = {root.tobytes(): 0}
 

@@ -25,6 +25,7 @@ EXPERIMENTS: Final = "thesis section 3.1.4"
 DEFINITIONS: Final = "thesis section 3.1.2"
 NORMAL_HEDGE: Final = "Brown & Sandholm 2019, section NormalHedge for CFR Variants"
 OPTIMISTIC: Final = "Brown & Sandholm 2019, section Optimistic CFR Variants"
+PRECISIONS: Final = ("float32", "float64")
 PUBLISHED_ITERATIONS: Final = 32_768
 MARKS: Final = (100, 316, 1000, 3162, 10_000, PUBLISHED_ITERATIONS)
 SUBGAMES: Final = ("subgame1", "subgame2", "subgame3", "subgame4")  # the first two begin on the turn
@@ -163,6 +164,14 @@ class EndgameConfiguration:
     river_iterations: int = PUBLISHED_ITERATIONS
     threads: int = 0  # 0: one per core
     precision: str = "float32"
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise ConfigError(f"precision must be {' or '.join(PRECISIONS)}, got {self.precision!r}")
+        if min(self.turn_iterations, self.river_iterations) < 1:
+            raise ConfigError(f"iterations must be at least 1, got {min(self.turn_iterations, self.river_iterations)}")
+        if self.threads < 0:
+            raise ConfigError(f"threads must be at least 0, got {self.threads}")
 
     def marks_of(self, subgame: str) -> tuple[int, ...]:
         """Returns the marks within the run of an endgame."""

@@ -33,6 +33,7 @@ __all__ = [
     "hand_permutation",
     "next_cards",
     "permute_cards",
+    "relabel_board",
     "suit_permutations",
 ]
 
@@ -83,6 +84,16 @@ def permute_cards(cards: npt.ArrayLike, permutation: npt.ArrayLike) -> CardArray
     numbers = np.asarray(cards, np.uint8)
     relabelled: CardArray = (numbers & 0xFC) | np.asarray(permutation, np.uint8)[numbers & 3]
     return relabelled
+
+
+def relabel_board(board: Sequence[int], permutation: npt.ArrayLike, root: Sequence[int]) -> tuple[int, ...]:
+    """Returns a board with the suits relabelled of what was dealt since `root`, whose cards stay as they are listed.
+
+    A relabelling that maps the root to itself only changes the order of its cards. A flop comes in ascending order.
+    """
+    dealt = permute_cards(board[len(root) :], permutation).tolist()
+    num_flop = max(3 - len(root), 0)
+    return (*root, *sorted(dealt[:num_flop]), *dealt[num_flop:])
 
 
 def hand_permutation(permutation: Iterable[int], deck: Deck = FULL_DECK) -> npt.NDArray[np.int32]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
-from equipoise.games.holdem.betting import BettingRules, Street
+from equipoise.games.holdem.betting import BettingRules, BettingState, Street
 from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS, RANKS, SUITS, Deck, check_board, parse_board
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import MENUS
@@ -49,6 +49,8 @@ class HoldemSpot:
     max_raises: tuple[int, ...] = ()  # most bets and raises by street, blinds not counted; empty: no cap
     last_street: Street = Street.RIVER  # showdown after its betting
     deck: Deck = FULL_DECK
+    rake_rate: float = 0.0  # share of the pot that the house takes when the hand ends; 0 to 1, 1 excluded
+    rake_cap: float = math.inf  # chips; the most that the house takes
 
     def __post_init__(self) -> None:
         check_board(self.board, self.deck)
@@ -60,6 +62,10 @@ class HoldemSpot:
         check_ranges(self.ranges, self.board, ("of player 0", "of player 1"))
         if self.last_street is Street.PREFLOP:
             raise ConfigError("last_street must be flop, turn or river: two cards make no hand to show")
+        if not 0 <= self.rake_rate < 1:
+            raise ConfigError(f"rake_rate must be at least 0 and below 1, got {self.rake_rate}")
+        if not self.rake_cap >= 0:
+            raise ConfigError(f"rake_cap must be at least 0 chips, got {self.rake_cap}")
         check_menu(self.betting_rules, self.menu)
 
     @property
@@ -81,6 +87,16 @@ class HoldemSpot:
     def live_weights(self, player: int) -> npt.NDArray[np.float64]:
         """Returns `[H]` a range's weights without the hands that the board blocks."""
         return self.ranges[player].without(self.board).weights
+
+    def rake(self, state: BettingState) -> float:
+        """Returns the chips that the house takes where a hand ends: nothing before the flop.
+
+        An uncalled bet goes back before.
+        """
+        if state.street is Street.PREFLOP:
+            return 0.0
+        called = 2 * min(state.committed)
+        return min(self.rake_rate * called, self.rake_cap)
 
     def pair_weight(self) -> float:
         """Returns the sum over pairs of hands that share no card of the product of their weights."""
