@@ -340,6 +340,7 @@ NB_MODULE(_native, module) {
   bind_policy(module);
   bind_history(module);
   bind_holdem(module);
+  bind_holdem_sampling(module);
   bind_public(module);
   bind_sampling(module);
   bind_treeplex(module);

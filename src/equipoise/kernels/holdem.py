@@ -243,7 +243,7 @@ class HoldemKernel:
             check_array(name, values, np.float64, shape)
         check_integer("most actions of a decision", int(arrays.nodes[:, 1].max(initial=0)), 0, MAX_ACTIONS)
         self._one_caller = OneCaller("solver")
-        self._form = _native.HoldemForm(
+        self.form = _native.HoldemForm(
             arrays.boards,
             arrays.cards,
             [array for array, _ in integers.values()],
@@ -277,7 +277,7 @@ class HoldemKernel:
         check_num_threads(num_threads)
         with self._one_caller:
             getattr(_native, f"holdem_iterate_{dtype}")(
-                self._form,
+                self.form,
                 int(rule.policy_map),
                 int(rule.fallback),
                 rule.is_optimistic,
@@ -307,7 +307,7 @@ class HoldemKernel:
         check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = getattr(_native, f"holdem_evaluate_{sums.dtype}")
-        evaluate(self._form, is_best_response, respects_locks, sums, num_threads, *values)
+        evaluate(self.form, is_best_response, respects_locks, sums, num_threads, *values)
         return values
 
     def slot_values(
@@ -339,7 +339,7 @@ class HoldemKernel:
             check_array(f"reach[{player}]", reach[player], np.float64, (num_rows,))
             out.append(np.zeros((num_rows // TILE, fields.num_lines + num_cells, TILE)))
         slots = getattr(_native, f"holdem_slots_{sums.dtype}")
-        slots(self._form, board, line, sums, *reach, num_threads, out[0].reshape(-1), out[1].reshape(-1))
+        slots(self.form, board, line, sums, *reach, num_threads, out[0].reshape(-1), out[1].reshape(-1))
         first, second = (tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1]) for tiles in out)
         return first, second
 

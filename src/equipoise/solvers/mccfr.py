@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,15 @@ from equipoise.solvers.best_response import Evaluation, bind_history_kernel, eva
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
 
-__all__ = ["DiscountKind", "Discounting", "MCCFRConfig", "MCCFRSolver", "Scheme", "lay_out_for_sampling"]
+__all__ = [
+    "DiscountKind",
+    "Discounting",
+    "MCCFRConfig",
+    "MCCFRSolver",
+    "Scheme",
+    "lay_out_for_sampling",
+    "run_periods",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -76,6 +86,47 @@ class MCCFRConfig:
     def __post_init__(self) -> None:
         if not 0 < self.exploration <= 1:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
+
+
+class PeriodicRun(Protocol):
+    """A sampled run whose sums are discounted by periods of nodes touched."""
+
+    config: MCCFRConfig
+    iteration: int
+    period: int  # the one under way, from 1
+
+    @property
+    def nodes_touched(self) -> int:
+        """Returns the nodes visited so far."""
+        ...
+
+    @property
+    def sums(self) -> Sequence[npt.NDArray[np.floating[Any]]]:
+        """Returns the tables that are discounted."""
+        ...
+
+
+def run_periods(run: PeriodicRun, num_iterations: int, sample: Callable[[int, int], int]) -> None:
+    """Advances a run and discounts its sums in place whenever a period ends.
+
+    Args:
+        run: what is advanced.
+        num_iterations: how many iterations.
+        sample: runs at most so many iterations, none of which begins beyond a limit of nodes, and returns how many.
+    """
+    check_integer("num_iterations", num_iterations, 0)
+    discounting = run.config.discounting
+    is_discounted = discounting.kind is not DiscountKind.NONE
+    goal = run.iteration + num_iterations
+    while run.iteration < goal:
+        node_limit = run.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT
+        run.iteration += sample(goal - run.iteration, node_limit)
+        while is_discounted and run.nodes_touched >= run.period * discounting.period_nodes:
+            factor = discounting.factor(run.period)
+            if factor != 1.0:
+                for table in run.sums:
+                    np.multiply(table, factor, out=table)
+            run.period += 1
 
 
 def lay_out_for_sampling(tree: HistoryTree) -> SamplingArrays:
@@ -166,26 +217,20 @@ class MCCFRSolver:
         """Returns the histories visited so far, terminals included."""
         return int(self.tables.nodes_touched[0])
 
+    @property
+    def sums(self) -> tuple[FloatArray, FloatArray]:
+        """Returns the tables that are discounted."""
+        return self.tables.regret_sum, self.tables.strategy_sum
+
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations and discounts the sums whenever a period ends."""
-        check_integer("num_iterations", num_iterations, 0)
-        discounting = self.config.discounting
-        goal = self.iteration + num_iterations
-        while self.iteration < goal:
-            is_discounted = discounting.kind is not DiscountKind.NONE
-            self.iteration += self.sampling.iterate(
-                self.config.scheme,
-                self.tables,
-                goal - self.iteration,
-                exploration=self.config.exploration,
-                node_limit=self.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT,
-            )
-            while is_discounted and self.nodes_touched >= self.period * discounting.period_nodes:
-                factor = discounting.factor(self.period)
-                if factor != 1.0:
-                    self.tables.regret_sum[:] *= factor
-                    self.tables.strategy_sum[:] *= factor
-                self.period += 1
+        run_periods(
+            self,
+            num_iterations,
+            lambda count, node_limit: self.sampling.iterate(
+                self.config.scheme, self.tables, count, exploration=self.config.exploration, node_limit=node_limit
+            ),
+        )
 
     def average_strategy(self) -> FloatArray:
         """Returns `[Q]` the average strategy, the one that converges."""

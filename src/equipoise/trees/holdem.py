@@ -43,7 +43,18 @@ from equipoise.trees.holdem_boards import (
 )
 from equipoise.trees.holdem_locks import NodeLock, compile_locks
 
-__all__ = ["CellTable", "Decision", "HoldemPlan", "HoldemTree", "build_holdem_tree", "plan_holdem_tree"]
+__all__ = [
+    "CellTable",
+    "Decision",
+    "End",
+    "HoldemPlan",
+    "HoldemTree",
+    "StreetForest",
+    "build_holdem_tree",
+    "make_end",
+    "plan_holdem_tree",
+    "plant_street",
+]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -70,7 +81,7 @@ class Decision(NamedTuple):
     slots: tuple[int, int]  # of both players where the decision is reached
 
 
-class _End(NamedTuple):
+class End(NamedTuple):
     """Where the betting of a street ends, by player."""
 
     slots: tuple[int, int]
@@ -86,7 +97,7 @@ class _Ends(NamedTuple):
     rake: FloatArray  # [T]
 
 
-class _StreetForest(NamedTuple):
+class StreetForest(NamedTuple):
     """The betting of one street: all lines that enter it."""
 
     fields: StreetFields
@@ -182,7 +193,7 @@ class HoldemPlan:
     betting: BettingTree
     arrays: HoldemShape
     decisions: dict[int, Decision]
-    forests: tuple[_StreetForest, ...]
+    forests: tuple[StreetForest, ...]
     levels: tuple[BoardLevel, ...]
     groups: SuitGroups
 
@@ -244,10 +255,10 @@ def plan_holdem_tree(
     """
     betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
     decisions: dict[int, Decision] = {}
-    forests: list[_StreetForest] = []
+    forests: list[StreetForest] = []
     for street in range(betting.root.state.street, betting.rules.last_street + 1):
         nodes = [node for node in betting.nodes if node.state.street == street]
-        forests.append(_plant(spot, nodes, len(forests), decisions))
+        forests.append(plant_street(spot, nodes, len(forests), decisions))
     group = find_symmetries(spot.board, spot.ranges, spot.deck) if merges_suits else suit_permutations(spot.deck)[:1]
     groups = SuitGroups(spot.deck, compile_locks(spot, betting, locks).keep_symmetries(group))
     levels = [first_level(spot)]
@@ -316,9 +327,9 @@ def _root_reach(spot: HoldemSpot, player: int, numbers: IntArray) -> FloatArray:
     return reach
 
 
-def _plant(
+def plant_street(
     spot: HoldemSpot, nodes: Sequence[BettingNode], street: int, decisions: dict[int, Decision]
-) -> _StreetForest:
+) -> StreetForest:
     """Returns one street's betting; adds its decisions to `decisions`.
 
     Args:
@@ -332,7 +343,7 @@ def _plant(
     slots: dict[int, list[int]] = {}
     rows: tuple[list[tuple[int, int, int]], ...] = ([], [])
     num_cells = [0, 0]
-    ends: dict[bool, list[_End]] = {True: [], False: []}  # by whether somebody folded
+    ends: dict[bool, list[End]] = {True: [], False: []}  # by whether somebody folded
     num_seen = 0
     for node in nodes:
         if node.action == DEALING:
@@ -340,7 +351,7 @@ def _plant(
             num_seen += 1
         here = slots[node.index]
         if node.kind is not NodeKind.DECISION:
-            ends[node.kind is NodeKind.FOLD].append(_make_end(spot, node, (here[0], here[1]), next_chance))
+            ends[node.kind is NodeKind.FOLD].append(make_end(spot, node, (here[0], here[1]), next_chance))
             continue
         player, num_actions = node.state.actor, len(node.actions)
         if num_actions > MAX_ACTIONS:
@@ -366,21 +377,22 @@ def _plant(
         fold_packs=folds.rake.size // TILE,
     )
     first, second = (np.array(own, np.int32).reshape(-1, 3) for own in rows)
-    return _StreetForest(fields, (first, second), flats, folds)
+    return StreetForest(fields, (first, second), flats, folds)
 
 
-def _make_end(spot: HoldemSpot, node: BettingNode, slots: tuple[int, int], next_chance: float | None) -> _End:
+def make_end(spot: HoldemSpot, node: BettingNode, slots: tuple[int, int], next_chance: float | None) -> End:
+    """Returns what each player wins at a node that is no decision, or the chance of what is dealt there."""
     if next_chance is not None and node.kind is NodeKind.STREET_END:
-        return _End(slots, (next_chance, next_chance))
+        return End(slots, (next_chance, next_chance))
     rake = spot.rake(node.state)
     won = payoffs(node.state, (1, 0))  # at a showdown: if player 0 wins
     if node.kind is NodeKind.FOLD:
-        return _End(slots, (won[0] - rake * (won[0] > 0), won[1] - rake * (won[1] > 0)))
+        return End(slots, (won[0] - rake * (won[0] > 0), won[1] - rake * (won[1] > 0)))
     stake = won[0] - rake / 2  # what the winner gets beyond a split, and the loser does not
-    return _End(slots, (stake, stake), rake / 2 / stake)
+    return End(slots, (stake, stake), rake / 2 / stake)
 
 
-def _pad_ends(ends: Sequence[_End]) -> _Ends:
+def _pad_ends(ends: Sequence[End]) -> _Ends:
     size = -(-len(ends) // TILE) * TILE
     columns = _Ends(np.zeros((2, size), np.int32), np.zeros((2, size)), np.zeros(size))
     for column, end in enumerate(ends):

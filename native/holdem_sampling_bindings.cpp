@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Monte Carlo CFR on hold'em trees and on runouts in the native module.
+#include "holdem_sampling.hpp"
+
+#include "holdem_bindings.hpp"
+
+namespace equipoise {
+
+namespace {
+
+using Longs = Array<const std::int64_t>;
+
+// Runs `work` with the sample that words and counter hold, and stores what it became.
+template <typename Work>
+auto with_sample(MutableWords& words, MutableWords& counter, Work&& work) {
+  HoldemSample sample{{{words.data()[0], words.data()[1], words.data()[2], words.data()[3]}},
+                      static_cast<std::int64_t>(counter.data()[0])};
+  const auto result = work(sample);
+  std::copy_n(sample.random.state, 4, words.data());
+  counter.data()[0] = static_cast<std::uint64_t>(sample.nodes_touched);
+  return result;
+}
+
+struct BoundBetting {
+  BettingForm form;
+  std::vector<Ints> ints;  // nodes, children, child_row
+  std::vector<Doubles> doubles;
+  Longs first_row;
+
+  BoundBetting(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays, Longs first_rows)
+      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)), first_row(first_rows) {
+    static_assert(sizeof(BettingStep) == 4 * sizeof(std::int32_t));
+    form.nodes = reinterpret_cast<const BettingStep*>(ints[0].data());
+    form.children = ints[1].data();
+    form.child_row = ints[2].data();
+    form.scale[0] = doubles[0].data();
+    form.scale[1] = form.scale[0] + doubles[0].shape(1);
+    form.rake = doubles[1].data();
+    form.cumulative[0] = doubles[2].data();
+    form.cumulative[1] = doubles[3].data();
+    form.first_row = first_row.data();
+  }
+};
+
+template <typename Real>
+void bind_tree_sampling(nb::module_& module) {
+  module.def("holdem_sample_public", [](const BoundHoldemForm& bound, std::int64_t nodes_per_sweep,
+                                        std::int64_t num_iterations, std::int64_t node_limit, Array<Real> regret_sum,
+                                        Array<Real> strategy_sum, MutableWords words, MutableWords counter) {
+    nb::gil_scoped_release release;
+    const FlushSubnormals flush;
+    PublicSampler<Real> sampler(bound.form, nodes_per_sweep, regret_sum.data(), strategy_sum.data());
+    return with_sample(words, counter, [&](HoldemSample& sample) {
+      return sample_holdem(sampler, sample, num_iterations, node_limit);
+    });
+  });
+  module.def("holdem_sweep_public", [](const BoundHoldemForm& bound, Longs boards, int player, Array<Real> regret_sum,
+                                       Array<Real> strategy_sum) {
+    nb::gil_scoped_release release;
+    const FlushSubnormals flush;
+    PublicSampler<Real> sampler(bound.form, 0, regret_sum.data(), strategy_sum.data());
+    HoldemSample sample{};
+    sampler.sweep(boards.data(), player, sample);
+  });
+  module.def("holdem_sample_external", [](const BoundHoldemForm& bound, const BoundBetting& betting,
+                                          std::int64_t num_iterations, std::int64_t node_limit, Array<Real> regret_sum,
+                                          Array<Real> strategy_sum, MutableWords words, MutableWords counter) {
+    nb::gil_scoped_release release;
+    ExternalSampler<Real> sampler(bound.form, betting.form, regret_sum.data(), strategy_sum.data());
+    return with_sample(words, counter, [&](HoldemSample& sample) {
+      return sample_holdem(sampler, sample, num_iterations, node_limit);
+    });
+  });
+}
+
+// The betting of streets, and the memory of sweeps over runouts.
+struct BoundRunoutForm {
+  std::vector<Ints> ints;
+  std::vector<Doubles> doubles;
+  Doubles rake;
+  std::vector<HoldemStreet> streets;
+  RunoutSweep<float> narrow;
+  RunoutSweep<double> wide;
+
+  BoundRunoutForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays, Doubles showdown_rake)
+      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)), rake(showdown_rake),
+        streets(view_streets(ints, doubles, rake)),
+        narrow(streets.data(), static_cast<std::int32_t>(streets.size())),
+        wide(streets.data(), static_cast<std::int32_t>(streets.size())) {}
+
+  template <typename Real>
+  RunoutSweep<Real>& sweep() {
+    if constexpr (sizeof(Real) == sizeof(float)) {
+      return narrow;
+    } else {
+      return wide;
+    }
+  }
+};
+
+// Both players' hands are the same: all that the board leaves.
+struct BoundRunout {
+  std::vector<RunoutBoard> boards;
+  std::vector<Cards> cards;
+  std::vector<Ints> ints;  // by street: strength, same hand, parent row, table rows of both players
+
+  BoundRunout(const std::vector<std::int32_t>& num_hands, std::vector<Cards> hand_cards, std::vector<Ints> int_arrays,
+              const std::vector<std::int64_t>& first_cells, const std::vector<std::int64_t>& table_rows)
+      : boards(num_hands.size()), cards(std::move(hand_cards)), ints(std::move(int_arrays)) {
+    for (std::size_t s = 0; s < boards.size(); ++s) {
+      const Ints* const arrays = ints.data() + 5 * s;
+      for (std::size_t player = 0; player < 2; ++player) {
+        boards[s].sides[player] = {{num_hands[s], cards[s].data(), arrays[0].data(), arrays[1].data()},
+                                   arrays[2].data(),
+                                   arrays[3 + player].data(),
+                                   nullptr,
+                                   first_cells[2 * s + player],
+                                   table_rows[2 * s + player]};
+      }
+    }
+  }
+};
+
+template <typename Real>
+RunoutTask<Real> make_task(RunoutPurpose purpose, int player, const Array<const Real>& first_sums,
+                           const Array<const Real>& second_sums, const Doubles& first_reach,
+                           const Doubles& second_reach) {
+  RunoutTask<Real> task;
+  task.purpose = purpose;
+  task.player = player;
+  task.sums[0] = first_sums.data();
+  task.sums[1] = second_sums.data();
+  task.root_reach[0] = first_reach.data();
+  task.root_reach[1] = second_reach.data();
+  return task;
+}
+
+template <typename Real>
+void bind_runouts(nb::module_& module) {
+  using Sums = Array<const Real>;
+  module.def("runout_update", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first, Sums second,
+                                 Doubles first_reach, Doubles second_reach, Doubles own_weight, Array<Real> regret_sum,
+                                 Array<Real> strategy_sum) {
+    nb::gil_scoped_release release;
+    const FlushSubnormals flush;
+    auto task = make_task<Real>(RunoutPurpose::update, player, first, second, first_reach, second_reach);
+    task.own_weight = own_weight.data();
+    task.regret_sum = regret_sum.data();
+    task.strategy_sum = strategy_sum.data();
+    form.sweep<Real>().run(runout.boards.data(), task);
+  });
+  module.def("runout_values", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first, Sums second,
+                                 Doubles first_reach, Doubles second_reach, MutableDoubles out) {
+    nb::gil_scoped_release release;
+    const FlushSubnormals flush;
+    auto task = make_task<Real>(RunoutPurpose::expected_value, player, first, second, first_reach, second_reach);
+    task.root_value = out.data();
+    form.sweep<Real>().run(runout.boards.data(), task);
+  });
+  module.def("runout_collect", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first, Sums second,
+                                  Doubles first_reach, Doubles second_reach, Doubles own_weight,
+                                  const std::vector<MutableDoubles>& flat_sums,
+                                  const std::vector<MutableDoubles>& fold_sums) {
+    std::vector<double*> flats, folds;
+    for (const auto& sums : flat_sums) flats.push_back(sums.data());
+    for (const auto& sums : fold_sums) folds.push_back(sums.data());
+    nb::gil_scoped_release release;
+    const FlushSubnormals flush;
+    auto task = make_task<Real>(RunoutPurpose::collect, player, first, second, first_reach, second_reach);
+    task.own_weight = own_weight.data();
+    task.flat_sum = flats.data();
+    task.fold_sum = folds.data();
+    form.sweep<Real>().run(runout.boards.data(), task);
+  });
+}
+
+}  // namespace
+
+void bind_holdem_sampling(nb::module_& module) {
+  nb::class_<BoundBetting>(module, "HoldemBetting").def(nb::init<std::vector<Ints>, std::vector<Doubles>, Longs>());
+  nb::class_<BoundRunoutForm>(module, "RunoutForm")
+      .def(nb::init<std::vector<Ints>, std::vector<Doubles>, Doubles>())
+      .def("num_bytes", [](const BoundRunoutForm& form) { return form.narrow.num_bytes() + form.wide.num_bytes(); });
+  nb::class_<BoundRunout>(module, "Runout")
+      .def(nb::init<std::vector<std::int32_t>, std::vector<Cards>, std::vector<Ints>, std::vector<std::int64_t>,
+                    std::vector<std::int64_t>>());
+  bind_tree_sampling<float>(module);
+  bind_tree_sampling<double>(module);
+  bind_runouts<float>(module);
+  bind_runouts<double>(module);
+  module.def("draw_cards", [](MutableWords words, Array<std::uint8_t> cards, int count) {
+    Random random{{words.data()[0], words.data()[1], words.data()[2], words.data()[3]}};
+    draw_cards(random, cards.data(), static_cast<int>(cards.size()), count);
+    std::copy_n(random.state, 4, words.data());
+  });
+}
+
+}  // namespace equipoise

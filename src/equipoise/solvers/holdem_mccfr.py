@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Monte Carlo CFR over hold'em trees: the tables of `HoldemSolver`, the schemes and periods of `MCCFRSolver`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.core.memory import check_memory
+from equipoise.games.holdem.betting_tree import NodeKind
+from equipoise.kernels.holdem import BoardFields, HoldemKernel
+from equipoise.kernels.holdem_sampling import BettingArrays, HoldemSamplingKernel, HoldemSamplingTables, SampledArray
+from equipoise.kernels.sampling import Scheme
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.holdem import evaluate_holdem
+from equipoise.solvers.mccfr import MCCFRConfig, run_periods
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
+from equipoise.trees.holdem import HoldemTree, make_end
+
+__all__ = ["HoldemMCCFRSolver", "check_table_dtype", "lay_out_betting", "make_sampling_tables"]
+
+FloatArray = npt.NDArray[np.float64]
+
+FOLD, SHOWDOWN, DEAL = 2, 3, 4  # kinds of betting nodes beside the two players
+KINDS = {NodeKind.FOLD: FOLD, NodeKind.SHOWDOWN: SHOWDOWN, NodeKind.STREET_END: DEAL}
+
+
+def lay_out_betting(tree: HoldemTree) -> BettingArrays:
+    """Returns the arrays of a tree that single deals walk."""
+    nodes: list[tuple[int, int, int, int]] = []
+    children: list[int] = []
+    scale, rake = np.zeros((2, len(tree.betting.nodes))), np.zeros(len(tree.betting.nodes))
+    for node in tree.betting.nodes:
+        decision = tree.decisions.get(node.index)
+        kind, first_cell = (decision.player, decision.first_cell) if decision else (KINDS[node.kind], 0)
+        nodes.append((kind, first_cell, len(children), len(node.children)))
+        children += node.children
+        if node.kind in (NodeKind.FOLD, NodeKind.SHOWDOWN):
+            end = make_end(tree.spot, node, (0, 0), None)
+            scale[:, node.index], rake[node.index] = end.scales, end.rake
+    first_row, child_row = _invert_parent_rows(tree)
+    return BettingArrays(
+        nodes=np.array(nodes, np.int32),
+        children=np.array(children, np.int32),
+        scale=scale,
+        rake=rake,
+        first_row=first_row,
+        child_row=child_row,
+    )
+
+
+def _invert_parent_rows(tree: HoldemTree) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Returns where each board keeps its rows by those of the board above, and these rows."""
+    arrays = tree.arrays
+    fields = [BoardFields(*row) for row in arrays.boards.tolist()]
+    parts: list[npt.NDArray[np.int32]] = []
+    first_row = np.full((len(fields), 2), -1, np.int64)
+    size = 0
+    for above in fields:
+        for board in range(above.first_child, above.first_child + above.num_children):
+            here = fields[board]
+            hands = ((here.first_hand_0, here.num_hands_0), (here.first_hand_1, here.num_hands_1))
+            for player, ((first, count), num_above) in enumerate(
+                zip(hands, (above.num_hands_0, above.num_hands_1), strict=True)
+            ):
+                rows = np.full(num_above, -1, np.int32)
+                rows[arrays.parent_row[first : first + count]] = np.arange(count)
+                first_row[board, player] = size
+                size += num_above
+                parts.append(rows)
+    return first_row, np.concatenate(parts) if parts else np.zeros(0, np.int32)
+
+
+def check_table_dtype(dtype: npt.DTypeLike) -> None:
+    """Raises `ConfigError` unless sampled tables can have this dtype: one update is lost in 16 bits."""
+    if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ConfigError(f"dtype must be float32 or float64 for sampling, got {np.dtype(dtype)}")
+
+
+def make_sampling_tables(num_cells: int, dtype: npt.DTypeLike, rng: np.random.Generator) -> HoldemSamplingTables:
+    """Returns the tables of a run that has not begun."""
+    return HoldemSamplingTables(
+        regret_sum=np.zeros(num_cells, dtype),
+        strategy_sum=np.zeros(num_cells, dtype),
+        random_words=rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True),
+        nodes_touched=np.zeros(1, np.uint64),
+    )
+
+
+class HoldemMCCFRSolver:
+    """A run of Monte Carlo CFR on a hold'em tree, on one thread; an iteration updates both players once.
+
+    Public chance sampling draws the board cards of each player's sweep and takes all hands through them. External
+    sampling draws a whole deal for each traversal, the traverser's own hand included (the standard form), and the
+    opponent's actions; it updates one row of each decision. Nodes touched are betting nodes, ends included: of the
+    boards drawn, whatever the number of hands, in the one scheme; of the one deal, and the deal itself, in the other.
+
+    Paper: see `HoldemSamplingKernel`; Brown 2020, thesis sections 2.3.6 and 3.1.5 [B20] for discounting by periods.
+    Symbols: as in `MCCFRSolver`.
+    Departs from the paper: averages are kept by external sampling at the opponent's decisions, which are met with its
+        own reach, and by public chance sampling at the player's, times own reach.
+    Checked by: tests/solvers/test_holdem_mccfr.py, tests/kernels/test_holdem_sampling.py.
+    """
+
+    def __init__(
+        self,
+        tree: HoldemTree,
+        config: MCCFRConfig | None = None,
+        *,
+        rng: np.random.Generator,
+        dtype: npt.DTypeLike = np.float64,
+    ) -> None:
+        self.tree = tree
+        self.config = config or MCCFRConfig()
+        check_table_dtype(dtype)
+        if self.config.scheme not in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE):
+            name = self.config.scheme.name.lower().replace("_", " ")
+            raise ConfigError(f"hold'em trees are sampled by external or public chance sampling, got {name} sampling")
+        if self.config.scheme is Scheme.EXTERNAL:
+            _check_deals(tree)
+        check_memory(tree.arrays.num_bytes + 2 * tree.arrays.num_cells * np.dtype(dtype).itemsize, "the spot")
+        self.iteration = 0
+        self.period = 1  # of nodes touched, the one under way
+        self.kernel = HoldemKernel(tree.arrays)
+        self.sampling = HoldemSamplingKernel(self.kernel, lay_out_betting(tree))
+        self.tables = make_sampling_tables(tree.arrays.num_cells, dtype, rng)
+
+    @property
+    def nodes_touched(self) -> int:
+        """Returns the betting nodes visited so far, ends included."""
+        return int(self.tables.nodes_touched[0])
+
+    @property
+    def sums(self) -> tuple[SampledArray, SampledArray]:
+        """Returns the tables that are discounted."""
+        return self.tables.regret_sum, self.tables.strategy_sum
+
+    def iterate(self, num_iterations: int) -> None:
+        """Runs iterations and discounts the sums whenever a period ends."""
+        run_periods(
+            self,
+            num_iterations,
+            lambda count, node_limit: self.sampling.iterate(
+                self.config.scheme, self.tables, count, node_limit=node_limit
+            ),
+        )
+
+    def evaluate(self) -> Evaluation:
+        """Returns the exact quality of the average strategy, in chips per hand given the spot."""
+        return evaluate_holdem(self.tree, self.tables.strategy_sum, kernel=self.kernel)
+
+    def average_strategy(self, node: int = 0, board: int = 0) -> FloatArray:
+        """Returns `[H, A]` the average strategy of `tree.hands[board]` at a decision of the betting tree."""
+        return self.tree.normalize(self.tables.strategy_sum, board, node)
+
+    def state(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Returns the arrays from which the run goes on to the bit."""
+        return {
+            **name_tables(self.tables),
+            "iteration": np.array(self.iteration),
+            "period": np.array(self.period),
+        }
+
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites the run with a saved state of the same tree, configuration and dtype."""
+        iteration, period = read_count(state, "iteration"), read_count(state, "period")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration, self.period = iteration, period
+
+
+def _check_deals(tree: HoldemTree) -> None:
+    if (tree.arrays.boards[1:, BoardFields._fields.index("num_images")] > 1).any():
+        raise ConfigError(
+            "external sampling deals cards one by one and this tree shares boards between suits; "
+            "build it with merges_suits=False, or sample public chance"
+        )
