@@ -178,7 +178,7 @@ class RunoutSweep {
     rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector lines[kPackSize];
       for (int i = 0; i < kPackSize; ++i) lines[i] = load_pack<Real>(from + start + row[i] * stride);
-      transpose<Real>(lines);
+      transpose(lines);
       const int count = std::min(kPackSize, streets_[s].num_lines - pack * kPackSize);
       for (int i = 0; i < count; ++i) reach_[pack * kPackSize + i].pack = lines[i];
     });
@@ -204,7 +204,7 @@ class RunoutSweep {
       for (std::int64_t cell = 0; cell < num_cells; cell += kPackSize) {
         Vector rows[kPackSize];
         for (int i = 0; i < kPackSize; ++i) rows[i] = strategy_[cell + i].pack;
-        transpose<Real>(rows);
+        transpose(rows);
         for (int i = 0; i < kPackSize; ++i) store_pack<Real>(out.data() + (first + i) * stride + cell, rows[i]);
       }
     }
@@ -215,7 +215,7 @@ class RunoutSweep {
     Vector total{};
     for (std::int32_t a = 0; a < node.num_actions; ++a) {
       const Vector sums = load_pack<Real>(tile + (node.first_cell + a) * kPackSize);
-      strategy[a].pack = sums > Real{0} ? sums : Vector{};
+      strategy[a].pack = choose(sums > Real{0}, sums, Vector{});
       total += strategy[a].pack;
     }
     const Vector inverse = Real{1} / total;
@@ -223,7 +223,7 @@ class RunoutSweep {
     // totals too small to be normal count as none: their inverse is infinite
     const auto is_matched = total >= std::numeric_limits<Real>::min();
     for (std::int32_t a = 0; a < node.num_actions; ++a) {
-      strategy[a].pack = is_matched ? strategy[a].pack * inverse : share;
+      strategy[a].pack = choose(is_matched, strategy[a].pack * inverse, share);
     }
   }
 
@@ -238,7 +238,7 @@ class RunoutSweep {
     for (std::int64_t cell = 0; cell < num_cells; cell += kPackSize) {
       Vector cells[kPackSize];
       for (int i = 0; i < kPackSize; ++i) cells[i] = load_pack<Real>(row[i] + cell);
-      transpose<Real>(cells);
+      transpose(cells);
       for (int i = 0; i < kPackSize; ++i) strategy_[cell + i].pack = cells[i];
     }
     Box* const actions = reach_.data() + street.num_lines;
@@ -257,7 +257,7 @@ class RunoutSweep {
     rows.for_packs([&](std::int32_t pack, std::int64_t start, std::int64_t stride) {
       Vector columns[kPackSize];
       for (int i = 0; i < kPackSize; ++i) columns[i] = reach_[slot[pack * kPackSize + i]].pack;
-      transpose<Real>(columns);
+      transpose(columns);
       Real* const to = out + start + tile * kPackSize * stride;
       for (int i = 0; i < kPackSize; ++i) store_pack<Real>(to + i * stride, columns[i]);
     });
@@ -330,7 +330,7 @@ class RunoutSweep {
       for (int i = 0; i < kPackSize; ++i) {
         columns[i] = load_pack<Real>(from + start + side.orbit(valid_hand(side, tile * kPackSize + i)) * stride);
       }
-      transpose<Real>(columns);
+      transpose(columns);
       const std::int32_t* const slot = ends.slot[player] + pack * kPackSize;
       const double* const scale = ends.scale[player] + pack * kPackSize;
       for (int i = 0; i < kPackSize; ++i) value_[slot[i]].pack += columns[i] * static_cast<Real>(scale[i]);
@@ -378,7 +378,7 @@ class RunoutSweep {
       for (std::int64_t cell = 0; cell < num_cells; cell += kPackSize) {
         Vector rows[kPackSize];
         for (int i = 0; i < kPackSize; ++i) rows[i] = cell + i < num_cells ? from[cell + i].pack : Vector{};
-        transpose<Real>(rows);
+        transpose(rows);
         for (int i = 0; i < count; ++i) {
           Real* const to = out + side.row(tile * kPackSize + i) * stride + cell;
           store_pack<Real>(to, load_pack<Real>(to) + rows[i]);
@@ -397,7 +397,7 @@ class RunoutSweep {
         for (std::int64_t cell = 0; cell < num_cells; cell += kPackSize) {
           Vector cells[kPackSize];
           for (int i = 0; i < kPackSize; ++i) cells[i] = load_pack<Real>(from + (first + i) * stride + cell);
-          transpose<Real>(cells);
+          transpose(cells);
           Real* const to = table + side.first_cell + first * num_cells + cell * kPackSize;
           const std::int64_t count = std::min<std::int64_t>(kPackSize, num_cells - cell);
           for (std::int64_t i = 0; i < count; ++i) {
@@ -427,7 +427,7 @@ class RunoutSweep {
             const std::int32_t line = pack * kPackSize + i;
             lines[i] = line < streets_[s].num_lines ? value_[line].pack * weight : Vector{};
           }
-          transpose<Real>(lines);
+          transpose(lines);
           const std::int32_t* const row = side.parent_row + tile * kPackSize;
           for (int i = 0; i < count; ++i) store_pack<Real>(out + start + row[i] * stride, lines[i]);
         });
