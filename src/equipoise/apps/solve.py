@@ -39,6 +39,7 @@ from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.provenance import find_commit
 from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
+from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import is_at_most, run
 from equipoise.solvers.saved_run import RunConfig, SavedRun
@@ -68,7 +69,9 @@ class GameOptions:
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    threads: Annotated[int | None, typer.Option(min=1, help="Size of the team (default 1).", show_default=False)] = None
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default 1).", show_default=False)
+    ] = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
