@@ -296,7 +296,12 @@ def test_usage_errors_have_exit_code_2(equipoise, arguments):
 
 @pytest.mark.parametrize(
     ("arguments", "given"),
-    [(["-n", "x"], "got 'x'"), (["--threads", "0"], "got '0'"), (["--seconds", "1,5"], "got '1,5'")],
+    [
+        (["-n", "x"], "got 'x'"),
+        (["--threads", "0"], "got '0'"),
+        (["--threads", "257"], "got '257'"),
+        (["--seconds", "1,5"], "got '1,5'"),
+    ],
     ids=" ".join,
 )
 def test_usage_errors_say_what_was_given(equipoise, arguments, given):
@@ -603,6 +608,15 @@ def test_compare_draws_and_tabulates(equipoise):
     assert os.path.getsize("c.png") > 10_000
     text = equipoise("compare", "kuhn", "--rules", "cfr,dcfr", "-n", 50).out
     assert "dcfr" in text
+
+
+def test_compare_tells_what_it_found_before_a_method_that_cannot_do_the_game(equipoise):
+    command = ("compare", "kuhn", "--rules", "cfr,public-chance,dcfr", "-n", 5, "--plot", "c.png", "--json")
+    outcome = equipoise(*command)
+    assert outcome.code == 2
+    assert [row["rule"] for row in outcome.json["rows"]] == ["cfr"]
+    assert os.path.exists("c.png")
+    assert "error: public-chance sampling needs chance that everybody sees" in outcome.err
 
 
 def test_compare_stops_at_a_thousand_by_default(equipoise):

@@ -29,12 +29,13 @@ BAD_PARAMETERS = [
     ("leduc", {"ranks": 1}, "ranks must be between 2 and 52, got 1"),
     ("leduc", {"ranks": 2, "suits": 1}, "ranks x suits must be at least 3 cards, got 2"),
     ("leduc", {"merge_suits": "maybe"}, "merge_suits must be true or false, got 'maybe'"),
-    ("leduc", {"first_sizes": "4,2"}, "first_sizes must be positive and ascending, got '4,2'"),
-    ("leduc", {"second_sizes": ()}, "second_sizes must be positive and ascending, got ''"),
+    ("leduc", {"first_sizes": "4,2"}, "first_sizes must be positive, finite and ascending, got '4,2'"),
+    ("leduc", {"second_sizes": ()}, "second_sizes must be positive, finite and ascending, got ''"),
     ("leduc", {"first_sizes": "0.3"}, "amounts of chips must be multiples of 1/64, got 0.3"),
     ("leduc", {"first_sizes": "a"}, "first_sizes must be a list of numbers such as 1,2, got 'a'"),
     ("leduc", {"ante": "nan"}, "ante must be a number, got 'nan'"),
     ("leduc", {"ante": 0}, "ante must be at least 0.015625, got 0"),
+    ("leduc", {"ante": "inf"}, "ante must be finite, got inf"),
     ("leduc", {"stack": 1}, "stack must be above the ante of 1, got 1"),
     ("leduc", {"sizing": "pot"}, "sizing=pot needs a finite stack, got inf"),
     ("liars_dice", {"faces": 1}, "faces must be between 2 and 9, got 1"),
@@ -43,7 +44,7 @@ BAD_PARAMETERS = [
     ("matrix", {"payoffs": "1e308,1"}, "payoffs of matrix must lie between -1e+100 and 1e+100, got -1e+308"),
     ("coin_toss", {"sell_heads": "1e200"}, "payoffs of coin_toss must lie between -1e+100 and 1e+100, got -1e+200"),
     ("matrix", {"payoffs": "inf"}, "payoffs must be finite, got 'inf'"),
-    ("matrix", {"column_payoffs": "1"}, "column_payoffs must be a 2x2 table like payoffs"),
+    ("matrix", {"column_payoffs": "1"}, "column_payoffs must be a 2x2 table like payoffs, got '1'"),
     ("matrix", {"row_names": "a,a"}, "row_names must be 2 different words, got 'a,a'"),
     ("phantom_tic_tac_toe", {"line": 4}, "line must be 0 or between 2 and 3, got 4"),
     ("tic_tac_toe", {"rows": 1}, "rows must be between 2 and 8, got 1"),
@@ -70,6 +71,16 @@ def test_unknown_game_offers_the_nearest_names():
 def test_malformed_text_is_refused(text):
     with pytest.raises(ParseError, match=r"a game is written name\(key=value,...\), got 'leduc"):
         parse_game(text)
+
+
+def test_parameter_given_twice_in_a_label_is_refused():
+    with pytest.raises(ParseError, match="parameter 'ranks' is given twice in 'leduc"):
+        parse_game("leduc(ranks=4,ranks=3)")
+
+
+def test_gap_in_a_list_is_refused_in_a_label_as_elsewhere():
+    with pytest.raises(ConfigError, match="payoffs must be a table of numbers such as 1,2;3,4, got '1,,2;3,4'"):
+        parse_game("matrix(payoffs=1,,2;3,4)")
 
 
 @pytest.mark.parametrize("name", game_names())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from equipoise.apps.display import (
@@ -26,7 +27,7 @@ from equipoise.apps.plots import check_plot_path, plot_convergence
 from equipoise.apps.preparation import GrownTree, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.solve_options import GameOptions, Updates
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, EquipoiseError
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
 from equipoise.games.base import Game
@@ -69,38 +70,59 @@ def compare(options: CompareOptions) -> None:
     configs = _parse_configs(game, options)
     stopping = _stopping(options)
     curves: dict[str, list[Progress]] = {}
+    failure: EquipoiseError | None = None
     grown = grow_tree(game, options.form, max_histories=options.max_histories, console=console)
     if grown.why is not None and stopping.target is not None:
         raise ConfigError(f"--target needs an exploitability; {grown.why}")
     with SignalFlag() as flag:
-        for name, config in configs.items():
-            is_exact = find_method(config.method).is_exact
-            flag.is_immediate = is_exact
-            try:
-                prepared = prepare(grown, config, console=console)
-                with SolveDisplay(console, f"{game.spec.name} · {name}") as display:
-                    for record in run(
-                        prepared.solver,
-                        iterations=1 if is_exact else stopping.iterations,
-                        target=stopping.target,
-                        seconds=stopping.seconds,
-                        is_interrupted=flag,
-                    ):
-                        curves.setdefault(name, []).append(record)
-                        display.update(record)
-            except Stopped:
-                if not (is_exact and curves):  # else there is something to tell
-                    raise
-            if flag():
-                break
+        try:
+            _run_all(game, grown, configs, stopping, flag, console, curves)
+        except EquipoiseError as error:
+            if not curves:
+                raise
+            failure = error  # what the others found is told first
         flag.is_immediate = False
         _report(options, game, grown, configs, curves)
         if options.plot is not None:
             plot_convergence(curves, options.plot, title=format_game(game), target=stopping.target)
             console.print(f"curves in {options.plot}")
+    if failure is not None:
+        raise failure
     if flag():
         console.print(f"interrupted after {len(curves)} of {len(configs)}", style="yellow")
         raise typer.Exit(flag.exit_code)
+
+
+def _run_all(
+    game: Game[Any],
+    grown: GrownTree,
+    configs: dict[str, RunConfig],
+    stopping: Stopping,
+    flag: SignalFlag,
+    console: Console,
+    curves: dict[str, list[Progress]],
+) -> None:
+    """Adds the records of each configuration to `curves`, until all are done or a signal came."""
+    for name, config in configs.items():
+        is_exact = find_method(config.method).is_exact
+        flag.is_immediate = is_exact
+        try:
+            prepared = prepare(grown, config, console=console)
+            with SolveDisplay(console, f"{game.spec.name} · {name}") as display:
+                for record in run(
+                    prepared.solver,
+                    iterations=1 if is_exact else stopping.iterations,
+                    target=stopping.target,
+                    seconds=stopping.seconds,
+                    is_interrupted=flag,
+                ):
+                    curves.setdefault(name, []).append(record)
+                    display.update(record)
+        except Stopped:
+            if not (is_exact and curves):  # else there is something to tell
+                raise
+        if flag():
+            break
 
 
 def _report(

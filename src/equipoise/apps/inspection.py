@@ -28,6 +28,7 @@ from equipoise.core.files import write_atomically
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
 from equipoise.games.registry import make_game, parse_game
+from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
 from equipoise.solvers.playouts import sample_figures, strategy_policy
@@ -102,7 +103,7 @@ class EvaluateOptions:
 
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    threads: Annotated[int, typer.Option(min=1, help="Size of the team.")] = 1
+    threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Size of the team.")] = 1
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 

@@ -12,6 +12,7 @@ import typer
 
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
 from equipoise.apps.parse import rule_names
+from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.solve import Form
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
@@ -41,7 +42,9 @@ class MachineOptions:
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    threads: Annotated[int | None, typer.Option(min=1, help="Size of the team (default 1).", show_default=False)] = None
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default 1).", show_default=False)
+    ] = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,15 +27,18 @@ __all__ = ["StrPath", "check_writable", "describe_os_error", "format_bytes", "lo
 
 StrPath = str | os.PathLike[str]
 
+FARTHEST_BYTES: Final = 1e17  # beyond, only the order of magnitude is read
 LONGEST_NAME: Final = 200  # bytes of a file's name that names beside it repeat; systems take 255
 
 
 def format_bytes(count: float) -> str:
     """Returns a number of bytes with the unit that people read.
 
-    >>> format_bytes(950), format_bytes(1_500_000), format_bytes(2.25e9)
-    ('950 B', '1.5 MB', '2.2 GB')
+    >>> format_bytes(950), format_bytes(1_500_000), format_bytes(2.25e9), format_bytes(6.2e38)
+    ('950 B', '1.5 MB', '2.2 GB', '6.2e+26 TB')
     """
+    if count >= FARTHEST_BYTES:
+        return f"{count / 1e12:.2g} TB"
     for size, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= size:
             return f"{count / size:,.1f} {unit}"

@@ -226,7 +226,9 @@ class Leduc:
             raise ConfigError(f"ranks x suits must be at least 3 cards, got {self.ranks * self.suits}")
         for name, sizes in (("first_sizes", self.first_sizes), ("second_sizes", self.second_sizes)):
             if not sizes or sizes[0] <= 0 or sizes[-1] == math.inf or any(a >= b for a, b in itertools.pairwise(sizes)):
-                raise ConfigError(f"{name} must be positive and ascending, got {format_value(sizes)!r}")
+                raise ConfigError(f"{name} must be positive, finite and ascending, got {format_value(sizes)!r}")
+        if self.ante == math.inf:
+            raise ConfigError("ante must be finite, got inf")
         if self.stack <= self.ante:
             raise ConfigError(
                 f"stack must be above the ante of {format_value(self.ante)}, got {format_value(self.stack)}"

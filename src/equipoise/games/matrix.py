@@ -59,7 +59,10 @@ class Matrix:
         if self.column_payoffs:
             _check_table("column_payoffs", self.column_payoffs)
             if (len(self.column_payoffs), len(self.column_payoffs[0])) != (num_rows, num_columns):
-                raise ConfigError(f"column_payoffs must be a {num_rows}x{num_columns} table like payoffs")
+                raise ConfigError(
+                    f"column_payoffs must be a {num_rows}x{num_columns} table like payoffs, "
+                    f"got {format_value(self.column_payoffs)!r}"
+                )
         other = self.column_payoffs or tuple(tuple(0.0 - value for value in row) for row in self.payoffs)
         names = (
             _check_names("row_names", self.row_names, num_rows) or _count("r", num_rows),

@@ -105,10 +105,12 @@ def _parse_parameters(inside: str, text: str) -> dict[str, str]:
     """Returns keys and values; a piece without `=` belongs to the value before it: lists need no quotes."""
     values: dict[str, str] = {}
     key = ""
-    for piece in filter(None, inside.split(",")):
+    for piece in inside.split(",") if inside.strip() else ():
         before, equals, after = piece.partition("=")
         if equals:
             key = before.strip()
+            if key in values:
+                raise ParseError(f"parameter {key!r} is given twice in {text!r}")
             values[key] = after
         elif key:
             values[key] += f",{piece}"

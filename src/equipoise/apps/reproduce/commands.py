@@ -74,7 +74,7 @@ def reproduce(options: ReproduceOptions) -> None:
 
 
 def _list_studies(options: ReproduceOptions) -> None:
-    if options.full or options.out is not None:
+    if options.full or options.param or options.out is not None or options.data is not None:
         raise ConfigError(f"name a study to run: {', '.join(STUDIES)}")
     rows: list[dict[str, Any]] = [
         {

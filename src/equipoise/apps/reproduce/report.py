@@ -16,7 +16,7 @@ from equipoise.apps.display import format_duration, format_small
 from equipoise.apps.plots import plot_panels
 from equipoise.apps.reproduce.study import Study, StudyResult, Verdict
 from equipoise.core.errors import CheckpointError
-from equipoise.core.files import check_writable, write_atomically
+from equipoise.core.files import check_writable, describe_os_error, write_atomically
 
 __all__ = ["check_output_directory", "print_result", "write_result"]
 
@@ -35,8 +35,10 @@ def check_output_directory(directory: Path, study: str) -> None:
     """Makes the directory and raises unless a study's files can be written there; called before measuring."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise CheckpointError(f"cannot write to {directory}: it is a file, expected a directory") from None
     except OSError as error:
-        raise CheckpointError(f"cannot write to {directory}: {error.strerror}") from None
+        raise CheckpointError(f"cannot write to {directory}: {describe_os_error(error)}") from None
     for suffix in SUFFIXES:
         check_writable(directory / f"{study}{suffix}")
 
