@@ -219,3 +219,29 @@ def test_importing_the_package_loads_nothing_heavy():
     program = "import sys, equipoise; print(any(m in sys.modules for m in ('numpy', 'scipy', 'matplotlib', 'rich')))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("kuhn",), r"game must be a Game such as Kuhn\(\) or make_game\('kuhn'\), got 'kuhn'"),
+        ((equipoise.make_game("kuhn"), "dcfr"), r"rule must be a rule such as DCFR\(\), got 'dcfr'"),
+    ],
+)
+def test_names_in_place_of_values_are_refused(arguments, said):
+    with pytest.raises(ConfigError, match=said):
+        equipoise.solve(*arguments)
+
+
+def test_unknown_form_is_refused():
+    with pytest.raises(ConfigError, match="form must be history, vector, game, got 'tree'"):
+        equipoise.solve(equipoise.make_game("kuhn"), form="tree")
+
+
+@pytest.mark.parametrize("form", ["history", "vector"])
+def test_threads_reach_the_solver(form):
+    game = equipoise.make_game("leduc")
+    one, two = (equipoise.solve(game, iterations=5, form=form, num_threads=n) for n in (1, 2))
+    assert one.exploitability == pytest.approx(two.exploitability, rel=1e-6)
+    with pytest.raises(ConfigError, match="num_threads"):
+        equipoise.solve(game, iterations=5, form=form, num_threads=0)

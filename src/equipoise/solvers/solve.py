@@ -129,6 +129,7 @@ def solve(
     form: Form = Form.HISTORY,
     make_solver: Callable[[HistoryTree], TreeSolver] | None = None,
     max_histories: int = DEFAULT_MAX_HISTORIES,
+    num_threads: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Solution:
     """Returns an approximate equilibrium of a game, with its exact exploitability.
@@ -142,6 +143,7 @@ def solve(
         form: what CFR sweeps; `Form.VECTOR` is faster where public states hold many private ones, for two players.
         make_solver: builds another solver on the history tree, in place of full-width CFR with alternating updates.
         max_histories: a larger game is refused with `GameTooLargeError`.
+        num_threads: size of the team of full-width CFR.
         on_progress: called with each record.
 
     >>> from equipoise.games.kuhn import Kuhn
@@ -149,6 +151,7 @@ def solve(
     >>> abs(solution.game_value + 1 / 18) < 2e-3
     True
     """
+    _check_arguments(game, rule, form)
     stopping = Stopping.from_options(game.spec.utility_range, iterations=iterations, target=target, seconds=seconds)
     tree: HistoryTree | PublicTree
     solver: TreeSolver
@@ -158,10 +161,10 @@ def solve(
         if make_solver is not None:
             raise ConfigError("make_solver builds on the history tree, got form vector")
         tree = load_or_build_public_tree(game, max_histories=max_histories)
-        solver = CFRSolver(tree, rule or DCFR())
+        solver = CFRSolver(tree, rule or DCFR(), num_threads=num_threads)
     else:
         tree = load_or_build_history_tree(game, max_histories=max_histories)
-        solver = make_solver(tree) if make_solver else CFRSolver(tree, rule or DCFR())
+        solver = make_solver(tree) if make_solver else CFRSolver(tree, rule or DCFR(), num_threads=num_threads)
     records = []
     for record in run(solver, iterations=stopping.iterations, target=stopping.target, seconds=stopping.seconds):
         records.append(record)
@@ -173,3 +176,13 @@ def solve(
         progress=tuple(records),
         stopped_by=stopping.reason(records[-1]) or StopReason.INTERRUPTED,
     )
+
+
+def _check_arguments(game: Any, rule: Any, form: Any) -> None:
+    """Raises `ConfigError` for what notebooks are likely to pass instead: names."""
+    if not hasattr(game, "spec"):
+        raise ConfigError(f"game must be a Game such as Kuhn() or make_game('kuhn'), got {game!r}")
+    if rule is not None and not isinstance(rule, Rule):
+        raise ConfigError(f"rule must be a rule such as DCFR(), got {rule!r}")
+    if form not in set(Form):
+        raise ConfigError(f"form must be {', '.join(Form)}, got {form!r}")
