@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -15,6 +17,14 @@ def _no_cache():
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("EQUIPOISE_CACHE", "off")
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _heard_signals():
+    """Lets processes of tests hear signals that whoever runs the tests ignores (nohup, jobs in the background)."""
+    for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, heard)
 
 
 @pytest.fixture
