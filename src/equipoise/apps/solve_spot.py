@@ -22,10 +22,11 @@ from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.core.files import describe_os_error, format_bytes
 from equipoise.core.memory import check_memory
 from equipoise.core.progress import Progress
+from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import format_board, format_deck
 from equipoise.games.holdem.menu_notation import format_menu, parse_menu
 from equipoise.games.holdem.ranges import format_range
-from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
+from equipoise.games.holdem.spot import parse_endgame
 from equipoise.games.holdem.spot_file import SpotFile, format_locks, load_spot
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.kernels.holdem import BoardFields, StreetFields
@@ -109,7 +110,7 @@ class _SpotJob(Job):
     ) -> None:
         self.file, self.tree, self._sizes = file, solver.tree, sizes
         super().__init__(
-            name=_name_spot(file.spot),
+            name=file.spot.name,
             config=config,
             solver=solver,
             stopping=stopping,
@@ -173,12 +174,12 @@ class _SpotJob(Job):
         spot = self.file.spot
         shares = self._pot_shares(quality)
         values = [
-            f"{name} {share:.4g} chips of the pot ({100 * share / spot.pot:.1f}%), net {format_utility(value)}"
+            f"{name} {share:.4g} chips of the pot ({100 * share / spot.root_pot:.1f}%), net {format_utility(value)}"
             for name, share, value in zip(("oop", "ip"), shares, quality.values, strict=True)
         ]
-        stacks = " and ".join(f"{stack:,}" for stack in sorted(set(spot.stacks)))
+        stacks = " and ".join(f"{stack:,}" for stack in sorted(set(spot.behind)))
         return {
-            "spot": f"{self.name}, pot {spot.pot:,}, {stacks} behind, big blind {spot.big_blind:,}",
+            "spot": f"{self.name}, pot {spot.root_pot:,}, {stacks} behind, big blind {spot.big_blind:,}",
             "menu": format_menu(spot.menu),
             "exploitability": Text(self.format_exploitability(quality.exploitability), style="bold"),
             "nash_conv": f"{format_small(quality.nash_conv)} chips",
@@ -187,11 +188,11 @@ class _SpotJob(Job):
 
     def _in_units(self, chips: float) -> tuple[float, float]:
         """Returns chips per hand as percent of the pot and in mbb."""
-        return 100 * chips / self.file.spot.pot, 1000 * chips / self.file.spot.big_blind
+        return 100 * chips / self.file.spot.root_pot, 1000 * chips / self.file.spot.big_blind
 
     def _pot_shares(self, quality: Evaluation) -> tuple[float, ...]:
         """Returns the chips of the pot that each player takes in the end, on average."""
-        return tuple(value + self.file.spot.pot / 2 for value in quality.values)
+        return tuple(value + paid for value, paid in zip(quality.values, self.file.spot.paid, strict=True))
 
 
 def _refuse_game_options(options: SolveOptions) -> None:
@@ -254,15 +255,20 @@ def _make_config(file: SpotFile, options: SolveOptions, saved: SavedSpot | None)
 def _spot_parameters(file: SpotFile) -> dict[str, str]:
     """Returns all that decides what is solved, as text."""
     spot = file.spot
+    rules = spot.betting_rules
     return {
         "board": format_board(spot.board),
-        "pot": str(spot.pot),
+        "pot": str(spot.root_pot),
         "stacks": ",".join(map(str, spot.stacks)),
         "big_blind": str(spot.big_blind),
         "deck": format_deck(spot.deck),
         "menu": format_menu(spot.menu),
         "oop": format_range(spot.ranges[0]),
         "ip": format_range(spot.ranges[1]),
+        **({} if spot.board else {"small_blind": str(rules.small_blind), "ante": str(rules.ante)}),
+        **({"bet_sizes": ",".join(map(str, spot.bet_sizes))} if spot.bet_sizes else {}),
+        **({"max_raises": ",".join(map(str, spot.max_raises))} if spot.max_raises else {}),
+        **({"last_street": rules.last_street.name.lower()} if rules.last_street is not Street.RIVER else {}),
         **({"rake": f"{spot.rake_rate},{spot.rake_cap}"} if spot.rake_rate else {}),
         **({"locks": format_locks(file.locks)} if file.locks else {}),
     }
@@ -287,14 +293,10 @@ def _format_amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else format_small(value)
 
 
-def _name_spot(spot: HoldemSpot) -> str:
-    return f"{spot.betting_rules.first_street.name.lower()} {format_board(spot.board)}"
-
-
 def _describe_plan(plan: HoldemPlan) -> str:
     root, num_boards = BoardFields(*plan.arrays.boards[0].tolist()), len(plan.arrays.boards)
     return (
-        f"{_name_spot(plan.spot)}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
+        f"{plan.spot.name}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
         f"{len(plan.betting.nodes):,} betting nodes, {num_boards:,} board{'s' * (num_boards > 1)}"
     )
 
