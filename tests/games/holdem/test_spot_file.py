@@ -75,6 +75,7 @@ def test_stacks_may_differ_and_decks_be_short():
             "50%; merge: 9%; river: 75%; river oop: 33%; river ip cap: 1; river ip donk: none",
         ),
         ('menu = {ip = "50%", oop = {sizes = "33%", donk = "none"}}', "ip: 50%; oop: 33%; oop donk: none"),
+        ('menu = {sizes = "a", limp = "none"}', "push_fold"),
         ('menu = "libratus"', "libratus"),
     ],
 )

@@ -21,7 +21,7 @@ from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_board, format_deck, parse_board, parse_deck
 from equipoise.games.holdem.line_notation import find_action, parse_decision
-from equipoise.games.holdem.menu_notation import COUNT, FORCE, MENUS, MERGE, STREETS, format_menu, parse_menu
+from equipoise.games.holdem.menu_notation import MENUS, SETTINGS, STREETS, format_menu, parse_menu
 from equipoise.games.holdem.menus import POSITIONS, Menu
 from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
@@ -299,7 +299,7 @@ def _flatten(table: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple
     """Yields the words that lead to each value of a table of tables."""
     known = {SIZES, DONK, CAP}
     if not above:
-        known |= {*STREETS, MERGE, FORCE, COUNT}
+        known |= {*STREETS, *SETTINGS}
     if not above or above[-1] in STREETS:
         known |= {*POSITIONS}
     _check_keys(table, known, ".".join(above))
