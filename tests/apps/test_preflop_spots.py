@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from equipoise.apps.solve_push_fold import find_stakes
 from equipoise.core import memory
 from equipoise.games.holdem.spot_file import load_spot
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.holdem_file import SavedSpot
+from equipoise.solvers.push_fold import PushFold
 from equipoise.trees.holdem import build_holdem_tree
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spots"
@@ -193,3 +195,68 @@ def test_the_small_example_is_solved_to_its_target(tmp_path):
     result = json.loads(done.stdout)
     assert result["exploitability_percent_of_pot"] <= 1
     assert result["values"][0] > 0  # the big blind is ahead: 24 cards and short stacks leave position little
+
+
+PUSH_FOLD = (EXAMPLES / "push_fold.toml").read_text() + 'deck = "small"\n'
+
+
+def test_the_push_or_fold_example_is_ten_big_blinds_of_the_full_deck():
+    assert find_stakes(load_spot(EXAMPLES / "push_fold.toml")) == PushFold(stack_bb=10.0)
+
+
+def test_push_or_fold_is_solved_exactly(tmp_path):
+    (tmp_path / "push_fold.toml").write_text(PUSH_FOLD)
+    done = run(tmp_path, "solve", "push_fold.toml", "--json", EQUIPOISE_CACHE="off")
+    assert done.returncode == 0
+    result = json.loads(done.stdout)
+    chart = json.loads(
+        run(tmp_path, "pushfold", "--deck", "small", "--stack", 10, "--json", EQUIPOISE_CACHE="off").stdout
+    )
+    assert result["chart"] == chart
+    assert (result["method"], result["stopped_by"]) == ("push_fold", "solved")
+    small_blind, big_blind = chart["values_bb"]
+    assert result["values"] == pytest.approx([2 * big_blind, 2 * small_blind])
+    assert result["pot_shares"] == pytest.approx([2 * big_blind + 2, 2 * small_blind + 1])
+    assert result["exploitability_mbb"] <= 0.001
+    assert result["parameters"]["menu"] == "a; limp: none"
+
+
+def test_push_or_fold_is_shown_as_two_grids(tmp_path):
+    (tmp_path / "push_fold.toml").write_text(PUSH_FOLD)
+    done = run(tmp_path, "solve", "push_fold.toml", EQUIPOISE_CACHE="off")
+    assert done.returncode == 0
+    assert done.stderr == "preflop: push or fold with 10 big blinds, solved exactly\n"
+    assert done.stdout.count("AKs") == 2
+    assert re.search(r" p +push [\d.]+% +f +fold [\d.]+%", done.stdout)
+    assert re.search(r"\noop [\d.]+ chips of the pot \([\d.]+%\), net [+-].*\nip ", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--out", "x.eq"], "has no run to keep: leave out --out; --json writes the chart"),
+        (["--plot", "x.png"], "leave out --plot"),
+        (["-n", "10"], "push or fold, which is solved exactly: leave out iterations"),
+        (["--rule", "cfr+"], "leave out rule"),
+    ],
+)
+def test_an_exact_chart_has_no_run(equipoise, tmp_path, arguments, message):
+    (tmp_path / "push_fold.toml").write_text(PUSH_FOLD)
+    outcome = equipoise("solve", "push_fold.toml", *arguments)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert os.listdir(tmp_path) == ["push_fold.toml"]
+
+
+def test_push_or_fold_with_chosen_ranges_or_locks_needs_a_tree(equipoise, tmp_path):
+    (tmp_path / "push_fold.toml").write_text(
+        PUSH_FOLD.replace('"small"', '"tiny"') + '[ranges]\noop = "AA"\nip = "KK"\n'
+    )
+    outcome = equipoise("solve", "push_fold.toml", "-n", 3, "--target", "100 chips", "--json")
+    assert outcome.code == 0
+    assert (outcome.json["method"], outcome.json["form"]) == ("cfr", "board")
+    lock = '[[locks]]\nline = ""\nplay = {all-in = 1.0}\n'
+    (tmp_path / "push_fold.toml").write_text(PUSH_FOLD.replace('"small"', '"tiny"') + lock)
+    outcome = equipoise("solve", "push_fold.toml", "-n", 3, "--target", "100 chips", "--out", "x.eq", "--json")
+    assert outcome.code == 0
+    assert equipoise("show", "x.eq", "--json").json["frequencies"] == pytest.approx([0, 1])
