@@ -237,7 +237,7 @@ def test_a_saved_spot_is_evaluated(folder):
     ("arguments", "message"),
     [
         (["show", "turn.eq", "--node", "bet 70%"], "none of the actions at the root: check, bet 50%, all-in"),
-        (["show", "turn.eq", "--node", "check, check"], "it is a street end; add the next card, as in [7h]"),
+        (["show", "turn.eq", "--node", "check, check"], "it is a street end; add the river, as in [7h]"),
         (["show", "turn.eq", "--player", "1"], "player 1 does not act at"),
         (["show", "turn.eq", "--out", "x"], "--out needs a format"),
         (["solve", "turn.toml", "--out", "turn.eq"], "turn.eq exists: give --resume"),

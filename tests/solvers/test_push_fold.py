@@ -11,6 +11,7 @@ from equipoise.games.holdem.betting import (
     FOLD,
     BettingRules,
     Stage,
+    Street,
     apply_action,
     initial_betting,
     next_street,
@@ -21,9 +22,12 @@ from equipoise.games.holdem.cards import DECKS, FULL_DECK, Deck
 from equipoise.games.holdem.class_showdowns import load_or_build_class_showdowns
 from equipoise.games.holdem.equity import compute_equity
 from equipoise.games.holdem.hands import hands_of
-from equipoise.games.holdem.menu_notation import MENUS
-from equipoise.games.holdem.ranges import Range
-from equipoise.solvers.push_fold import PushFold, solve_push_fold
+from equipoise.games.holdem.menu_notation import MENUS, parse_menu
+from equipoise.games.holdem.ranges import Range, parse_range
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.push_fold import PushFold, find_push_fold, solve_push_fold
+from equipoise.trees.holdem import build_holdem_tree
 
 SMALL, TINY = DECKS["small"], DECKS["tiny"]
 
@@ -46,6 +50,49 @@ def all_in_payoffs(ante_chips, *actions, strengths=()):
         state = next_street(rules, state)
     big_blind, small_blind = payoffs(state, strengths)
     return small_blind / 100, big_blind / 100
+
+
+def push_fold_spot(**changes):
+    fields = {"stacks": (20, 24), "big_blind": 4, "small_blind": 1, "ante": 1, "menu": MENUS["push_fold"], "deck": TINY}
+    fields |= changes
+    everything = Range.random(fields["deck"])
+    return HoldemSpot(board=(), **{"ranges": (everything, everything), **fields})
+
+
+@pytest.mark.parametrize("changes", [{}, {"rake_rate": 0.1, "rake_cap": 3.0}], ids=["no rake", "rake"])
+def test_the_tree_of_the_same_spot_agrees(changes):
+    """On ten cards every board fits a tree, which knows nothing of classes of hands or of tables of showdowns."""
+    spot = push_fold_spot(**changes)
+    chart = solve_push_fold(find_push_fold(spot), showdowns=showdowns_of(TINY))
+    solver = HoldemSolver(build_holdem_tree(spot), dtype=np.float64)
+    solver.iterate(400)
+    found = solver.evaluate()
+    assert found.exploitability < 2e-3
+    small_blind, big_blind = (spot.big_blind * value for value in chart.values_bb)
+    assert found.values == pytest.approx([big_blind, small_blind], abs=4e-3)
+
+
+def test_the_stakes_of_a_spot_in_big_blinds():
+    game = find_push_fold(push_fold_spot(rake_rate=0.1, rake_cap=3.0))
+    assert (game.stack_bb, game.small_blind_bb, game.ante_bb, game.deck) == (5, 0.25, 0.25, TINY)
+    assert (game.rake, game.rake_cap_bb) == (0.1, 0.75)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"menu": parse_menu("a")},  # with limps
+        {"menu": parse_menu("3x, a / a; limp: none")},
+        {"menu": parse_menu("preflop: 2x; preflop cap: 1; flop: none; turn: none; river: none; limp: none")},
+        {"ranges": (parse_range("AA", TINY), parse_range("random", TINY))},
+        {"last_street": Street.FLOP},
+        {"stacks": (20, 5)},  # the small blind can only call
+        {"small_blind": 4},  # nothing to fold to
+        {"bet_sizes": (4,), "max_raises": (1,)},
+    ],
+)
+def test_other_spots_are_not_push_or_fold(changes):
+    assert find_push_fold(push_fold_spot(**changes)) is None
 
 
 @pytest.mark.parametrize("ante_bb", [0.0, 0.25])

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.console import Console
 
 from equipoise.apps.display import format_small, make_console
 from equipoise.apps.grid import render_grid
@@ -23,7 +24,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.ranges import format_range
 from equipoise.solvers.push_fold import PushFold, PushFoldChart, solve_push_fold
 
-__all__ = ["PushFoldOptions", "push_fold"]
+__all__ = ["PushFoldOptions", "describe_chart", "make_chart", "print_chart", "push_fold"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +59,23 @@ def push_fold(options: PushFoldOptions) -> None:
         rake_cap_bb=math.inf if options.rake_cap is None else options.rake_cap,
         deck=parse_deck(options.deck),
     )
-    with TaskDisplay(make_console(is_quiet=options.quiet), "showdowns") as display:
-        chart = solve_push_fold(game, on_progress=lambda fraction: display.update(fraction, "counting"))
+    chart = make_chart(game, make_console(is_quiet=options.quiet))
     if options.json:
-        write_json(_as_record(chart))
+        write_json(describe_chart(chart))
     elif options.csv:
         typer.echo(_as_csv(chart), nl=False)
     else:
-        _print_chart(chart)
+        print_chart(chart)
 
 
-def _as_record(chart: PushFoldChart) -> dict[str, Any]:
+def make_chart(game: PushFold, console: Console) -> PushFoldChart:
+    """Returns the solution of a game; says how far the showdowns are if they must be counted."""
+    with TaskDisplay(console, "showdowns") as display:
+        return solve_push_fold(game, on_progress=lambda fraction: display.update(fraction, "counting"))
+
+
+def describe_chart(chart: PushFoldChart) -> dict[str, Any]:
+    """Returns a chart under the documented keys, all in big blinds."""
     game, hands = chart.game, hands_of(chart.game.deck)
     dealt = np.flatnonzero(hands.class_sizes)
     return {
@@ -102,7 +109,8 @@ def _as_csv(chart: PushFoldChart) -> str:
     return buffer.getvalue()
 
 
-def _print_chart(chart: PushFoldChart) -> None:
+def print_chart(chart: PushFoldChart) -> None:
+    """Prints the squares of both players and what the hand is worth to them."""
     game = chart.game
     output = make_console(is_stderr=False)
     extras = [f", ante {game.ante_bb:g}"] * (game.ante_bb > 0) + [f", rake {game.rake_bb:g}"] * (game.rake_bb > 0)

@@ -78,8 +78,9 @@ class SpotReport:
         """Returns the place, how often each action is taken, and a grid or a table of hands."""
         view, stacks = self.view, self.betting.nodes[self.line.node].state.stacks
         worth = f", worth {self.own.value:.4g}" if self.is_valued else ""
+        where = f"on {format_board(view.board)}" if view.board else "before the flop"
         place = (
-            f"{self.label}\n{self.place or 'root'}: {POSITIONS[view.actor]} acts on {format_board(view.board)}, "
+            f"{self.label}\n{self.place or 'root'}: {POSITIONS[view.actor]} acts {where}, "
             f"{view.pot:,} in the pot{worth}, {min(stacks):,} behind\n"
         )
         if has_grid:
@@ -162,10 +163,9 @@ def _label(stored: StoredSpot) -> str:
     share = (
         ""
         if last.exploitability is None
-        else f", exploitable by {100 * last.exploitability / spot.pot:.3g}% of the pot"
+        else f", exploitable by {100 * last.exploitability / spot.root_pot:.3g}% of the pot"
     )
-    street = spot.betting_rules.first_street.name.lower()
-    return f"{street} {format_board(spot.board)}, pot {spot.pot:,}, after {last.iteration:,} iterations{share}"
+    return f"{spot.name}, pot {spot.root_pot:,}, after {last.iteration:,} iterations{share}"
 
 
 def _describe_file(stored: StoredSpot) -> dict[str, Any]:

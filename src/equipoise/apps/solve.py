@@ -19,7 +19,8 @@ from equipoise.apps.plots import check_plot_path
 from equipoise.apps.preparation import GrownTree, PreparedRun, grow_tree, prepare
 from equipoise.apps.session import Job, JobSizes, Quality, check_resumable, run_job
 from equipoise.apps.solve_options import SolveOptions, Updates
-from equipoise.apps.solve_spot import is_spot, prepare_spot
+from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
+from equipoise.apps.solve_spot import is_spot, prepare_spot, read_spot
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, lock
@@ -44,7 +45,12 @@ def solve(options: SolveOptions) -> None:
         saved = _open_outputs(options, console)
         if is_spot(options):
             _refuse_other_kind(options, saved, SavedSpot)
-            job = prepare_spot(options, saved if isinstance(saved, SavedSpot) else None, console)
+            file = read_spot(options)
+            stakes = find_stakes(file)
+            if stakes is not None:
+                solve_push_fold_spot(file, stakes, options, console)
+                return
+            job = prepare_spot(file, options, saved if isinstance(saved, SavedSpot) else None, console)
         else:
             _refuse_other_kind(options, saved, SavedRun)
             job = _prepare_game(options, saved if isinstance(saved, SavedRun) else None, console)

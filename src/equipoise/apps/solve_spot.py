@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,8 +22,10 @@ from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.core.files import describe_os_error, format_bytes
 from equipoise.core.memory import check_memory
 from equipoise.core.progress import Progress
+from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import format_board, format_deck
 from equipoise.games.holdem.menu_notation import format_menu, parse_menu
+from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.ranges import format_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
 from equipoise.games.holdem.spot_file import SpotFile, format_locks, load_spot
@@ -36,7 +38,16 @@ from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
 from equipoise.trees.holdem import HoldemPlan, HoldemTree, plan_holdem_tree
 
-__all__ = ["is_spot", "prepare_spot"]
+__all__ = [
+    "describe_units",
+    "find_target",
+    "format_chips",
+    "format_shares",
+    "is_spot",
+    "prepare_spot",
+    "read_spot",
+    "spot_parameters",
+]
 
 SPOT_SUFFIX: Final = ".toml"
 SPOT_VERSION: Final = 1  # of what a spot means
@@ -55,10 +66,8 @@ def is_spot(options: SolveOptions) -> bool:
     return options.endgame is not None or (options.game is not None and options.game.endswith(SPOT_SUFFIX))
 
 
-def prepare_spot(options: SolveOptions, saved: SavedSpot | None, console: Console) -> Job:
+def prepare_spot(file: SpotFile, options: SolveOptions, saved: SavedSpot | None, console: Console) -> Job:
     """Returns the run that the options ask for, after saying its sizes and refusing what does not fit."""
-    _refuse_game_options(options)
-    file = _read_spot(options)
     config = _make_config(file, options, saved)
     if saved is not None:
         check_resumable(options, saved.config, config, console)
@@ -109,7 +118,7 @@ class _SpotJob(Job):
     ) -> None:
         self.file, self.tree, self._sizes = file, solver.tree, sizes
         super().__init__(
-            name=_name_spot(file.spot),
+            name=file.spot.name,
             config=config,
             solver=solver,
             stopping=stopping,
@@ -138,11 +147,7 @@ class _SpotJob(Job):
 
     def format_exploitability(self, value: float | None) -> str:
         """Returns an exploitability in chips, percent of the pot and mbb."""
-        if value is None:
-            return super().format_exploitability(value)
-        percent, mbb = self._in_units(value)
-        chips, share, thousandths = map(_format_amount, (value, percent, mbb))
-        return f"{chips} chips ({share}% of the pot, {thousandths} mbb)"
+        return super().format_exploitability(value) if value is None else format_chips(self.file.spot, value)
 
     def estimate_time(self, record: Progress) -> str | None:
         """Returns what a record says of the time that the run will take, None if nothing yet."""
@@ -156,12 +161,9 @@ class _SpotJob(Job):
     def describe(self, quality: Quality) -> dict[str, Any]:
         """Returns the result's own keys."""
         assert isinstance(quality, Evaluation)
-        percent, mbb = self._in_units(quality.exploitability)
         rate = self.records[-1].iterations_per_second
         return {
-            "exploitability_percent_of_pot": percent,
-            "exploitability_mbb": mbb,
-            "pot_shares": list(self._pot_shares(quality)),
+            **describe_units(self.file.spot, quality.exploitability, quality.values),
             "ms_per_iteration": 1e3 / rate if rate else None,
             "num_boards": len(self.tree.boards),
             "num_public_states": self.tree.num_public_states,
@@ -171,27 +173,45 @@ class _SpotJob(Job):
         """Returns rows of the summary for people: what was solved, and how good it is."""
         assert isinstance(quality, Evaluation)
         spot = self.file.spot
-        shares = self._pot_shares(quality)
-        values = [
-            f"{name} {share:.4g} chips of the pot ({100 * share / spot.pot:.1f}%), net {format_utility(value)}"
-            for name, share, value in zip(("oop", "ip"), shares, quality.values, strict=True)
-        ]
-        stacks = " and ".join(f"{stack:,}" for stack in sorted(set(spot.stacks)))
+        stacks = " and ".join(f"{stack:,}" for stack in sorted(set(spot.behind)))
         return {
-            "spot": f"{self.name}, pot {spot.pot:,}, {stacks} behind, big blind {spot.big_blind:,}",
+            "spot": f"{self.name}, pot {spot.root_pot:,}, {stacks} behind, big blind {spot.big_blind:,}",
             "menu": format_menu(spot.menu),
             "exploitability": Text(self.format_exploitability(quality.exploitability), style="bold"),
             "nash_conv": f"{format_small(quality.nash_conv)} chips",
-            "values": "\n".join(values),
+            "values": format_shares(spot, quality.values),
         }
 
-    def _in_units(self, chips: float) -> tuple[float, float]:
-        """Returns chips per hand as percent of the pot and in mbb."""
-        return 100 * chips / self.file.spot.pot, 1000 * chips / self.file.spot.big_blind
 
-    def _pot_shares(self, quality: Evaluation) -> tuple[float, ...]:
-        """Returns the chips of the pot that each player takes in the end, on average."""
-        return tuple(value + self.file.spot.pot / 2 for value in quality.values)
+def describe_units(spot: HoldemSpot, exploitability: float, values: Sequence[float]) -> dict[str, Any]:
+    """Returns the figures that only spots have: shares are the chips of the pot that each player takes in the end."""
+    percent, mbb = _in_units(spot, exploitability)
+    return {
+        "exploitability_percent_of_pot": percent,
+        "exploitability_mbb": mbb,
+        "pot_shares": [value + paid for value, paid in zip(values, spot.paid, strict=True)],
+    }
+
+
+def format_chips(spot: HoldemSpot, chips: float) -> str:
+    """Returns chips per hand with percent of the pot and mbb."""
+    amount, share, thousandths = map(_format_amount, (chips, *_in_units(spot, chips)))
+    return f"{amount} chips ({share}% of the pot, {thousandths} mbb)"
+
+
+def format_shares(spot: HoldemSpot, values: Sequence[float]) -> str:
+    """Returns what both players win per hand, a line each."""
+    lines = []
+    for name, value, paid in zip(POSITIONS, values, spot.paid, strict=True):
+        share = value + paid
+        percent = 100 * share / spot.root_pot
+        lines.append(f"{name} {share:.4g} chips of the pot ({percent:.1f}%), net {format_utility(value)}")
+    return "\n".join(lines)
+
+
+def _in_units(spot: HoldemSpot, chips: float) -> tuple[float, float]:
+    """Returns chips per hand as percent of the pot and in mbb."""
+    return 100 * chips / spot.root_pot, 1000 * chips / spot.big_blind
 
 
 def _refuse_game_options(options: SolveOptions) -> None:
@@ -205,8 +225,9 @@ def _refuse_game_options(options: SolveOptions) -> None:
         raise ConfigError(f"spots are solved with method cfr, got --method {options.method}")
 
 
-def _read_spot(options: SolveOptions) -> SpotFile:
+def read_spot(options: SolveOptions) -> SpotFile:
     """Returns the spot that the options name, with their menu."""
+    _refuse_game_options(options)
     try:
         if options.endgame is None:
             assert options.game is not None
@@ -240,7 +261,7 @@ def _make_config(file: SpotFile, options: SolveOptions, saved: SavedSpot | None)
     updates = options.updates or (before.updates if before is not None else Updates.ALTERNATING)
     return RunConfig(
         game="spot",
-        parameters={**_spot_parameters(file), "precision": str(precision or Precision.FLOAT32)},
+        parameters={**spot_parameters(file), "precision": str(precision or Precision.FLOAT32)},
         game_version=SPOT_VERSION,
         method="cfr",
         form="board",
@@ -251,26 +272,36 @@ def _make_config(file: SpotFile, options: SolveOptions, saved: SavedSpot | None)
     )
 
 
-def _spot_parameters(file: SpotFile) -> dict[str, str]:
+def spot_parameters(file: SpotFile) -> dict[str, str]:
     """Returns all that decides what is solved, as text."""
     spot = file.spot
+    rules = spot.betting_rules
     return {
         "board": format_board(spot.board),
-        "pot": str(spot.pot),
+        "pot": str(spot.root_pot),
         "stacks": ",".join(map(str, spot.stacks)),
         "big_blind": str(spot.big_blind),
         "deck": format_deck(spot.deck),
         "menu": format_menu(spot.menu),
         "oop": format_range(spot.ranges[0]),
         "ip": format_range(spot.ranges[1]),
+        **({} if spot.board else {"small_blind": str(rules.small_blind), "ante": str(rules.ante)}),
+        **({"bet_sizes": ",".join(map(str, spot.bet_sizes))} if spot.bet_sizes else {}),
+        **({"max_raises": ",".join(map(str, spot.max_raises))} if spot.max_raises else {}),
+        **({"last_street": rules.last_street.name.lower()} if rules.last_street is not Street.RIVER else {}),
         **({"rake": f"{spot.rake_rate},{spot.rake_cap}"} if spot.rake_rate else {}),
         **({"locks": format_locks(file.locks)} if file.locks else {}),
     }
 
 
+def find_target(file: SpotFile, options: SolveOptions) -> Target | None:
+    """Returns the exploitability that was asked for, options before the file."""
+    return file.target if options.target is None else parse_target(options.target)
+
+
 def _make_stopping(file: SpotFile, options: SolveOptions) -> tuple[Target | None, Stopping]:
     """Returns the target if one was asked for, and where the run stops; options go before the file."""
-    target = file.target if options.target is None else parse_target(options.target)
+    target = find_target(file, options)
     iterations = options.iterations if options.iterations is not None else file.iterations
     seconds = options.seconds if options.seconds is not None else file.seconds
     is_open = target is None and iterations is None and seconds is None
@@ -287,14 +318,10 @@ def _format_amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else format_small(value)
 
 
-def _name_spot(spot: HoldemSpot) -> str:
-    return f"{spot.betting_rules.first_street.name.lower()} {format_board(spot.board)}"
-
-
 def _describe_plan(plan: HoldemPlan) -> str:
     root, num_boards = BoardFields(*plan.arrays.boards[0].tolist()), len(plan.arrays.boards)
     return (
-        f"{_name_spot(plan.spot)}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
+        f"{plan.spot.name}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
         f"{len(plan.betting.nodes):,} betting nodes, {num_boards:,} board{'s' * (num_boards > 1)}"
     )
 

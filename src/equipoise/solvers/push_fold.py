@@ -19,12 +19,15 @@ import numpy.typing as npt
 from scipy import optimize
 
 from equipoise.core.errors import ConfigError, NotConvergedError
+from equipoise.games.holdem.betting import CALL, FOLD, Street
+from equipoise.games.holdem.betting_tree import NodeKind, betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
 from equipoise.games.holdem.class_showdowns import ClassShowdowns, load_or_build_class_showdowns
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.ranges import Range
+from equipoise.games.holdem.spot import HoldemSpot
 
-__all__ = ["PushFold", "PushFoldChart", "solve_push_fold"]
+__all__ = ["PushFold", "PushFoldChart", "find_push_fold", "solve_push_fold"]
 
 TOLERANCE: Final = 1e-10  # of feasibility, the tightest that HiGHS takes
 MAX_ITERATIONS: Final = 20_000  # with rake
@@ -116,6 +119,32 @@ class PushFoldChart:
 
     def _range(self, frequencies: FloatArray) -> Range:
         return Range(frequencies[hands_of(self.game.deck).classes], self.game.deck)
+
+
+def find_push_fold(spot: HoldemSpot) -> PushFold | None:
+    """Returns the stakes of a spot that is push or fold with every hand, None for any other spot."""
+    if (
+        spot.board
+        or spot.last_street is not Street.RIVER
+        or any(held != Range.random(spot.deck) for held in spot.ranges)
+    ):
+        return None
+    tree = betting_tree(spot.betting_rules, spot.menu)
+    decisions = [node for node in tree.nodes if node.kind is NodeKind.DECISION]
+    if [node.actions[0] for node in decisions] != [FOLD, FOLD] or any(len(node.actions) != 2 for node in decisions):
+        return None
+    push, call = decisions[0].actions[1], decisions[1].actions[1]
+    if push == CALL or call != CALL or 0 not in tree.nodes[decisions[1].children[1]].state.stacks:
+        return None
+    big_blind = spot.big_blind
+    return PushFold(
+        stack_bb=min(spot.stacks) / big_blind,
+        small_blind_bb=spot.betting_rules.small_blind / big_blind,
+        ante_bb=spot.ante / big_blind,
+        rake=spot.rake_rate,
+        rake_cap_bb=spot.rake_cap / big_blind,
+        deck=spot.deck,
+    )
 
 
 def solve_push_fold(

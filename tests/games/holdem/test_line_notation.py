@@ -105,7 +105,7 @@ def test_two_bets_about_as_near_are_not_chosen_between():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("check, check, bet 50%", r"needs the river before it, written as in \[7h\]"),
+        ("check, check, bet 50%", r"needs the river, as in \[7h\], before it"),
         ("check, [7d]", "deals cards after 'check', where a player acts"),
         ("check, check, [7dAc]", "the river has 1 card, got"),
         ("check, check, [Ks]", "got Ks twice"),
@@ -122,7 +122,7 @@ def test_impossible_lines_are_refused(text, message):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("check, check", "it is a street end; add the next card"), ("all-in, fold", "it is a fold")],
+    [("check, check", "it is a street end; add the river"), ("all-in, fold", "it is a fold")],
 )
 def test_places_where_nobody_acts_are_no_decisions(line, message):
     with pytest.raises(ParseError, match=message):
@@ -160,3 +160,16 @@ def test_every_node_can_be_written_and_read(menu, data):
     line = Line(node.index, board)
     assert parse_line(format_line(tree, line), tree, TURN) == line
     assert len(set(name_actions(tree, node.index))) == len(node.actions)
+
+
+def test_limit_bets_have_one_size_and_need_no_amount():
+    rules = BettingRules(stacks=(7, 9), small_blind=1, big_blind=2, bet_sizes=(2,), max_raises=(1, 2))
+    tree = betting_tree(rules, parse_menu("limit"))
+    assert name_actions(tree, 0) == ("fold", "call", "raise")
+    line = parse_line("raise, call, [Ks7h2d], bet", tree, ())
+    assert line.board == parse_board("Ks7h2d")
+    assert format_line(tree, line) == "raise, call, [Ks7h2d], bet"
+    assert tree.nodes[line.node].state.committed == (6, 4)
+    assert name_actions(tree, line.node) == ("fold", "call", "all-in")  # the other player's last chip
+    with pytest.raises(ParseError, match="none of the actions at the root: fold, call, raise"):
+        parse_line("all-in", tree, ())

@@ -20,7 +20,16 @@ from equipoise.games.holdem.betting import (
 )
 from equipoise.games.holdem.betting_tree import DEALING, NodeKind, betting_tree, count_nodes
 from equipoise.games.holdem.menu_notation import MENUS, format_menu, parse_menu
-from equipoise.games.holdem.menus import BetSize, Counting, Menu, RoundMenu, SizeKind, check_menu, raise_options
+from equipoise.games.holdem.menus import (
+    BetSize,
+    Counting,
+    Menu,
+    RoundMenu,
+    SizeKind,
+    check_menu,
+    menu_actions,
+    raise_options,
+)
 
 HEADS_UP = BettingRules()
 LIMIT = BettingRules(stacks=(1000, 1000), small_blind=1, big_blind=2, bet_sizes=(2, 2, 4, 4), max_raises=(3, 4, 4, 4))
@@ -174,6 +183,33 @@ def test_published_menus(name, opening, facing_a_pot_bet):
     assert options(RIVER, name, 750) == facing_a_pot_bet
 
 
+def test_without_limps_the_big_blind_is_not_called():
+    rules = BettingRules(stacks=(1000, 1000), small_blind=50, big_blind=100)
+    menu = parse_menu("3x, a / a; limp: none")
+    start = initial_betting(rules)
+    assert menu_actions(rules, menu, start) == (FOLD, 300, 1000)
+    assert menu_actions(rules, menu, apply_action(rules, start, 300)) == (FOLD, CALL, 1000)
+    assert menu_actions(rules, parse_menu("3x, a / a"), start) == (FOLD, CALL, 300, 1000)
+    after = initial_betting(RIVER)
+    assert menu_actions(RIVER, menu, apply_action(RIVER, after, 750))[:2] == (FOLD, CALL)
+
+
+def test_who_cannot_raise_may_call_without_limps():
+    rules = BettingRules(stacks=(1000, 80), small_blind=50, big_blind=100)
+    assert menu_actions(rules, MENUS["push_fold"], initial_betting(rules)) == (FOLD, CALL)
+
+
+def test_push_or_fold_has_two_decisions():
+    tree = betting_tree(BettingRules(stacks=(1000, 700), small_blind=50, big_blind=100), MENUS["push_fold"])
+    decisions = [node.actions for node in tree.nodes if node.kind is NodeKind.DECISION]
+    assert decisions == [(FOLD, 700), (FOLD, CALL)]
+
+
+def test_limps_are_ruled_out_or_not_spoken_of():
+    with pytest.raises(ParseError, match="limp must be none, or not be said where limps are allowed, got 'some'"):
+        parse_menu("a; limp: some")
+
+
 def test_supremus_third_and_later_actions():
     assert options(RIVER, "supremus", CALL, 350) == (275, 19_750)  # call 100, add a quarter of 700
     assert options(RIVER, "supremus", CALL, 350, 450) == (1100, 19_750)
@@ -283,6 +319,7 @@ menus = st.builds(
     counting=st.sampled_from(Counting),
     merge_percent=st.floats(0, 50),
     force_percent=st.floats(0, 50),
+    has_limps=st.booleans(),
 )
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.errors import ParseError
+from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.menu_notation import MENUS, parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
@@ -74,6 +75,7 @@ def test_stacks_may_differ_and_decks_be_short():
             "50%; merge: 9%; river: 75%; river oop: 33%; river ip cap: 1; river ip donk: none",
         ),
         ('menu = {ip = "50%", oop = {sizes = "33%", donk = "none"}}', "ip: 50%; oop: 33%; oop donk: none"),
+        ('menu = {sizes = "a", limp = "none"}', "push_fold"),
         ('menu = "libratus"', "libratus"),
     ],
 )
@@ -88,6 +90,78 @@ def test_ranges_may_be_files_of_weights(tmp_path):
     file = load_spot(tmp_path / "spot.toml")
     assert file.spot.ranges[1] == Range(weights)
     assert parse_spot(format_spot(file)) == file
+
+
+PREFLOP = """
+stacks = [40, 50]
+big_blind = 4
+small_blind = 1
+ante = 1
+bet_sizes = [4, 8]
+max_raises = [0, 4]
+last_street = "turn"
+deck = "royal"
+target = "10% pot"
+"""
+
+
+def test_a_spot_before_the_flop():
+    spot = parse_spot(PREFLOP).spot
+    everything = Range.random(DECKS["royal"])
+    assert (spot.board, spot.pot, spot.ranges) == ((), 0, (everything, everything))
+    assert (spot.small_blind, spot.ante, spot.bet_sizes, spot.max_raises) == (1, 1, (4, 8), (0, 4))
+    assert (spot.last_street, spot.menu) == (Street.TURN, MENUS["limit"])
+    assert parse_spot('board = ""\n' + PREFLOP) == parse_spot(PREFLOP)
+
+
+def test_before_the_flop_blinds_and_antes_are_the_pot():
+    file = parse_spot(PREFLOP)
+    spot = file.spot
+    assert (spot.paid, spot.behind, spot.root_pot) == ((5, 2), (35, 48), 7)
+    assert file.target.chips(spot) == pytest.approx(0.7)
+    after = parse_spot(SPOT).spot
+    assert (after.paid, after.behind, after.root_pot) == ((100, 100), (900, 900), 200)
+    assert (spot.name, after.name) == ("preflop", "turn Ks7h2d5c")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"small_blind = 1\n": "", "ante = 1\n": ""},
+        {"bet_sizes = [4, 8]\n": 'menu = "preflop: 3x, a; flop: 50%, a; turn: a"\n', "max_raises = [0, 4]\n": ""},
+        {"target": '[ranges]\noop = "AA, KQs:0.5"\nip = "TT+"\n[menu]\nsizes = "min"\n#'},
+    ],
+)
+def test_spots_before_the_flop_are_written_as_they_are_read(changes):
+    text = PREFLOP
+    for old, new in changes.items():
+        text = change(old, new, text)
+    assert parse_spot(format_spot(parse_spot(text))) == parse_spot(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("stacks = [40, 50]", "", "the spot has no stacks; is the file cut short"),
+        ("stacks = [40, 50]", "stacks = 40\npot = 7", "has a pot and no board.* Before the flop leave out the pot"),
+        ("small_blind = 1", "small_blind = 5", "small_blind must be between 0 and the big blind 4, got 5"),
+        ("small_blind = 1", "small_blind = 0.5", "small_blind: must be whole chips, got 0.5; give every amount in"),
+        ("ante = 1", "ante = -1", "ante: must be positive, got -1"),
+        ("bet_sizes = [4, 8]", "bet_sizes = [4, 0]", "bet_sizes: must be positive, got 0"),
+        ("bet_sizes = [4, 8]", "bet_sizes = []", "bet_sizes: must be one number, or up to four from before the flop"),
+        ("max_raises = [0, 4]", "max_raises = [-1]", "max_raises: must be whole numbers from 0, got -1"),
+        ("max_raises = [0, 4]", "max_raises = [1, 2, 3, 4, 5]", "max_raises: must be one number, or up to four"),
+        ('"turn"', '"preflop"', 'last_street: must be "flop", "turn", "river", .* got \'preflop\''),
+        ('"turn"', "3", "last_street: must be .* got 3"),
+        ('"turn"', "[]", r"last_street: must be .* got \[\]"),
+        ("target", '[ranges]\nfirst = "AA"\nsecond = "KK"\n#', "ranges: unknown field 'first'"),
+        ("target", '[ranges]\noop = "AA"\n#', "the spot has no ranges.ip"),
+    ],
+)
+def test_wrong_fields_before_the_flop_are_named(old, new, message):
+    with pytest.raises(ParseError, match=message):
+        parse_spot(change(old, new, PREFLOP))
 
 
 RAKED = change(
@@ -115,11 +189,13 @@ def test_rake_and_locks():
         ("pot =", "pott =", "unknown field 'pott'; did you mean pot"),
         ("oop =", "opp =", "ranges: unknown field 'opp'; did you mean"),
         ("ip =", "second =", "ranges: unknown field 'oop'"),
-        ('board = "Ks7h2d5c"\n', "", "the spot has no board"),
+        ('board = "Ks7h2d5c"\n', "", "the spot has a pot and no board; is the file cut short"),
+        ('"Ks7h2d5c"', '" "', "the spot has a pot and no board"),
+        ("threads = 2", "small_blind = 5", "small_blind: is paid before the flop, and the spot has a board"),
+        ("threads = 2", "ante = 1", "ante: is paid before the flop"),
         ("Ks7h2d5c", "Ks7h2d5", "board: a board is a row of cards"),
         ("Ks7h2d5c", "Ks7hKs5c", "board: a board's cards are different, got Ks twice"),
         ("Ks7h2d5c", "Ks7h", "board: a board has 0, 3, 4 or 5 cards, got 2"),
-        ("Ks7h2d5c", "", "board: must have 3, 4 or 5 cards"),
         ("Ks7h2d5c", "Ks7h2d1c", "board: a card is a rank"),
         ('"Ks7h2d5c"', "7", "board: must be a text in quotes, got 7"),
         ("pot = 200", "pot = 5.5", "pot: must be whole chips, got 5.5"),

@@ -171,7 +171,7 @@ def _seconds_to_targets(solver: HoldemSolver, longest: float) -> dict[str, float
         began = time.perf_counter()
         solver.iterate(next_evaluation(solver.iteration) - solver.iteration)
         spent += time.perf_counter() - began
-        share = solver.evaluate().exploitability / solver.tree.spot.pot
+        share = solver.evaluate().exploitability / solver.tree.spot.root_pot
         for key, target in TARGETS.items():
             if reached[key] is None and share <= target:
                 reached[key] = spent

@@ -14,8 +14,6 @@ from typing import Final, NamedTuple
 
 from equipoise.core.errors import GameTooLargeError
 from equipoise.games.holdem.betting import (
-    CALL,
-    FOLD,
     NOBODY,
     BettingRules,
     BettingState,
@@ -24,9 +22,8 @@ from equipoise.games.holdem.betting import (
     apply_action,
     initial_betting,
     next_street,
-    to_call,
 )
-from equipoise.games.holdem.menus import Menu, check_menu, raise_options
+from equipoise.games.holdem.menus import Menu, check_menu, menu_actions
 
 __all__ = [
     "DEALING",
@@ -174,8 +171,7 @@ def _actions(rules: BettingRules, menu: Menu, state: BettingState, root: Betting
     if state.stage is not Stage.ACT:
         return ()
     before = root.num_actions if state.street == root.street else 0
-    passive = (FOLD, CALL) if to_call(state) else (CALL,)
-    return passive + raise_options(rules, menu, state, num_actions_before=before)
+    return menu_actions(rules, menu, state, num_actions_before=before)
 
 
 def _finish(index: int, entries: list[_Entry], actions: tuple[int, ...], children: list[int]) -> BettingNode:

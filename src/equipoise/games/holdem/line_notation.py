@@ -18,7 +18,9 @@ from equipoise.games.holdem.betting import (
     CALL,
     FOLD,
     BettingRules,
+    BettingState,
     Street,
+    all_in_to,
     bet_in_round,
     legal_raises,
     pot_after_call,
@@ -39,7 +41,7 @@ BET: Final = re.compile(
     r"(?: of)?(?: pot)?"
 )
 CARDS: Final = re.compile(r"\[(.*)\]|((?:[2-9tjqka][cdhs])+)")
-NOTATION: Final = "write check, call, fold, all-in, bet 50%, bet 250, raise 2.5x, or a card as in [7h]"
+NOTATION: Final = "write check, call, fold, all-in, bet 50%, bet 250, raise 2.5x, or cards as in [7h]"
 
 
 class Line(NamedTuple):
@@ -79,7 +81,7 @@ def parse_decision(text: str, tree: BettingTree, board: Sequence[int], deck: Dec
     line = parse_line(text, tree, board, deck)
     node = tree.nodes[line.node]
     if node.kind is not NodeKind.DECISION:
-        hint = "; add the next card, as in [7h]" if node.kind is NodeKind.STREET_END else ""
+        hint = f"; add {_name_deal(node)}" if node.kind is NodeKind.STREET_END else ""
         raise ParseError(f"nobody acts after {format_line(tree, line)!r}, it is a {node.kind.value}{hint}")
     return line
 
@@ -134,8 +136,7 @@ def _deal(step: str, node: BettingNode, tree: BettingTree, line: Line, deck: Dec
     street = Street(node.state.street + 1)
     missing = street.num_board_cards - len(line.board)
     if not is_cards:
-        example = "[7h]" if missing == 1 else "[Ks7h2d]"
-        raise ParseError(f"line step {step!r} needs the {street.name.lower()} before it, written as in {example}")
+        raise ParseError(f"line step {step!r} needs {_name_deal(node)}, before it")
     letters = step.strip("[]")
     if len(letters) != 2 * missing:
         raise ParseError(f"the {street.name.lower()} has {missing} card{'s' * (missing > 1)}, got {step!r}")
@@ -148,12 +149,18 @@ def _deal(step: str, node: BettingNode, tree: BettingTree, line: Line, deck: Dec
     return Line(node.children[0], board)
 
 
+def _name_deal(node: BettingNode) -> str:
+    """Returns what is dealt after a street's end and how it is written."""
+    street = Street(node.state.street + 1)
+    return f"the {street.name.lower()}, as in {'[Ks7h2d]' if street is Street.FLOP else '[7h]'}"
+
+
 def _find_raise(step: str, rules: BettingRules, node: BettingNode) -> int | None:
     """Returns the bet or raise that a step means, None if there is no such bet or it is not clear which."""
     raises = [action for action in node.actions if action > CALL]
     if not raises:
         return None
-    all_in = all_in_option(node.state, legal_raises(rules, node.state))
+    all_in = _all_in(rules, node.state)
     if step == ALL_IN_TEXT:
         return all_in if all_in in raises else None
     match = BET.fullmatch(step)
@@ -168,6 +175,11 @@ def _find_raise(step: str, rules: BettingRules, node: BettingNode) -> int | None
     # sizes are fitted to the rules as those of menus are
     fitted = min(max(total, legal_raises(rules, node.state).start), all_in)
     return _nearest(raises, fitted, max(1.0, TOLERANCE * abs(total - node.state.price)))
+
+
+def _all_in(rules: BettingRules, state: BettingState) -> int:
+    """Returns the total that is all-in, also where the one size of limit betting is less."""
+    return all_in_option(state, range(legal_raises(rules, state).start, all_in_to(state) + 1))
 
 
 def _total(amount: float, unit: str | None, node: BettingNode) -> float | None:
@@ -192,9 +204,11 @@ def _name_action(rules: BettingRules, node: BettingNode, action: int) -> str:
     state = node.state
     if action <= CALL:
         return FOLD_TEXT if action == FOLD else (CALL_TEXT if to_call(state) else CHECK_TEXT)
-    if action == all_in_option(state, legal_raises(rules, state)):
+    if action == _all_in(rules, state):
         return ALL_IN_TEXT
     verb = "raise" if bet_in_round(state) else "bet"
+    if rules.is_limit:  # there is one size
+        return verb
     percent = 100 * (action - state.price) / pot_after_call(state)
     for name in (f"{verb} {percent:.0f}%", f"{verb} {percent:.1f}%"):
         if _find_raise(name, rules, node) == action:

@@ -17,7 +17,8 @@ __all__ = ["MENUS", "format_menu", "parse_menu"]
 
 STREETS: Final = tuple(street.name.lower() for street in Street)
 SIZES, DONK, CAP = "", "donk", "cap"  # the parts of a round's menu, as written
-MERGE, FORCE, COUNT = "merge", "force", "count"
+MERGE, FORCE, COUNT, LIMP = "merge", "force", "count", "limp"
+SETTINGS: Final = (MERGE, FORCE, COUNT, LIMP)
 SIZE: Final = re.compile(r"(?P<amount>[0-9.]+(?:e[+-][0-9]+)?)(?P<unit>[%xce])")
 NOTATION: Final = "write 33% (of the pot), 2.5x (the bet), 250c (chips), 3e or e (geometric), min, a (all-in) or none"
 
@@ -27,10 +28,11 @@ Place = tuple[Street, int, str]  # street, position, part
 def parse_menu(text: str) -> Menu:
     """Returns the menu of that name, or the one written as clauses between semicolons, later ones overriding.
 
-    A clause is `[street] [oop|ip] [donk]: sizes`, `[street] [oop|ip] cap: 4`, `merge: 10%`, `force: 15%` or
-    `count: actions`; sizes without a colon hold everywhere. Sizes stand between commas, the lists of the first
-    bet of a round, the second, ... between slashes: `33%` of the pot, `2.5x` the bet, `250c` chips, `3e` for
-    three equal fractions to all-in (`e`: one for every street left), `min`, `a` for all-in, `none`.
+    A clause is `[street] [oop|ip] [donk]: sizes`, `[street] [oop|ip] cap: 4`, `merge: 10%`, `force: 15%`,
+    `count: actions` or `limp: none` (before the flop raise or fold); sizes without a colon hold everywhere. Sizes
+    stand between commas, the lists of the first bet of a round, the second, ... between slashes: `33%` of the pot,
+    `2.5x` the bet, `250c` chips, `3e` for three equal fractions to all-in (`e`: one for every street left), `min`,
+    `a` for all-in, `none`.
 
     >>> menu = parse_menu("50%, 100%, a / 100%, a; river donk: none; river ip cap: 3")
     >>> menu.rounds[Street.RIVER][1].max_raises
@@ -47,7 +49,7 @@ def parse_menu(text: str) -> Menu:
     settings: dict[str, Any] = {}
     for clause in filter(None, (piece.strip() for piece in name.split(";"))):
         head, _, value = clause.rpartition(":")
-        if head.strip() in (MERGE, FORCE, COUNT):
+        if head.strip() in SETTINGS:
             settings[head.strip()] = _parse_setting(head.strip(), value.strip())
         else:
             parts.update(_parse_clause(head.split(), value.strip(), clause))
@@ -58,6 +60,7 @@ def parse_menu(text: str) -> Menu:
         counting=settings.get(COUNT, Counting.BETS),
         merge_percent=settings.get(MERGE, 0.0),
         force_percent=settings.get(FORCE, 0.0),
+        has_limps=LIMP not in settings,
     )
 
 
@@ -74,6 +77,8 @@ def format_menu(menu: Menu) -> str:
     for name, percent in ((MERGE, menu.merge_percent), (FORCE, menu.force_percent)):
         if percent:
             clauses.append(f"{name}: {format_value(float(percent))}%")
+    if not menu.has_limps:
+        clauses.append(f"{LIMP}: none")
     return "; ".join(clauses)
 
 
@@ -86,7 +91,7 @@ def _parse_clause(head: list[str], value: str, clause: str) -> Iterator[tuple[Pl
     if words:
         raise ParseError(
             f"menu clause {clause!r} begins with {' '.join(words)!r}, expected [{'|'.join(STREETS)}] [oop|ip] "
-            f"[donk|cap], or merge, force, count"
+            f"[donk|cap], or {', '.join(SETTINGS)}"
         )
     read = {SIZES: _parse_lists, DONK: _parse_sizes, CAP: _parse_cap}[part]
     for street, position in itertools.product(streets, positions):
@@ -133,11 +138,15 @@ def _parse_cap(text: str) -> int:
     return int(text)
 
 
-def _parse_setting(name: str, text: str) -> float | Counting:
+def _parse_setting(name: str, text: str) -> float | Counting | None:
     if name == COUNT:
         if text not in {counting.value for counting in Counting}:
             raise ParseError(f"count must be bets or actions, got {text!r}")
         return Counting(text)
+    if name == LIMP:
+        if text != "none":
+            raise ParseError(f"limp must be none, or not be said where limps are allowed, got {text!r}")
+        return None
     match = SIZE.fullmatch(text)
     if not match or match["unit"] != "%":
         raise ParseError(f"{name} must be a percentage such as 10%, got {text!r}")
@@ -189,6 +198,6 @@ MENUS.update(
         ),
         "fcpa": parse_menu("100%, a"),
         "limit": parse_menu("min"),  # with fixed bet sizes every menu comes to this
-        "push_fold": parse_menu("a"),
+        "push_fold": parse_menu("a; limp: none"),
     }
 )

@@ -16,6 +16,7 @@ from typing import Final
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import (
     CALL,
+    FOLD,
     NOBODY,
     BettingRules,
     BettingState,
@@ -28,6 +29,7 @@ from equipoise.games.holdem.betting import (
     next_street,
     pot_after_call,
     raise_to_fraction,
+    to_call,
 )
 from equipoise.games.parameters import format_value
 
@@ -40,6 +42,7 @@ __all__ = [
     "SizeKind",
     "all_in_option",
     "check_menu",
+    "menu_actions",
     "raise_options",
 ]
 
@@ -110,6 +113,7 @@ class Menu:
     counting: Counting = Counting.BETS
     merge_percent: float = 0.0  # of two sizes that make pots less than this apart, the smaller goes
     force_percent: float = 0.0  # a bet that, called, leaves less than this share of the pot behind goes all-in
+    has_limps: bool = True  # whether the big blind may be called before the flop; else raise or fold
 
     def __post_init__(self) -> None:
         if len(self.rounds) != len(Street) or any(len(pair) != len(POSITIONS) for pair in self.rounds):
@@ -162,6 +166,20 @@ def raise_options(
     if not menu.merge_percent:
         return tuple(sorted(options))
     return _merge(options, pot_after_call(state) - state.price, menu.merge_percent)
+
+
+def menu_actions(
+    rules: BettingRules, menu: Menu, state: BettingState, *, num_actions_before: int = 0
+) -> tuple[int, ...]:
+    """Returns fold (0) when facing a bet, call (1) and the totals that a menu lets the actor raise to, ascending.
+
+    Arguments as for `raise_options`. A menu without limps leaves the call of the big blind to whoever cannot raise.
+    """
+    raises = raise_options(rules, menu, state, num_actions_before=num_actions_before)
+    if not to_call(state):
+        return (CALL, *raises)
+    is_limp = state.street is Street.PREFLOP and state.num_raises == 0
+    return (FOLD, *raises) if is_limp and raises and not menu.has_limps else (FOLD, CALL, *raises)
 
 
 def check_menu(rules: BettingRules, menu: Menu) -> None:

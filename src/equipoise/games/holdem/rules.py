@@ -31,16 +31,15 @@ from equipoise.games.holdem.betting import (
     apply_action,
     check_action,
     initial_betting,
-    legal_raises,
+    legal_actions,
     name_action,
     next_street,
     payoffs,
-    to_call,
 )
 from equipoise.games.holdem.cards import Deck, format_board, format_card, format_deck, parse_board, parse_deck
 from equipoise.games.holdem.dealing import HAND_SIZE, HandDealer, deal_uniformly, format_ranges, parse_ranges
 from equipoise.games.holdem.menu_notation import MENUS, format_menu, parse_menu
-from equipoise.games.holdem.menus import Menu, check_menu, raise_options
+from equipoise.games.holdem.menus import Menu, check_menu, menu_actions
 from equipoise.games.holdem.strength import hand_kernel
 from equipoise.games.parameters import check_parameters, parameters_of
 
@@ -123,8 +122,7 @@ class Holdem:
         """Returns fold (0) when facing a bet, call (1), and the totals that may be raised to."""
         if self.actor(state) < 0:
             return ()
-        passive = (FOLD, CALL) if to_call(state.betting) else (CALL,)
-        return (*passive, *self._raises(state.betting))
+        return self._actions(state.betting)
 
     def chance_outcomes(self, state: HoldemState) -> tuple[tuple[int, float], ...]:
         """Returns the cards that may come next; hands and flops are dealt in ascending order."""
@@ -147,10 +145,12 @@ class Holdem:
         if actor == TERMINAL:
             raise illegal_action(self, state, action)
         betting = state.betting
-        if action not in (FOLD, CALL) and self._menu and action not in self._raises(betting):
+        if self._menu and action not in self._actions(betting):
             check_action(self.betting_rules, betting, action)
-            offered = ", ".join(str(total) for total in self._raises(betting)) or "no raise"
-            raise IllegalActionError(f"raise to {action} is not on the menu for player {actor}, which offers {offered}")
+            raises = [total for total in self._actions(betting) if total > CALL]
+            offered = ", ".join(map(str, raises)) or "no raise"
+            name = "call" if action == CALL else f"raise to {action}"
+            raise IllegalActionError(f"{name} is not on the menu for player {actor}, which offers {offered}")
         after = apply_action(self.betting_rules, betting, action)
         word = {FOLD: "f", CALL: "c"}.get(action, f"r{action}")
         end = "/" if after.stage is Stage.DEAL else ""
@@ -199,10 +199,10 @@ class Holdem:
     def _hand(self, state: HoldemState, player: int) -> tuple[int, ...]:
         return state.hole[HAND_SIZE * player : HAND_SIZE * (player + 1)]
 
-    def _raises(self, betting: BettingState) -> tuple[int, ...] | range:
+    def _actions(self, betting: BettingState) -> tuple[int, ...]:
         if self._menu is None:
-            return legal_raises(self.betting_rules, betting)
-        return raise_options(self.betting_rules, self._menu, betting)
+            return legal_actions(self.betting_rules, betting)
+        return menu_actions(self.betting_rules, self._menu, betting)
 
     def _deal_uniformly(
         self, state: HoldemState, dealt: tuple[int, ...], num_dealt: int, num_missing: int
@@ -299,7 +299,7 @@ class Holdem:
             if betting.stage is Stage.DEAL:
                 betting = next_street(rules, betting)
             else:
-                betting = apply_action(rules, betting, max(self._raises(betting), default=CALL))
+                betting = apply_action(rules, betting, max(self._actions(betting)))
         return betting
 
     def _most_decisions(self) -> int:

@@ -14,8 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
-from equipoise.games.holdem.betting import BettingRules, BettingState, Street
-from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS, RANKS, SUITS, Deck, check_board, parse_board
+from equipoise.games.holdem.betting import BettingRules, BettingState, Street, initial_betting
+from equipoise.games.holdem.cards import (
+    FULL_DECK,
+    NUM_CARDS,
+    RANKS,
+    SUITS,
+    Deck,
+    check_board,
+    format_board,
+    parse_board,
+)
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.menus import Menu, check_menu
@@ -83,6 +92,28 @@ class HoldemSpot:
             last_street=self.last_street,
             pot=self.pot,
         )
+
+    @property
+    def paid(self) -> tuple[int, int]:
+        """Returns the chips that each player has in the pot at the root: blinds and antes before the flop."""
+        first, second = initial_betting(self.betting_rules).committed
+        return first, second
+
+    @property
+    def behind(self) -> tuple[int, int]:
+        """Returns the chips that each player has left at the root."""
+        first, second = initial_betting(self.betting_rules).stacks
+        return first, second
+
+    @property
+    def root_pot(self) -> int:
+        """Returns the chips in the pot at the root: before the flop blinds and antes."""
+        return sum(self.paid)
+
+    @property
+    def name(self) -> str:
+        """Returns the street and the board, as in `turn Ks7h2d5c`, or `preflop`."""
+        return f"{self.betting_rules.first_street.name.lower()} {format_board(self.board)}".strip()
 
     def live_weights(self, player: int) -> npt.NDArray[np.float64]:
         """Returns `[H]` a range's weights without the hands that the board blocks."""

@@ -17,10 +17,11 @@ from typing import Any, Final
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.files import StrPath
+from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_board, format_deck, parse_board, parse_deck
 from equipoise.games.holdem.line_notation import find_action, parse_decision
-from equipoise.games.holdem.menu_notation import COUNT, FORCE, MENUS, MERGE, STREETS, format_menu, parse_menu
+from equipoise.games.holdem.menu_notation import MENUS, SETTINGS, STREETS, format_menu, parse_menu
 from equipoise.games.holdem.menus import POSITIONS, Menu
 from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
@@ -37,6 +38,9 @@ __all__ = [
 
 RANGE_NAMES: Final = (("oop", "ip"), ("first", "second"))  # of the player who acts first, and of the other
 NEEDED: Final = ("board", "pot", "stacks", "ranges")
+NEEDED_BEFORE_THE_FLOP: Final = ("stacks",)
+LAST_STREETS: Final = {street.name.lower(): street for street in Street if street is not Street.PREFLOP}
+BETTING_FIELDS: Final = ("big_blind", "small_blind", "ante", "bet_sizes", "max_raises", "last_street")
 SIZES, DONK, CAP = "sizes", "donk", "cap"  # of a menu's table
 
 
@@ -81,10 +85,8 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
     except tomllib.TOMLDecodeError as error:
         raise ParseError(f"the spot is not TOML: {error}; is the file cut short, or a text without quotes?") from None
     fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot"}
-    _check_keys(table, {*NEEDED, "big_blind", "deck", "menu", "rake", *fields}, "")
-    missing = [name for name in NEEDED if name not in table]
-    if missing:
-        raise ParseError(f"the spot has no {', '.join(missing)}; is the file cut short?")
+    _check_keys(table, {*NEEDED, *BETTING_FIELDS, "deck", "menu", "rake", *fields}, "")
+    _check_needed(table)
     spot = _parse_table(table, folder)
     file = SpotFile(
         spot=spot,
@@ -103,12 +105,18 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
 def format_spot(file: SpotFile) -> str:
     """Returns a TOML text from which `parse_spot` makes the same spot, weight for weight."""
     spot = file.spot
-    lines = [
-        f"board = {_quote(format_board(spot.board))}",
-        f"pot = {spot.pot}",
-        f"stacks = {spot.stacks[0] if spot.stacks[0] == spot.stacks[1] else list(spot.stacks)}",
-        f"big_blind = {spot.big_blind}",
-    ]
+    table = {
+        "board": _quote(format_board(spot.board)) if spot.board else None,
+        "pot": spot.pot or None,
+        "stacks": spot.stacks[0] if spot.stacks[0] == spot.stacks[1] else list(spot.stacks),
+        "big_blind": spot.big_blind,
+        "small_blind": None if spot.board else spot.small_blind,
+        "ante": spot.ante or None,
+        "bet_sizes": list(spot.bet_sizes) or None,
+        "max_raises": list(spot.max_raises) or None,
+        "last_street": None if spot.last_street is Street.RIVER else _quote(spot.last_street.name.lower()),
+    }
+    lines = [f"{name} = {value}" for name, value in table.items() if value is not None]
     if spot.deck != FULL_DECK:
         lines.append(f"deck = {_quote(format_deck(spot.deck))}")
     lines.append(f"menu = {_quote(format_menu(spot.menu))}")
@@ -162,23 +170,40 @@ def _check_keys(table: Mapping[str, Any], known: set[str], place: str) -> None:
             raise ParseError(f"{place}{': ' * bool(place)}{UnknownNameError('field', key, known)}")
 
 
+def _check_needed(table: Mapping[str, Any]) -> None:
+    """Raises if fields are missing, or are there that the spot's street does not have."""
+    board = table.get("board", "")
+    is_preflop = isinstance(board, str) and not board.strip(" ,")
+    if is_preflop and "pot" in table:
+        raise ParseError(
+            "the spot has a pot and no board; is the file cut short? Before the flop leave out the pot: blinds and "
+            "antes make it"
+        )
+    missing = [name for name in (NEEDED_BEFORE_THE_FLOP if is_preflop else NEEDED) if name not in table]
+    if missing:
+        raise ParseError(f"the spot has no {', '.join(missing)}; is the file cut short?")
+    for name in () if is_preflop else ("small_blind", "ante"):
+        if name in table:
+            raise ParseError(f"{name}: is paid before the flop, and the spot has a board; add it to the pot")
+
+
 def _parse_table(table: Mapping[str, Any], folder: Path | None) -> HoldemSpot:
     """Returns the spot itself."""
     with _naming("deck"):
         deck = parse_deck(_text(table["deck"])) if "deck" in table else FULL_DECK
     with _naming("board"):
-        board = parse_board(_text(table["board"]), deck)
-        if not board:
-            raise ParseError("must have 3, 4 or 5 cards, as in 'Ks7h2d', got none")
+        board = parse_board(_text(table.get("board", "")), deck)
     with _naming("pot"):
-        pot = _chips(table["pot"])
+        pot = _chips(table["pot"]) if board else 0
     with _naming("stacks"):
         stacks = _parse_stacks(table["stacks"])
     with _naming("big_blind"):
         big_blind = _chips(table.get("big_blind", 100))
+    bet_sizes = _optional(table, "bet_sizes", _fixed_bets) or ()
     with _naming("menu"):
-        menu = _parse_menu(table["menu"]) if "menu" in table else MENUS["libratus"]
-    ranges = _parse_ranges(table["ranges"], board, deck, folder)
+        menu = _parse_menu(table["menu"]) if "menu" in table else MENUS["limit" if bet_sizes else "libratus"]
+    everything = Range.random(deck)
+    ranges = _parse_ranges(table["ranges"], board, deck, folder) if "ranges" in table else (everything, everything)
     rate, cap = _parse_rake(table.get("rake", {}))
     try:
         return HoldemSpot(
@@ -188,6 +213,11 @@ def _parse_table(table: Mapping[str, Any], folder: Path | None) -> HoldemSpot:
             ranges=ranges,
             menu=menu,
             big_blind=big_blind,
+            small_blind=_optional(table, "small_blind", _chips),
+            ante=_optional(table, "ante", _chips_or_none) or 0,
+            bet_sizes=bet_sizes,
+            max_raises=_optional(table, "max_raises", _caps) or (),
+            last_street=_optional(table, "last_street", _last_street) or Street.RIVER,
             deck=deck,
             rake_rate=rate,
             rake_cap=cap,
@@ -208,7 +238,8 @@ def _parse_ranges(table: Any, board: Sequence[int], deck: Deck, folder: Path | N
     """Returns the ranges of both players, checked against the board and each other."""
     if not isinstance(table, dict):
         raise ParseError(f"ranges: must be a table with oop and ip, got {_show(table)}")
-    names = RANGE_NAMES[any(name in table for name in RANGE_NAMES[1])]
+    # before the flop the button acts first and after it last: only positions are clear
+    names = RANGE_NAMES[bool(board) and any(name in table for name in RANGE_NAMES[1])]
     _check_keys(table, set(names if any(name in table for name in names) else RANGE_NAMES[0]), "ranges")
     for name in names:
         if name not in table:
@@ -268,7 +299,7 @@ def _flatten(table: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple
     """Yields the words that lead to each value of a table of tables."""
     known = {SIZES, DONK, CAP}
     if not above:
-        known |= {*STREETS, MERGE, FORCE, COUNT}
+        known |= {*STREETS, *SETTINGS}
     if not above or above[-1] in STREETS:
         known |= {*POSITIONS}
     _check_keys(table, known, ".".join(above))
@@ -381,11 +412,46 @@ def _count(value: Any) -> int:
     return value
 
 
+def _last_street(value: Any) -> Street:
+    if value not in tuple(LAST_STREETS):
+        raise ParseError(
+            f"must be {', '.join(map(_quote, LAST_STREETS))}, the street after which hands are shown, got "
+            f"{_show(value)}"
+        )
+    return LAST_STREETS[value]
+
+
+def _fixed_bets(value: Any) -> tuple[int, ...]:
+    return tuple(map(_chips, _by_street(value)))
+
+
+def _caps(value: Any) -> tuple[int, ...]:
+    found = _by_street(value)
+    for cap in found:
+        if isinstance(cap, bool) or not isinstance(cap, int) or cap < 0:
+            raise ParseError(f"must be whole numbers from 0, got {_show(cap)}")
+    return tuple(found)
+
+
+def _by_street(value: Any) -> list[Any]:
+    """Returns one number, or one for each street from before the flop on."""
+    found = value if isinstance(value, list) else [value]
+    if not 1 <= len(found) <= len(Street):
+        raise ParseError(
+            f"must be one number, or up to four from before the flop on as in [2, 2, 4, 4], got {_show(value)}"
+        )
+    return found
+
+
+def _chips_or_none(value: Any) -> int:
+    return 0 if _number(value) == 0 else _chips(value)
+
+
 def _chips(value: Any) -> int:
     number = _number(value)
     if not number.is_integer():
         raise ParseError(
-            f"must be whole chips, got {_show(value)}; give pot, stacks and big_blind in smaller chips, such as "
+            f"must be whole chips, got {_show(value)}; give every amount in smaller chips, such as "
             "tenths of a big blind"
         )
     if number <= 0:

@@ -23,7 +23,7 @@ TARGET: Final = re.compile(
 class TargetUnit(enum.Enum):
     """What a target is measured in; the value is the unit as written."""
 
-    POT = "% pot"  # percent of the pot at the root
+    POT = "% pot"  # percent of the pot at the root; before the flop of blinds and antes
     MBB = "mbb"  # thousandths of the big blind
     CHIPS = "chips"
 
@@ -41,7 +41,7 @@ class Target:
 
     def chips(self, spot: HoldemSpot) -> float:
         """Returns the target in chips per hand."""
-        scales = {TargetUnit.POT: spot.pot / 100, TargetUnit.MBB: spot.big_blind / 1000, TargetUnit.CHIPS: 1.0}
+        scales = {TargetUnit.POT: spot.root_pot / 100, TargetUnit.MBB: spot.big_blind / 1000, TargetUnit.CHIPS: 1.0}
         return self.amount * scales[self.unit]
 
 
