@@ -26,7 +26,7 @@ from equipoise.games.holdem.cards import format_board, format_deck
 from equipoise.games.holdem.menu_notation import format_menu, parse_menu
 from equipoise.games.holdem.ranges import format_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
-from equipoise.games.holdem.spot_file import SpotFile, format_locks, load_spot
+from equipoise.games.holdem.spot_file import SpotFile, check_locks, format_locks, load_spot
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.kernels.holdem import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
@@ -161,6 +161,7 @@ class _SpotJob(Job):
         return {
             "exploitability_percent_of_pot": percent,
             "exploitability_mbb": mbb,
+            "exploitability_without_locks": self._measure_without_locks(),
             "pot_shares": list(self._pot_shares(quality)),
             "ms_per_iteration": 1e3 / rate if rate else None,
             "num_boards": len(self.tree.boards),
@@ -177,13 +178,22 @@ class _SpotJob(Job):
             for name, share, value in zip(("oop", "ip"), shares, quality.values, strict=True)
         ]
         stacks = " and ".join(f"{stack:,}" for stack in sorted(set(spot.stacks)))
+        free = self._measure_without_locks()
         return {
             "spot": f"{self.name}, pot {spot.pot:,}, {stacks} behind, big blind {spot.big_blind:,}",
             "menu": format_menu(spot.menu),
             "exploitability": Text(self.format_exploitability(quality.exploitability), style="bold"),
+            **({} if free is None else {"without locks": self.format_exploitability(free)}),
             "nash_conv": f"{format_small(quality.nash_conv)} chips",
             "values": "\n".join(values),
         }
+
+    def _measure_without_locks(self) -> float | None:
+        """Returns the exploitability if locks bind no best response, so that they count as mistakes; None: no locks."""
+        if not self.file.locks:
+            return None
+        assert isinstance(self.solver, HoldemSolver)
+        return self.solver.evaluate(respects_locks=False).exploitability
 
     def _in_units(self, chips: float) -> tuple[float, float]:
         """Returns chips per hand as percent of the pot and in mbb."""
@@ -215,6 +225,7 @@ def _read_spot(options: SolveOptions) -> SpotFile:
             file = SpotFile(spot=parse_endgame(_read_endgame(options.endgame)))
         if options.menu is not None:
             file = dataclasses.replace(file, spot=dataclasses.replace(file.spot, menu=parse_menu(options.menu)))
+            check_locks(file)
     except EquipoiseError as error:
         raise ParseError(f"{options.endgame or options.game}: {error}") from None
     return file
