@@ -238,6 +238,7 @@ def test_missed_target_has_its_own_exit_code(equipoise):
         (["solve", "kuhn", "-p", "cards=3"], "kuhn has no parameter 'cards'; it has players"),
         (["solve", "kuhn", "-p", "players"], "written key=value"),
         (["solve", "kuhn", "--iterations", "0"], "iterations must be at least 1, got 0"),
+        (["solve", "kuhn", "--iterations", "9" * 400], "iterations must be at most 1,000,000,000,000,000, got 999"),
         (["solve", "kuhn", "--target", "-1"], "target must be at least 0"),
         (["solve", "kuhn", "--seconds", "nan"], "seconds must be positive"),
         (["solve", "kuhn", "--out", "no/where.eq"], "directory .*no does not exist"),

@@ -119,7 +119,25 @@ def test_rake_locks_and_16_bits_from_the_file(tmp_path):
     assert result["exploitability"] < 0.2
     shown = json.loads(run(tmp_path, "show", "river.eq", "--json").stdout)
     assert shown["frequencies"] == pytest.approx([1, 0, 0])
-    assert run(tmp_path, "evaluate", "river.eq", "--json").returncode == 0
+    found = json.loads(run(tmp_path, "evaluate", "river.eq", "--json").stdout)
+    assert found["exploitability"] == pytest.approx(result["exploitability"])
+    # who must check would rather bet
+    assert found["exploitability_without_locks"] == pytest.approx(result["exploitability_without_locks"])
+    assert found["exploitability_without_locks"] > result["exploitability"] + 0.01
+    assert "(without locks " in run(tmp_path, "evaluate", "river.eq").stdout
+
+
+def test_locks_are_checked_against_the_menu_of_the_command_line(tmp_path):
+    lock = '[[locks]]\nline = "check, bet 50%"\nplay = {fold = 1.0}\n'
+    (tmp_path / "river.toml").write_text(RIVER.replace("[ranges]", lock + "[ranges]"))
+    refused = run(tmp_path, "solve", "river.toml", "--menu", "a")
+    assert refused.returncode == 2
+    assert "river.toml: locks[0].line: line step 'bet 50%' is none of the actions" in refused.stderr
+
+
+def test_without_locks_nothing_is_said_of_them(folder):
+    assert json.loads((folder / "result.json").read_text())["exploitability_without_locks"] is None
+    assert "locks" not in run(folder, "evaluate", "turn.eq").stdout
 
 
 def test_runs_go_on_to_the_bit(tmp_path):

@@ -151,7 +151,7 @@ def _report_evaluation(
 ) -> None:
     """Says what an exact evaluation found."""
     if not options.json:
-        _print_evaluation(options, described["label"], evaluation, seconds)
+        _print_evaluation(options, described, evaluation, seconds)
         return
     write_json(
         {
@@ -199,14 +199,20 @@ def _report_samples(options: EvaluateOptions, file: StrategyFile, game: Game[Any
     print_result("\n".join([f"exploitability not known: {why}", *lines]), is_quiet=options.quiet)
 
 
-def _print_evaluation(options: EvaluateOptions, label: str, evaluation: Evaluation, seconds: float) -> None:
-    table = Table(title=f"{label}, evaluated in {format_duration(seconds)}", title_justify="left")
+def _print_evaluation(
+    options: EvaluateOptions, described: Mapping[str, Any], evaluation: Evaluation, seconds: float
+) -> None:
+    table = Table(title=f"{described['label']}, evaluated in {format_duration(seconds)}", title_justify="left")
     for name in ("player", "value", "best response", "gain"):
         table.add_column(name, justify="right")
     for player, (value, best) in enumerate(zip(evaluation.values, evaluation.best_response_values, strict=True)):
         table.add_row(str(player), format_utility(value), format_utility(best), format_small(best - value))
     exploitability, nash_conv = format_small(evaluation.exploitability), format_small(evaluation.nash_conv)
-    print_result(Group(table, f"exploitability {exploitability}, nash_conv {nash_conv}"), is_quiet=options.quiet)
+    free = described.get("exploitability_without_locks")
+    beside = "" if free is None else f" (without locks {format_small(free)})"
+    print_result(
+        Group(table, f"exploitability {exploitability}{beside}, nash_conv {nash_conv}"), is_quiet=options.quiet
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,10 +44,13 @@ def is_spot_file(path: Path) -> bool:
 def evaluate_spot(path: Path, *, num_threads: int) -> tuple[str, dict[str, Any], Evaluation]:
     """Returns the name of a solved spot, what its file says of the run, and its exact evaluation in chips."""
     with StoredSpot(path) as stored:
-        evaluation = evaluate_holdem(
-            stored.tree, stored.strategy_sum.read(), kernel=_make_kernel(stored), num_threads=num_threads
-        )
-        return _label(stored), _describe_file(stored), evaluation
+        sums, kernel = stored.strategy_sum.read(), _make_kernel(stored)
+        evaluation = evaluate_holdem(stored.tree, sums, kernel=kernel, num_threads=num_threads)
+        described = {**_describe_file(stored), "exploitability_without_locks": None}
+        if stored.locks:
+            free = evaluate_holdem(stored.tree, sums, kernel=kernel, respects_locks=False, num_threads=num_threads)
+            described["exploitability_without_locks"] = free.exploitability
+        return _label(stored), described, evaluation
 
 
 class SpotReport:

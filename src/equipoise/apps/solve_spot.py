@@ -28,7 +28,7 @@ from equipoise.games.holdem.menu_notation import format_menu, parse_menu
 from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.ranges import format_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
-from equipoise.games.holdem.spot_file import SpotFile, format_locks, load_spot
+from equipoise.games.holdem.spot_file import SpotFile, check_locks, format_locks, load_spot
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.kernels.holdem import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
@@ -164,6 +164,7 @@ class _SpotJob(Job):
         rate = self.records[-1].iterations_per_second
         return {
             **describe_units(self.file.spot, quality.exploitability, quality.values),
+            "exploitability_without_locks": self._measure_without_locks(),
             "ms_per_iteration": 1e3 / rate if rate else None,
             "num_boards": len(self.tree.boards),
             "num_public_states": self.tree.num_public_states,
@@ -174,13 +175,22 @@ class _SpotJob(Job):
         assert isinstance(quality, Evaluation)
         spot = self.file.spot
         stacks = " and ".join(f"{stack:,}" for stack in sorted(set(spot.behind)))
+        free = self._measure_without_locks()
         return {
             "spot": f"{self.name}, pot {spot.root_pot:,}, {stacks} behind, big blind {spot.big_blind:,}",
             "menu": format_menu(spot.menu),
             "exploitability": Text(self.format_exploitability(quality.exploitability), style="bold"),
+            **({} if free is None else {"without locks": self.format_exploitability(free)}),
             "nash_conv": f"{format_small(quality.nash_conv)} chips",
             "values": format_shares(spot, quality.values),
         }
+
+    def _measure_without_locks(self) -> float | None:
+        """Returns the exploitability if locks bind no best response, so that they count as mistakes; None: no locks."""
+        if not self.file.locks:
+            return None
+        assert isinstance(self.solver, HoldemSolver)
+        return self.solver.evaluate(respects_locks=False).exploitability
 
 
 def describe_units(spot: HoldemSpot, exploitability: float, values: Sequence[float]) -> dict[str, Any]:
@@ -236,6 +246,7 @@ def read_spot(options: SolveOptions) -> SpotFile:
             file = SpotFile(spot=parse_endgame(_read_endgame(options.endgame)))
         if options.menu is not None:
             file = dataclasses.replace(file, spot=dataclasses.replace(file.spot, menu=parse_menu(options.menu)))
+            check_locks(file)
     except EquipoiseError as error:
         raise ParseError(f"{options.endgame or options.game}: {error}") from None
     return file

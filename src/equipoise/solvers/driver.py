@@ -26,6 +26,7 @@ LONGEST_CALL_SECONDS = 0.2  # native calls hold off Ctrl-C for at most about thi
 SPACING = 1.25  # ratio of consecutive evaluation points
 LONGEST_SILENCE_SECONDS = 2.0  # a record is yielded at least this often
 MOST_ITERATIONS_PER_CALL = 4096
+MOST_ITERATIONS = 10**15  # in all; no run gets there, and times left stay numbers
 
 
 class Solver(Protocol):
@@ -64,6 +65,8 @@ def check_stopping(*, iterations: int | None, target: float | None, seconds: flo
         raise ConfigError("at least one of iterations, target and seconds is needed")
     if iterations is not None and iterations < 1:
         raise ConfigError(f"iterations must be at least 1, got {iterations}")
+    if iterations is not None and iterations > MOST_ITERATIONS:
+        raise ConfigError(f"iterations must be at most {MOST_ITERATIONS:,}, got {iterations}")
     if target is not None and not 0 <= target < math.inf:
         raise ConfigError(f"target must be at least 0 and finite, got {target}")
     if seconds is not None and not 0 < seconds < math.inf:

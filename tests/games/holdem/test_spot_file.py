@@ -204,6 +204,12 @@ def test_rake_and_locks():
         ("pot = 200", "pot = true", "pot: must be a number, got True"),
         ("pot = 200", "pot = nan", "pot: must be a number, got nan"),
         ("pot = 200", "pot = inf", "pot: must be whole chips, got inf"),
+        ("pot = 200", f"pot = {10**400}", "pot: must be a number of a sensible size, got 1000"),
+        ("pot = 200", f"pot = 0x{'f' * 5000}", "pot: must be a number of a sensible size, got a number of thousands"),
+        ("pot = 200", f"pot = {'9' * 5000}", "the spot is no TOML that can be read: Exceeds the limit"),
+        ("pot = 200", f"pot = {'[' * 20_000}", "the spot is no TOML that can be read: maximum recursion depth"),
+        ("pot = 200", "pot = 1e13", "pot: must be at most 1,000,000,000,000 chips, got 1"),
+        ("stacks = 900", f"stacks = {2**63}", "stacks: must be at most 1,000,000,000,000 chips, got 9223"),
         ("stacks = 900", "stacks = 0", "stacks: must be positive, got 0"),
         ("stacks = 900", "stacks = [900, 0]", "stacks: must be positive, got 0"),
         ("stacks = 900", "stacks = [1, 2, 3]", "stacks: must be one number of chips, or two"),
@@ -215,11 +221,21 @@ def test_rake_and_locks():
         ('"QQ+, AKs, AQo:0.5"', "3", "ranges.oop: must be a text in quotes, got 3"),
         ('"QQ+, AKs, AQo:0.5"', '"random:0"', "ranges: the range oop is empty"),
         ('"QQ+, AKs, AQo:0.5"', '"Ks7h"', "ranges: the board Ks7h2d5c blocks every hand of the range oop"),
+        (
+            '"QQ+, AKs, AQo:0.5"',
+            '"QQ:1e-200"',
+            "ranges: the weights of the ranges oop and ip are too small .* 1e-200 and 1",
+        ),
         ('"QQ+, AKs, AQo:0.5"', '{file = "x"}', "ranges.oop: must be a range such as"),
         ('oop = "QQ+, AKs, AQo:0.5"\n', "", "the spot has no ranges.oop; is the file cut short"),
         ('"50%, 100%, a / 100%, a"', '"libratos"', "menu: unknown menu 'libratos'; did you mean libratus"),
         ('"50%, 100%, a / 100%, a"', '"50"', "menu: bet size '50' is not understood"),
         ('"50%, 100%, a / 100%, a"', '"min"', "menu never closes"),
+        (
+            '"50%, 100%, a / 100%, a"',
+            f'"50%; cap: {"9" * 5000}"',
+            "menu: cap must be a whole number such as 4, got '999",
+        ),
         ('"50%, 100%, a / 100%, a"', '"flop: 50%"', "menu has no sizes for turn oop"),
         ('"50%, 100%, a / 100%, a"', "50", "menu: must be a text such as"),
         ('"50%, 100%, a / 100%, a"', '{rivr = "50%"}', "menu: unknown field 'rivr'; did you mean river"),
@@ -296,6 +312,10 @@ def test_files_that_are_no_text_are_refused(tmp_path):
         load_spot(tmp_path / "spot.toml")
     with pytest.raises(ParseError, match=r"cannot read .*: is a directory"):
         load_spot(Path(tmp_path))
+    with pytest.raises(ParseError, match=r"ranges.ip: cannot read .*x00.*: embedded null byte"):
+        parse_spot(change('"22+, A2s+"', r'{file = "a\u0000b"}'), folder=tmp_path)
+    with pytest.raises(ParseError, match=r"cannot read '~nobody.here/spot.toml': could not determine home"):
+        load_spot("~nobody.here/spot.toml")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ SIZES, DONK, CAP = "", "donk", "cap"  # the parts of a round's menu, as written
 MERGE, FORCE, COUNT, LIMP = "merge", "force", "count", "limp"
 SETTINGS: Final = (MERGE, FORCE, COUNT, LIMP)
 SIZE: Final = re.compile(r"(?P<amount>[0-9.]+(?:e[+-][0-9]+)?)(?P<unit>[%xce])")
+LONGEST_CAP: Final = 9  # digits
 NOTATION: Final = "write 33% (of the pot), 2.5x (the bet), 250c (chips), 3e or e (geometric), min, a (all-in) or none"
 
 Place = tuple[Street, int, str]  # street, position, part
@@ -133,8 +134,8 @@ def _parse_size(text: str) -> BetSize:
 
 
 def _parse_cap(text: str) -> int:
-    if not text.isdecimal():
-        raise ParseError(f"cap must be a whole number such as 4, got {text!r}")
+    if not text.isdecimal() or len(text) > LONGEST_CAP:
+        raise ParseError(f"cap must be a whole number such as 4, got {text[:20]!r}")
     return int(text)
 
 

@@ -237,12 +237,15 @@ def all_in_option(state: BettingState, legal: range) -> int:
 
 
 def _total(rules: BettingRules, size: BetSize, state: BettingState, all_in: int) -> int | None:
-    """Returns the total that a size raises to before it is fitted to the rules, None where it says nothing."""
+    """Returns the total that a size raises to before it is fitted to the rules, None where it says nothing.
+
+    What goes beyond all-in is cut, so that no size is too large to be a whole number.
+    """
     if size.kind is SizeKind.POT:
-        return state.price + math.floor(size.amount * pot_after_call(state) / 100 + 0.5)
+        return state.price + math.floor(min(size.amount * pot_after_call(state) / 100, all_in) + 0.5)
     if size.kind is SizeKind.MULTIPLE:
         bet = bet_in_round(state)
-        return state.base + math.floor(size.amount * bet + 0.5) if bet else None
+        return state.base + math.floor(min(size.amount * bet, all_in) + 0.5) if bet else None
     if size.kind is SizeKind.CHIPS:
         total = state.base + math.floor(size.amount + 0.5)
         return total if total >= min(state.price + state.raise_size, all_in) else None

@@ -32,6 +32,7 @@ from equipoise.games.holdem.hands import format_hand, hands_of, parse_hand
 
 __all__ = ["Range", "check_ranges", "format_range", "parse_range"]
 
+LEAST_PAIR_WEIGHT: Final = 1e-100  # sum over pairs of hands; a product of smaller weights may be no number
 EVERY_HAND: Final = ("random", "any", "*")
 ALLOWED: Final = "allowed: AA AKs AKo AK QQ+ KTs+ TT-77 A5s-A2s AhKh random, each with :0.5 or @50% if wanted"
 CLASS: Final = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)", re.IGNORECASE)
@@ -116,9 +117,15 @@ def check_ranges(ranges: Sequence[Range], board: Sequence[int], names: Sequence[
         if not left.weights.any():
             raise ConfigError(f"the board {shown} blocks every hand of the range {name}: {format_range(held)}")
     masks = hands_of(ranges[0].deck).masks
-    first, second = (masks[left.weights > 0] for left in live)
-    if not ((first[:, None] & second[None, :]) == 0).any():
+    first, second = (np.flatnonzero(left.weights) for left in live)
+    is_apart = (masks[first][:, None] & masks[second][None, :]) == 0
+    if not is_apart.any():
         raise ConfigError(f"every hand of the range {names[0]} shares a card with every hand of the range {names[1]}")
+    if live[0].weights[first] @ is_apart @ live[1].weights[second] < LEAST_PAIR_WEIGHT:
+        raise ConfigError(
+            f"the weights of the ranges {names[0]} and {names[1]} are too small to compute with, at most "
+            f"{live[0].weights.max():.3g} and {live[1].weights.max():.3g}; multiply those of a range by one factor"
+        )
 
 
 def parse_range(text: str, deck: Deck = FULL_DECK) -> Range:

@@ -30,6 +30,7 @@ from equipoise.games.holdem.targets import Target, format_target, parse_target
 __all__ = [
     "SpotFile",
     "SpotLock",
+    "check_locks",
     "format_locks",
     "format_spot",
     "load_spot",
@@ -41,6 +42,7 @@ NEEDED: Final = ("board", "pot", "stacks", "ranges")
 NEEDED_BEFORE_THE_FLOP: Final = ("stacks",)
 LAST_STREETS: Final = {street.name.lower(): street for street in Street if street is not Street.PREFLOP}
 BETTING_FIELDS: Final = ("big_blind", "small_blind", "ante", "bet_sizes", "max_raises", "last_street")
+MOST_CHIPS: Final = 10**12  # of a pot or a stack: tables of 32 bits tell no more apart
 SIZES, DONK, CAP = "sizes", "donk", "cap"  # of a menu's table
 
 
@@ -84,6 +86,8 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ParseError(f"the spot is not TOML: {error}; is the file cut short, or a text without quotes?") from None
+    except (ValueError, RecursionError) as error:  # thousands of digits or brackets
+        raise ParseError(f"the spot is no TOML that can be read: {error}") from None
     fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot"}
     _check_keys(table, {*NEEDED, *BETTING_FIELDS, "deck", "menu", "rake", *fields}, "")
     _check_needed(table)
@@ -98,7 +102,7 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         threads=_optional(table, "threads", _count),
         locks=tuple(_parse_lock(lock, f"locks[{place}]") for place, lock in enumerate(_tables(table, "locks"))),
     )
-    _check_locks(file)
+    check_locks(file)
     return file
 
 
@@ -153,6 +157,8 @@ def _read_text(path: Path) -> str:
         raise ParseError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
     except UnicodeDecodeError:
         raise ParseError(f"{path} is not text: it has bytes that are not UTF-8") from None
+    except (ValueError, RuntimeError) as error:  # a zero byte in a name, the home of a user who is not there
+        raise ParseError(f"cannot read {str(path)!r}: {str(error).lower()}") from None
 
 
 @contextlib.contextmanager
@@ -349,7 +355,7 @@ def _parse_lock(table: Any, place: str) -> SpotLock:
     return SpotLock(line=line, play=play, hands=hands)
 
 
-def _check_locks(file: SpotFile) -> None:
+def check_locks(file: SpotFile) -> None:
     """Raises unless every lock is at a decision, and names its actions and hands."""
     if not file.locks:
         return
@@ -394,9 +400,15 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ParseError(f"must be a number, got {_show(value)}")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ParseError(f"must be a number of a sensible size, got {_show(value)}") from None
+    if math.isnan(number):
+        raise ParseError(f"must be a number, got {_show(value)}")
+    return number
 
 
 def _positive(value: Any) -> float:
@@ -456,11 +468,16 @@ def _chips(value: Any) -> int:
         )
     if number <= 0:
         raise ParseError(f"must be positive, got {_show(value)}")
+    if number > MOST_CHIPS:
+        raise ParseError(f"must be at most {MOST_CHIPS:,} chips, got {_show(value)}")
     return int(number)
 
 
 def _show(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no numbers of thousands of digits
+        return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
