@@ -12,7 +12,7 @@ from equipoise.games.holdem.hands import parse_hand
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.rules import CFR, DCFR, NormalHedge, PredictiveCFRPlus
+from equipoise.solvers.rules import CFR, DCFR, Hedge, NormalHedge, PredictiveCFRPlus
 from equipoise.trees.holdem import build_holdem_tree
 from equipoise.trees.holdem_locks import NodeLock
 from tests.reference.holdem import realize, respond_to_locks
@@ -42,14 +42,13 @@ def locked_sequences(pair, solver):
 
 
 @pytest.mark.parametrize("name", ["small_river", "small_turn", "limit_flop"])
-@pytest.mark.parametrize("rule", [DCFR(), PredictiveCFRPlus()], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [DCFR(), PredictiveCFRPlus(), Hedge()], ids=lambda rule: rule.name)
 def test_one_iteration_with_locks(name, rule):
     pair, rng = twin(name), np.random.default_rng(5)
     history, solver = start_from_regrets(pair, rule, rng, is_alternating=False)
     locked = HoldemSolver(pair.tree, rule, dtype=np.float64, is_alternating=False, locks=random_locks(pair.tree, rng))
     locked.restore({name: table.copy() for name, table in solver.state().items()})
     is_locked, given = locked_sequences(pair, locked)
-    history.tables.strategy[:] = history.kernel.normalize(history.tables.regret_sum)
     history.tables.strategy[is_locked] = given[is_locked]
     history.tables.realization[:] = realize(history.tree, history.tables.strategy)
     before = locked.tables.regret_sum[locked.locks.cells].copy()
@@ -88,7 +87,7 @@ RIVER = ("Ks7h2d4c9c", "TT+, A9s+, KQ|99+, AT+, QJs")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("rule", [DCFR(), NormalHedge()], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [DCFR(), NormalHedge(), Hedge()], ids=lambda rule: rule.name)
 def test_locked_strategy_is_untouched(dtype, rule):
     table = spot(*RIVER, menu="50%, a / a")
     queens = np.flatnonzero(parse_range("QQ").weights).tolist()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
-from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
+from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule
 
 __all__ = [
     "MAX_ACTIONS",
@@ -96,11 +97,17 @@ class HoldemShape:
         return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
 
     @property
-    def num_exponents(self) -> int:
-        """Returns the exponents of one table of 16 bits: one for each hand at each decision."""
+    def node_rows(self) -> npt.NDArray[np.int64]:
+        """Returns `[B, 2]` the rows of a table, one for each hand at each decision, padding included."""
         tiles = -(-self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]] // TILE)
         nodes = self.streets[:, [StreetFields._fields.index(f"num_nodes_{player}") for player in (0, 1)]]
-        return TILE * int((tiles * nodes[self.boards[:, 0]]).sum())
+        rows: npt.NDArray[np.int64] = TILE * tiles * nodes[self.boards[:, 0]]
+        return rows
+
+    @property
+    def num_node_rows(self) -> int:
+        """Returns R, the rows of one table."""
+        return int(self.node_rows.sum())
 
     def first_hand(self, board: int, player: int) -> int:
         """Returns where the hands of a player on a board begin in [X]."""
@@ -155,8 +162,9 @@ class HoldemArrays(HoldemShape):
 class HoldemTables:
     """The tables of a run over cells: by board, player, tile, (decision, action), hand of the tile.
 
-    Tables of 16 bits have exponents over rows: by board, player, tile, decision, hand of the tile. Proportions within a
-    row need none; its numbers are cells times 2 to the (exponent - 127), in units of 2**-14 (2**-15 for averages).
+    Rows, R of them, are by board, player, tile, decision, hand of the tile. Tables of 16 bits have exponents over rows.
+    Proportions within a row need none; its numbers are cells times 2 to the (exponent - 127), in units of 2**-14
+    (2**-15 for averages). What a rule does not need is empty.
     """
 
     regret_sum: TableArray  # [C]
@@ -165,25 +173,39 @@ class HoldemTables:
     regret_exponent: ExponentArray  # [R], or [0] for tables of floats
     strategy_exponent: ExponentArray
     last_exponent: ExponentArray
+    scale: TableArray  # [R] only for Hedge: what its step is divided by, or at least
+    step: TableArray  # [R] likewise: eta of the strategy that the next iteration plays
+    value_moments: TableArray  # [R, 2] mean and sum of squared deviations of v(I), only when the variance is tracked
 
     @classmethod
-    def allocate(cls, arrays: HoldemShape, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> Self:
-        """Returns the tables of a run that has not begun."""
-        num_cells, num_exponents = arrays.num_cells, arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
-        return cls(
-            regret_sum=np.zeros(num_cells, dtype),
-            strategy_sum=np.zeros(num_cells, AVERAGE_TYPES[np.dtype(dtype)]),
-            last_regret=np.zeros(num_cells if needs_last_regret else 0, dtype),
-            regret_exponent=np.zeros(num_exponents, np.uint8),
-            strategy_exponent=np.zeros(num_exponents, np.uint8),
-            last_exponent=np.zeros(num_exponents if needs_last_regret else 0, np.uint8),
-        )
+    def shapes(
+        cls, arrays: HoldemShape, dtype: npt.DTypeLike, rule: KernelRule
+    ) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Returns the shape and dtype of every table, by its name."""
+        numbers, num_cells, num_rows = np.dtype(dtype), arrays.num_cells, arrays.num_node_rows
+        exponent, num_exponents = np.dtype(np.uint8), num_rows if numbers == np.int16 else 0
+        has_last, has_scale = int(rule.needs_last_regret), int(rule.needs_scale)
+        return {
+            "regret_sum": ((num_cells,), numbers),
+            "strategy_sum": ((num_cells,), AVERAGE_TYPES[numbers]),
+            "last_regret": ((num_cells * has_last,), numbers),
+            "regret_exponent": ((num_exponents,), exponent),
+            "strategy_exponent": ((num_exponents,), exponent),
+            "last_exponent": ((num_exponents * has_last,), exponent),
+            "scale": ((num_rows * has_scale,), numbers),
+            "step": ((num_rows * has_scale,), numbers),
+            "value_moments": ((num_rows * int(rule.tracks_variance), 2), numbers),
+        }
 
-    @staticmethod
-    def estimate_bytes(arrays: HoldemShape, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> int:
+    @classmethod
+    def allocate(cls, arrays: HoldemShape, dtype: npt.DTypeLike, rule: KernelRule) -> Self:
+        """Returns the tables of a run that has not begun; scales are for the caller to fill."""
+        return cls(**{name: np.zeros(*field) for name, field in cls.shapes(arrays, dtype, rule).items()})
+
+    @classmethod
+    def estimate_bytes(cls, arrays: HoldemShape, dtype: npt.DTypeLike, rule: KernelRule) -> int:
         """Returns the bytes that `allocate` takes."""
-        exponents = arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
-        return (2 + needs_last_regret) * (arrays.num_cells * np.dtype(dtype).itemsize + exponents)
+        return sum(math.prod(shape) * kind.itemsize for shape, kind in cls.shapes(arrays, dtype, rule).values())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,18 +284,12 @@ class HoldemKernel:
     ) -> None:
         """Runs one iteration per row of `discounts` `[B, 5]` and updates `tables` in place."""
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
-        if rule.policy_map is PolicyMap.HEDGE:
-            raise ValueError("Hedge keeps a scale per information state, which hold'em tables do not have")
-        dtype, num_cells = tables.regret_sum.dtype, self.arrays.num_cells
+        dtype = tables.regret_sum.dtype
         _check_dtype(dtype, AVERAGE_TYPES)
-        num_exponents = self.arrays.num_exponents if dtype == np.int16 else 0
-        has_last = int(rule.needs_last_regret)
-        check_array("regret_sum", tables.regret_sum, dtype, (num_cells,), is_written=True)
-        check_array("strategy_sum", tables.strategy_sum, AVERAGE_TYPES[dtype], (num_cells,), is_written=True)
-        check_array("last_regret", tables.last_regret, dtype, (num_cells * has_last,), is_written=True)
-        exponents = tables.regret_exponent, tables.strategy_exponent, tables.last_exponent
-        for name, array, size in zip(("regret", "strategy", "last"), exponents, (1, 1, has_last), strict=True):
-            check_array(f"{name}_exponent", array, np.uint8, (num_exponents * size,), is_written=True)
+        if rule.needs_scale and dtype == np.int16:
+            raise ValueError("Hedge's scales and steps are floats, got tables of int16")
+        for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
+            check_array(name, getattr(tables, name), kind, shape, is_written=True)
         check_num_threads(num_threads)
         with self._one_caller:
             getattr(_native, f"holdem_iterate_{dtype}")(
@@ -282,6 +298,7 @@ class HoldemKernel:
                 int(rule.fallback),
                 rule.is_optimistic,
                 rule.floors_regrets,
+                rule.tracks_variance,
                 discounts,
                 first_t,
                 is_alternating,
@@ -289,7 +306,12 @@ class HoldemKernel:
                 tables.regret_sum,
                 tables.strategy_sum,
                 tables.last_regret,
-                *exponents,
+                tables.regret_exponent,
+                tables.strategy_exponent,
+                tables.last_exponent,
+                tables.scale,
+                tables.step,
+                tables.value_moments,
             )
 
     def root_values(
