@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.kernels.arrays import check_array, check_range, check_segments
+from equipoise.kernels.buckets import NUM_CARDS
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule
 
@@ -263,7 +264,13 @@ class HoldemKernel:
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
             check_array(name, values, np.float64, shape)
-        check_integer("most actions of a decision", int(arrays.nodes[:, 1].max(initial=0)), 0, MAX_ACTIONS)
+        _check_betting(arrays)
+        _check_boards(arrays)
+        _check_hands(arrays)
+        if locks is not None:
+            check_segments("tile_start", locks.tile_start, locks.entries.shape[0])
+            check_range("hands of locks", locks.entries[:, 1], 1, 1 << TILE)
+            check_range("first numbers of locks", locks.entries[:, 2], 0, max(locks.strategy.size - TILE, 0) + 1)
         self._one_caller = OneCaller("solver")
         self.form = _native.HoldemForm(
             arrays.boards,
@@ -368,6 +375,74 @@ class HoldemKernel:
     def _check_sums(self, sums: TableArray) -> None:
         _check_dtype(sums.dtype, AVERAGE_TYPES.values())
         check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+
+
+def _by_player(fields: npt.NDArray[Any], names: tuple[str, ...], name: str) -> npt.NDArray[np.int64]:
+    """Returns `[rows, 2]` a field of both players."""
+    columns: npt.NDArray[np.int64] = fields[:, [names.index(f"{name}_{player}") for player in (0, 1)]].astype(np.int64)
+    return columns
+
+
+def _check_betting(arrays: HoldemArrays) -> None:
+    """Raises `ValueError` if decisions or ends of streets point at slots or cells that their street does not have."""
+    names, streets = StreetFields._fields, arrays.streets
+    num_lines, is_last, flat_packs, fold_packs = (
+        streets[:, names.index(name)] for name in ("num_lines", "is_last", "flat_packs", "fold_packs")
+    )
+    check_range("num_lines", num_lines, np.arange(len(streets)) == 0, [2, *(TILE * flat_packs[:-1] + 1)])
+    last = np.arange(len(streets)) == len(streets) - 1
+    check_range("is_last", is_last, last, last + 1)
+    num_cells = _by_player(streets, names, "num_cells")
+    num_nodes = _by_player(streets, names, "num_nodes")
+    num_slots = num_lines[:, None] + num_cells
+    first_cell, num_actions, source = arrays.nodes.T
+    check_range("actions of decisions", num_actions, 1, MAX_ACTIONS + 1)
+    check_range("first cells of decisions", first_cell, 0, np.repeat(num_cells, num_nodes.ravel()) - num_actions + 1)
+    # a decision is reached by a line or by an action of a decision before it
+    check_range("slots of decisions", source, 0, np.repeat(num_lines, num_nodes.sum(axis=1)) + first_cell)
+    for name, slots, packs in (
+        ("flat_slot", arrays.flat_slot, flat_packs),
+        ("fold_slot", arrays.fold_slot, fold_packs),
+    ):
+        check_range(name, slots, 0, np.repeat(num_slots, np.repeat(TILE * packs, 2)))
+
+
+def _check_boards(arrays: HoldemArrays) -> None:
+    """Raises `ValueError` unless boards, their hands and their cells follow one another without a gap."""
+    names, boards = BoardFields._fields, arrays.boards
+    street, first_child, num_children = (
+        boards[:, names.index(name)] for name in ("street", "first_child", "num_children")
+    )
+    num_boards, num_streets = len(boards), len(arrays.streets)
+    check_range("children of boards", num_children, 0, num_boards)
+    check_integer("children of all boards", int(num_children.sum()), num_boards - 1, num_boards - 1)
+    expected = 1 + np.cumsum(num_children) - num_children
+    check_range("first children of boards", first_child, expected, expected + 1)
+    check_range("first children of boards", first_child[num_children > 0], np.flatnonzero(num_children) + 1, num_boards)
+    above = np.repeat(np.arange(num_boards), num_children)
+    check_range("street of the first board", street[:1], 0, 1)
+    check_range("streets of boards", street, 0, num_streets)
+    check_range("streets of boards", street[1:], street[above] + 1, street[above] + 2)
+    num_hands = _by_player(boards, names, "num_hands")
+    check_range("hands of boards", num_hands, 0, arrays.cards.shape[0] + 1)
+    rows = -(-num_hands // TILE) * TILE
+    check_integer("hands of all boards", int(rows.sum()), arrays.cards.shape[0], arrays.cards.shape[0])
+    cells = rows * _by_player(arrays.streets, StreetFields._fields, "num_cells")[street]
+    for name, sizes in (("first_hand", rows), ("first_cell", cells)):
+        start = np.cumsum(sizes).reshape(sizes.shape) - sizes
+        check_range(f"{name} of boards", _by_player(boards, names, name), start, start + 1)
+
+
+def _check_hands(arrays: HoldemArrays) -> None:
+    """Raises `ValueError` if hands point at rows that their board or the one above does not have."""
+    num_hands = _by_player(arrays.boards, BoardFields._fields, "num_hands").astype(np.int32)
+    num_children = arrays.boards[:, BoardFields._fields.index("num_children")]
+    above = np.concatenate([[0], np.repeat(np.arange(len(num_hands)), num_children)])
+    rows = (-(-num_hands // TILE) * TILE).ravel()
+    check_range("cards", arrays.cards, 0, NUM_CARDS)
+    check_range("same_hand", arrays.same_hand, -1, np.repeat(num_hands[:, ::-1], rows))
+    check_range("parent_row", arrays.parent_row, 0, np.repeat(num_hands[above], rows))
+    check_range("value_row", arrays.value_row, 0, np.repeat(num_hands, rows))
 
 
 def _check_dtype(dtype: np.dtype[np.generic], allowed: Iterable[np.dtype[Any]]) -> None:
