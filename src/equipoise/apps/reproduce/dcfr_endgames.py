@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Study `dcfr-endgames`: how discounting schemes, NormalHedge and optimism converge in four endgames of Libratus."""
+"""Study `dcfr-endgames`: discounting schemes, NormalHedge, optimism and sampling in four endgames of Libratus."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from equipoise.apps.endgames import load_endgames
 from equipoise.apps.machine import num_usable_cores
 from equipoise.apps.reproduce.comparisons import Comparison, Marks, compare
 from equipoise.apps.reproduce.curves import EvaluatedSolver, Panel, measure_curves
+from equipoise.apps.reproduce.sampled_curves import DISCOUNTED, INITIAL, PLAIN, measure_sampled_curves
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict, judge
 from equipoise.core.errors import ConfigError
 from equipoise.solvers.holdem import HoldemSolver
@@ -20,14 +21,19 @@ from equipoise.trees.holdem import HoldemTree, build_holdem_tree
 
 __all__ = ["DCFR_ENDGAMES", "EndgameConfiguration"]
 
-SOURCE: Final = "Brown 2020, thesis Figs. 3.1-3.4; Brown & Sandholm 2019, arXiv:1809.04040, Figs. 1-4 and 6-9"
+SOURCE: Final = "Brown 2020, thesis Figs. 3.1-3.4, 3.6-3.7; Brown & Sandholm 2019, arXiv:1809.04040, Figs. 1-4, 6-11"
 EXPERIMENTS: Final = "thesis section 3.1.4"
 DEFINITIONS: Final = "thesis section 3.1.2"
 NORMAL_HEDGE: Final = "Brown & Sandholm 2019, section NormalHedge for CFR Variants"
+SAMPLING: Final = "thesis section 3.1.5"
 OPTIMISTIC: Final = "Brown & Sandholm 2019, section Optimistic CFR Variants"
 PRECISIONS: Final = ("float32", "float64")
 PUBLISHED_ITERATIONS: Final = 32_768
 MARKS: Final = (100, 316, 1000, 3162, 10_000, PUBLISHED_ITERATIONS)
+SAMPLED_MARKS: Final = (20_000_000, 50_000_000, 100_000_000, 200_000_000, 500_000_000, 1_000_000_000)  # nodes touched
+SAMPLED: Final = {"subgame3": "subgame3, sampled", "subgame4": "subgame4, sampled"}  # panels
+CELLS_PER_NODE: Final = 30  # that full-width sweeps update while one node is sampled
+SEED: Final = 0
 SUBGAMES: Final = ("subgame1", "subgame2", "subgame3", "subgame4")  # the first two begin on the turn
 
 LCFR: Final = LinearCFR()
@@ -74,6 +80,11 @@ REFERENCE: Final[Mapping[str, Mapping[str, tuple[float, ...]]]] = {
         FLOORED.name: (111.1, 12.65, 2.096, 0.339, 0.071),
     },
 }
+
+
+LINEAR_IS_BETTER: Final = Comparison(
+    statement="linear MCCFR beats plain MCCFR", above=PLAIN, below=DISCOUNTED, least=1.0, source=SAMPLING
+)
 
 
 def _statements(subgame: str) -> Iterator[Comparison]:
@@ -163,13 +174,21 @@ class EndgameConfiguration:
     turn_iterations: int = PUBLISHED_ITERATIONS  # of the endgames that begin on the turn
     river_iterations: int = PUBLISHED_ITERATIONS
     threads: int = 0  # 0: one per core
-    precision: str = "float32"
+    precision: str = "float32"  # of full-width runs; sampled ones take float64
+    sampled_nodes: int = SAMPLED_MARKS[-1]  # touched by each run of Monte Carlo CFR
+    sampled_runs: int = 100  # as published
+    period_nodes: int = 10_000_000  # as published
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
             raise ConfigError(f"precision must be {' or '.join(PRECISIONS)}, got {self.precision!r}")
         if min(self.turn_iterations, self.river_iterations) < 1:
             raise ConfigError(f"iterations must be at least 1, got {min(self.turn_iterations, self.river_iterations)}")
+        if self.sampled_nodes < SAMPLED_MARKS[0] or self.sampled_runs < 1 or self.period_nodes < 1:
+            raise ConfigError(
+                f"sampled_nodes must be at least {SAMPLED_MARKS[0]:,}, sampled_runs and period_nodes at least 1, got "
+                f"{self.sampled_nodes:,}, {self.sampled_runs} and {self.period_nodes}"
+            )
         if self.threads < 0:
             raise ConfigError(f"threads must be at least 0, got {self.threads}")
 
@@ -177,6 +196,16 @@ class EndgameConfiguration:
         """Returns the marks within the run of an endgame."""
         is_turn = subgame in SUBGAMES[:2]
         return tuple(mark for mark in MARKS if mark <= (self.turn_iterations if is_turn else self.river_iterations))
+
+    @property
+    def sampled_marks(self) -> tuple[int, ...]:
+        """Returns the marks of nodes touched within a sampled run."""
+        return tuple(mark for mark in SAMPLED_MARKS if mark <= self.sampled_nodes)
+
+    @property
+    def sampled_panels(self) -> dict[str, str]:
+        """Returns the endgames that are sampled as well, with the names of their panels."""
+        return {name: panel for name, panel in SAMPLED.items() if name in self.subgames}
 
 
 def measure(configuration: EndgameConfiguration) -> Iterator[Step]:
@@ -195,7 +224,22 @@ def measure(configuration: EndgameConfiguration) -> Iterator[Step]:
         iterations = configuration.turn_iterations if len(spot.board) == 4 else configuration.river_iterations
         panels.append(Panel(name, tree, iterations, tree.arrays.num_cells, scale=1000 / spot.big_blind))
     solvers = {rule.name: _maker(rule, configuration.precision, threads) for rule in RULES}
-    return measure_curves(panels, solvers, marks=MARKS)
+    trees = {panel.name: panel.tree for panel in panels}
+    sampled = {panel: trees[name] for name, panel in configuration.sampled_panels.items()}
+    full_cost = sum(panel.cost * panel.iterations for panel in panels) * len(RULES)
+    sampled_cost = 3 * len(sampled) * configuration.sampled_runs * configuration.sampled_nodes * CELLS_PER_NODE
+    share = full_cost / (full_cost + sampled_cost)
+    for step in measure_curves(panels, solvers, marks=MARKS):
+        yield dataclasses.replace(step, fraction=share * step.fraction)
+    for step in measure_sampled_curves(
+        sampled,
+        marks=configuration.sampled_marks,
+        runs=configuration.sampled_runs,
+        period_nodes=configuration.period_nodes,
+        scale=panels[0].scale,
+        seed=SEED,
+    ):
+        yield dataclasses.replace(step, fraction=share + (1 - share) * step.fraction)
 
 
 def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclusion:
@@ -204,7 +248,7 @@ def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclus
         {
             "subgame": subgame,
             "rule": rule.name,
-            "iterations": mark,
+            "at": mark,
             "ours": measured.at(subgame, rule.name, mark),
             "paper": None,  # the figures' values are not in the text
             "reference": _reference(subgame, rule, mark),
@@ -213,6 +257,19 @@ def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclus
         for rule in RULES
         for mark in configuration.marks_of(subgame)
     )
+    rows += tuple(
+        {
+            "subgame": panel,
+            "rule": curve,
+            "at": mark,
+            "ours": measured.at(panel, curve, mark),
+            "paper": None,
+            "reference": None,
+        }
+        for panel in configuration.sampled_panels.values()
+        for curve in (PLAIN, DISCOUNTED, INITIAL)
+        for mark in configuration.sampled_marks
+    )
     notes = (
         "Exploitability in mbb/g: thousandths of a big blind of 100 chips per game, nash_conv / 2.",
         "The papers print curves, not numbers: only what their text states can be tested. The reference column is one "
@@ -220,6 +277,9 @@ def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclus
         f"Ours is one run in {configuration.precision}; the number of threads changes it in its last bits.",
         "CFR+ averages with quadratic weights, as in the papers' experiments. Numerical tests of words such as "
         "'dramatically' are ours, and stand with the claim.",
+        f"Sampled: external sampling, periods of {configuration.period_nodes:,} nodes touched, medians of "
+        f"{configuration.sampled_runs} runs (the papers average 100). The column 'at' counts iterations, and nodes "
+        "touched where sampled.",
         "What is said of NormalHedge and of optimism is tested at the last mark of each run, so a shorter run than the "
         "papers' may turn it.",
     )
@@ -244,6 +304,23 @@ def _claims(configuration: EndgameConfiguration, measured: Measured) -> Iterator
             yield dataclasses.replace(claim, statement=f"{subgame}: {claim.statement}")
         if subgame == "subgame2":
             yield _spike_claim(measured, subgame, marks)
+    for subgame, panel in configuration.sampled_panels.items():
+        claim = compare(LINEAR_IS_BETTER, panel, measured, configuration.sampled_marks)
+        yield dataclasses.replace(claim, statement=f"{subgame}: {claim.statement}")
+    if set(SAMPLED) <= set(configuration.subgames):
+        yield _gain_claim(measured, configuration.sampled_marks[-1])
+
+
+def _gain_claim(measured: Measured, mark: int) -> Claim:
+    """Returns the verdict on which endgame gains more by linear weights."""
+    gains = {name: measured.ratio(panel, PLAIN, DISCOUNTED, mark) for name, panel in SAMPLED.items()}
+    known = [gain for gain in gains.values() if gain is not None]
+    return Claim(
+        statement="linear MCCFR gains more in subgame 3, which has the largest mistakes, than in subgame 4",
+        source=SAMPLING,
+        verdict=judge(known[0] > known[1] if len(known) == len(gains) else None),
+        ours=", ".join(f"{name} {gain:.2f} times" for name, gain in gains.items() if gain) or "nothing",
+    )
 
 
 def _spike_claim(measured: Measured, subgame: str, marks: Sequence[int]) -> Claim:
@@ -266,14 +343,17 @@ def _spike_claim(measured: Measured, subgame: str, marks: Sequence[int]) -> Clai
 
 DCFR_ENDGAMES: Final = Study(
     name="dcfr-endgames",
-    title="Discounting schemes, NormalHedge and optimism in four Libratus endgames",
+    title="Discounting schemes, NormalHedge, optimism and sampling in four Libratus endgames",
     source=SOURCE,
-    x_label="iterations",
+    x_label="iterations (nodes touched where sampled)",
     y_label="exploitability (mbb/g)",
     sizes={
-        Size.QUICK: EndgameConfiguration(turn_iterations=100, river_iterations=1000),
+        Size.QUICK: EndgameConfiguration(
+            turn_iterations=100, river_iterations=1000, sampled_nodes=100_000_000, sampled_runs=1
+        ),
         Size.FULL: EndgameConfiguration(),
     },
     measure=measure,
     conclude=conclude,
+    seed=SEED,
 )
