@@ -11,9 +11,10 @@ from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.hands import parse_hand
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem_locks import lay_locks
 from equipoise.solvers.rules import CFR, DCFR, Hedge, NormalHedge, PredictiveCFRPlus
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem import build_holdem_tree, plan_holdem_tree
 from equipoise.trees.holdem_locks import NodeLock
 from tests.reference.holdem import realize, respond_to_locks
 from tests.solvers.test_holdem import SYMMETRIC, spot, start_from_regrets, twin
@@ -99,6 +100,24 @@ def test_locked_strategy_is_untouched(dtype, rule):
     assert is_queens.sum() == 6
     np.testing.assert_array_equal(strategy[is_queens], [[0.25, 0.5, 0.25]] * 6)
     assert not (strategy[~is_queens] == [0.25, 0.5, 0.25]).all(axis=1).any()
+
+
+@pytest.mark.parametrize(("hands", "most"), [(None, 1.1), ("TT, JJ", 4.0)])  # few hands may share tiles or not
+@pytest.mark.parametrize("board", [None, "Ks7h2d4c9c"])
+def test_locks_are_counted_before_they_are_laid_out(hands, most, board):
+    table = spot("Ks7h2d4c", RIVER[1], menu="50%, a / a")
+    node = max(index for index, decision in build_holdem_tree(table).decisions.items() if decision.street == 1)
+    lock = NodeLock(
+        node=node,
+        board=board and parse_board(board),
+        hands=hands and np.flatnonzero(parse_range(hands).without(parse_board("Ks7h2d4c9c")).weights).tolist(),
+        strategy=[0.5, 0.5],
+    )
+    plan = plan_holdem_tree(table, locks=[lock])
+    laid = lay_locks(plan.build(), [lock])
+    num_bytes = laid.kernel_locks.num_bytes + laid.cells.nbytes + laid.probabilities.nbytes
+    estimate = estimate_holdem_bytes(plan, DCFR(), locks=[lock]) - estimate_holdem_bytes(plan, DCFR())
+    assert num_bytes <= estimate <= most * num_bytes
 
 
 def test_the_rest_learns_to_play_against_a_locked_mistake():
