@@ -18,7 +18,7 @@ from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, HoldemTables, TableArray
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem_hedge import hedge_scales
+from equipoise.solvers.holdem_hedge import fill_scales
 from equipoise.solvers.holdem_locks import estimate_lock_bytes, lay_locks
 from equipoise.solvers.holdem_view import NodeView, view_node
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
@@ -103,7 +103,7 @@ class HoldemSolver:
         self.kernel = HoldemKernel(tree.arrays, self.locks.kernel_locks if self.locks else None)
         self.tables = HoldemTables.allocate(tree.arrays, dtype, self.rule.kernel)
         if self.rule.kernel.needs_scale:
-            self.tables.scale[:] = hedge_scales(tree, self.rule.kernel)
+            fill_scales(tree, self.rule.kernel, self.tables.scale)
         self._write_locks()
 
     @property

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.cards import FULL_DECK
-from equipoise.kernels.holdem import TILE, BoardFields, HoldemArrays, StreetFields
+from equipoise.kernels.holdem import TILE, BoardFields, HoldemArrays, StreetFields, TableArray
 from equipoise.kernels.sweeps import KernelRule
 from equipoise.solvers.cfr import scale_share
 from equipoise.trees.holdem import HoldemTree
 
-__all__ = ["hedge_scales"]
+__all__ = ["fill_scales"]
 
 FloatArray = npt.NDArray[np.float64]
 Pair = tuple[FloatArray, FloatArray]
@@ -27,9 +27,9 @@ Pair = tuple[FloatArray, FloatArray]
 LEAST_SCALE: Final = 1e-30  # where nothing is decided; its inverse is finite in float32 too
 
 
-def hedge_scales(tree: HoldemTree, rule: KernelRule) -> FloatArray:
-    """Returns `[R]` the scales of Hedge: payoff ranges, or the share of them below which no deviation counts."""
-    walk = _ScaleWalk(tree, scale_share(rule))
+def fill_scales(tree: HoldemTree, rule: KernelRule, out: TableArray) -> None:
+    """Fills `out` `[R]` with Hedge's scales: payoff ranges, or the share of them below which no deviation counts."""
+    walk = _ScaleWalk(tree, scale_share(rule), out)
     # chances that values of a history tree have and ours lack: of the own hand, here given that hands share no card,
     # and of the cards dealt since
     pairs = float(tree.spot.live_weights(0).sum() * tree.spot.live_weights(1).sum()) / tree.pair_weight
@@ -38,7 +38,6 @@ def hedge_scales(tree: HoldemTree, rule: KernelRule) -> FloatArray:
         for reach, hands in zip(tree.arrays.root_reach, tree.hands[0], strict=True)
     )
     walk.visit(0, (first, second))
-    return walk.scales
 
 
 class _Bounds(NamedTuple):
@@ -106,13 +105,12 @@ def _see_streets(tree: HoldemTree) -> list[tuple[_Betting, _Betting]]:
 class _ScaleWalk:
     """Fills the scales of all boards, each after those that follow it."""
 
-    def __init__(self, tree: HoldemTree, share: float) -> None:
-        self.arrays, self.share = tree.arrays, share
+    def __init__(self, tree: HoldemTree, share: float, out: TableArray) -> None:
+        self.arrays, self.share, self.out = tree.arrays, share, out
         self.boards = [BoardFields(*row) for row in self.arrays.boards.tolist()]
         self.streets = _see_streets(tree)
         counts = self.arrays.node_rows
         self.first_row = np.cumsum(counts).reshape(counts.shape) - counts
-        self.scales = np.empty(self.arrays.num_node_rows)
 
     def visit(self, index: int, chances: Pair) -> tuple[_Bounds, _Bounds]:
         """Fills the scales of a board and of those that follow; returns the bounds of its slots by player.
@@ -174,7 +172,7 @@ class _ScaleWalk:
             ranges = np.maximum(high - low, 0.0)  # no other hand is met: -inf - inf
             scales[:, node] = np.maximum(ranges * self.share / chances, LEAST_SCALE).reshape(-1, TILE)
         first = self.first_row[index, player]
-        self.scales[first : first + scales.size] = scales.ravel()
+        self.out[first : first + scales.size] = scales.ravel()
 
 
 def _sides(board: BoardFields) -> tuple[slice, slice]:
