@@ -23,6 +23,7 @@ template <typename Cell>
 struct HoldemPolicy {
   HoldemTable<const Cell> sums;         // only the proportions of rows count, so that exponents may be missing
   HoldemTable<const Cell> last_regret;  // added to the sums where given, in which case there are exponents
+  const Cell* step = nullptr;           // [rows] only for Hedge
   PolicyMap policy_map = PolicyMap::regret_matching;
   Fallback fallback[2] = {Fallback::uniform, Fallback::uniform};  // by player
 };
@@ -32,6 +33,10 @@ struct HoldemTables {
   HoldemTable<Cell> regret_sum;
   HoldemTable<typename AverageOf<Cell>::Type> strategy_sum;
   HoldemTable<Cell> last_regret;  // only for optimistic rules
+  // only for Hedge and only with cells of floats, over rows in the order of exponents
+  const Cell* scale = nullptr;
+  Cell* step = nullptr;  // eta of the next strategy
+  Cell* value_moments = nullptr;  // [rows, 2] mean and sum of squared deviations of v(I), if the variance is tracked
 };
 
 enum class HoldemPurpose { update, best_response, expected_value };
@@ -141,7 +146,7 @@ struct HoldemWorkspace {
 // Where tables keep a decision of a tile.
 struct HoldemPlace {
   std::int64_t cell;   // of the first action
-  std::int64_t block;  // of exponents
+  std::int64_t block;  // of rows
 };
 
 // A thread of the team that works on one board.
@@ -372,7 +377,7 @@ class HoldemSweep {
 
   [[gnu::always_inline]] void form_strategy(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                             Vector* __restrict strategy) const {
-    if (task_.policy.policy_map == PolicyMap::normal_hedge) return hedge_regrets(node, place, fallback, strategy);
+    if (task_.policy.policy_map != PolicyMap::regret_matching) return hedge_regrets(node, place, fallback, strategy);
     match_regrets<0>(node.num_actions, [&](int a) { return load_sums(place, a); }, strategy);
     if (fallback == Fallback::argmax) play_best(node, place, strategy);
   }
@@ -398,6 +403,9 @@ class HoldemSweep {
   [[gnu::noinline]] void hedge_regrets(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
                                        Vector* __restrict strategy) const {
     for (int a = 0; a < node.num_actions; ++a) strategy[a] = load_sums(place, a);
+    if (task_.policy.policy_map == PolicyMap::hedge) {
+      return hedge_packs(node.num_actions, load_pack<Real>(task_.policy.step + place.block * kPackSize), strategy);
+    }
     normal_hedge_packs(node.num_actions, strategy);
     if (fallback == Fallback::argmax) play_best(node, place, strategy);
   }
@@ -532,9 +540,11 @@ class HoldemSweep {
                   form_.value_row + side.first_hand + tile * kPackSize);
     const Step step(task_, street.num_lines, worker);
     const HoldemNode* const nodes = street.nodes[player];
+    const bool is_hedge = task_.rule.policy_map == PolicyMap::hedge;
     for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
       const HoldemNode node = nodes[n];
       const HoldemPlace place{first + node.first_cell * kPackSize, block + n};
+      if (is_hedge) set_steps(step, node, place);
       if (const HoldemLock* lock = locks.meet_backwards(node)) {
         update_locked(street.num_lines, node, *lock, place, dither, worker);
         continue;
@@ -567,6 +577,24 @@ class HoldemSweep {
           value(worker.value + num_lines),
           slot_value(worker.value) {}
   };
+
+  // Hedge's steps after this iteration, from the values of the strategy that it played.
+  [[gnu::noinline]] void set_steps(const Step& step, const HoldemNode& node, const HoldemPlace& place) const {
+    if constexpr (!kIsScaled<Cell>) {
+      Vector expected{};
+      for (int a = node.first_cell; a < node.first_cell + node.num_actions; ++a) {
+        expected += step.strategy[a] * step.value[a];
+      }
+      const double unit = unit_step(task_.discount, node.num_actions);
+      for (int hand = 0; hand < kPackSize; ++hand) {
+        const std::int64_t row = place.block * kPackSize + hand;
+        const double scale = hedge_scale(task_.rule, task_.t, static_cast<double>(expected[hand]),
+                                         static_cast<double>(step.tables.scale[row]),
+                                         step.tables.value_moments + 2 * row);
+        step.tables.step[row] = static_cast<Cell>(unit / scale);
+      }
+    }
+  }
 
   // Leaves the rows of locked hands as they are.
   [[gnu::noinline]] void update_locked(std::int32_t num_lines, const HoldemNode& node, const HoldemLock& lock,
@@ -688,7 +716,6 @@ class HoldemSweep {
   }
 
   std::int64_t first_block(const HoldemBoard& board, int player, std::int64_t tile) const {
-    if constexpr (!kIsScaled<Cell>) return 0;
     const std::int64_t place = 2 * (&board - form_.boards) + player;
     return form_.first_block[place] + tile * form_.streets[board.street].num_nodes[player];
   }
@@ -710,6 +737,7 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
     task.rule = rule;
     task.policy.sums = {tables.regret_sum.cells, tables.regret_sum.exponents};
     if (rule.is_optimistic) task.policy.last_regret = {tables.last_regret.cells, tables.last_regret.exponents};
+    task.policy.step = tables.step;
     task.policy.policy_map = rule.policy_map;
     HoldemSweep<Real, Cell> sweep(form, task, workspace);
     const HoldemMember member{thread, num_threads, &barrier};

@@ -13,13 +13,17 @@ template <typename Real, typename Cell>
 void bind_holdem_iterate(nb::module_& module, const char* name) {
   using Average = typename AverageOf<Cell>::Type;
   module.def(name, [](const BoundHoldemForm& bound, int policy_map, int fallback, bool is_optimistic,
-                      bool floors_regrets, Doubles discounts, std::int64_t first_t, bool is_alternating,
+                      bool floors_regrets, bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating,
                       int num_threads, Array<Cell> regret_sum, Array<Average> strategy_sum, Array<Cell> last_regret,
-                      Exponents regret_exponent, Exponents strategy_exponent, Exponents last_exponent) {
-    const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, false);
+                      Exponents regret_exponent, Exponents strategy_exponent, Exponents last_exponent,
+                      Array<Cell> scale, Array<Cell> step, Array<Cell> value_moments) {
+    const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
     const HoldemTables<Cell> tables{.regret_sum = {regret_sum.data(), regret_exponent.data()},
                                     .strategy_sum = {strategy_sum.data(), strategy_exponent.data()},
-                                    .last_regret = {last_regret.data(), last_exponent.data()}};
+                                    .last_regret = {last_regret.data(), last_exponent.data()},
+                                    .scale = scale.data(),
+                                    .step = step.data(),
+                                    .value_moments = value_moments.data()};
     const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
     const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
     nb::gil_scoped_release release;

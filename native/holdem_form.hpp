@@ -90,7 +90,7 @@ struct HoldemForm {
   // [X] row of the first hand that is the same but for the names of suits; where cards follow, such hands are neighbours
   const std::int32_t* value_row = nullptr;
   const double* root_reach[2] = {};  // [rows] weights of the ranges, scaled
-  const std::int64_t* first_block = nullptr;  // [B, 2] into the exponents of 16-bit tables: [tile, decision]
+  const std::int64_t* first_block = nullptr;  // [B, 2] into arrays over rows: [tile, decision]
   const std::int32_t* lock_start = nullptr;   // [X / 8 + 1] first lock of each tile; null without locks
   const HoldemLock* locks = nullptr;
   const double* locked_strategy = nullptr;

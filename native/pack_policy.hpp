@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy maps for eight hands at a time: exponentials of packs, NormalHedge.
+// Policy maps for eight hands at a time: exponentials of packs, Hedge, NormalHedge.
 #pragma once
 
 #include <cmath>
@@ -97,18 +97,48 @@ void normal_hedge_lanes(int num_actions, ExpVector<Real>* strategy) {
   for (int a = 0; a < num_actions; ++a) strategy[a] = is_any ? strategy[a] / total : share;
 }
 
-inline void normal_hedge_packs(int num_actions, Pack<float>* strategy) {
-  normal_hedge_lanes<float>(num_actions, strategy);
+// Hedge of policy.hpp lane by lane, each with its own step. Reads regrets from `strategy` and overwrites them.
+template <typename Real>
+void hedge_lanes(int num_actions, const ExpVector<Real>& eta, ExpVector<Real>* strategy) {
+  ExpVector<Real> largest = strategy[0];
+  for (int a = 1; a < num_actions; ++a) largest = strategy[a] > largest ? strategy[a] : largest;
+  ExpVector<Real> total{};
+  for (int a = 0; a < num_actions; ++a) {
+    strategy[a] = exp_lanes<Real>(eta * (strategy[a] - largest));
+    total += strategy[a];
+  }
+  for (int a = 0; a < num_actions; ++a) strategy[a] /= total;
 }
 
-inline void normal_hedge_packs(int num_actions, Pack<double>* strategy) {
+// Calls `work(half, regrets)` for both halves of a decision's packs.
+template <typename Work>
+void map_halves(int num_actions, Pack<double>* strategy, Work&& work) {
   DoublePack::Half halves[2][kMaxPackActions];
   for (int a = 0; a < num_actions; ++a) {
     halves[0][a] = strategy[a].low;
     halves[1][a] = strategy[a].high;
   }
-  for (auto& half : halves) normal_hedge_lanes<double>(num_actions, half);
+  for (int half = 0; half < 2; ++half) work(half, halves[half]);
   for (int a = 0; a < num_actions; ++a) strategy[a] = {halves[0][a], halves[1][a]};
+}
+
+inline void normal_hedge_packs(int num_actions, Pack<float>* strategy) {
+  normal_hedge_lanes<float>(num_actions, strategy);
+}
+
+inline void normal_hedge_packs(int num_actions, Pack<double>* strategy) {
+  map_halves(num_actions, strategy,
+             [&](int, DoublePack::Half* regrets) { normal_hedge_lanes<double>(num_actions, regrets); });
+}
+
+inline void hedge_packs(int num_actions, const Pack<float>& eta, Pack<float>* strategy) {
+  hedge_lanes<float>(num_actions, eta, strategy);
+}
+
+inline void hedge_packs(int num_actions, const Pack<double>& eta, Pack<double>* strategy) {
+  map_halves(num_actions, strategy, [&](int half, DoublePack::Half* regrets) {
+    hedge_lanes<double>(num_actions, half ? eta.high : eta.low, regrets);
+  });
 }
 
 }  // namespace equipoise

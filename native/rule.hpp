@@ -51,17 +51,23 @@ struct Row {
   double* moments;      // only when the variance is tracked
 };
 
-// Hedge's step size at one information state; takes `seen`, this iteration's v(I), into the running variance first.
-inline double hedge_step(const Rule& rule, const Discount& discount, std::int64_t t, double seen, int num_actions,
-                         double scale, double* moments) {
-  if (rule.tracks_variance) {
-    const double delta = seen - moments[0];
-    moments[0] += delta / static_cast<double>(t);
-    moments[1] += delta * (seen - moments[0]);
-    // three standard deviations; the lower clamp keeps eta finite until two values differ
-    scale = std::max(3.0 * std::sqrt(moments[1] / static_cast<double>(t)), scale);
-  }
-  return discount.eta_scale * std::sqrt(std::log(num_actions)) / scale;
+// Hedge's step size at an information state of scale 1.
+inline double unit_step(const Discount& discount, int num_actions) {
+  return discount.eta_scale * std::sqrt(std::log(num_actions));
+}
+
+// What Hedge divides its step by at one information state, at least `scale`; takes `seen`, this iteration's v(I), into
+// the running variance first.
+template <typename Real>
+inline double hedge_scale(const Rule& rule, std::int64_t t, double seen, double scale, Real* moments) {
+  if (!rule.tracks_variance) return scale;
+  const double delta = seen - moments[0];
+  const double mean = moments[0] + delta / static_cast<double>(t);
+  const double squares = moments[1] + delta * (seen - mean);
+  moments[0] = static_cast<Real>(mean);
+  moments[1] = static_cast<Real>(squares);
+  // three standard deviations; the lower clamp keeps eta finite until two values differ
+  return std::max(3.0 * std::sqrt(squares / static_cast<double>(t)), scale);
 }
 
 // One information state's regret and average update, and its next strategy. `expected` is the value of the present
@@ -88,8 +94,8 @@ inline void update_row(const Rule& rule, const Discount& discount, std::int64_t 
   } else if constexpr (policy_map == PolicyMap::normal_hedge) {
     normal_hedge(rule.fallback, num_actions, basis, row.strategy);
   } else {
-    hedge(hedge_step(rule, discount, t, sign * expected, num_actions, *row.scale, row.moments), num_actions, basis,
-          row.strategy);
+    const double scale = hedge_scale(rule, t, sign * expected, *row.scale, row.moments);
+    hedge(unit_step(discount, num_actions) / scale, num_actions, basis, row.strategy);
   }
 }
 

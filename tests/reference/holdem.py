@@ -87,6 +87,9 @@ class HoldemTwin:
             (player, text): i for i, (player, text) in enumerate(zip(players, history.infoset_labels, strict=True))
         }
         cells, sequences, scales = [], [], []
+        rows, row_infosets, row_scales = [], [], []
+        counts = tree.arrays.node_rows
+        first_rows = np.cumsum(counts).reshape(counts.shape) - counts
         weights = [tree.spot.live_weights(player) for player in (0, 1)]
         for board, cards in enumerate(tree.boards):
             fields = tree.arrays.boards[board]
@@ -97,22 +100,34 @@ class HoldemTwin:
                 player = decision.player
                 num_cells = tree.arrays.streets[decision.street, 2 + player]
                 public = public_text(tree, cards, index)
+                nodes = [d.first_cell for d in tree.decisions.values() if d[:2] == decision[:2]]
                 for row, hand in enumerate(tree.hands[board][player].tolist()):
                     infoset = infosets.get((player, f"{format_hand(hand, tree.spot.deck)}|{public}"))
                     if infoset is None:  # every hand of the other player shares a card with it
                         continue
                     first = first_cell(fields, player) + (row // TILE) * num_cells * TILE + row % TILE
+                    place = (row // TILE) * len(nodes) + nodes.index(decision.first_cell)
+                    rows.append(first_rows[board, player] + place * TILE + row % TILE)
+                    row_infosets.append(infoset)
+                    row_scales.append(weights[player][hand] * weights[1 - player].sum() * chance)
                     for action in range(decision.num_actions):
                         cells.append(first + (decision.first_cell + action) * TILE)
                         sequences.append(history.first_sequence[infoset] + action)
-                        scales.append(weights[player][hand] * weights[1 - player].sum() * chance)
+                        scales.append(row_scales[-1])
         self.cells, self.sequences, self.scales = np.array(cells), np.array(sequences), np.array(scales)
+        self.rows, self.row_infosets, self.row_scales = np.array(rows), np.array(row_infosets), np.array(row_scales)
         assert len(set(sequences)) == history.num_actions.sum()
 
     def to_cells(self, values, *, is_regret=False, dtype=np.float64):
         """Returns a table over cells from numbers over sequences."""
         table = np.zeros(self.tree.arrays.num_cells, dtype)
         table[self.cells] = values[self.sequences] / (self.scales if is_regret else 1.0)
+        return table
+
+    def to_rows(self, values, power):
+        """Returns a table over rows from numbers over information sets that go with a power of values."""
+        table = np.zeros(self.tree.arrays.num_node_rows)
+        table[self.rows] = values[self.row_infosets] / self.row_scales**power
         return table
 
     def to_sequences(self, table, *, is_regret=False):

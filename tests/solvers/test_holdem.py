@@ -19,6 +19,7 @@ from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
 from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem_hedge import LEAST_SCALE
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -34,6 +35,7 @@ from equipoise.solvers.rules import (
 from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem import build_holdem_tree
+from tests.reference.cfr import hedge
 from tests.reference.holdem import HoldemTwin, expand_table, spot_of, used_cells
 
 SPOTS = {
@@ -103,7 +105,11 @@ RULES = [
     Optimistic(LinearCFR()),
     PredictiveCFRPlus(),
     NormalHedge(base=LinearCFR()),
+    Hedge(),
+    Hedge(horizon=20),
+    Optimistic(Hedge(horizon=20)),
 ]
+HEDGES = [Hedge(), Hedge(horizon=7), Optimistic(Hedge())]
 by_spot = pytest.mark.parametrize("name", SPOTS)
 by_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.name}-{rule.kernel.fallback.name}")
 by_mode = pytest.mark.parametrize("is_alternating", [True, False], ids=["alternating", "simultaneous"])
@@ -125,11 +131,26 @@ def start_from_regrets(pair, rule, rng, *, dtype=np.float64, is_alternating=True
         np.abs(history.tables.regret_sum, out=history.tables.regret_sum)
     history.tables.strategy_sum[:] = rng.uniform(size=size)
     history.tables.strategy[:] = history.kernel.normalize(history.tables.regret_sum)
+    if rule.kernel.needs_scale:
+        start_steps(pair, history, solver, rng)
     history.tables.realization[:] = history.kernel.realize(history.tables.strategy)
     solver.tables.regret_sum[:] = pair.to_cells(history.tables.regret_sum, is_regret=True)
     solver.tables.strategy_sum[:] = pair.to_cells(history.tables.strategy_sum)
     history.iteration = solver.iteration = 4
     return history, solver
+
+
+def start_steps(pair, history, solver, rng):
+    """Gives both solvers the same random steps of Hedge, and moments if they are tracked."""
+    tree, tables = pair.history, history.tables
+    steps = rng.uniform(1, 20, size=tree.num_actions.size)
+    for first, size, eta in zip(tree.first_sequence, tree.num_actions, steps, strict=True):
+        tables.strategy[first : first + size] = hedge(tables.regret_sum[first : first + size], eta)
+    solver.tables.step[:] = pair.to_rows(steps, -1)
+    if history.rule.kernel.tracks_variance:
+        tables.value_moments[:] = rng.uniform(0, 0.01, size=tables.value_moments.shape)
+        for moment in (0, 1):
+            solver.tables.value_moments[:, moment] = pair.to_rows(tables.value_moments[:, moment], moment + 1)
 
 
 def assert_same_tables(pair, history, solver, tolerance):
@@ -144,7 +165,7 @@ def assert_same_tables(pair, history, solver, tolerance):
 
 @by_spot
 @by_mode
-@pytest.mark.parametrize("rule", [DCFR(), CFRPlus(), CFR(fallback=Fallback.UNIFORM)], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [DCFR(), CFRPlus(), CFR(), Hedge(), Hedge(horizon=7)], ids=lambda rule: rule.name)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 1e-5)])
 def test_one_iteration_from_random_regrets(name, rule, is_alternating, dtype, tolerance):
     rng = np.random.default_rng(1)
@@ -166,7 +187,7 @@ def test_twenty_iterations(rule, is_alternating):
     assert solver.evaluate().exploitability == pytest.approx(history.evaluate().exploitability, abs=1e-8)
 
 
-@pytest.mark.parametrize("rule", [CFR(), LinearCFR(), DCFR(), Optimistic(CFR())], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [CFR(), LinearCFR(), DCFR(), Optimistic(CFR()), *HEDGES], ids=lambda rule: rule.name)
 @pytest.mark.parametrize("name", [name for name in SPOTS if name != "small_river"])
 def test_twenty_iterations_from_random_regrets(name, rule):
     # starting from none, actions of these few hands are worth exactly the same so often that rounding decides
@@ -175,6 +196,27 @@ def test_twenty_iterations_from_random_regrets(name, rule):
     history.iterate(20)
     solver.iterate(20)
     assert_same_tables(pair, history, solver, 1e-8)
+
+
+@by_spot
+@pytest.mark.parametrize("rule", HEDGES, ids=lambda rule: rule.name)
+def test_scales_and_steps_of_hedge_are_those_of_histories(name, rule):
+    pair = twin(name)
+    history, solver = start_from_regrets(pair, rule, np.random.default_rng(4))
+    history.iterate(1)
+    solver.iterate(1)
+    scale = solver.tables.scale[pair.rows]
+    expected = pair.to_rows(history.tables.scale, 1)[pair.rows]
+    np.testing.assert_allclose(scale, np.maximum(expected, LEAST_SCALE), rtol=1e-12, atol=0)
+    if rule.kernel.tracks_variance:
+        for moment in (0, 1):
+            expected = pair.to_rows(history.tables.value_moments[:, moment], moment + 1)[pair.rows]
+            found = solver.tables.value_moments[pair.rows, moment]
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
+        scale = np.maximum(3 * np.sqrt(found / 5), scale)  # the second moment
+    num_actions = pair.history.num_actions[pair.row_infosets]
+    expected = rule.discounts(5).eta_scale * np.sqrt(np.log(num_actions)) / scale
+    np.testing.assert_allclose(solver.tables.step[pair.rows], expected, rtol=1e-12, atol=0)
 
 
 @by_spot
@@ -278,9 +320,24 @@ def test_suits_that_differ_by_name_share_a_board(case):
         np.testing.assert_allclose(getattr(solvers[1].tables, name)[is_used], expected[is_used], rtol=0, atol=1e-10)
 
 
-def test_symmetric_hands_stay_symmetric_to_the_bit():
+@pytest.mark.parametrize("rule", [Hedge(), Hedge(horizon=20)], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("case", SYMMETRIC)
+def test_hedge_plays_the_same_where_suits_are_merged(case, rule):
+    board, ranges, others = SYMMETRIC[case]
+    fields = {"menu": "a", "deck": DECKS["small"], "pot": 20, "stacks": (60, 60), **others}
+    trees = [build_holdem_tree(spot(board, ranges, **fields), merges_suits=is_merged) for is_merged in (True, False)]
+    solvers = [HoldemSolver(tree, rule, dtype=np.float64) for tree in trees]
+    for solver in solvers:
+        solver.iterate(20)
+    merged, plain = (solver.tables.strategy_sum for solver in solvers)
+    is_used = used_cells(trees[1])
+    np.testing.assert_allclose(plain[is_used], expand_table(*trees, merged)[is_used], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("rule", [DCFR(), Hedge()], ids=lambda rule: rule.name)
+def test_symmetric_hands_stay_symmetric_to_the_bit(rule):
     table = spot("9hThQhKh", SYMMETRIC["turn"][1], menu="100%, a / a", deck=DECKS["small"], pot=20, stacks=(60, 60))
-    solver = HoldemSolver(build_holdem_tree(table), dtype=np.float32)
+    solver = HoldemSolver(build_holdem_tree(table), rule, dtype=np.float32)
     solver.iterate(300)
     same = solver.tree.arrays.value_row[: solver.tree.hands[0][0].size]
     strategy = solver.average_strategy()
@@ -310,9 +367,10 @@ def test_float32_follows_float64():
     assert results[0] == pytest.approx(results[1], rel=1e-2)
 
 
-def test_a_restored_run_goes_on_to_the_bit():
+@pytest.mark.parametrize("rule", [PredictiveCFRPlus(), Hedge()], ids=lambda rule: rule.name)
+def test_a_restored_run_goes_on_to_the_bit(rule):
     tree = build_holdem_tree(spot("Ks7h2d4c", "TT+, KQ|99+, QJs", menu="50%, a / a"))
-    runs = [HoldemSolver(tree, PredictiveCFRPlus(), num_threads=2) for _ in range(2)]
+    runs = [HoldemSolver(tree, rule, num_threads=2) for _ in range(2)]
     runs[0].iterate(5)
     runs[1].restore({name: table.copy() for name, table in runs[0].state().items()})
     for solver in runs:
@@ -329,8 +387,8 @@ def test_the_driver_solves_a_spot_to_a_target():
 
 def test_what_is_not_offered_is_refused():
     tree = build_holdem_tree(spot("Ks7h2d4c9c"))
-    with pytest.raises(ConfigError, match="rule hedge is not offered"):
-        HoldemSolver(tree, Hedge())
+    with pytest.raises(ConfigError, match=r"rule hedge\(9\) needs dtype float32 or float64.*got int16"):
+        HoldemSolver(tree, Hedge(horizon=9), dtype=np.int16)
     with pytest.raises(ConfigError, match="dtype must be float32, float64 or int16"):
         HoldemSolver(tree, dtype=np.float16)
     with pytest.raises(ConfigError, match="num_threads must be between 1 and 256, got 0"):

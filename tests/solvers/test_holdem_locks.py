@@ -11,9 +11,10 @@ from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.hands import parse_hand
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.rules import CFR, DCFR, NormalHedge, PredictiveCFRPlus
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem_locks import lay_locks
+from equipoise.solvers.rules import CFR, DCFR, Hedge, NormalHedge, PredictiveCFRPlus
+from equipoise.trees.holdem import build_holdem_tree, plan_holdem_tree
 from equipoise.trees.holdem_locks import NodeLock
 from tests.reference.holdem import realize, respond_to_locks
 from tests.solvers.test_holdem import SYMMETRIC, spot, start_from_regrets, twin
@@ -42,14 +43,13 @@ def locked_sequences(pair, solver):
 
 
 @pytest.mark.parametrize("name", ["small_river", "small_turn", "limit_flop"])
-@pytest.mark.parametrize("rule", [DCFR(), PredictiveCFRPlus()], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [DCFR(), PredictiveCFRPlus(), Hedge()], ids=lambda rule: rule.name)
 def test_one_iteration_with_locks(name, rule):
     pair, rng = twin(name), np.random.default_rng(5)
     history, solver = start_from_regrets(pair, rule, rng, is_alternating=False)
     locked = HoldemSolver(pair.tree, rule, dtype=np.float64, is_alternating=False, locks=random_locks(pair.tree, rng))
     locked.restore({name: table.copy() for name, table in solver.state().items()})
     is_locked, given = locked_sequences(pair, locked)
-    history.tables.strategy[:] = history.kernel.normalize(history.tables.regret_sum)
     history.tables.strategy[is_locked] = given[is_locked]
     history.tables.realization[:] = realize(history.tree, history.tables.strategy)
     before = locked.tables.regret_sum[locked.locks.cells].copy()
@@ -88,7 +88,7 @@ RIVER = ("Ks7h2d4c9c", "TT+, A9s+, KQ|99+, AT+, QJs")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("rule", [DCFR(), NormalHedge()], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [DCFR(), NormalHedge(), Hedge()], ids=lambda rule: rule.name)
 def test_locked_strategy_is_untouched(dtype, rule):
     table = spot(*RIVER, menu="50%, a / a")
     queens = np.flatnonzero(parse_range("QQ").weights).tolist()
@@ -100,6 +100,24 @@ def test_locked_strategy_is_untouched(dtype, rule):
     assert is_queens.sum() == 6
     np.testing.assert_array_equal(strategy[is_queens], [[0.25, 0.5, 0.25]] * 6)
     assert not (strategy[~is_queens] == [0.25, 0.5, 0.25]).all(axis=1).any()
+
+
+@pytest.mark.parametrize(("hands", "most"), [(None, 1.1), ("TT, JJ", 4.0)])  # few hands may share tiles or not
+@pytest.mark.parametrize("board", [None, "Ks7h2d4c9c"])
+def test_locks_are_counted_before_they_are_laid_out(hands, most, board):
+    table = spot("Ks7h2d4c", RIVER[1], menu="50%, a / a")
+    node = max(index for index, decision in build_holdem_tree(table).decisions.items() if decision.street == 1)
+    lock = NodeLock(
+        node=node,
+        board=board and parse_board(board),
+        hands=hands and np.flatnonzero(parse_range(hands).without(parse_board("Ks7h2d4c9c")).weights).tolist(),
+        strategy=[0.5, 0.5],
+    )
+    plan = plan_holdem_tree(table, locks=[lock])
+    laid = lay_locks(plan.build(), [lock])
+    num_bytes = laid.kernel_locks.num_bytes + laid.cells.nbytes + laid.probabilities.nbytes
+    estimate = estimate_holdem_bytes(plan, DCFR(), locks=[lock]) - estimate_holdem_bytes(plan, DCFR())
+    assert num_bytes <= estimate <= most * num_bytes
 
 
 def test_the_rest_learns_to_play_against_a_locked_mistake():

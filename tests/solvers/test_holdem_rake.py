@@ -13,7 +13,7 @@ from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
-from equipoise.solvers.rules import CFR, DCFR, CFRPlus
+from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem import build_holdem_tree
 from tests.reference.holdem import HoldemTwin, spot_of
@@ -81,9 +81,10 @@ def test_values_and_best_responses_with_rake(name, num_threads):
 @by_spot
 @pytest.mark.parametrize("is_alternating", [True, False])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 1e-5)])
-def test_one_iteration_with_rake(name, is_alternating, dtype, tolerance):
+@pytest.mark.parametrize("rule", [CFRPlus(), Hedge(horizon=7)], ids=lambda rule: rule.name)
+def test_one_iteration_with_rake(name, rule, is_alternating, dtype, tolerance):
     pair, rng = raked_twin(name), np.random.default_rng(1)
-    history, solver = start_from_regrets(pair, CFRPlus(), rng, dtype=dtype, is_alternating=is_alternating)
+    history, solver = start_from_regrets(pair, rule, rng, dtype=dtype, is_alternating=is_alternating)
     history.iterate(1)
     solver.iterate(1)
     assert_same_tables(pair, history, solver, tolerance)

@@ -211,7 +211,7 @@ from pathlib import Path
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
-from equipoise.solvers.rules import DCFR
+from equipoise.solvers.rules import {rule}
 from equipoise.trees.holdem import build_holdem_tree
 from tests.trees.test_holdem import make_spot
 
@@ -223,19 +223,22 @@ menu = parse_menu("50%, 100%, a / 100%, a")
 tree = build_holdem_tree(make_spot(ranges=(Range.random(), Range.random()), menu=menu, stacks=(600, 600)))
 Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
 before = read_kilobytes("VmRSS")
-solver = HoldemSolver(tree, dtype="{dtype}", num_threads={threads})
+solver = HoldemSolver(tree, {rule}(), dtype="{dtype}", num_threads={threads})
 solver.iterate(1)
 solver.evaluate()
 used = 1024 * (read_kilobytes("VmHWM") - before) + tree.arrays.num_bytes
-print(used, estimate_holdem_bytes(tree, DCFR(), dtype="{dtype}", num_threads={threads}))
+print(used, estimate_holdem_bytes(tree, {rule}(), dtype="{dtype}", num_threads={threads}))
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's account of memory")
-@pytest.mark.parametrize(("threads", "dtype"), [(1, "float32"), (2, "float32"), (1, "int16")])
-def test_memory_is_what_was_estimated(threads, dtype):
+@pytest.mark.parametrize(
+    ("threads", "dtype", "rule"),
+    [(1, "float32", "DCFR"), (2, "float32", "DCFR"), (1, "int16", "DCFR"), (1, "float32", "Hedge")],
+)
+def test_memory_is_what_was_estimated(threads, dtype, rule):
     root = Path(__file__).parent.parent.parent
-    script = [sys.executable, "-c", MEASURE.format(threads=threads, dtype=dtype)]
+    script = [sys.executable, "-c", MEASURE.format(threads=threads, dtype=dtype, rule=rule)]
     done = subprocess.run(script, cwd=root, capture_output=True, text=True, check=True)
     used, estimate = (float(word) for word in done.stdout.split())
     assert estimate > 5e7

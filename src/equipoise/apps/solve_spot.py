@@ -77,7 +77,7 @@ def prepare_spot(file: SpotFile, options: SolveOptions, saved: SavedSpot | None,
     began = time.perf_counter()
     locks = make_locks(file)
     plan = plan_holdem_tree(file.spot, locks=locks)
-    num_bytes = estimate_holdem_bytes(plan, rule, dtype=dtype, num_threads=config.threads)
+    num_bytes = estimate_holdem_bytes(plan, rule, dtype=dtype, num_threads=config.threads, locks=locks)
     label = f"{config.rule} in {config.parameters['precision']}"
     console.print(_describe_plan(plan))
     console.print(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
@@ -11,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array
+from equipoise.kernels.arrays import check_array, check_range, check_segments
+from equipoise.kernels.buckets import NUM_CARDS
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
-from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
+from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule
 
 __all__ = [
     "MAX_ACTIONS",
@@ -96,11 +98,17 @@ class HoldemShape:
         return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
 
     @property
-    def num_exponents(self) -> int:
-        """Returns the exponents of one table of 16 bits: one for each hand at each decision."""
+    def node_rows(self) -> npt.NDArray[np.int64]:
+        """Returns `[B, 2]` the rows of a table, one for each hand at each decision, padding included."""
         tiles = -(-self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]] // TILE)
         nodes = self.streets[:, [StreetFields._fields.index(f"num_nodes_{player}") for player in (0, 1)]]
-        return TILE * int((tiles * nodes[self.boards[:, 0]]).sum())
+        rows: npt.NDArray[np.int64] = TILE * tiles * nodes[self.boards[:, 0]]
+        return rows
+
+    @property
+    def num_node_rows(self) -> int:
+        """Returns R, the rows of one table."""
+        return int(self.node_rows.sum())
 
     def first_hand(self, board: int, player: int) -> int:
         """Returns where the hands of a player on a board begin in [X]."""
@@ -155,8 +163,9 @@ class HoldemArrays(HoldemShape):
 class HoldemTables:
     """The tables of a run over cells: by board, player, tile, (decision, action), hand of the tile.
 
-    Tables of 16 bits have exponents over rows: by board, player, tile, decision, hand of the tile. Proportions within a
-    row need none; its numbers are cells times 2 to the (exponent - 127), in units of 2**-14 (2**-15 for averages).
+    Rows, R of them, are by board, player, tile, decision, hand of the tile. Tables of 16 bits have exponents over rows.
+    Proportions within a row need none; its numbers are cells times 2 to the (exponent - 127), in units of 2**-14
+    (2**-15 for averages). What a rule does not need is empty.
     """
 
     regret_sum: TableArray  # [C]
@@ -165,25 +174,39 @@ class HoldemTables:
     regret_exponent: ExponentArray  # [R], or [0] for tables of floats
     strategy_exponent: ExponentArray
     last_exponent: ExponentArray
+    scale: TableArray  # [R] only for Hedge: what its step is divided by, or at least
+    step: TableArray  # [R] likewise: eta of the strategy that the next iteration plays
+    value_moments: TableArray  # [R, 2] mean and sum of squared deviations of v(I), only when the variance is tracked
 
     @classmethod
-    def allocate(cls, arrays: HoldemShape, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> Self:
-        """Returns the tables of a run that has not begun."""
-        num_cells, num_exponents = arrays.num_cells, arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
-        return cls(
-            regret_sum=np.zeros(num_cells, dtype),
-            strategy_sum=np.zeros(num_cells, AVERAGE_TYPES[np.dtype(dtype)]),
-            last_regret=np.zeros(num_cells if needs_last_regret else 0, dtype),
-            regret_exponent=np.zeros(num_exponents, np.uint8),
-            strategy_exponent=np.zeros(num_exponents, np.uint8),
-            last_exponent=np.zeros(num_exponents if needs_last_regret else 0, np.uint8),
-        )
+    def shapes(
+        cls, arrays: HoldemShape, dtype: npt.DTypeLike, rule: KernelRule
+    ) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Returns the shape and dtype of every table, by its name."""
+        numbers, num_cells, num_rows = np.dtype(dtype), arrays.num_cells, arrays.num_node_rows
+        exponent, num_exponents = np.dtype(np.uint8), num_rows if numbers == np.int16 else 0
+        has_last, has_scale = int(rule.needs_last_regret), int(rule.needs_scale)
+        return {
+            "regret_sum": ((num_cells,), numbers),
+            "strategy_sum": ((num_cells,), AVERAGE_TYPES[numbers]),
+            "last_regret": ((num_cells * has_last,), numbers),
+            "regret_exponent": ((num_exponents,), exponent),
+            "strategy_exponent": ((num_exponents,), exponent),
+            "last_exponent": ((num_exponents * has_last,), exponent),
+            "scale": ((num_rows * has_scale,), numbers),
+            "step": ((num_rows * has_scale,), numbers),
+            "value_moments": ((num_rows * int(rule.tracks_variance), 2), numbers),
+        }
 
-    @staticmethod
-    def estimate_bytes(arrays: HoldemShape, dtype: npt.DTypeLike, *, needs_last_regret: bool) -> int:
+    @classmethod
+    def allocate(cls, arrays: HoldemShape, dtype: npt.DTypeLike, rule: KernelRule) -> Self:
+        """Returns the tables of a run that has not begun; scales are for the caller to fill."""
+        return cls(**{name: np.zeros(*field) for name, field in cls.shapes(arrays, dtype, rule).items()})
+
+    @classmethod
+    def estimate_bytes(cls, arrays: HoldemShape, dtype: npt.DTypeLike, rule: KernelRule) -> int:
         """Returns the bytes that `allocate` takes."""
-        exponents = arrays.num_exponents if np.dtype(dtype) == np.int16 else 0
-        return (2 + needs_last_regret) * (arrays.num_cells * np.dtype(dtype).itemsize + exponents)
+        return sum(math.prod(shape) * kind.itemsize for shape, kind in cls.shapes(arrays, dtype, rule).values())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +264,13 @@ class HoldemKernel:
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
             check_array(name, values, np.float64, shape)
-        check_integer("most actions of a decision", int(arrays.nodes[:, 1].max(initial=0)), 0, MAX_ACTIONS)
+        _check_betting(arrays)
+        _check_boards(arrays)
+        _check_hands(arrays)
+        if locks is not None:
+            check_segments("tile_start", locks.tile_start, locks.entries.shape[0])
+            check_range("hands of locks", locks.entries[:, 1], 1, 1 << TILE)
+            check_range("first numbers of locks", locks.entries[:, 2], 0, max(locks.strategy.size - TILE, 0) + 1)
         self._one_caller = OneCaller("solver")
         self.form = _native.HoldemForm(
             arrays.boards,
@@ -262,18 +291,12 @@ class HoldemKernel:
     ) -> None:
         """Runs one iteration per row of `discounts` `[B, 5]` and updates `tables` in place."""
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
-        if rule.policy_map is PolicyMap.HEDGE:
-            raise ValueError("Hedge keeps a scale per information state, which hold'em tables do not have")
-        dtype, num_cells = tables.regret_sum.dtype, self.arrays.num_cells
+        dtype = tables.regret_sum.dtype
         _check_dtype(dtype, AVERAGE_TYPES)
-        num_exponents = self.arrays.num_exponents if dtype == np.int16 else 0
-        has_last = int(rule.needs_last_regret)
-        check_array("regret_sum", tables.regret_sum, dtype, (num_cells,), is_written=True)
-        check_array("strategy_sum", tables.strategy_sum, AVERAGE_TYPES[dtype], (num_cells,), is_written=True)
-        check_array("last_regret", tables.last_regret, dtype, (num_cells * has_last,), is_written=True)
-        exponents = tables.regret_exponent, tables.strategy_exponent, tables.last_exponent
-        for name, array, size in zip(("regret", "strategy", "last"), exponents, (1, 1, has_last), strict=True):
-            check_array(f"{name}_exponent", array, np.uint8, (num_exponents * size,), is_written=True)
+        if rule.needs_scale and dtype == np.int16:
+            raise ValueError("Hedge's scales and steps are floats, got tables of int16")
+        for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
+            check_array(name, getattr(tables, name), kind, shape, is_written=True)
         check_num_threads(num_threads)
         with self._one_caller:
             getattr(_native, f"holdem_iterate_{dtype}")(
@@ -282,6 +305,7 @@ class HoldemKernel:
                 int(rule.fallback),
                 rule.is_optimistic,
                 rule.floors_regrets,
+                rule.tracks_variance,
                 discounts,
                 first_t,
                 is_alternating,
@@ -289,7 +313,12 @@ class HoldemKernel:
                 tables.regret_sum,
                 tables.strategy_sum,
                 tables.last_regret,
-                *exponents,
+                tables.regret_exponent,
+                tables.strategy_exponent,
+                tables.last_exponent,
+                tables.scale,
+                tables.step,
+                tables.value_moments,
             )
 
     def root_values(
@@ -346,6 +375,74 @@ class HoldemKernel:
     def _check_sums(self, sums: TableArray) -> None:
         _check_dtype(sums.dtype, AVERAGE_TYPES.values())
         check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+
+
+def _by_player(fields: npt.NDArray[Any], names: tuple[str, ...], name: str) -> npt.NDArray[np.int64]:
+    """Returns `[rows, 2]` a field of both players."""
+    columns: npt.NDArray[np.int64] = fields[:, [names.index(f"{name}_{player}") for player in (0, 1)]].astype(np.int64)
+    return columns
+
+
+def _check_betting(arrays: HoldemArrays) -> None:
+    """Raises `ValueError` if decisions or ends of streets point at slots or cells that their street does not have."""
+    names, streets = StreetFields._fields, arrays.streets
+    num_lines, is_last, flat_packs, fold_packs = (
+        streets[:, names.index(name)] for name in ("num_lines", "is_last", "flat_packs", "fold_packs")
+    )
+    check_range("num_lines", num_lines, np.arange(len(streets)) == 0, [2, *(TILE * flat_packs[:-1] + 1)])
+    last = np.arange(len(streets)) == len(streets) - 1
+    check_range("is_last", is_last, last, last + 1)
+    num_cells = _by_player(streets, names, "num_cells")
+    num_nodes = _by_player(streets, names, "num_nodes")
+    num_slots = num_lines[:, None] + num_cells
+    first_cell, num_actions, source = arrays.nodes.T
+    check_range("actions of decisions", num_actions, 1, MAX_ACTIONS + 1)
+    check_range("first cells of decisions", first_cell, 0, np.repeat(num_cells, num_nodes.ravel()) - num_actions + 1)
+    # a decision is reached by a line or by an action of a decision before it
+    check_range("slots of decisions", source, 0, np.repeat(num_lines, num_nodes.sum(axis=1)) + first_cell)
+    for name, slots, packs in (
+        ("flat_slot", arrays.flat_slot, flat_packs),
+        ("fold_slot", arrays.fold_slot, fold_packs),
+    ):
+        check_range(name, slots, 0, np.repeat(num_slots, np.repeat(TILE * packs, 2)))
+
+
+def _check_boards(arrays: HoldemArrays) -> None:
+    """Raises `ValueError` unless boards, their hands and their cells follow one another without a gap."""
+    names, boards = BoardFields._fields, arrays.boards
+    street, first_child, num_children = (
+        boards[:, names.index(name)] for name in ("street", "first_child", "num_children")
+    )
+    num_boards, num_streets = len(boards), len(arrays.streets)
+    check_range("children of boards", num_children, 0, num_boards)
+    check_integer("children of all boards", int(num_children.sum()), num_boards - 1, num_boards - 1)
+    expected = 1 + np.cumsum(num_children) - num_children
+    check_range("first children of boards", first_child, expected, expected + 1)
+    check_range("first children of boards", first_child[num_children > 0], np.flatnonzero(num_children) + 1, num_boards)
+    above = np.repeat(np.arange(num_boards), num_children)
+    check_range("street of the first board", street[:1], 0, 1)
+    check_range("streets of boards", street, 0, num_streets)
+    check_range("streets of boards", street[1:], street[above] + 1, street[above] + 2)
+    num_hands = _by_player(boards, names, "num_hands")
+    check_range("hands of boards", num_hands, 0, arrays.cards.shape[0] + 1)
+    rows = -(-num_hands // TILE) * TILE
+    check_integer("hands of all boards", int(rows.sum()), arrays.cards.shape[0], arrays.cards.shape[0])
+    cells = rows * _by_player(arrays.streets, StreetFields._fields, "num_cells")[street]
+    for name, sizes in (("first_hand", rows), ("first_cell", cells)):
+        start = np.cumsum(sizes).reshape(sizes.shape) - sizes
+        check_range(f"{name} of boards", _by_player(boards, names, name), start, start + 1)
+
+
+def _check_hands(arrays: HoldemArrays) -> None:
+    """Raises `ValueError` if hands point at rows that their board or the one above does not have."""
+    num_hands = _by_player(arrays.boards, BoardFields._fields, "num_hands").astype(np.int32)
+    num_children = arrays.boards[:, BoardFields._fields.index("num_children")]
+    above = np.concatenate([[0], np.repeat(np.arange(len(num_hands)), num_children)])
+    rows = (-(-num_hands // TILE) * TILE).ravel()
+    check_range("cards", arrays.cards, 0, NUM_CARDS)
+    check_range("same_hand", arrays.same_hand, -1, np.repeat(num_hands[:, ::-1], rows))
+    check_range("parent_row", arrays.parent_row, 0, np.repeat(num_hands[above], rows))
+    check_range("value_row", arrays.value_row, 0, np.repeat(num_hands, rows))
 
 
 def _check_dtype(dtype: np.dtype[np.generic], allowed: Iterable[np.dtype[Any]]) -> None:

@@ -25,7 +25,7 @@ from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_ta
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
-__all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes"]
+__all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes", "payoff_ranges", "scale_share"]
 
 FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", HistoryTree, PublicTree)
@@ -61,9 +61,8 @@ def allocate_tables(tree: HistoryTree | PublicTree, rule: KernelRule) -> SweepTa
     sizes = _table_sizes(tree)
     scale = np.empty(0)
     if rule.needs_scale:
-        # with the variance tracked this is the lower clamp of three deviations, else the scale itself; where nothing
-        # is decided the range is zero, and the smallest scale still has a finite inverse
-        scale = np.maximum(payoff_ranges(tree) * (1e-9 if rule.tracks_variance else 1.0), 1e-150)
+        # where nothing is decided the range is zero, and the smallest scale still has a finite inverse
+        scale = np.maximum(payoff_ranges(tree) * scale_share(rule), 1e-150)
     return SweepTables(
         regret_sum=allocate_cells(sizes.table),
         strategy_sum=allocate_cells(sizes.table),
@@ -72,6 +71,11 @@ def allocate_tables(tree: HistoryTree | PublicTree, rule: KernelRule) -> SweepTa
         scale=scale,
         value_moments=np.zeros((sizes.infosets if rule.tracks_variance else 0, 2)),
     )
+
+
+def scale_share(rule: KernelRule) -> float:
+    """Returns the share of a payoff range that is Hedge's scale, or the least one where the variance is tracked."""
+    return 1e-9 if rule.tracks_variance else 1.0
 
 
 def payoff_ranges(tree: HistoryTree | PublicTree) -> FloatArray:

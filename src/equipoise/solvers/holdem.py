@@ -17,9 +17,9 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, HoldemTables, TableArray
-from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem_locks import lay_locks
+from equipoise.solvers.holdem_hedge import fill_scales
+from equipoise.solvers.holdem_locks import estimate_lock_bytes, lay_locks
 from equipoise.solvers.holdem_view import NodeView, view_node
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
@@ -32,12 +32,18 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def estimate_holdem_bytes(
-    tree: HoldemTree | HoldemPlan, rule: Rule, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
+    tree: HoldemTree | HoldemPlan,
+    rule: Rule,
+    *,
+    dtype: npt.DTypeLike = np.float32,
+    num_threads: int = 1,
+    locks: Sequence[NodeLock] = (),
 ) -> int:
-    """Returns the bytes that solving a tree takes: its arrays, the tables, and what sweeps work with."""
-    tables = HoldemTables.estimate_bytes(tree.arrays, dtype, needs_last_regret=rule.kernel.needs_last_regret)
+    """Returns the bytes that solving a tree takes: its arrays, the tables, locks, and what sweeps work with."""
+    tables = HoldemTables.estimate_bytes(tree.arrays, dtype, rule.kernel)
     # evaluations work in float64, and never while an iteration runs
-    return tree.arrays.num_bytes + tables + tree.arrays.estimate_workspace(8, num_threads)
+    workspace = tree.arrays.estimate_workspace(8, num_threads)
+    return tree.arrays.num_bytes + tables + estimate_lock_bytes(tree, locks) + workspace
 
 
 def evaluate_holdem(
@@ -85,16 +91,19 @@ class HoldemSolver:
         check_num_threads(num_threads)
         if np.dtype(dtype) not in AVERAGE_TYPES:
             raise ConfigError(f"dtype must be float32, float64 or int16, got {np.dtype(dtype)}")
-        if self.rule.kernel.policy_map is PolicyMap.HEDGE:
-            raise ConfigError("rule hedge is not offered on hold'em trees: it keeps a scale per information state")
+        if self.rule.kernel.needs_scale and np.dtype(dtype) == np.int16:
+            raise ConfigError(f"rule {self.rule.name} needs dtype float32 or float64: its steps are floats, got int16")
         self.tree = tree
         self.is_alternating = is_alternating
         self.num_threads = num_threads
         self.iteration = 0
-        check_memory(estimate_holdem_bytes(tree, self.rule, dtype=dtype, num_threads=num_threads), "the spot")
+        num_bytes = estimate_holdem_bytes(tree, self.rule, dtype=dtype, num_threads=num_threads, locks=locks)
+        check_memory(num_bytes, "the spot")
         self.locks = lay_locks(tree, locks)
         self.kernel = HoldemKernel(tree.arrays, self.locks.kernel_locks if self.locks else None)
-        self.tables = HoldemTables.allocate(tree.arrays, dtype, needs_last_regret=self.rule.kernel.needs_last_regret)
+        self.tables = HoldemTables.allocate(tree.arrays, dtype, self.rule.kernel)
+        if self.rule.kernel.needs_scale:
+            fill_scales(tree, self.rule.kernel, self.tables.scale)
         self._write_locks()
 
     @property

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.kernels.holdem import TILE, HoldemLocks
-from equipoise.trees.holdem import HoldemTree
+from equipoise.kernels.holdem import TILE, BoardFields, HoldemLocks
+from equipoise.trees.holdem import HoldemPlan, HoldemTree
 from equipoise.trees.holdem_locks import LockedHands, NodeLock, compile_locks
 
-__all__ = ["LaidLocks", "lay_locks"]
+__all__ = ["LaidLocks", "estimate_lock_bytes", "lay_locks"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -26,6 +26,24 @@ class LaidLocks:
     kernel_locks: HoldemLocks
     cells: IntArray  # where tables keep what is locked
     probabilities: FloatArray  # of those cells
+
+
+def estimate_lock_bytes(tree: HoldemTree | HoldemPlan, locks: Sequence[NodeLock]) -> int:
+    """Returns the bytes that locks take laid out, at the most: as if no two locked hands shared a tile."""
+    if not locks:
+        return 0
+    boards, total = tree.arrays.boards, 4 * (tree.arrays.num_hands // TILE + 1)
+    for (node, board), locked in compile_locks(tree.spot, tree.betting, locks).places.items():
+        decision = tree.decisions[node]
+        held = boards[boards[:, 0] == decision.street, BoardFields._fields.index(f"num_hands_{decision.player}")]
+        if board is not None:
+            held = np.sort(held)[-1:]  # whichever it is
+        num_hands = np.minimum(held, locked.is_locked.sum())
+        num_tiles = np.minimum(num_hands, -(-held // TILE))
+        entry_bytes = 3 * 4 + 8 * TILE * decision.num_actions
+        hand_bytes = (8 + 8) * decision.num_actions  # where tables keep them, and what is kept there
+        total += int(num_tiles.sum()) * entry_bytes + int(num_hands.sum()) * hand_bytes
+    return total
 
 
 def lay_locks(tree: HoldemTree, locks: Sequence[NodeLock]) -> LaidLocks | None:

@@ -312,7 +312,7 @@ class Hedge:
     Symbols: eta -> eta_scale * sqrt(ln n) / scale(I); VAR(I)_t -> the second of value_moments over t.
     Departs from the paper: the running deviation is clamped below at 1e-9 of the payoff range, because before two
         values differ it is zero.
-    Checked by: tests/solvers/test_rules.py, tests/solvers/test_policy_maps.py.
+    Checked by: tests/solvers/test_rules.py, tests/solvers/test_policy_maps.py, tests/solvers/test_holdem.py.
     """
 
     horizon: int = 0  # iterations planned, for the fixed-horizon step; 0: the experiments' variance-scaled step

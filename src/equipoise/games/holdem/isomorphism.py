@@ -3,7 +3,8 @@
 
 A relabelling is a row of four suits, `permutation[suit]` being the new suit; only suits of the deck are relabelled.
 Sets of them are arrays `[G, 4]` that form a group, the identity first. Nothing here knows of betting: a solver chooses
-the group (what fixes its root board and both ranges) and walks it down with `next_cards` and `fix_card`.
+the group (what fixes its root board and both ranges) and walks it down with `canonical_sets` and `find_stabilizers`:
+`find_symmetries` of a later board may exchange the turn with a card of the flop, on which the betting so far depends.
 """
 
 from __future__ import annotations
@@ -23,15 +24,12 @@ from equipoise.kernels.cardsets import list_card_sets
 
 __all__ = [
     "CanonicalBoard",
-    "NextCards",
     "canonical_board",
     "canonical_flops",
     "canonical_sets",
     "find_stabilizers",
     "find_symmetries",
-    "fix_card",
     "hand_permutation",
-    "next_cards",
     "permute_cards",
     "relabel_board",
     "suit_permutations",
@@ -47,24 +45,6 @@ class CanonicalBoard:
 
     board: tuple[int, ...]  # the flop in ascending order, then turn and river
     permutation: tuple[int, ...]  # relabelling that maps the given board to this one
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class NextCards:
-    """The cards that may come next and which of them are the same but for the names of suits.
-
-    Values on a card follow from those on its representative: `values[card] = values[representative][permutation]` with
-    `permutation = hand_permutation(permutations[i])`, for either player.
-    """
-
-    cards: CardArray  # [C] in ascending order
-    representatives: CardArray  # [C] the lowest card that each is the same as
-    permutations: CardArray  # [C, 4] relabelling of the group that maps each to its representative
-
-    def canonical(self) -> tuple[CardArray, IntArray]:
-        """Returns the representatives, each once, and how many cards each stands for."""
-        cards, counts = np.unique(self.representatives, return_counts=True)
-        return cards, counts
 
 
 def suit_permutations(deck: Deck = FULL_DECK) -> CardArray:
@@ -122,35 +102,12 @@ def find_symmetries(board: Iterable[int] = (), ranges: Sequence[Range] = (), dec
     return np.array(kept, np.uint8)
 
 
-def fix_card(permutations: CardArray, card: int) -> CardArray:
-    """Returns the relabellings of a group that leave one card as it is: what remains after the card is dealt."""
-    kept: CardArray = permutations[permutations[:, card % 4] == card % 4]
-    return kept
-
-
 def find_stabilizers(permutations: CardArray, sets: CardArray) -> npt.NDArray[np.bool_]:
     """Returns `[B, G]` which relabellings of a group map each set of cards `[B, K]` to itself."""
     suits = np.asarray(permutations, np.uint8)[:, sets & 3]
     images = np.sort((sets & 0xFC) | suits, axis=2)
     is_fixed: npt.NDArray[np.bool_] = (images == np.sort(sets, axis=1)).all(axis=2).T
     return is_fixed
-
-
-def next_cards(board: Iterable[int], permutations: CardArray, deck: Deck = FULL_DECK) -> NextCards:
-    """Returns the cards that may follow a board, grouped by a group of relabellings.
-
-    Args:
-        board: the cards dealt so far.
-        permutations: `[G, 4]` the group: `find_symmetries` at the root of what is solved (its cards are known at
-            once), then `fix_card` for each card dealt since. `find_symmetries` of a later board would be wrong there:
-            it may exchange the turn with a card of the flop, on which the betting so far depends.
-        deck: the cards in play.
-    """
-    dealt = set(board)
-    cards = np.array([card for card in deck.cards if card not in dealt], np.uint8)
-    images = np.array([permute_cards(cards, permutation) for permutation in permutations])
-    best = images.argmin(axis=0)
-    return NextCards(cards, images.min(axis=0), permutations[best])
 
 
 def canonical_board(board: Sequence[int], deck: Deck = FULL_DECK) -> CanonicalBoard:
