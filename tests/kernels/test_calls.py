@@ -56,14 +56,14 @@ def make_holdem_solver():
     return HoldemSolver(build_holdem_tree(spot))
 
 
-SOLVERS = {
+SOLVERS = {  # and iterations that take far longer than a thread waits for its turn in Python
     "history": (lambda: CFRSolver(build_history_tree(make_game("leduc")), CFR()), 3000),
     "public": (lambda: CFRSolver(build_public_tree(derive_public_game(make_game("leduc"))), CFR()), 10_000),
     "sampling": (
         lambda: MCCFRSolver(build_history_tree(make_game("leduc")), rng=np.random.default_rng(0)),
         100_000,
     ),
-    "holdem": (make_holdem_solver, 200),
+    "holdem": (make_holdem_solver, 5000),
 }
 
 
