@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from equipoise.apps import display
+from equipoise.apps import display, plots
 from equipoise.apps.display import BuildDisplay, SolveDisplay, sparkline
 from equipoise.core.progress import Progress, SampledFigures
 
@@ -82,3 +82,23 @@ def test_sparklines_of_little():
     assert sparkline([]) == ""
     assert sparkline([0.0]) == ""
     assert len(sparkline([1.0] * 100)) == display.SPARKLINE_WIDTH
+
+
+def test_a_curve_looks_the_same_in_every_panel_and_like_no_other(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(plots, "_write_figure", lambda figure, path: drawn.append(figure))
+    names = [f"rule {n}" for n in range(11)]
+    panels = {
+        "first": {name: [(1, 1.0), (2, 0.5)] for name in names},
+        "second": {names[9]: [(1, 1.0)], "other": [(1, 2.0)]},
+    }
+    plots.plot_panels(panels, tmp_path / "a.png", title="t", x_label="x", y_label="y")
+    first, second = drawn[0].axes
+
+    def looks(axes):
+        return {line.get_label(): (line.get_color(), line.get_marker(), line.get_linestyle()) for line in axes.lines}
+
+    assert len(set(looks(first).values())) == len(names)
+    assert looks(second)[names[9]] == looks(first)[names[9]]
+    assert looks(second)["other"] not in looks(first).values()
+    assert second.get_legend() is not None

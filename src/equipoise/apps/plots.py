@@ -21,6 +21,7 @@ __all__ = ["check_plot_path", "plot_convergence", "plot_panels"]
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B4E9B", "#4D4D4D")
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES: Final = ("-", "--", ":")  # more curves than colours differ by these
 INK: Final = "#333333"
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
@@ -82,8 +83,13 @@ def plot_panels(
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     figure, grid = _make_figure(rows, columns, width=7.2 if columns == 1 else 5.5, height=4.8 if rows == 1 else 3.9)
+    names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
+    explained: set[str] = set()
     for index, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
-        _draw_panel(axes, curves, None, is_log_y=is_log_y)
+        _draw_panel(axes, curves, None, names=names, is_log_y=is_log_y)
+        if not explained.issuperset(curves):
+            axes.legend(frameon=False, labelcolor=INK, fontsize=9)
+            explained.update(curves)
         axes.set_title(name, color=INK, fontsize=10, loc="left")
         if index % columns == 0:
             axes.set_ylabel(y_label, color=INK)
@@ -91,7 +97,6 @@ def plot_panels(
             axes.set_xlabel(x_label, color=INK)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
-    grid[0].legend(frameon=False, labelcolor=INK, fontsize=9)
     figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
     _write_figure(figure, path)
 
@@ -112,17 +117,25 @@ def _make_figure(rows: int, columns: int, *, width: float, height: float) -> tup
     return figure, list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
 
 
-def _draw_panel(axes: Axes, curves: Curves, target: float | None, *, is_log_y: bool = True) -> None:
-    """Draws every curve, the abscissa logarithmic; points without a logarithm are left out."""
+def _draw_panel(
+    axes: Axes, curves: Curves, target: float | None, *, names: Sequence[str] | None = None, is_log_y: bool = True
+) -> None:
+    """Draws every curve, the abscissa logarithmic; points without a logarithm are left out.
+
+    A curve looks as its place among `names` says, those of the panel itself unless given.
+    """
+    places = {name: place for place, name in enumerate(curves if names is None else names)}
     # a game solved exactly from the start has no positive point: zeros are drawn on a linear scale
     is_log_y = is_log_y and any(y > 0 for points in curves.values() for _, y in points)
-    for index, (name, points) in enumerate(curves.items()):
+    for name, points in curves.items():
+        index = places[name]
         drawn = [(x, y) for x, y in points if y > 0 or not is_log_y]
         axes.plot(
             [x for x, _ in drawn],
             [y for _, y in drawn],
             color=COLOURS[index % len(COLOURS)],
             marker=MARKERS[index % len(MARKERS)],
+            linestyle=LINES[index // len(COLOURS) % len(LINES)],
             markersize=3.5,
             linewidth=1.6,
             label=name,
