@@ -14,12 +14,11 @@ from equipoise.core.memory import check_memory
 from equipoise.core.progress import SampledFigures
 from equipoise.games.holdem.cards import format_board
 from equipoise.kernels.holdem import TILE
-from equipoise.kernels.holdem_sampling import RunoutKernel, SampledArray, StrategyPair, draw_cards
+from equipoise.kernels.holdem_sampling import HoldemSamplingTables, RunoutKernel, SampledArray, StrategyPair, draw_cards
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem_mccfr import check_table_dtype, make_sampling_tables
-from equipoise.solvers.mccfr import MCCFRConfig, run_periods
-from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
+from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
 from equipoise.trees.bucketed_holdem import BucketedTree
 
 __all__ = ["BucketedSolver", "ResponseEstimate", "Runouts", "estimate_response", "evaluate_bucketed"]
@@ -57,7 +56,7 @@ class Runouts:
         return runout
 
 
-class BucketedSolver:
+class BucketedSolver(SampledRun[HoldemSamplingTables]):
     """A run of public chance sampling on a bucketed tree, on one thread; an iteration updates both players once.
 
     Each player's sweep draws a runout, takes every hand that it leaves through the betting, and adds what hands of the
@@ -78,37 +77,21 @@ class BucketedSolver:
         rng: np.random.Generator,
         dtype: npt.DTypeLike = np.float32,
     ) -> None:
-        self.tree = tree
-        self.config = config or MCCFRConfig(scheme=Scheme.PUBLIC_CHANCE)
+        config = config or MCCFRConfig(scheme=Scheme.PUBLIC_CHANCE)
         check_table_dtype(dtype)
-        if self.config.scheme is not Scheme.PUBLIC_CHANCE:
-            name = self.config.scheme.name.lower().replace("_", " ")
+        if config.scheme is not Scheme.PUBLIC_CHANCE:
+            name = config.scheme.name.lower().replace("_", " ")
             raise ConfigError(f"bucketed trees are solved by public chance sampling, got {name} sampling")
         check_memory(2 * tree.rows.num_cells * np.dtype(dtype).itemsize, "the bucketed tree")
-        self.iteration = 0
-        self.period = 1  # of nodes touched, the one under way
+        super().__init__(config, make_sampling_tables(tree.rows.num_cells, dtype, rng))
+        self.tree = tree
         self.kernel = RunoutKernel(tree.arrays)
         self.runouts = Runouts(tree, self.kernel)
-        self.tables = make_sampling_tables(tree.rows.num_cells, dtype, rng)
-
-    @property
-    def nodes_touched(self) -> int:
-        """Returns the betting nodes visited so far, ends included, whatever the number of hands."""
-        return int(self.tables.nodes_touched[0])
-
-    @property
-    def sums(self) -> tuple[SampledArray, SampledArray]:
-        """Returns the tables that are discounted."""
-        return self.tables.regret_sum, self.tables.strategy_sum
 
     @property
     def num_bytes(self) -> int:
         """Returns the bytes of the tables and of what sweeps have worked with so far."""
         return self.tables.regret_sum.nbytes + self.tables.strategy_sum.nbytes + self.kernel.num_bytes
-
-    def iterate(self, num_iterations: int) -> None:
-        """Runs iterations and discounts the sums whenever a period ends."""
-        run_periods(self, num_iterations, self._sample)
 
     def _sample(self, num_iterations: int, node_limit: int) -> int:
         played = StrategyPair((self.tables.regret_sum, self.tables.regret_sum), self.tree.reach)
@@ -166,20 +149,6 @@ class BucketedSolver:
     def average_strategy(self, node: int, board: Sequence[int]) -> FloatArray:
         """Returns `[H, A]` what every hand of the deck plays on average at a decision on a board; 0 if blocked."""
         return self.tree.normalize(self.tables.strategy_sum, node, board)
-
-    def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Returns the arrays from which the run goes on to the bit."""
-        return {
-            **name_tables(self.tables),
-            "iteration": np.array(self.iteration),
-            "period": np.array(self.period),
-        }
-
-    def restore(self, state: SavedArrays) -> None:
-        """Overwrites the run with a saved state of the same tree, configuration and dtype."""
-        iteration, period = read_count(state, "iteration"), read_count(state, "period")
-        overwrite_tables(name_tables(self.tables), state)
-        self.iteration, self.period = iteration, period
 
 
 # --- responses inside the abstraction ---

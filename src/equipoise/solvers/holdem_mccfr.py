@@ -10,12 +10,11 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.kernels.holdem import BoardFields, HoldemKernel
-from equipoise.kernels.holdem_sampling import BettingArrays, HoldemSamplingKernel, HoldemSamplingTables, SampledArray
+from equipoise.kernels.holdem_sampling import BettingArrays, HoldemSamplingKernel, HoldemSamplingTables
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import evaluate_holdem
-from equipoise.solvers.mccfr import MCCFRConfig, run_periods
-from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
+from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
 from equipoise.trees.holdem import HoldemTree, make_end
 
 __all__ = ["HoldemMCCFRSolver", "check_table_dtype", "lay_out_betting", "make_sampling_tables"]
@@ -88,7 +87,7 @@ def make_sampling_tables(num_cells: int, dtype: npt.DTypeLike, rng: np.random.Ge
     )
 
 
-class HoldemMCCFRSolver:
+class HoldemMCCFRSolver(SampledRun[HoldemSamplingTables]):
     """A run of Monte Carlo CFR on a hold'em tree, on one thread; an iteration updates both players once.
 
     Public chance sampling draws the board cards of each player's sweep and takes all hands through them. External
@@ -111,40 +110,21 @@ class HoldemMCCFRSolver:
         rng: np.random.Generator,
         dtype: npt.DTypeLike = np.float64,
     ) -> None:
-        self.tree = tree
-        self.config = config or MCCFRConfig()
+        config = config or MCCFRConfig()
         check_table_dtype(dtype)
-        if self.config.scheme not in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE):
-            name = self.config.scheme.name.lower().replace("_", " ")
+        if config.scheme not in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE):
+            name = config.scheme.name.lower().replace("_", " ")
             raise ConfigError(f"hold'em trees are sampled by external or public chance sampling, got {name} sampling")
-        if self.config.scheme is Scheme.EXTERNAL:
+        if config.scheme is Scheme.EXTERNAL:
             _check_deals(tree)
         check_memory(tree.arrays.num_bytes + 2 * tree.arrays.num_cells * np.dtype(dtype).itemsize, "the spot")
-        self.iteration = 0
-        self.period = 1  # of nodes touched, the one under way
+        super().__init__(config, make_sampling_tables(tree.arrays.num_cells, dtype, rng))
+        self.tree = tree
         self.kernel = HoldemKernel(tree.arrays)
         self.sampling = HoldemSamplingKernel(self.kernel, lay_out_betting(tree))
-        self.tables = make_sampling_tables(tree.arrays.num_cells, dtype, rng)
 
-    @property
-    def nodes_touched(self) -> int:
-        """Returns the betting nodes visited so far, ends included."""
-        return int(self.tables.nodes_touched[0])
-
-    @property
-    def sums(self) -> tuple[SampledArray, SampledArray]:
-        """Returns the tables that are discounted."""
-        return self.tables.regret_sum, self.tables.strategy_sum
-
-    def iterate(self, num_iterations: int) -> None:
-        """Runs iterations and discounts the sums whenever a period ends."""
-        run_periods(
-            self,
-            num_iterations,
-            lambda count, node_limit: self.sampling.iterate(
-                self.config.scheme, self.tables, count, node_limit=node_limit
-            ),
-        )
+    def _sample(self, num_iterations: int, node_limit: int) -> int:
+        return self.sampling.iterate(self.config.scheme, self.tables, num_iterations, node_limit=node_limit)
 
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the average strategy, in chips per hand given the spot."""
@@ -153,20 +133,6 @@ class HoldemMCCFRSolver:
     def average_strategy(self, node: int = 0, board: int = 0) -> FloatArray:
         """Returns `[H, A]` the average strategy of `tree.hands[board]` at a decision of the betting tree."""
         return self.tree.normalize(self.tables.strategy_sum, board, node)
-
-    def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Returns the arrays from which the run goes on to the bit."""
-        return {
-            **name_tables(self.tables),
-            "iteration": np.array(self.iteration),
-            "period": np.array(self.period),
-        }
-
-    def restore(self, state: SavedArrays) -> None:
-        """Overwrites the run with a saved state of the same tree, configuration and dtype."""
-        iteration, period = read_count(state, "iteration"), read_count(state, "period")
-        overwrite_tables(name_tables(self.tables), state)
-        self.iteration, self.period = iteration, period
 
 
 def _check_deals(tree: HoldemTree) -> None:

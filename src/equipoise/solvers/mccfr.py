@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import enum
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,9 @@ __all__ = [
     "Discounting",
     "MCCFRConfig",
     "MCCFRSolver",
+    "SampledRun",
     "Scheme",
     "lay_out_for_sampling",
-    "run_periods",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -88,45 +88,75 @@ class MCCFRConfig:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
 
 
-class PeriodicRun(Protocol):
-    """A sampled run whose sums are discounted by periods of nodes touched."""
+class SampledTables(Protocol):
+    """What every sampled run keeps; a dataclass of arrays."""
 
-    config: MCCFRConfig
-    iteration: int
-    period: int  # the one under way, from 1
+    @property
+    def regret_sum(self) -> npt.NDArray[Any]:
+        """Returns the sampled regrets, added up."""
+        ...
+
+    @property
+    def strategy_sum(self) -> npt.NDArray[Any]:
+        """Returns the average, not normalised."""
+        ...
+
+    @property
+    def nodes_touched(self) -> npt.NDArray[np.uint64]:
+        """Returns `[1]` the nodes visited so far."""
+        ...
+
+
+Tables = TypeVar("Tables", bound=SampledTables)
+
+
+class SampledRun(abc.ABC, Generic[Tables]):
+    """A sampled run whose sums are discounted by periods of nodes touched; it goes on from its arrays to the bit."""
+
+    def __init__(self, config: MCCFRConfig, tables: Tables) -> None:
+        self.config = config
+        self.tables = tables
+        self.iteration = 0
+        self.period = 1  # of nodes touched, the one under way
+
+    @abc.abstractmethod
+    def _sample(self, num_iterations: int, node_limit: int) -> int:
+        """Runs at most so many iterations, none of which begins beyond a limit of nodes, and returns how many."""
 
     @property
     def nodes_touched(self) -> int:
-        """Returns the nodes visited so far."""
-        ...
+        """Returns the nodes visited so far, ends included; what a node is, the class says."""
+        return int(self.tables.nodes_touched[0])
 
-    @property
-    def sums(self) -> Sequence[npt.NDArray[np.floating[Any]]]:
-        """Returns the tables that are discounted."""
-        ...
+    def iterate(self, num_iterations: int) -> None:
+        """Runs iterations and discounts the sums whenever a period ends."""
+        check_integer("num_iterations", num_iterations, 0)
+        discounting = self.config.discounting
+        is_discounted = discounting.kind is not DiscountKind.NONE
+        goal = self.iteration + num_iterations
+        while self.iteration < goal:
+            node_limit = self.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT
+            self.iteration += self._sample(goal - self.iteration, node_limit)
+            while is_discounted and self.nodes_touched >= self.period * discounting.period_nodes:
+                factor = discounting.factor(self.period)
+                if factor != 1.0:
+                    for table in (self.tables.regret_sum, self.tables.strategy_sum):
+                        np.multiply(table, factor, out=table)
+                self.period += 1
 
+    def state(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Returns the arrays from which the run goes on to the bit."""
+        return {
+            **name_tables(self.tables),
+            "iteration": np.array(self.iteration),
+            "period": np.array(self.period),
+        }
 
-def run_periods(run: PeriodicRun, num_iterations: int, sample: Callable[[int, int], int]) -> None:
-    """Advances a run and discounts its sums in place whenever a period ends.
-
-    Args:
-        run: what is advanced.
-        num_iterations: how many iterations.
-        sample: runs at most so many iterations, none of which begins beyond a limit of nodes, and returns how many.
-    """
-    check_integer("num_iterations", num_iterations, 0)
-    discounting = run.config.discounting
-    is_discounted = discounting.kind is not DiscountKind.NONE
-    goal = run.iteration + num_iterations
-    while run.iteration < goal:
-        node_limit = run.period * discounting.period_nodes if is_discounted else NO_NODE_LIMIT
-        run.iteration += sample(goal - run.iteration, node_limit)
-        while is_discounted and run.nodes_touched >= run.period * discounting.period_nodes:
-            factor = discounting.factor(run.period)
-            if factor != 1.0:
-                for table in run.sums:
-                    np.multiply(table, factor, out=table)
-            run.period += 1
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites the run with a saved state of the same tree, configuration and dtype."""
+        iteration, period = read_count(state, "iteration"), read_count(state, "period")
+        overwrite_tables(name_tables(self.tables), state)
+        self.iteration, self.period = iteration, period
 
 
 def lay_out_for_sampling(tree: HistoryTree) -> SamplingArrays:
@@ -172,7 +202,7 @@ def draw_probabilities(tree: HistoryTree) -> tuple[IntArray, IntArray, FloatArra
     return edge_slot, first_slot, total / per_state[outcomes[:, 0]]
 
 
-class MCCFRSolver:
+class MCCFRSolver(SampledRun[SamplingTables]):
     """A run of Monte Carlo CFR: an iteration is one sampled traversal for every player.
 
     Paper: Lanctot et al. 2009, "Monte Carlo Sampling for Regret Minimization in Extensive Games" (external and outcome
@@ -193,43 +223,31 @@ class MCCFRSolver:
     """
 
     def __init__(self, tree: HistoryTree, config: MCCFRConfig | None = None, *, rng: np.random.Generator) -> None:
-        self.tree = tree
-        self.config = config or MCCFRConfig()
-        if self.config.scheme is Scheme.PUBLIC_CHANCE and not (tree.public_chance >= 0).any():
+        config = config or MCCFRConfig()
+        if config.scheme is Scheme.PUBLIC_CHANCE and not (tree.public_chance >= 0).any():
             raise ConfigError(
                 f"public-chance sampling needs chance that everybody sees, and {tree.game_label} has none; "
                 "chance sampling is the nearest scheme"
             )
-        self.iteration = 0
-        self.period = 1  # of nodes touched, the one under way
-        self.kernel = bind_history_kernel(tree)
-        self.sampling = SamplingKernel(lay_out_for_sampling(tree))
         sequences = int(tree.sequence_start[-1])
-        self.tables = SamplingTables(
+        tables = SamplingTables(
             regret_sum=np.zeros(sequences),
             strategy_sum=np.zeros(sequences),
             random_words=rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True),
             nodes_touched=np.zeros(1, np.uint64),
         )
+        super().__init__(config, tables)
+        self.tree = tree
+        self.kernel = bind_history_kernel(tree)
+        self.sampling = SamplingKernel(lay_out_for_sampling(tree))
 
-    @property
-    def nodes_touched(self) -> int:
-        """Returns the histories visited so far, terminals included."""
-        return int(self.tables.nodes_touched[0])
-
-    @property
-    def sums(self) -> tuple[FloatArray, FloatArray]:
-        """Returns the tables that are discounted."""
-        return self.tables.regret_sum, self.tables.strategy_sum
-
-    def iterate(self, num_iterations: int) -> None:
-        """Runs iterations and discounts the sums whenever a period ends."""
-        run_periods(
-            self,
+    def _sample(self, num_iterations: int, node_limit: int) -> int:
+        return self.sampling.iterate(
+            self.config.scheme,
+            self.tables,
             num_iterations,
-            lambda count, node_limit: self.sampling.iterate(
-                self.config.scheme, self.tables, count, exploration=self.config.exploration, node_limit=node_limit
-            ),
+            exploration=self.config.exploration,
+            node_limit=node_limit,
         )
 
     def average_strategy(self) -> FloatArray:
@@ -243,17 +261,3 @@ class MCCFRSolver:
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the average strategy."""
         return evaluate(self.tree, self.average_strategy(), kernel=self.kernel)
-
-    def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Returns the arrays from which the run goes on to the bit."""
-        return {
-            **name_tables(self.tables),
-            "iteration": np.array(self.iteration),
-            "period": np.array(self.period),
-        }
-
-    def restore(self, state: SavedArrays) -> None:
-        """Overwrites the run with a saved state of the same tree and configuration."""
-        iteration, period = read_count(state, "iteration"), read_count(state, "period")
-        overwrite_tables(name_tables(self.tables), state)
-        self.iteration, self.period = iteration, period
