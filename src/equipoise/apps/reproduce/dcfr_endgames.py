@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from equipoise.apps.endgames import load_endgames
+from equipoise.apps.endgames import require_endgames
 from equipoise.apps.machine import num_usable_cores
 from equipoise.apps.reproduce.comparisons import Comparison, Marks, compare
 from equipoise.apps.reproduce.curves import EvaluatedSolver, Panel, measure_curves
@@ -210,16 +210,10 @@ class EndgameConfiguration:
 
 def measure(configuration: EndgameConfiguration) -> Iterator[Step]:
     """Yields the curves of all rules, alternating updates, the paper's menu, in mbb/g."""
-    if not configuration.data:
-        raise ConfigError("study dcfr-endgames needs --data DIR, the directory of the Libratus endgames (subgame*.txt)")
-    spots = load_endgames(configuration.data)
-    missing = [name for name in configuration.subgames if name not in spots]
-    if missing:
-        raise ConfigError(f"the endgames lack {', '.join(missing)}; {configuration.data} has {', '.join(spots)}")
+    spots = require_endgames("dcfr-endgames", configuration.data, configuration.subgames)
     threads = configuration.threads or num_usable_cores()
     panels = []
-    for name in configuration.subgames:
-        spot = spots[name]
+    for name, spot in spots.items():
         tree = build_holdem_tree(spot)
         iterations = configuration.turn_iterations if len(spot.board) == 4 else configuration.river_iterations
         panels.append(Panel(name, tree, iterations, tree.arrays.num_cells, scale=1000 / spot.big_blind))
