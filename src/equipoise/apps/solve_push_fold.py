@@ -31,6 +31,7 @@ RUN_OPTIONS: Final = (
     "rule",
     "precision",
     "updates",
+    "warm_start",
 )  # of a solver that comes nearer and nearer
 FILE_OPTIONS: Final = ("out", "plot")
 
