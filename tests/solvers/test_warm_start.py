@@ -173,7 +173,7 @@ def test_a_run_may_be_reset_to_as_many_iterations_as_it_ran(name, is_alternating
     strategy = run_cfr(tree, 100, is_alternating=is_alternating).average_strategy()
     for bound in RegretBound:
         solver = CFRSolver(tree, CFR(), is_alternating=is_alternating)
-        assert warm_start(solver, strategy, WarmStart(iterations=100, bound=bound)).most_iterations >= 100
+        assert warm_start(solver, strategy, WarmStart(iterations=100, bound=bound)).is_covered
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
@@ -217,13 +217,14 @@ def test_leduc_goes_on_as_the_uninterrupted_run(is_alternating):
     next_expected = run.evaluate().nash_conv
     run.iterate(499)
     later_expected = run.evaluate().nash_conv
-    for bound in RegretBound:
+    # last bits decide where a run is after some hundred iterations: the printed bound, the looser one, gets more room
+    for bound, tolerance in ((RegretBound.REACH_SQUARED, 0.10), (RegretBound.REACH, 0.20)):
         solver = CFRSolver(tree, CFR(), is_alternating=is_alternating)
         warm_start(solver, strategy, WarmStart(iterations=500, bound=bound))
         solver.iterate(1)
         assert solver.evaluate().nash_conv == pytest.approx(next_expected, rel=0.05)
         solver.iterate(499)
-        assert solver.evaluate().nash_conv == pytest.approx(later_expected, rel=0.10)
+        assert solver.evaluate().nash_conv == pytest.approx(later_expected, rel=tolerance)
 
 
 def test_leduc_is_well_ahead_of_a_run_that_forgot_its_regrets():
@@ -334,4 +335,4 @@ def test_what_makes_no_sense_is_refused():
         warm_start(CFRSolver(pennies, CFR()), np.array([1.0, 0.5, 0.5, 1.0, 0.5, 0.5]))
     solver = CFRSolver(pennies, CFR())
     report = warm_start(solver, np.array([1.0, 0.5, 0.5, 1.0, 0.5, 0.5]), WarmStart(iterations=1000))
-    assert report.most_iterations == math.inf
+    assert report.bound_share == 0.0

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from pathlib import Path
 
 import numpy as np
@@ -98,8 +97,7 @@ def _parse_lambda(text: str | None) -> float | None:
 def _describe(report: WarmStartReport, path: Path) -> str:
     """Returns what was chosen, in a line."""
     why = "" if report.projection is None else f" (a short run goes as {report.projection:.3g}/T)"
-    most = "any number" if math.isinf(report.most_iterations) else f"{report.most_iterations:.3g}"
     return (
         f"warm start from {path}: nash_conv {format_small(report.nash_conv)}, taken for {report.iterations:,} "
-        f"iterations{why}, at most {most}; lambda {report.bound_share:.3g} of bound {report.bound}"
+        f"iterations{why}; lambda {report.bound_share:.3g} of bound {report.bound}"
     )

@@ -88,7 +88,7 @@ class HoldemSubstitution(Substitution):
         self.bound *= ranges
         self.num_passes = 2
 
-    def values(self, ratio: float) -> tuple[float, float]:
+    def back_up(self, ratio: float) -> tuple[float, float]:
         """Returns v'_i of both players, in chips per hand."""
         self.num_passes += 2
         roots = self.kernel.substitute(self.sums, self.bound, ratio, num_threads=self.num_threads)

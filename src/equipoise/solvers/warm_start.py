@@ -39,8 +39,8 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 
 TRACE: Final = 1e-30  # what regrets of exactly zero become, so that best actions are played where none is positive
-RATIO_PRECISION: Final = 1e-3  # to which lambda is found, relative
-SEARCH_STEP: Final = 16.0  # by which it is bracketed
+EXCESS_PRECISION: Final = 0.01  # by which the sum of values may fall short of 0, relative to nash_conv
+MOST_SEARCHES: Final = 100
 ROUNDING: Final = 1e-13  # of sums of values, relative to the payoff range
 
 
@@ -74,7 +74,6 @@ class WarmStartReport:
     """What a warm start chose, and what it found out about the strategy."""
 
     iterations: int  # T
-    most_iterations: float  # the largest T for which some lambda will do; infinite at an equilibrium
     bound: RegretBound
     bound_share: float  # lambda
     substitute_values: tuple[float, float]  # v'_i of both players
@@ -141,10 +140,17 @@ class Substitution(abc.ABC):
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance  # below which sums of values are zero but for rounding
         self.num_passes = 0
+        self._known: dict[float, tuple[float, float]] = {}
 
     @abc.abstractmethod
-    def values(self, ratio: float) -> tuple[float, float]:
+    def back_up(self, ratio: float) -> tuple[float, float]:
         """Returns v'_i of both players where squared regrets sum to `ratio` times their bound: lambda / T."""
+
+    def values(self, ratio: float) -> tuple[float, float]:
+        """Returns the same, backed up once for each ratio."""
+        if ratio not in self._known:
+            self._known[ratio] = self.back_up(ratio)
+        return self._known[ratio]
 
     def excess(self, ratio: float) -> float:
         """Returns the sum of both values, 0 within rounding; it falls as the ratio grows."""
@@ -152,16 +158,28 @@ class Substitution(abc.ABC):
         return 0.0 if abs(total) <= self.tolerance else total
 
     def find_ratio(self) -> float:
-        """Returns the least ratio by which the values sum to 0 or less; one over it is the largest T."""
-        if self.excess(0.0) <= 0:
+        """Returns about the least ratio by which the values sum to 0 or less; one over it is the largest T.
+
+        What lambda costs grows about as its root, in which false positions (with the Illinois weights) are soon there.
+        """
+        first = self.excess(0.0)
+        if first <= 0:
             return 0.0
-        high, low = 1.0, 1.0 / SEARCH_STEP  # at 1 the strategy's own values are within the bound, and sum to 0
-        while self.excess(low) <= 0:
-            high, low = low, low / SEARCH_STEP
-        while high > low * (1 + RATIO_PRECISION):
-            middle = math.sqrt(low * high)
-            high, low = (middle, low) if self.excess(middle) <= 0 else (high, middle)
-        return high
+        slack = EXCESS_PRECISION / 2 * first  # the sum is to lie at -slack, give or take as much
+        low, high = 0.0, 1.0  # at 1 the strategy's own values are within the bound, and sum to 0
+        above, below = first + slack, self.excess(1.0) + slack
+        kept = 0.0  # sign of the end that the last step left where it was
+        for _ in range(MOST_SEARCHES):
+            root = low + (high - low) * above / (above - below)
+            found = self.excess(root**2) + slack
+            if abs(found) <= slack:
+                return root**2
+            if found > 0:
+                low, above, below = root, found, below / (2 if kept < 0 else 1)
+            else:
+                high, below, above = root, found, above / (2 if kept > 0 else 1)
+            kept = -found
+        return high**2
 
 
 def project_convergence(solver: StartedSolver, num_iterations: int) -> float:
@@ -187,26 +205,28 @@ def choose_start(solver: StartedSolver, given: Substitution, config: WarmStart) 
     if solver.rule.kernel.policy_map is not PolicyMap.REGRET_MATCHING:
         raise ConfigError(f"warm starts set the regrets of regret matching, got rule {solver.rule.name}")
     nash_conv = max(given.excess(0.0), 0.0)
-    least = given.find_ratio()
     iterations, projection = config.iterations, None
     if iterations is None:
         if not nash_conv:
             raise ConfigError("nothing is left to gain against this strategy: give the iterations that it stands for")
         projection = project_convergence(solver, config.projection_iterations)
         given.num_passes += 6 * config.projection_iterations  # two to update, four to evaluate
-        iterations = max(1, round(min(projection / nash_conv, 1 / least)))
+        iterations = max(1, round(projection / nash_conv))
     weights = RunWeights.of(solver.rule, iterations)
-    most = iterations / (least * weights.effective) if least else math.inf
-    if least * weights.effective > 1:
-        raise ConfigError(
-            f"a warm start to {iterations:,} iterations is above what theory allows for this strategy: "
-            f"at most {math.floor(most):,} under bound {config.bound}"
-        )
-    share = least * weights.effective if config.bound_share is None else config.bound_share
+    if given.excess(1 / weights.effective) > 0:
+        most = math.floor(iterations / (given.find_ratio() * weights.effective))
+        if config.iterations is not None:
+            raise ConfigError(
+                f"a warm start to {iterations:,} iterations is above what theory allows for this strategy: "
+                f"at most {most:,} under bound {config.bound}"
+            )
+        iterations, weights = most, RunWeights.of(solver.rule, most)
+    share = config.bound_share
+    if share is None:
+        share = min(given.find_ratio() * weights.effective, 1.0)
     ratio = share / weights.effective
     report = WarmStartReport(
         iterations=iterations,
-        most_iterations=most,
         bound=config.bound,
         bound_share=share,
         substitute_values=given.values(ratio),
@@ -224,10 +244,10 @@ def warm_start(solver: CFRSolver[Tree], strategy: FloatArray, config: WarmStart 
         section 3.2 [B20], for all numbers of equations and theorems here.
     Symbols: lambda -> bound_share; v'(I) -> row_value; R' -> regret_sum; sigma -> strategy; pi_-i(I) -> external reach.
     Departs from the paper: the sign in the equation of 3.2.4 is that of (3.6); lambda is the least that Theorem 6
-        allows, by bisection, for both players the same; `reach2` squares the reach in (3.6); regrets of exactly zero
-        become 1e-30, so that lambda = 0 begins with best responses; discounted rules take the sums of their weights for
-        T, and (sum of weights)^2 / (sum of squares) in (3.6). Theorem 6 covers plain CFR; under other rules it is a
-        heuristic.
+        allows, within 1 % of nash_conv, for both players the same; `reach2` squares the reach in (3.6); regrets of
+        exactly zero become 1e-30, so that lambda = 0 begins with best responses; discounted rules take the sums of
+        their weights for T, and (sum of weights)^2 / (sum of squares) in (3.6). Theorem 6 covers plain CFR; under other
+        rules it is a heuristic.
     Checked by: tests/solvers/test_warm_start.py.
 
     Args:
@@ -281,7 +301,7 @@ class TreeSubstitution(Substitution):
         self.num_passes += 1
         return self.kernel.substitute(player, self.realization, ratio * self.bound, num_threads=self.num_threads)
 
-    def values(self, ratio: float) -> tuple[float, float]:
+    def back_up(self, ratio: float) -> tuple[float, float]:
         """Returns v'_i of both players."""
         return self.substitute(0, ratio).value, self.substitute(1, ratio).value
 
