@@ -148,6 +148,10 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
   bound_class.def("back_up_strategy", [](const Bound& bound, int player, Doubles strategy, MutableDoubles cfv) {
     back_up_strategy(bound.form, player, strategy.data(), cfv.data());
   });
+  bound_class.def("back_up_substitutes", [](const Bound& bound, int player, Doubles budget, MutableDoubles cfv,
+                                            MutableDoubles row_value, MutableDoubles regret) {
+    back_up_substitutes(bound.form, player, budget.data(), cfv.data(), row_value.data(), regret.data());
+  });
 }
 
 void bind_history(nb::module_& module) {

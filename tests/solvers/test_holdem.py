@@ -19,7 +19,7 @@ from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
 from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
-from equipoise.solvers.holdem_hedge import LEAST_SCALE
+from equipoise.solvers.holdem_ranges import LEAST_SCALE
 from equipoise.solvers.rules import (
     CFR,
     DCFR,

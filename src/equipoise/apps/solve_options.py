@@ -14,6 +14,7 @@ from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
 from equipoise.apps.parse import PRUNINGS, rule_names
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.solve import Form
+from equipoise.solvers.warm_start import RegretBound
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["GameOptions", "Precision", "SolveOptions", "Updates"]
@@ -101,6 +102,19 @@ class SolveOptions(MachineOptions):
     ] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this time in total.")] = None
     seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample (default 0).")] = None
+    warm_start: Annotated[
+        Path | None,
+        typer.Option(help="Start from the strategy in this file, of the same game or spot.", metavar="FILE"),
+    ] = None
+    warm_start_iterations: Annotated[
+        str | None, typer.Option(help="How many iterations it stands for (default auto: by a short run).", metavar="T")
+    ] = None
+    warm_start_lambda: Annotated[
+        str | None, typer.Option(help="Share of the bound on regrets that is used (default auto).", metavar="L")
+    ] = None
+    warm_start_bound: Annotated[
+        RegretBound | None, typer.Option(help="External reach in it, or its square (default reach2).")
+    ] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False

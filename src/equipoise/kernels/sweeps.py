@@ -10,7 +10,7 @@ import abc
 import dataclasses
 import enum
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
 
-__all__ = ["Fallback", "KernelRule", "PolicyMap", "SweepKernel", "SweepTables", "apply_policy_map"]
+__all__ = ["Fallback", "KernelRule", "PolicyMap", "Substitutes", "SweepKernel", "SweepTables", "apply_policy_map"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -82,6 +82,14 @@ class SweepTables:
     realization: FloatArray  # [Q] own reach under `strategy`; on a public tree over all cells, the root's given
     scale: FloatArray  # [I] or [0]
     value_moments: FloatArray  # [I, 2] or [0, 2]
+
+
+class Substitutes(NamedTuple):
+    """What a player's information states are worth to a warm start; zero where they are another player's."""
+
+    value: float  # of the whole tree
+    row_value: FloatArray  # [I]
+    regret: FloatArray  # [Q] what actions are worth beyond their information state
 
 
 class SweepKernel(abc.ABC):
@@ -212,6 +220,28 @@ class SweepKernel(abc.ABC):
         best = np.zeros(self.num_table_cells)
         self._form.back_up_best(player, cfv, best)
         return self.root_value(player, realization, cfv), best
+
+    def substitute(
+        self, player: int, realization: FloatArray, budget: FloatArray, *, num_threads: int = 1
+    ) -> Substitutes:
+        """Returns values that fall short of the best action's, level by level, by what a budget allows.
+
+        An information state is worth the v at which the squares of `max(0, value of an action - v)` sum to its budget:
+        the largest value if there is none, so that a budget of zeros is a best response.
+
+        Args:
+            player: whose values.
+            realization: `[C]` reach of the others.
+            budget: `[I]` at least 0.
+            num_threads: most threads of the team that evaluates terminals.
+        """
+        check_array("budget", budget, np.float64, (self.num_rows,))
+        check_finite("budget", budget)
+        cfv = self.terminal_values(player, realization, num_threads=num_threads)
+        check_finite("realization", realization)
+        row_value, regret = np.zeros(self.num_rows), np.zeros(self.num_table_cells)
+        self._form.back_up_substitutes(player, budget, cfv, row_value, regret)
+        return Substitutes(self.root_value(player, realization, cfv), row_value, regret)
 
     def strategy_values(
         self, player: int, strategy: FloatArray, realization: FloatArray, *, num_threads: int = 1

@@ -25,7 +25,15 @@ from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_ta
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
-__all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes", "payoff_bounds", "payoff_ranges", "scale_share"]
+__all__ = [
+    "CFRSolver",
+    "Tree",
+    "allocate_tables",
+    "estimate_table_bytes",
+    "payoff_bounds",
+    "payoff_ranges",
+    "scale_share",
+]
 
 FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", HistoryTree, PublicTree)
@@ -149,16 +157,27 @@ class CFRSolver(Generic[Tree]):
         self.rule = rule
         self.is_alternating = is_alternating
         self.num_threads = num_threads
-        self.iteration = 0
         self.kernel = bind_kernel(tree)
         self.tables = allocate_tables(tree, rule.kernel)
-        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
-        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
+        self.begin_after(0)
 
     @property
     def nodes_touched(self) -> int:
         """Returns the nodes visited so far: all histories (or public states), once per player and iteration."""
-        return int(self.iteration * self.tree.num_players * self.tree.actor.size)
+        num_run = self.iteration - self.skipped_iterations
+        return int(num_run * self.tree.num_players * self.tree.actor.size)
+
+    def begin_after(self, iteration: int) -> None:
+        """Takes the sums as they stand for those of a run after an iteration, which it has not run itself."""
+        self.iteration = self.skipped_iterations = iteration
+        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
+        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
+
+    def reset(self) -> None:
+        """Begins the run again."""
+        for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.value_moments):
+            table[:] = 0.0
+        self.begin_after(0)
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""
@@ -187,10 +206,11 @@ class CFRSolver(Generic[Tree]):
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        return {**name_tables(self.tables), "iteration": np.array(self.iteration)}
+        counts = {"iteration": self.iteration, "skipped_iterations": self.skipped_iterations}
+        return {**name_tables(self.tables), **{name: np.array(count) for name, count in counts.items()}}
 
     def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree and rule."""
-        iteration = read_count(state, "iteration")
+        iteration, skipped = (read_count(state, name) for name in ("iteration", "skipped_iterations"))
         overwrite_tables(name_tables(self.tables), state)
-        self.iteration = iteration
+        self.iteration, self.skipped_iterations = iteration, skipped

@@ -200,14 +200,15 @@ class BucketedTree:
         """Returns at how many (decision, bucket) pairs a table has some positive number."""
         return sum(int((self._sums(table, decision) > 0).any(axis=1).sum()) for decision in self.decisions.values())
 
-    def lift(self, table: TableArray, tree: HoldemTree) -> FloatArray:
+    def lift(self, table: TableArray, tree: HoldemTree) -> TableArray:
         """Returns `[C]` a table of a tree of the same spot in which every hand plays as its bucket does here.
 
-        Suits that the tree merges should be merged by the assigner too: boards that share one play as that one does.
+        It has the dtype of the one given. Suits that the tree merges should be merged by the assigner too: boards that
+        share one play as that one does.
         """
         if tree.decisions != self.decisions or tree.spot.deck != self.spot.deck:
             raise ConfigError("a bucketed strategy is lifted to a tree of the same betting and the same deck")
-        out = np.zeros(tree.arrays.num_cells)
+        out = np.zeros(tree.arrays.num_cells, table.dtype)
         for index, board in enumerate(tree.boards):
             street = self._street_index(board)
             for node, decision in self.decisions.items():

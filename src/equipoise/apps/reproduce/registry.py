@@ -13,13 +13,22 @@ from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
+from equipoise.apps.reproduce.warm_start import WARM_START
 from equipoise.core.errors import UnknownNameError
 
 __all__ = ["STUDIES", "find_study"]
 
 STUDIES: Mapping[str, Study[Any]] = {
     study.name: study
-    for study in (BUCKETED_HOLDEM, DCFR_ENDGAMES, DCFR_GOOFSPIEL, DCFR_TOY, LIARS_DICE_BASELINES, STORAGE_FLOOR)
+    for study in (
+        BUCKETED_HOLDEM,
+        DCFR_ENDGAMES,
+        DCFR_GOOFSPIEL,
+        DCFR_TOY,
+        LIARS_DICE_BASELINES,
+        STORAGE_FLOOR,
+        WARM_START,
+    )
 }
 
 
