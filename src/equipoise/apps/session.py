@@ -266,6 +266,8 @@ def _describe(
         "game_version": config.game_version,
         "method": config.method,
         "form": config.form,
+        "prune": config.prune,
+        "baseline": config.baseline,
         "updates": config.updates,
         "threads": config.threads,
         "stopped_by": str(reason),

@@ -11,12 +11,13 @@ from typing import Annotated
 import typer
 
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
-from equipoise.apps.parse import rule_names
+from equipoise.apps.parse import SAMPLED_PRUNINGS, rule_names
 from equipoise.kernels.calls import MAX_THREADS
+from equipoise.solvers.baselines import BaselineKey
 from equipoise.solvers.solve import Form
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["GameOptions", "Precision", "SolveOptions", "Updates"]
+__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]
 
 
 class Updates(enum.StrEnum):
@@ -24,6 +25,13 @@ class Updates(enum.StrEnum):
 
     ALTERNATING = ALTERNATING
     SIMULTANEOUS = SIMULTANEOUS
+
+
+class Guesses(enum.StrEnum):
+    """What shares a guess of sampled values."""
+
+    INFOSET = BaselineKey.INFOSET
+    HISTORY = BaselineKey.HISTORY
 
 
 class Precision(enum.StrEnum):
@@ -79,6 +87,18 @@ class SolveOptions(MachineOptions):
             help="Sweep single histories, or public states with all private states at once, or sample the rules "
             "without a tree: external and outcome, for games too large for one (default history)."
         ),
+    ] = None
+    prune: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Leave actions with negative regrets out: {', '.join(SAMPLED_PRUNINGS)} of external sampling, with "
+            "weighted- before it to make up for what is left out, and numbers as in docs/cli.md.",
+            metavar="NAME",
+        ),
+    ] = None
+    baseline: Annotated[
+        Guesses | None,
+        typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
     ] = None
     updates: Annotated[
         Updates | None,
