@@ -199,21 +199,40 @@ struct BoundSamplingForm {
   }
 };
 
-// Runs `work` on a run whose generator and node counter come from, and go back to, the given words.
+// What a run of sampled traversals reads and writes, in the order of SamplingKernel's calls.
+struct SamplingCall {
+  double exploration;
+  MutableDoubles regret_sum, strategy_sum;
+  MutableWords random, nodes_touched;
+  MutableDoubles missed;
+  MutableWords num_skipped;
+  Ints edge_guess;
+  double rate;
+  MutableDoubles guess;
+};
+
+// Runs `work` on a run whose generator and counters come from, and go back to, the given words.
 template <typename Work>
-void with_run(BoundSamplingForm& bound, double exploration, MutableDoubles& regret_sum, MutableDoubles& strategy_sum,
-              MutableWords& random, MutableWords& counter, Work&& work) {
-  std::uint64_t* state = random.data();
-  SamplingRun run{bound.form,
-                  bound.scratch,
-                  exploration,
-                  regret_sum.data(),
-                  strategy_sum.data(),
-                  Random{{state[0], state[1], state[2], state[3]}},
-                  static_cast<std::int64_t>(*counter.data())};
+void with_run(BoundSamplingForm& bound, const BoundSkipping& skipping, const SamplingCall& call, Work&& work) {
+  std::uint64_t* state = call.random.data();
+  SamplingRun run{.form = bound.form,
+                  .scratch = bound.scratch,
+                  .exploration = call.exploration,
+                  .regret_sum = call.regret_sum.data(),
+                  .strategy_sum = call.strategy_sum.data(),
+                  .random = Random{{state[0], state[1], state[2], state[3]}},
+                  .nodes_touched = static_cast<std::int64_t>(*call.nodes_touched.data()),
+                  .skipping = skipping.rule,
+                  .missed = call.missed.size() > 0 ? call.missed.data() : nullptr,
+                  .skips = {.num_skipped = static_cast<std::int64_t>(*call.num_skipped.data())},
+                  .baselines = {.edge_guess = call.edge_guess.size() > 0 ? call.edge_guess.data() : nullptr,
+                                .num_guesses = static_cast<std::int64_t>(call.guess.shape(1)),
+                                .rate = call.rate,
+                                .guess = call.guess.data()}};
   work(run);
   for (int word = 0; word < 4; ++word) state[word] = run.random.state[word];
-  *counter.data() = static_cast<std::uint64_t>(run.nodes_touched);
+  *call.nodes_touched.data() = static_cast<std::uint64_t>(run.nodes_touched);
+  *call.num_skipped.data() = static_cast<std::uint64_t>(run.skips.num_skipped);
 }
 
 void bind_sampling(nb::module_& module) {
@@ -227,27 +246,35 @@ void bind_sampling(nb::module_& module) {
     accumulate_chance(first_edge.data(), edge_probability.data(), static_cast<std::int64_t>(first_edge.size()) - 1,
                       out.data());
   });
-  module.def("sampling_iterate",
-             [](BoundSamplingForm& bound, int scheme, double exploration, std::int64_t num_iterations,
-                std::int64_t node_limit, MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableWords random,
-                MutableWords counter) {
-               nb::gil_scoped_release release;
-               std::int64_t done = 0;
-               with_run(bound, exploration, regret_sum, strategy_sum, random, counter, [&](SamplingRun& run) {
-                 done = with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() {
-                   return sample_iterations<chosen>(run, num_iterations, node_limit);
-                 });
-               });
-               return done;
-             });
-  module.def("sampling_traverse",
-             [](BoundSamplingForm& bound, int scheme, double exploration, int player, MutableDoubles regret_sum,
-                MutableDoubles strategy_sum, MutableWords random, MutableWords counter) {
-               nb::gil_scoped_release release;
-               with_run(bound, exploration, regret_sum, strategy_sum, random, counter, [&](SamplingRun& run) {
-                 with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() { sample_player<chosen>(run, player); });
-               });
-             });
+  nb::class_<BoundSkipping>(module, "Skipping")
+      .def(nb::init<int, bool, const std::vector<double>&, std::int64_t, std::int64_t, Cards, Doubles>());
+  nb::class_<SamplingCall>(module, "SamplingCall")
+      .def("__init__", [](SamplingCall* self, double exploration, MutableDoubles regret_sum,
+                          MutableDoubles strategy_sum, MutableWords random, MutableWords nodes_touched,
+                          MutableDoubles missed, MutableWords num_skipped, Ints edge_guess, double rate,
+                          MutableDoubles guess) {
+        new (self) SamplingCall{exploration, regret_sum,  strategy_sum, random, nodes_touched,
+                                missed,      num_skipped, edge_guess,   rate,   guess};
+      });
+  module.def("sampling_iterate", [](BoundSamplingForm& bound, int scheme, std::int64_t num_iterations,
+                                    std::int64_t node_limit, const BoundSkipping& skipping, const SamplingCall& call) {
+    nb::gil_scoped_release release;
+    std::int64_t done = 0;
+    with_run(bound, skipping, call, [&](SamplingRun& run) {
+      done = with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() {
+        return sample_iterations<chosen>(run, num_iterations, node_limit);
+      });
+    });
+    return done;
+  });
+  module.def("sampling_traverse", [](BoundSamplingForm& bound, int scheme, int player, const BoundSkipping& skipping,
+                                     const SamplingCall& call) {
+    nb::gil_scoped_release release;
+    with_run(bound, skipping, call, [&](SamplingRun& run) {
+      run.skips.begin_iteration(run.skipping, run.nodes_touched, run.random);
+      with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() { sample_player<chosen>(run, player); });
+    });
+  });
 }
 
 void bind_treeplex(nb::module_& module) {

@@ -656,3 +656,35 @@ def test_one_file_for_run_and_plot_is_refused(equipoise, tmp_path):
     outcome = equipoise("solve", "kuhn", "--out", tmp_path / "b.png", "--plot", tmp_path / "b.png")
     assert outcome.code == 2
     assert "--out and --plot must be two files" in outcome.err
+
+
+PRUNED = ("--method", "external", "--rule", "lcfr(50000)", "--prune", "weighted-libratus(-5,5,1000)")
+
+
+def test_a_pruned_run_is_told_saved_and_resumed(equipoise, tmp_path):
+    path = tmp_path / "leduc.eq"
+    first = equipoise("solve", "leduc", *PRUNED, "--baseline", "history", "-n", 20_000, "--out", path, "--json").json
+    assert (first["prune"], first["baseline"]) == ("weighted-libratus(-5,5,1000)", "history")
+    both = equipoise("solve", "leduc", "--out", path, "--resume", "-n", 40_000, "--json").json
+    assert (both["prune"], both["baseline"]) == (first["prune"], first["baseline"])
+    whole = equipoise("solve", "leduc", *PRUNED, "--baseline", "history", "-n", 40_000, "--json").json
+    assert both["exploitability"] == whole["exploitability"]
+    other = equipoise("solve", "leduc", "--out", path, "--resume", "--prune", "rbs")
+    assert other.code != 0
+    assert "prune weighted-libratus(-5,5,1000), asked for rbs" in other.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--prune", "libratus"), "method cfr has no --prune, got 'libratus'; it is for external"),
+        (("--method", "outcome", "--prune", "rbs"), "method outcome has no --prune"),
+        (("--method", "chance", "--baseline", "infoset"), "method chance has no --baseline, got 'infoset'"),
+        (("--method", "external", "--prune", "pluribus"), "nothing would be pruned in kuhn"),
+        (("--method", "external", "--form", "game", "--prune", "rbs"), "need a tree"),
+    ],
+)
+def test_pruning_that_a_method_does_not_have_is_refused(equipoise, options, message):
+    outcome = equipoise("solve", "kuhn", *options, "-n", 10)
+    assert outcome.code != 0
+    assert message in " ".join(outcome.err.split())

@@ -10,10 +10,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equipoise.apps.parse import format_discounting, format_pruning, parse_discounting, parse_pruning, parse_rule
+from equipoise.apps.parse import (
+    format_discounting,
+    format_pruning,
+    format_sampled_pruning,
+    parse_discounting,
+    parse_pruning,
+    parse_rule,
+    parse_sampled_pruning,
+)
 from equipoise.apps.signals import call_interruptibly
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.base import Game
+from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes
 from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import (
@@ -26,6 +35,7 @@ from equipoise.solvers.fictitious_play import (
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.pruning import PrunedSolver, check_pruning, estimate_pruned_bytes
+from equipoise.solvers.sampled_pruning import SampledPruning
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form, TreeSolver
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
@@ -59,6 +69,7 @@ class Method:
     default_rule: str | None = None  # None: the method takes no rule
     normalize_rule: Callable[[str], str] | None = None  # from the text of a rule to its name, errors included
     normalize_pruning: Callable[[str], str] | None = None  # likewise; None: the method prunes nothing
+    has_baselines: bool = False  # whether sampled values may be corrected by guesses
     has_updates: bool = False  # whether players may be updated in turn or at once
     has_threads: bool = True
     is_exact: bool = False  # one iteration is the whole of it
@@ -103,6 +114,9 @@ def check_config(config: RunConfig) -> None:
     method = find_method(config.method)
     if config.method == "cfr" and config.prune is not None:
         _check_pruned_cfr(config)
+    if config.baseline is not None and not method.has_baselines:
+        able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
+        raise ConfigError(f"method {config.method} has no --baseline, got {config.baseline!r}; it is for {able}")
     if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.form == Form.GAME and method.build_treeless is None:
@@ -168,7 +182,12 @@ def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
 def _sampling_method(scheme: Scheme, description: str) -> Method:
     def sampling(config: RunConfig) -> MCCFRConfig:
         assert config.rule is not None
-        return MCCFRConfig(scheme=scheme, discounting=parse_discounting(config.rule))
+        return MCCFRConfig(
+            scheme=scheme,
+            discounting=parse_discounting(config.rule),
+            pruning=SampledPruning() if config.prune is None else parse_sampled_pruning(config.prune),
+            baselines=_baselines(config),
+        )
 
     def build(tree: HistoryTree, config: RunConfig) -> TreeSolver:
         return MCCFRSolver(tree, sampling(config), rng=np.random.default_rng(config.seed))
@@ -176,16 +195,31 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
     def build_treeless(game: Game[Any], tree: HistoryTree | None, config: RunConfig) -> TreelessMCCFRSolver:
         return TreelessMCCFRSolver(game, sampling(config), rng=np.random.default_rng(config.seed), tree=tree)
 
+    def estimate(tree: HistoryTree, config: RunConfig) -> int:
+        # two tables and what pruning adds, the terminals' weights, and the tree in the order of traversals
+        per_sequence = 16 if config.prune is None else 33
+        num_guesses = lay_out_baselines(_baselines(config), tree).num_guesses
+        guesses = 8 * tree.num_players * num_guesses + (4 * tree.actor.size if num_guesses else 0)
+        return per_sequence * _num_sequences(tree) + 30 * tree.actor.size + 2 * tree.utility.nbytes + guesses
+
+    def normalize(text: str) -> str:
+        return format_sampled_pruning(parse_sampled_pruning(text))
+
     return Method(
         description=description,
         default_rule="cfr",
         normalize_rule=lambda text: format_discounting(parse_discounting(text)),
+        normalize_pruning=normalize if scheme is Scheme.EXTERNAL else None,
+        has_baselines=scheme in (Scheme.EXTERNAL, Scheme.OUTCOME),
         has_threads=False,
         build=build,
-        # two tables, the terminals' weights, and the tree in the order of traversals
-        estimate_bytes=lambda tree, _: 16 * _num_sequences(tree) + 30 * tree.actor.size + 2 * tree.utility.nbytes,
+        estimate_bytes=estimate,
         build_treeless=build_treeless if scheme in (Scheme.EXTERNAL, Scheme.OUTCOME) else None,
     )
+
+
+def _baselines(config: RunConfig) -> Baselines:
+    return Baselines(key=BaselineKey(config.baseline or BaselineKey.NONE))
 
 
 def _fictitious_method(rule: FictitiousPlayRule, description: str) -> Method:

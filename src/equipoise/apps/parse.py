@@ -27,20 +27,25 @@ from equipoise.solvers.rules import (
     PredictiveCFRPlus,
     Rule,
 )
+from equipoise.solvers.sampled_pruning import LIBRATUS, PLURIBUS, REGRET_BASED_SAMPLING, SampledPruning
 
 __all__ = [
     "PRUNINGS",
     "RULES",
+    "SAMPLED_PRUNINGS",
+    "PruningEntry",
     "RuleEntry",
     "format_discounting",
     "format_game",
     "format_pruning",
+    "format_sampled_pruning",
     "parse_discounting",
     "parse_game_options",
     "parse_names",
     "parse_parameters",
     "parse_pruning",
     "parse_rule",
+    "parse_sampled_pruning",
     "rule_names",
     "split_list",
 ]
@@ -210,6 +215,57 @@ def format_pruning(pruning: Pruning) -> str:
         names = names[:-1]
     numbers = ",".join(repr(float(getattr(pruning, name))).removesuffix(".0") for name in names)
     return f"{prefix}{pruning.kind}({numbers})" if numbers else f"{prefix}{pruning.kind}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PruningEntry:
+    """A pruning of sampled runs as it is typed."""
+
+    base: SampledPruning
+    arguments: tuple[str, ...]  # fields that numbers in parentheses set, all or none of them
+
+
+SAMPLED_PRUNINGS: Mapping[str, PruningEntry] = {
+    "rbs": PruningEntry(base=REGRET_BASED_SAMPLING, arguments=("threshold", "first_node", "end_node")),
+    "libratus": PruningEntry(base=LIBRATUS, arguments=("threshold", "softness", "first_node")),
+    "pluribus": PruningEntry(base=PLURIBUS, arguments=("threshold", "probability", "first_node")),
+}
+WEIGHTED = "weighted-"
+FLOOR_RATIO = PLURIBUS.floor / PLURIBUS.threshold
+
+
+def parse_sampled_pruning(text: str) -> SampledPruning:
+    """Returns the pruning of a sampled run that a text names, with numbers if wanted.
+
+    >>> parse_sampled_pruning("weighted-libratus(-10,5,1e6)").softness
+    5.0
+    """
+    cleaned = text.strip().lower()
+    name, parenthesis, inside = cleaned.removeprefix(WEIGHTED).partition("(")
+    if name not in SAMPLED_PRUNINGS:
+        known = [prefix + name for prefix in ("", WEIGHTED) for name in SAMPLED_PRUNINGS]
+        raise UnknownNameError("pruning of sampled runs", text, known)
+    entry = SAMPLED_PRUNINGS[name]
+    numbers = _parse_numbers(text, inside.removesuffix(")"))
+    if parenthesis and (not inside.endswith(")") or len(numbers) != len(entry.arguments)):
+        raise ParseError(f"pruning {name} takes {', '.join(entry.arguments)} in parentheses or none, got {text!r}")
+    fields: dict[str, Any] = {
+        key: _whole(key, number) if key.endswith("_node") else number
+        for key, number in zip(entry.arguments, numbers, strict=False)
+    }
+    if name == "pluribus" and "threshold" in fields:
+        fields["floor"] = fields["threshold"] * FLOOR_RATIO
+    return dataclasses.replace(entry.base, is_weighted=cleaned.startswith(WEIGHTED), **fields)
+
+
+def format_sampled_pruning(pruning: SampledPruning) -> str:
+    """Returns a pruning as it would be typed."""
+    name, entry = next((name, entry) for name, entry in SAMPLED_PRUNINGS.items() if entry.base.kind is pruning.kind)
+    prefix = WEIGHTED if pruning.is_weighted else ""
+    values = [getattr(pruning, key) for key in entry.arguments]
+    if values == [getattr(entry.base, key) for key in entry.arguments]:
+        return prefix + name
+    return f"{prefix}{name}({','.join(f'{value:.17g}' for value in values)})"
 
 
 def split_list(text: str) -> list[str]:

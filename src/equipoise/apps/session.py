@@ -275,6 +275,7 @@ def _describe(
         "method": config.method,
         "form": config.form,
         "prune": config.prune,
+        "baseline": config.baseline,
         "updates": config.updates,
         "threads": config.threads,
         "warm_start": config.warm_start,

@@ -11,13 +11,14 @@ from typing import Annotated
 import typer
 
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
-from equipoise.apps.parse import PRUNINGS, rule_names
+from equipoise.apps.parse import PRUNINGS, SAMPLED_PRUNINGS, rule_names
 from equipoise.kernels.calls import MAX_THREADS
+from equipoise.solvers.baselines import BaselineKey
 from equipoise.solvers.solve import Form
 from equipoise.solvers.warm_start import RegretBound
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["GameOptions", "Precision", "SolveOptions", "Updates"]
+__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]
 
 
 class Updates(enum.StrEnum):
@@ -25,6 +26,13 @@ class Updates(enum.StrEnum):
 
     ALTERNATING = ALTERNATING
     SIMULTANEOUS = SIMULTANEOUS
+
+
+class Guesses(enum.StrEnum):
+    """What shares a guess of sampled values."""
+
+    INFOSET = BaselineKey.INFOSET
+    HISTORY = BaselineKey.HISTORY
 
 
 class Precision(enum.StrEnum):
@@ -84,9 +92,14 @@ class SolveOptions(MachineOptions):
     prune: Annotated[
         str | None,
         typer.Option(
-            help=f"Leave out what cannot matter: {', '.join(PRUNINGS)} of cfr, with numbers as in docs/cli.md.",
+            help=f"Leave out what cannot matter: {', '.join(PRUNINGS)} of cfr, {', '.join(SAMPLED_PRUNINGS)} of "
+            "external sampling, with prefixes and numbers as in docs/cli.md.",
             metavar="NAME",
         ),
+    ] = None
+    baseline: Annotated[
+        Guesses | None,
+        typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
     ] = None
     updates: Annotated[
         Updates | None,

@@ -37,6 +37,7 @@ class RunConfig:
     updates: str
     seed: int
     prune: str | None = None  # as typed; None: nothing is pruned
+    baseline: str | None = None  # what shares a guess of sampled values; None: there are none
     threads: int  # changes sums in their last bits, and which way a run goes where regrets tie exactly
     warm_start: str | None = None  # what the run began from, in words; None: from nothing
     equipoise_version: str = dataclasses.field(default_factory=version)
