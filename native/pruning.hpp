@@ -60,13 +60,18 @@ class PrunedRun {
   PrunedRun(PruningForm form, const PruningSettings& settings) : form_(std::move(form)), settings_(settings) {
     for (int player = 0; player < 2; ++player) {
       has_faced_[player] = settings_.has_windows() && !shares_sum(player);
-      std::vector<std::int32_t> regret_widths, average_widths;
-      for (std::int32_t infoset = form_.infoset_start[player]; infoset < form_.infoset_start[player + 1]; ++infoset) {
+      const std::int32_t first = form_.infoset_start[player];
+      const std::int32_t last = form_.infoset_start[player + 1];
+      std::vector<std::int32_t> regret_widths, walked_widths, average_widths;
+      for (std::int32_t infoset = first; infoset < last; ++infoset) {
         regret_widths.push_back(RegretRow::width(form_.infosets[infoset].num_actions));
+        walked_widths.push_back(RegretRow::walked_width(form_.infosets[infoset].num_actions));
         average_widths.push_back(AverageRow::width(form_.infosets[infoset].num_actions, has_faced_[player]));
       }
-      regrets_.emplace_back(form_.infoset_start[player], std::move(regret_widths));
-      averages_.emplace_back(form_.infoset_start[player], std::move(average_widths));
+      regrets_.emplace_back(first, std::move(regret_widths));
+      walked_.emplace_back(first, std::move(walked_widths));
+      averages_.emplace_back(first, std::move(average_widths));
+      visited_.emplace_back(first, last - first);
     }
     if (settings_.kind == PruningKind::regret) snapshot_.assign(static_cast<std::size_t>(form_.num_sequences()), 0.0);
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
@@ -81,7 +86,8 @@ class PrunedRun {
   bool has_regrets(std::int32_t infoset) const { return regrets_[form_.owner(infoset)].has(infoset); }
   bool has_average(std::int32_t infoset) const { return averages_[form_.owner(infoset)].has(infoset); }
   RegretRow regrets(std::int32_t infoset) {
-    return {regrets_[form_.owner(infoset)].row(infoset), form_.infosets[infoset].num_actions};
+    const int player = form_.owner(infoset);
+    return {regrets_[player].row(infoset), walked_[player].row(infoset), form_.infosets[infoset].num_actions};
   }
   AverageRow averages(std::int32_t infoset) {
     const int player = form_.owner(infoset);
@@ -147,7 +153,7 @@ class PrunedRun {
       std::fill_n(out + form_.infosets[infoset].first_sequence, form_.infosets[infoset].num_actions, 1.0 / form_.infosets[infoset].num_actions);
     }
     for_each_row([&](std::int32_t first, const RegretRow& row) {
-      std::copy_n(row.strategy(), row.num_actions, out + first);
+      for (int a = 0; a < row.num_actions; ++a) out[first + a] = row.strategy()[a] + 0.0;  // no -0.0
     });
   }
 
@@ -177,7 +183,7 @@ class PrunedRun {
     double* snapshot;         // [Q] in regret-based pruning, else nothing
     double* has_rows;         // [I, 2] 1 where there are regrets, averages
   };
-  static constexpr int num_clock = 25;
+  static constexpr int num_clock = 24;
 
   std::size_t num_snapshots() const { return snapshot_.size(); }
 
@@ -201,7 +207,7 @@ class PrunedRun {
                            &counters_.largest_excess}) {
       move(*number, *clock++);
     }
-    for (std::int64_t* count : {&t_, &pass_, &traversal_, &counters_.nodes_touched, &counters_.nodes_last_iteration,
+    for (std::int64_t* count : {&t_, &traversal_, &counters_.nodes_touched, &counters_.nodes_last_iteration,
                                 &counters_.overhead_nodes, &counters_.num_opened, &counters_.num_closed,
                                 &counters_.num_extended, &counters_.num_checks}) {
       move(*count, *clock++);
@@ -240,12 +246,10 @@ class PrunedRun {
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
       const int player = form_.owner(infoset);
       fit_row(regrets_[player], infoset, state.has_rows[2 * infoset] != 0.0);
+      fit_row(walked_[player], infoset, state.has_rows[2 * infoset] != 0.0);
       fit_row(averages_[player], infoset, state.has_rows[2 * infoset + 1] != 0.0);
     }
-    for (int player = 0; player < 2; ++player) {
-      regrets_[player].compact();
-      averages_[player].compact();
-    }
+    compact();
     transfer<false>(state);
   }
 
@@ -253,8 +257,8 @@ class PrunedRun {
   std::int64_t num_bytes() const {
     std::int64_t total = static_cast<std::int64_t>(snapshot_.capacity() * sizeof(double));
     for (int player = 0; player < 2; ++player) {
-      total += regrets_[player].num_bytes() + averages_[player].num_bytes();
-      total += static_cast<std::int64_t>(visited_[player].capacity() * sizeof(std::int32_t));
+      total += regrets_[player].num_bytes() + walked_[player].num_bytes() + averages_[player].num_bytes();
+      total += visited_[player].num_bytes();
     }
     return total;
   }
@@ -315,8 +319,13 @@ class PrunedRun {
     counters_.nodes_touched += counters_.nodes_last_iteration;
     if (settings_.kind != PruningKind::best_response) return;
     if (static_cast<double>(t_) >= next_discard_) discard_averages();
+    compact();
+  }
+
+  void compact() {
     for (int player = 0; player < 2; ++player) {
       regrets_[player].compact();
+      walked_[player].compact();
       averages_[player].compact();
     }
   }
@@ -359,10 +368,8 @@ class PrunedRun {
     for (std::int32_t q = form_.sequence_start[other]; q < form_.sequence_start[other + 1]; ++q) snapshot_[q] *= factor;
   }
 
-  // Adds the values of terminals to the player's sequences, and its information sets met to `visited_`, parents first.
+  // Adds the values of terminals to the player's sequences, and its information sets met to `visited_`.
   void walk(int player) {
-    ++pass_;
-    visited_[player].clear();
     num_touched_ = 1;
     if (settings_.kind == PruningKind::none) {
       visit<false>(player, form_.nodes[0], 1.0, &unowned_);
@@ -388,26 +395,21 @@ class PrunedRun {
       for (int a = 0; a < node.num_children; ++a) descend(edges[a], reach, own);
       return;
     }
-    const RegretRow row = regrets(node.infoset);
+    double* walked = walked_[node.actor].row(node.infoset);
+    const RegretRow row{nullptr, walked, node.num_children};
+    const double* strategy = row.strategy();
     if (node.actor != player) {
-      const double* strategy = row.strategy();
       for (int a = 0; a < node.num_children; ++a) {
         const double edge_reach = reach * strategy[a];
         if (!is_pruning || edge_reach != 0.0) descend(edges[a], edge_reach, own);
       }
       return;
     }
-    const auto pass = static_cast<double>(pass_);
-    if (row[RegretRow::visit] != pass) {
-      row[RegretRow::visit] = pass;
-      row[RegretRow::reach] = 0.0;
-      visited_[player].push_back(node.infoset);
-    }
-    row[RegretRow::reach] += node.chance * reach;
+    visited_[player].insert(node.infoset);
+    row.reach() += node.chance * reach;
     double* value = row.value();
-    const double* gate = row.gate();
     for (int a = 0; a < node.num_children; ++a) {
-      if (!is_pruning || gate[a] > 0.0) descend(edges[a], reach, value + a);
+      if (!is_pruning || !std::signbit(strategy[a])) descend(edges[a], reach, value + a);
     }
   }
 
@@ -483,30 +485,22 @@ class PrunedRun {
   }
 
   void update(int player) {
-    if (t_ == 1) visit_all(player);
-    const std::vector<std::int32_t>& visited = visited_[player];
-    for (const std::int32_t infoset : visited) {
+    // in the first iteration an information set that nobody reaches leaves its initial strategy for the fallback
+    if (t_ == 1) {
+      for (std::int32_t k = form_.infoset_start[player]; k < form_.infoset_start[player + 1]; ++k) visited_[player].insert(k);
+    }
+    visited_[player].for_each([&](std::int32_t infoset) {
       settle(infoset);
       decide_response(infoset);
-    }
+    });
     closing_.clear();
     opening_.clear();
-    for (std::size_t k = visited.size(); k-- > 0;) update_infoset(player, visited[k]);
+    visited_[player].drain_backwards([&](std::int32_t infoset) { update_infoset(player, infoset); });
     if (!settings_.has_windows()) return;
     for (const Ending& ending : closing_) close(player, ending);
     // parents first: below what is pruned now nothing else needs to be
     for (std::size_t k = opening_.size(); k-- > 0;) {
       if (!is_below_pruned(opening_[k])) open(player, opening_[k]);
-    }
-  }
-
-  // In the first iteration an information set that nobody reaches leaves its initial strategy for the fallback.
-  void visit_all(int player) {
-    visited_[player].clear();
-    for (std::int32_t infoset = form_.infoset_start[player]; infoset < form_.infoset_start[player + 1]; ++infoset) {
-      visited_[player].push_back(infoset);
-      const RegretRow row = regrets(infoset);
-      if (row[RegretRow::visit] != static_cast<double>(pass_)) row[RegretRow::reach] = 0.0;
     }
   }
 
@@ -555,7 +549,7 @@ class PrunedRun {
         // [B20] Eq. (3.19): what is not walked is worth nothing in the regret until it is caught up with, and the most
         // that it could be worth in the bound
         regret[a] = regret[a] * decay.negative - expected;
-        gate[a] = gate[a] * decay.negative + row[RegretRow::reach] * largest[a] - expected;
+        gate[a] = gate[a] * decay.negative + row.reach() * largest[a] - expected;
         if (gate[a] > 0.0) {
           closing_.push_back({form_.infosets[infoset].first_sequence + a, gate[a]});
           gate[a] = 0.0;  // stays pruned until it has been caught up with
@@ -565,7 +559,8 @@ class PrunedRun {
       }
     }
     row[RegretRow::cumulative_value] = row[RegretRow::cumulative_value] * decay.negative + expected;
-    row[RegretRow::cumulative_reach] = row[RegretRow::cumulative_reach] * decay.negative + row[RegretRow::reach];
+    row[RegretRow::cumulative_reach] = row[RegretRow::cumulative_reach] * decay.negative + row.reach();
+    row.reach() = 0.0;
     stamp(row);
     match_open_actions(settings_.fallback, row);
     if (settings_.has_windows()) propose(infoset, row);
@@ -618,6 +613,7 @@ class PrunedRun {
     close_windows_below(gains);
     const RegretRow row = regrets(form_.sequence_infoset[sequence]);
     row.gate()[form_.action(sequence)] = row.regret()[form_.action(sequence)];
+    row.strategy()[form_.action(sequence)] = -0.0;
     ++counters_.num_opened;
   }
 
@@ -773,11 +769,14 @@ class PrunedRun {
       return;
     }
     row.gate()[a] = regret;
+    row.strategy()[a] = -0.0;
     for (std::int32_t below = gains.slice.begin; below < gains.slice.end; ++below) {
       if (has_regrets(below)) settle_path(below);
     }
     for (std::int32_t below = gains.slice.begin; below < gains.slice.end; ++below) {
-      if (has_regrets(below)) regrets_[player].release(below);
+      if (!has_regrets(below)) continue;
+      regrets_[player].release(below);
+      walked_[player].release(below);
     }
     ++counters_.num_opened;
   }
@@ -805,6 +804,7 @@ class PrunedRun {
   // [B20] Eq. (3.30)
   void create(int player, std::int32_t infoset, const Gains& gains) {
     regrets_[player].allocate(infoset);
+    walked_[player].allocate(infoset);
     const RegretRow row = regrets(infoset);
     const double* value = gains.value.data() + gains.place(form_.infosets[infoset].first_sequence);
     const double best = best_value(infoset, gains);
@@ -886,13 +886,13 @@ class PrunedRun {
   PruningForm form_;
   PruningSettings settings_;
   std::vector<RowStore> regrets_;   // of both players
+  std::vector<RowStore> walked_;    // likewise, with rows for the same information sets
   std::vector<RowStore> averages_;  // of both players
   bool has_faced_[2] = {};
   WeightSum average_[2];
   WeightSum faced_[2];
   std::vector<double> snapshot_;  // [Q] regret-based pruning: sums of values when a window began
   std::int64_t t_ = 0;
-  std::int64_t pass_ = 0;
   std::int64_t traversal_ = 0;
   Discount discount_{};
   double positive_log_ = 0.0;
@@ -901,7 +901,7 @@ class PrunedRun {
   double next_discard_ = 1.0;  // iteration
   PruningCounters counters_;
   std::int64_t num_touched_ = 0;  // by the present walk
-  std::vector<std::int32_t> visited_[2];
+  std::vector<VisitedSet> visited_;  // of both players
   std::vector<Ending> closing_;
   std::vector<std::int32_t> opening_;
   std::vector<int> discarded_;
