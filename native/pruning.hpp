@@ -372,44 +372,52 @@ class PrunedRun {
   void walk(int player) {
     num_touched_ = 1;
     if (settings_.kind == PruningKind::none) {
-      visit<false>(player, form_.nodes[0], 1.0, &unowned_);
+      visit<false>(player, form_.cells.data(), 1.0, &unowned_);
     } else {
-      visit<true>(player, form_.nodes[0], 1.0, &unowned_);
+      visit<true>(player, form_.cells.data(), 1.0, &unowned_);
     }
     counters_.nodes_last_iteration += num_touched_;
   }
 
   // `reach` is the opponent's, `own` the value of the player's last sequence.
   template <bool is_pruning>
-  void visit(int player, const PruningNode& node, double reach, double* own) {
-    const PruningEdge* edges = form_.edges.data() + node.first_edge;
-    const auto descend = [&](const PruningEdge& edge, double edge_reach, double* edge_own) {
-      ++num_touched_;
-      if (edge.child < 0) {
-        *edge_own += edge.weight * edge_reach;
+  void visit(int player, const PruningCell* node, double reach, double* own) {
+    const PruningCell* children = node + 1;
+    const int num_children = node->num_children;
+    num_touched_ += num_children;
+    const auto descend = [&](const PruningCell& child, double child_reach, double* child_own) {
+      if (child.link < 0) {
+        *child_own += child.weight * child_reach;
       } else {
-        visit<is_pruning>(player, form_.nodes[edge.child], edge_reach, edge_own);
+        visit<is_pruning>(player, form_.cells.data() + child.link, child_reach, child_own);
       }
     };
-    if (node.infoset < 0) {
-      for (int a = 0; a < node.num_children; ++a) descend(edges[a], reach, own);
+    if (node->link < 0) {
+      for (int a = 0; a < num_children; ++a) descend(children[a], reach, own);
       return;
     }
-    double* walked = walked_[node.actor].row(node.infoset);
-    const RegretRow row{nullptr, walked, node.num_children};
+    const RegretRow row{nullptr, walked_[node->actor].row(node->link), num_children};
     const double* strategy = row.strategy();
-    if (node.actor != player) {
-      for (int a = 0; a < node.num_children; ++a) {
-        const double edge_reach = reach * strategy[a];
-        if (!is_pruning || edge_reach != 0.0) descend(edges[a], edge_reach, own);
+    if (node->actor != player) {
+      for (int a = 0; a < num_children; ++a) {
+        const double child_reach = reach * strategy[a];
+        if (is_pruning && child_reach == 0.0) {
+          --num_touched_;
+        } else {
+          descend(children[a], child_reach, own);
+        }
       }
       return;
     }
-    visited_[player].insert(node.infoset);
-    row.reach() += node.chance * reach;
+    visited_[player].insert(node->link);
+    row.reach() += node->weight * reach;
     double* value = row.value();
-    for (int a = 0; a < node.num_children; ++a) {
-      if (!is_pruning || !std::signbit(strategy[a])) descend(edges[a], reach, value + a);
+    for (int a = 0; a < num_children; ++a) {
+      if (is_pruning && std::signbit(strategy[a])) {
+        --num_touched_;
+      } else {
+        descend(children[a], reach, value + a);
+      }
     }
   }
 
@@ -648,7 +656,7 @@ class PrunedRun {
         settle_path(infoset);
         reach = has_average(infoset) ? averages(infoset).faced()[form_.action(other)] : 0.0;
       }
-      if (reach != 0.0) gather(player, form_.edges[form_.entry_edge[k]], reach, gains.value.data(), gains);
+      if (reach != 0.0) gather(player, form_.cells[form_.entry_child[k]], reach, gains.value.data(), gains);
     }
     counters_.nodes_last_iteration += num_touched_;
     counters_.overhead_nodes += num_touched_;
@@ -656,26 +664,27 @@ class PrunedRun {
   }
 
   // `reach` is the sum of the opponent's realisation weights.
-  void gather(int player, const PruningEdge& edge, double reach, double* own, Gains& gains) {
+  void gather(int player, const PruningCell& step, double reach, double* own, Gains& gains) {
     ++num_touched_;
-    if (edge.child < 0) {
-      *own += edge.weight * reach;
+    if (step.link < 0) {
+      *own += step.weight * reach;
       return;
     }
-    const PruningNode& node = form_.nodes[edge.child];
-    const PruningEdge* edges = form_.edges.data() + node.first_edge;
-    if (node.infoset < 0) {
-      for (int a = 0; a < node.num_children; ++a) gather(player, edges[a], reach, own, gains);
-    } else if (node.actor == player) {
-      double* value = gains.value.data() + gains.place(form_.infosets[node.infoset].first_sequence);
-      gains.reach[node.infoset - gains.slice.begin] += node.chance * reach;
-      for (int a = 0; a < node.num_children; ++a) gather(player, edges[a], reach, value + a, gains);
+    const PruningCell* node = form_.cells.data() + step.link;
+    const PruningCell* children = node + 1;
+    const int num_children = node->num_children;
+    if (node->link < 0) {
+      for (int a = 0; a < num_children; ++a) gather(player, children[a], reach, own, gains);
+    } else if (node->actor == player) {
+      double* value = gains.value.data() + gains.place(form_.infosets[node->link].first_sequence);
+      gains.reach[node->link - gains.slice.begin] += node->weight * reach;
+      for (int a = 0; a < num_children; ++a) gather(player, children[a], reach, value + a, gains);
     } else {
-      settle_path(node.infoset);
-      if (!has_average(node.infoset)) return;
-      const double* faced = averages(node.infoset).faced();
-      for (int a = 0; a < node.num_children; ++a) {
-        if (faced[a] != 0.0) gather(player, edges[a], faced[a], own, gains);
+      settle_path(node->link);
+      if (!has_average(node->link)) return;
+      const double* faced = averages(node->link).faced();
+      for (int a = 0; a < num_children; ++a) {
+        if (faced[a] != 0.0) gather(player, children[a], faced[a], own, gains);
       }
     }
   }

@@ -11,19 +11,13 @@ namespace equipoise {
 inline constexpr int chance_actor = -1;    // as games number actors
 inline constexpr int terminal_actor = -2;
 
-// A chance or decision node; terminals are edges without a child.
-struct PruningNode {
-  std::int32_t infoset;       // of the actor; -1 at chance nodes
-  std::int32_t first_edge;
-  std::int16_t num_children;
-  std::int16_t actor;
-  double chance;              // chance's reach
-};
-
-// Edges of a node are consecutive, so that a walk looks at those it does not follow without going anywhere.
-struct PruningEdge {
-  std::int32_t child;  // -1: terminal
-  double weight;       // of a terminal: chance's reach times player 0's utility
+// The tree is one array of cells: a chance or decision node, then one cell for each of its children. Walks wait for
+// memory more than for anything else, and so find a node and what they need of its children side by side.
+struct PruningCell {
+  std::int32_t link;          // of a node: its information set, -1 at chance; of a child: its node's cell, -1 if terminal
+  std::int16_t num_children;  // of a node
+  std::int16_t actor;         // of a node
+  double weight;              // of a node: chance's reach; of a terminal child: the same times player 0's utility
 };
 
 // Where an information set stands in its player's forest.
@@ -43,8 +37,7 @@ struct InfosetSlice {
 
 // Numbering as in HistoryForm. Nothing here changes while a run goes on.
 struct PruningForm {
-  std::vector<PruningNode> nodes;  // in depth-first order, the root first
-  std::vector<PruningEdge> edges;
+  std::vector<PruningCell> cells;  // nodes in depth-first order, the root first
   std::int32_t infoset_start[3] = {};
   std::int32_t sequence_start[3] = {};
   std::vector<PruningInfoset> infosets;       // [I]
@@ -53,8 +46,8 @@ struct PruningForm {
   std::vector<InfosetSlice> below;            // [Q] the player's information sets below a sequence
   std::vector<double> largest;                // [Q] utility of the owner below a sequence
   std::vector<double> range;                  // [I] of the owner's utilities below
-  std::vector<std::int32_t> entry_start;      // [Q+1] into the edges that are a sequence's last step
-  std::vector<std::int32_t> entry_edge;
+  std::vector<std::int32_t> entry_start;      // [Q+1] into the children to which a sequence leads
+  std::vector<std::int32_t> entry_child;      // its cell
   std::vector<std::int32_t> entry_other;      // the other player's last sequence there
 
   std::int32_t num_infosets() const { return infoset_start[2]; }
@@ -97,59 +90,54 @@ struct PruningForm {
   void index_nodes(std::size_t num_histories, const std::int8_t* actor, const std::int32_t* parent,
                    const std::int32_t* infoset, const double* chance_probability, const double* utility) {
     std::vector<std::int32_t> num_children(num_histories, 0);
-    std::vector<std::int32_t> inner(num_histories, -1);  // number among the nodes
     for (std::size_t h = 1; h < num_histories; ++h) ++num_children[parent[h]];
-    std::int32_t num_edges = 0;
+    std::vector<std::int32_t> cell(num_histories, -1);  // of a history's node; none at terminals
+    std::int32_t num_cells = 0;
     for (std::size_t h = 0; h < num_histories; ++h) {
       if (actor[h] == terminal_actor) continue;
-      inner[h] = static_cast<std::int32_t>(nodes.size());
-      nodes.push_back({infoset[h], num_edges, static_cast<std::int16_t>(num_children[h]), actor[h], 1.0});
-      num_edges += num_children[h];
+      cell[h] = num_cells;
+      num_cells += 1 + num_children[h];
     }
-    edges.resize(static_cast<std::size_t>(num_edges));
-    std::vector<std::int32_t> next(nodes.size());  // edge of a node's next child
-    for (std::size_t n = 0; n < nodes.size(); ++n) next[n] = nodes[n].first_edge;
-    std::vector<std::int32_t> last(2 * nodes.size());       // both players' last sequences
-    std::vector<std::int32_t> edge_sequence(edges.size(), -1);
-    std::vector<std::int32_t> edge_other(edges.size(), -1);
-    std::copy_n(sequence_start, 2, last.begin());
-    for (std::size_t h = 1; h < num_histories; ++h) {
-      const std::int32_t up = inner[parent[h]];
-      const PruningNode& above = nodes[up];
-      const std::int32_t e = next[up]++;
-      const double chance = above.chance * chance_probability[h];
-      std::int32_t own[2] = {last[2 * up], last[2 * up + 1]};
-      if (above.infoset >= 0) {
-        own[above.actor] = infosets[above.infoset].first_sequence + e - above.first_edge;
-        edge_sequence[e] = own[above.actor];
-        edge_other[e] = own[1 - above.actor];
+    cells.resize(static_cast<std::size_t>(num_cells));
+    std::vector<std::int32_t> next(num_histories);                    // cell of a node's next child
+    std::vector<std::int32_t> last(2 * num_histories);                // both players' last sequences
+    std::vector<std::int32_t> step(cells.size(), -1), other(step);    // of a child: the sequence of the step, the other's
+    for (std::size_t h = 0; h < num_histories; ++h) {
+      double chance = 1.0;
+      std::copy_n(sequence_start, 2, last.begin() + 2 * h);
+      if (h > 0) {
+        const auto up = static_cast<std::size_t>(parent[h]);
+        const std::int32_t child = next[up]++;
+        chance = cells[cell[up]].weight * chance_probability[h];
+        std::copy_n(last.begin() + 2 * up, 2, last.begin() + 2 * h);
+        if (actor[up] >= 0) {
+          step[child] = last[2 * h + actor[up]] = infosets[infoset[up]].first_sequence + child - cell[up] - 1;
+          other[child] = last[2 * h + 1 - actor[up]];
+        }
+        cells[child] = {cell[h], 0, 0, cell[h] < 0 ? chance * *utility++ : 0.0};
       }
-      edges[e] = {inner[h], 0.0};
-      if (inner[h] < 0) {
-        edges[e].weight = chance * *utility++;
-      } else {
-        nodes[inner[h]].chance = chance;
-        std::copy_n(own, 2, last.begin() + 2 * inner[h]);
-      }
+      if (cell[h] < 0) continue;
+      cells[cell[h]] = {infoset[h], static_cast<std::int16_t>(num_children[h]), actor[h], chance};
+      next[h] = cell[h] + 1;
     }
-    index_entries(edge_sequence, edge_other);
+    index_entries(step, other);
   }
 
  private:
-  void index_entries(const std::vector<std::int32_t>& edge_sequence, const std::vector<std::int32_t>& edge_other) {
+  void index_entries(const std::vector<std::int32_t>& step, const std::vector<std::int32_t>& other) {
     entry_start.assign(static_cast<std::size_t>(num_sequences()) + 1, 0);
-    for (const std::int32_t q : edge_sequence) {
+    for (const std::int32_t q : step) {
       if (q >= 0) ++entry_start[q + 1];
     }
     for (std::size_t q = 1; q < entry_start.size(); ++q) entry_start[q] += entry_start[q - 1];
     std::vector<std::int32_t> next(entry_start.begin(), entry_start.end() - 1);
-    entry_edge.resize(static_cast<std::size_t>(entry_start.back()));
-    entry_other.resize(entry_edge.size());
-    for (std::size_t e = 0; e < edge_sequence.size(); ++e) {
-      if (edge_sequence[e] < 0) continue;
-      const std::int32_t place = next[edge_sequence[e]]++;
-      entry_edge[place] = static_cast<std::int32_t>(e);
-      entry_other[place] = edge_other[e];
+    entry_child.resize(static_cast<std::size_t>(entry_start.back()));
+    entry_other.resize(entry_child.size());
+    for (std::size_t c = 0; c < step.size(); ++c) {
+      if (step[c] < 0) continue;
+      const std::int32_t place = next[step[c]]++;
+      entry_child[place] = static_cast<std::int32_t>(c);
+      entry_other[place] = other[c];
     }
   }
 };
