@@ -341,6 +341,7 @@ NB_MODULE(_native, module) {
   bind_history(module);
   bind_holdem(module);
   bind_holdem_sampling(module);
+  bind_pruning(module);
   bind_public(module);
   bind_sampling(module);
   bind_treeplex(module);
