@@ -23,7 +23,15 @@ from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, read_array, read_count
 from equipoise.trees.history import HistoryTree
 
-__all__ = ["PrunedSolver", "Pruning", "PruningKind", "PruningStatistics", "ZeroReach"]
+__all__ = [
+    "PrunedSolver",
+    "Pruning",
+    "PruningKind",
+    "PruningStatistics",
+    "ZeroReach",
+    "check_pruning",
+    "estimate_pruned_bytes",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -126,7 +134,7 @@ def check_pruning(rule: Rule, pruning: Pruning) -> None:
     elif rule.beta <= 0:
         raise ConfigError(
             f"{pruning.kind} needs negative regrets that can fall without bound, got rule {rule.name}, which keeps "
-            "them near 0; dcfr(1.5,0.5,2) is the setting for pruning"
+            f"them near 0; {'dcfr(1.5,0.5,2)' if pruning.kind is PruningKind.REGRET else 'cfr'} is one for pruning"
         )
     if pruning.kind is PruningKind.BEST_RESPONSE and not (shares_weights(rule) and rule.alpha in (math.inf, rule.beta)):
         raise ConfigError(
@@ -142,6 +150,13 @@ def shares_weights(rule: DCFR) -> bool:
     (True, False)
     """
     return rule.gamma == 0 if math.isinf(rule.beta) else rule.beta == rule.gamma == 1
+
+
+def estimate_pruned_bytes(tree: HistoryTree) -> int:
+    """Returns the most bytes that a pruned run allocates beside the tree, its own copy of it included."""
+    size = tree.size
+    rows = 11 * size.num_infosets + 7 * size.num_sequences  # numbers an information set, and numbers a sequence
+    return int(8 * rows + 32 * size.num_histories + tree.utility[0].nbytes)
 
 
 class PrunedSolver:
@@ -221,7 +236,6 @@ def _pruning_arrays(tree: HistoryTree) -> PruningArrays:
     return PruningArrays(
         actor=tree.actor,
         parent=tree.parent,
-        subtree_end=tree.subtree_end,
         infoset=tree.infoset,
         chance_probability=tree.chance_probability,
         utility=np.ascontiguousarray(tree.utility[0]),
