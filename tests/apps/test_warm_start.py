@@ -115,6 +115,14 @@ def test_other_files_and_methods_are_refused(equipoise):
         assert message in outcome.err
 
 
+def test_rules_that_theory_does_not_cover_are_said(equipoise, leduc):
+    plain = equipoise(*leduc, "--warm-start-iterations", 200, "-n", 205)
+    discounted = equipoise(*leduc, "--rule", "dcfr", "--warm-start-iterations", 200, "-n", 205)
+    assert (plain.code, discounted.code) == (0, 0)
+    assert "a heuristic" not in plain.err
+    assert "under dcfr a warm start is a heuristic" in discounted.err
+
+
 def test_lambda_below_what_theory_asks_for_is_said(equipoise, leduc):
     outcome = equipoise(*leduc, "--warm-start-iterations", 200, "--warm-start-lambda", 0, "-n", 205)
     assert outcome.code == 0

@@ -189,6 +189,7 @@ def test_the_average_is_the_strategy_and_the_sums_its_reach(rule):
     expected = np.where(is_action, total * solver.kernel.realize(strategy), 0.0)
     np.testing.assert_allclose(solver.tables.strategy_sum, expected, rtol=1e-12)
     assert solver.iteration == 7
+    assert report.is_plain is (rule == CFR())
     assert solver.nodes_touched == report.num_passes * tree.actor.size
 
 

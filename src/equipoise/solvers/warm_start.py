@@ -79,11 +79,12 @@ class WarmStartReport:
     substitute_values: tuple[float, float]  # v'_i of both players
     nash_conv: float  # of the strategy
     projection: float | None  # c of nash_conv = c/T after the short run, None if T was given
+    is_plain: bool  # whether iterations of the rule weigh the same, as [B20] Theorem 6 takes for granted
     num_passes: int  # over the tree, one player each, short run included
 
     @property
     def is_covered(self) -> bool:
-        """Returns whether substitute values sum to at most 0, as [B20] Theorem 6 asks."""
+        """Returns whether substitute values sum to at most 0, as the theorem asks."""
         return sum(self.substitute_values) <= 0
 
 
@@ -232,6 +233,7 @@ def choose_start(solver: StartedSolver, given: Substitution, config: WarmStart) 
         substitute_values=given.values(ratio),
         nash_conv=nash_conv,
         projection=projection,
+        is_plain=weights == (iterations,) * len(weights) and not solver.rule.kernel.floors_regrets,
         num_passes=given.num_passes,
     )
     return Start(report, ratio, weights)
