@@ -20,7 +20,7 @@ from equipoise.solvers.warm_start import (
     RunWeights,
     TreeSubstitution,
     WarmStart,
-    external_reach,
+    compute_cf_reach,
     warm_start,
 )
 from equipoise.trees.derive import derive_public_game
@@ -89,10 +89,10 @@ def test_substitutes_are_those_of_the_rules(name, bound):
 
 
 @by_game
-def test_external_reach_is_that_of_the_rules(name):
+def test_compute_cf_reach_is_that_of_the_rules(name):
     tree = TREES[name]
     strategy = random_strategy(tree)
-    reach = external_reach(tree, bind_history_kernel(tree).realize(strategy))
+    reach = compute_cf_reach(tree, bind_history_kernel(tree).realize(strategy))
     keys = list(zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True))
     for player in (0, 1):
         twin = ReferenceSubstitutes(GAMES[name], player, by_label(tree, strategy))
@@ -124,7 +124,7 @@ def test_regrets_keep_to_the_bound_and_values_to_the_sum(name, bound):
     tree = TREES[name]
     solver, strategy = CFRSolver(tree, CFR()), run_cfr(tree, 40).average_strategy()
     report = warm_start(solver, strategy, WarmStart(iterations=40, bound=bound))
-    reach = external_reach(tree, solver.kernel.realize(strategy))
+    reach = compute_cf_reach(tree, solver.kernel.realize(strategy))
     limit = reach ** EXPONENTS[bound] * payoff_ranges(tree) ** 2 * tree.num_actions * 40  # (3.6) times T^2
     assert (squares_of(tree, solver.tables.regret_sum) <= limit * (1 + 1e-9) + 1e-12).all()
     assert sum(report.substitute_values) <= 0
@@ -181,7 +181,7 @@ def test_the_average_is_the_strategy_and_the_sums_its_reach(rule):
     tree = TREES["leduc"]
     strategy = random_strategy(tree)
     solver = CFRSolver(tree, rule)
-    warm_start(solver, strategy, WarmStart(iterations=7))
+    report = warm_start(solver, strategy, WarmStart(iterations=7))
     np.testing.assert_allclose(solver.average_strategy(), strategy, atol=1e-12)
     is_action = tree.sequence_infoset() >= 0
     first = slice(tree.first_sequence[0], tree.first_sequence[0] + tree.num_actions[0])  # always reached
@@ -189,7 +189,8 @@ def test_the_average_is_the_strategy_and_the_sums_its_reach(rule):
     expected = np.where(is_action, total * solver.kernel.realize(strategy), 0.0)
     np.testing.assert_allclose(solver.tables.strategy_sum, expected, rtol=1e-12)
     assert solver.iteration == 7
-    assert solver.nodes_touched == 0
+    assert report.is_plain is (rule == CFR())
+    assert solver.nodes_touched == report.num_passes * tree.actor.size
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
@@ -270,7 +271,7 @@ def test_where_nobody_comes_there_are_no_regrets():
         strategy[first : first + count] = np.eye(count)[0]
     solver = CFRSolver(tree, CFR())
     warm_start(solver, strategy, WarmStart(iterations=1, bound_share=1.0))
-    reach = external_reach(tree, solver.kernel.realize(strategy))
+    reach = compute_cf_reach(tree, solver.kernel.realize(strategy))
     hidden = np.flatnonzero(reach == 0)
     assert hidden.size
     for infoset in hidden:
@@ -307,11 +308,11 @@ def test_a_sampled_run_gives_full_sweeps_a_head_start():
 def test_a_saved_run_remembers_what_it_skipped():
     tree = TREES["kuhn"]
     solver = CFRSolver(tree, CFR())
-    warm_start(solver, random_strategy(tree), WarmStart(iterations=5))
+    report = warm_start(solver, random_strategy(tree), WarmStart(iterations=5))
     solver.iterate(2)
     restored = CFRSolver(tree, CFR())
     restored.restore(solver.state())
-    assert restored.nodes_touched == solver.nodes_touched == 2 * 2 * tree.actor.size
+    assert restored.nodes_touched == solver.nodes_touched == (report.num_passes + 2 * 2) * tree.actor.size
 
 
 def test_what_makes_no_sense_is_refused():

@@ -46,6 +46,12 @@ def begin_warm(job: Job, options: SolveOptions, console: Console) -> None:
         f"({report.bound})",
     )
     console.print(_describe(report, options.warm_start))
+    if not report.is_plain:
+        console.print(
+            f"theory covers --rule cfr; under {job.config.rule} a warm start is a heuristic, and may lose much of a "
+            "good strategy before it gains",
+            style="yellow",
+        )
     if not report.is_covered:
         console.print(
             f"substitute values sum to {format_small(sum(report.substitute_values))}, above 0: lambda "

@@ -11,7 +11,7 @@ Checked by: tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py, tests/s
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
 __all__ = [
+    "COUNTS",
     "CFRSolver",
     "Tree",
     "allocate_tables",
@@ -37,6 +38,8 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", HistoryTree, PublicTree)
+
+COUNTS: Final = ("iteration", "skipped_iterations", "start_passes")  # of a full-width run, saved with it
 
 
 class _TableSizes(NamedTuple):
@@ -165,11 +168,17 @@ class CFRSolver(Generic[Tree]):
     def nodes_touched(self) -> int:
         """Returns the nodes visited so far: all histories (or public states), once per player and iteration."""
         num_run = self.iteration - self.skipped_iterations
-        return int(num_run * self.tree.num_players * self.tree.actor.size)
+        return int((num_run * self.tree.num_players + self.start_passes) * self.tree.actor.size)
 
-    def begin_after(self, iteration: int) -> None:
-        """Takes the sums as they stand for those of a run after an iteration, which it has not run itself."""
+    def begin_after(self, iteration: int, *, num_passes: int = 0) -> None:
+        """Takes the sums as they stand for those of a run after an iteration, which it has not run itself.
+
+        Args:
+            iteration: the last one that they stand for.
+            num_passes: over the tree, one player each, that it took to find them.
+        """
         self.iteration = self.skipped_iterations = iteration
+        self.start_passes = num_passes
         self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
         self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
 
@@ -206,11 +215,11 @@ class CFRSolver(Generic[Tree]):
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        counts = {"iteration": self.iteration, "skipped_iterations": self.skipped_iterations}
-        return {**name_tables(self.tables), **{name: np.array(count) for name, count in counts.items()}}
+        return {**name_tables(self.tables), **{name: np.array(getattr(self, name)) for name in COUNTS}}
 
     def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree and rule."""
-        iteration, skipped = (read_count(state, name) for name in ("iteration", "skipped_iterations"))
+        counts = {name: read_count(state, name) for name in COUNTS}
         overwrite_tables(name_tables(self.tables), state)
-        self.iteration, self.skipped_iterations = iteration, skipped
+        for name, count in counts.items():
+            setattr(self, name, count)

@@ -18,6 +18,7 @@ from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, HoldemTables, TableArray
 from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.cfr import COUNTS
 from equipoise.solvers.holdem_locks import estimate_lock_bytes, lay_locks
 from equipoise.solvers.holdem_ranges import fill_scales
 from equipoise.solvers.holdem_view import NodeView, view_node
@@ -108,11 +109,13 @@ class HoldemSolver:
     @property
     def nodes_touched(self) -> int:
         """Returns the nodes visited so far: the betting of every board, once per player and iteration."""
-        return (self.iteration - self.skipped_iterations) * 2 * self.tree.num_public_states
+        num_run = self.iteration - self.skipped_iterations
+        return (2 * num_run + self.start_passes) * self.tree.num_public_states
 
-    def begin_after(self, iteration: int) -> None:
-        """Takes the sums as they stand for those of a run after an iteration, which it has not run itself."""
+    def begin_after(self, iteration: int, *, num_passes: int = 0) -> None:
+        """Takes the sums as they stand for those of a run after an iteration, as `CFRSolver` does."""
         self.iteration = self.skipped_iterations = iteration
+        self.start_passes = num_passes
         self._write_locks()
 
     def reset(self) -> None:
@@ -162,14 +165,14 @@ class HoldemSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        counts = {"iteration": self.iteration, "skipped_iterations": self.skipped_iterations}
-        return {**name_tables(self.tables), **{name: np.array(count) for name, count in counts.items()}}
+        return {**name_tables(self.tables), **{name: np.array(getattr(self, name)) for name in COUNTS}}
 
     def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, rule and dtype."""
-        iteration, skipped = (read_count(state, name) for name in ("iteration", "skipped_iterations"))
+        counts = {name: read_count(state, name) for name in COUNTS}
         overwrite_tables(name_tables(self.tables), state)
-        self.iteration, self.skipped_iterations = iteration, skipped
+        for name, count in counts.items():
+            setattr(self, name, count)
         self._write_locks()
 
     def _write_locks(self) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.memory import check_memory
 from equipoise.kernels.holdem import TILE, HoldemArrays, HoldemKernel, StreetFields, SubstituteWeights, TableArray
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.holdem_ranges import count_ends, fill_ranges
@@ -49,6 +50,7 @@ def warm_start_holdem(solver: HoldemSolver, sums: TableArray, config: WarmStart 
     dtype = tables.regret_sum.dtype
     if dtype == np.int16:
         raise ConfigError("warm starts write tables of floats: use float32 or float64, got int16")
+    check_memory(2 * np.dtype(np.float32).itemsize * tree.arrays.num_node_rows, "the warm start")
     check_zero_sum(2, not tree.arrays.flat_rake.size and not tree.spot.rake_rate)
     given_sums: TableArray = sums if sums.dtype == dtype else sums.astype(dtype)  # type: ignore[assignment]  # of floats
     if config.iterations is None and np.shares_memory(given_sums, tables.strategy_sum):
@@ -65,8 +67,9 @@ def warm_start_holdem(solver: HoldemSolver, sums: TableArray, config: WarmStart 
         floors_regrets=solver.rule.kernel.floors_regrets,
     )
     solver.kernel.write_substitutes(given.bound, start.ratio, weights, tables, num_threads=solver.num_threads)
-    solver.begin_after(start.report.iterations)
-    return start.report
+    report = dataclasses.replace(start.report, num_passes=given.num_passes + 2)
+    solver.begin_after(report.iterations, num_passes=report.num_passes)
+    return report
 
 
 class HoldemSubstitution(Substitution):

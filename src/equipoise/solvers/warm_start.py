@@ -31,7 +31,7 @@ __all__ = [
     "WarmStart",
     "WarmStartReport",
     "choose_start",
-    "external_reach",
+    "compute_cf_reach",
     "project_convergence",
     "warm_start",
 ]
@@ -79,11 +79,12 @@ class WarmStartReport:
     substitute_values: tuple[float, float]  # v'_i of both players
     nash_conv: float  # of the strategy
     projection: float | None  # c of nash_conv = c/T after the short run, None if T was given
+    is_plain: bool  # whether iterations of the rule weigh the same, as [B20] Theorem 6 takes for granted
     num_passes: int  # over the tree, one player each, short run included
 
     @property
     def is_covered(self) -> bool:
-        """Returns whether substitute values sum to at most 0, as [B20] Theorem 6 asks."""
+        """Returns whether substitute values sum to at most 0, as the theorem asks."""
         return sum(self.substitute_values) <= 0
 
 
@@ -232,6 +233,7 @@ def choose_start(solver: StartedSolver, given: Substitution, config: WarmStart) 
         substitute_values=given.values(ratio),
         nash_conv=nash_conv,
         projection=projection,
+        is_plain=weights == (iterations,) * len(weights) and not solver.rule.kernel.floors_regrets,
         num_passes=given.num_passes,
     )
     return Start(report, ratio, weights)
@@ -272,8 +274,9 @@ def warm_start(solver: CFRSolver[Tree], strategy: FloatArray, config: WarmStart 
     tables.regret_sum[:] = np.where(is_played, scaled, 0.0)
     # in sequence form: mixing behaviour would weigh what is played by how often it is not met
     tables.strategy_sum[:] = np.where(is_played, weights.average * given.realization[: is_played.size], 0.0)
-    solver.begin_after(start.report.iterations)
-    return start.report
+    report = dataclasses.replace(start.report, num_passes=given.num_passes)
+    solver.begin_after(report.iterations, num_passes=report.num_passes)
+    return report
 
 
 def check_zero_sum(num_players: int, is_zero_sum: bool) -> None:
@@ -290,7 +293,7 @@ class TreeSubstitution(Substitution):
         super().__init__(ROUNDING * solver.tree.utility_range)
         self.kernel, self.num_threads = solver.kernel, solver.num_threads
         self.realization = self.kernel.realize(strategy)
-        reach = external_reach(solver.tree, self.realization)
+        reach = compute_cf_reach(solver.tree, self.realization)
         exponent = 1 if bound is RegretBound.REACH else 2
         # the right-hand side of [B20] (3.6), without T
         self.bound = reach**exponent * payoff_ranges(solver.tree) ** 2 * _num_actions(solver.tree)
@@ -306,7 +309,7 @@ class TreeSubstitution(Substitution):
         return self.substitute(0, ratio).value, self.substitute(1, ratio).value
 
 
-def external_reach(tree: HistoryTree | PublicTree, realization: FloatArray) -> FloatArray:
+def compute_cf_reach(tree: HistoryTree | PublicTree, realization: FloatArray) -> FloatArray:
     """Returns `[I]` how likely chance and the others reach each information set: what it is worth if all are paid 1."""
     kernel = bind_kernel(_pay_one(tree))
     budget = np.zeros(kernel.num_rows)
