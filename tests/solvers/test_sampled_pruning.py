@@ -53,8 +53,8 @@ def holdem_endgame():
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("name", ["libratus", "pluribus"])
 def test_pruned_runs_converge_in_fewer_nodes_an_iteration(name, is_weighted):
-    plain = make_solver(LEDUC, SampledPruning())
-    pruned = make_solver(LEDUC, dataclasses.replace(SCHEMES[name], is_weighted=is_weighted))
+    pruning = dataclasses.replace(SCHEMES[name], is_weighted=is_weighted)
+    plain, pruned = make_solver(LEDUC, SampledPruning()), make_solver(LEDUC, pruning)
     plain.iterate(200_000)
     pruned.iterate(200_000)
     assert pruned.num_skipped > 0 == plain.num_skipped

@@ -85,6 +85,7 @@ class SampledPruning:
         )
 
 
+# thresholds of our own, which do no harm in Leduc; larger games gain with less negative ones (docs/methods/mccfr.md)
 REGRET_BASED_SAMPLING: Final = SampledPruning(kind=SkipKind.REGRET_BASED)
 LIBRATUS: Final = SampledPruning(kind=SkipKind.PROBABILISTIC, threshold=-20.0)
 PLURIBUS: Final = SampledPruning(

@@ -11,6 +11,7 @@ from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
+from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
 from equipoise.apps.reproduce.warm_start import WARM_START
@@ -26,6 +27,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         DCFR_GOOFSPIEL,
         DCFR_TOY,
         LIARS_DICE_BASELINES,
+        PRUNED_SAMPLING,
         STORAGE_FLOOR,
         WARM_START,
     )
