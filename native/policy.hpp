@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps from regrets to probabilities at one information state: regret matching, Hedge, NormalHedge.
+// Maps from regrets to probabilities at one information state: regret matching, Hedge, NormalHedge; dynamic thresholds.
 #pragma once
 
 #include <algorithm>
@@ -84,6 +84,23 @@ inline void normal_hedge(Fallback fallback, int num_actions, const double* regre
     total += out[a];
   }
   for (int a = 0; a < num_actions; ++a) out[a] /= total;
+}
+
+// Overwrites probabilities below the threshold with zero and the others in proportion. The most probable stay whatever the
+// threshold; where nothing positive is cut, no bit changes.
+inline void cut_small(double threshold, int num_actions, double* probability) {
+  const double least = std::min(threshold, *std::max_element(probability, probability + num_actions));
+  double kept = 0.0;
+  bool has_cut = false;
+  for (int a = 0; a < num_actions; ++a) {
+    if (probability[a] < least) {
+      has_cut = has_cut || probability[a] > 0.0;
+      probability[a] = 0.0;
+    }
+    kept += probability[a];
+  }
+  if (!has_cut) return;
+  for (int a = 0; a < num_actions; ++a) probability[a] /= kept;
 }
 
 }  // namespace equipoise
