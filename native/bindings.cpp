@@ -372,6 +372,7 @@ NB_MODULE(_native, module) {
   bind_holdem(module);
   bind_holdem_sampling(module);
   bind_likely(module);
+  bind_pruning(module);
   bind_public(module);
   bind_sampling(module);
   bind_treeplex(module);

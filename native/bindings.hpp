@@ -33,5 +33,6 @@ inline Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool flo
 void bind_buckets(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_sampling(nb::module_& module);
+void bind_pruning(nb::module_& module);
 
 }  // namespace equipoise

@@ -10,9 +10,11 @@ from equipoise.apps.parse import (
     RULES,
     format_discounting,
     format_game,
+    format_pruning,
     parse_discounting,
     parse_game_options,
     parse_parameters,
+    parse_pruning,
     parse_rule,
     split_list,
 )
@@ -156,3 +158,25 @@ def test_methods_say_which_rules_they_take():
     with pytest.raises(UnknownNameError, match="unknown method 'externl'; did you mean external"):
         find_method("externl")
     assert all(method.description for method in METHODS.values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["partial", "rbp", "rbp(10)", "brp(25,0.1)", "brp(25,0,1)", "zero-reach-partial", "strict-zero-reach-rbp(2.5)"],
+)
+def test_prunings_read_back(text):
+    assert format_pruning(parse_pruning(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rbp(1,2)", r"takes \(threshold\)"),
+        ("brp(1", r"takes \(threshold,discard"),
+        ("zero-reach", "unknown pruning"),
+        ("rbp(-1)", "at least 0 iterations"),
+    ],
+)
+def test_bad_prunings_say_what_is_wrong(text, message):
+    with pytest.raises(EquipoiseError, match=message):
+        parse_pruning(text)

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equipoise.apps.parse import format_discounting, format_egt, parse_discounting, parse_egt, parse_rule
+from equipoise.apps.parse import (
+    format_discounting,
+    format_egt,
+    format_pruning,
+    parse_discounting,
+    parse_egt,
+    parse_pruning,
+    parse_rule,
+)
 from equipoise.apps.signals import call_interruptibly
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.base import Game
@@ -25,6 +33,7 @@ from equipoise.solvers.fictitious_play import (
 )
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
+from equipoise.solvers.pruning import PrunedSolver, check_pruning, estimate_pruned_bytes
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form, TreeSolver
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
@@ -41,6 +50,7 @@ __all__ = [
     "check_config",
     "estimate_bytes",
     "find_method",
+    "normalize_pruning",
     "normalize_rule",
 ]
 
@@ -57,6 +67,7 @@ class Method:
     default_rule: str | None = None  # None: no rule unless one is given
     # from the text of a rule to its name, errors included; None: the method takes no rule
     normalize_rule: Callable[[str], str] | None = None
+    normalize_pruning: Callable[[str], str] | None = None  # likewise; None: the method prunes nothing
     has_updates: bool = False  # whether players may be updated in turn or at once
     has_threads: bool = True
     is_exact: bool = False  # one iteration is the whole of it
@@ -86,9 +97,22 @@ def normalize_rule(name: str, text: str | None) -> str | None:
     return method.normalize_rule(rule)
 
 
+def normalize_pruning(name: str, text: str | None) -> str | None:
+    """Returns the name of the pruning that a text means under a method."""
+    method = find_method(name)
+    if text is None:
+        return None
+    if method.normalize_pruning is None:
+        able = ", ".join(name for name, one in METHODS.items() if one.normalize_pruning is not None)
+        raise ConfigError(f"method {name} has no --prune, got {text!r}; it is for {able}")
+    return method.normalize_pruning(text)
+
+
 def check_config(config: RunConfig) -> None:
     """Raises `ConfigError` if the method cannot do what the configuration asks of it."""
     method = find_method(config.method)
+    if config.method == "cfr" and config.prune is not None:
+        _check_pruned_cfr(config)
     if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.form == Form.GAME and method.build_treeless is None:
@@ -96,6 +120,16 @@ def check_config(config: RunConfig) -> None:
         raise ConfigError(f"method {config.method} needs a tree; without one (--form game) there are {able}")
     if config.threads > 1 and not method.has_threads:
         raise ConfigError(f"method {config.method} runs on one thread, got --threads {config.threads}")
+
+
+def _check_pruned_cfr(config: RunConfig) -> None:
+    assert config.prune is not None
+    assert config.rule is not None
+    check_pruning(parse_rule(config.rule), parse_pruning(config.prune))
+    if config.form != Form.HISTORY:
+        raise ConfigError(f"--prune {config.prune} walks single histories, got --form {config.form}")
+    if config.threads > 1:
+        raise ConfigError(f"--prune {config.prune} runs on one thread, got --threads {config.threads}")
 
 
 def build_solver(tree: HistoryTree | PublicTree, config: RunConfig) -> TreeSolver:
@@ -126,11 +160,18 @@ def estimate_bytes(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
 def _build_cfr(tree: AnyTree, config: RunConfig) -> TreeSolver:
     assert config.rule is not None
     is_alternating = config.updates == ALTERNATING
+    if config.prune is not None:
+        assert isinstance(tree, HistoryTree)  # see check_config
+        pruning = parse_pruning(config.prune)
+        return PrunedSolver(tree, parse_rule(config.rule), pruning=pruning, is_alternating=is_alternating)
     return CFRSolver(tree, parse_rule(config.rule), is_alternating=is_alternating, num_threads=config.threads)
 
 
 def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
     assert config.rule is not None
+    if config.prune is not None:
+        assert isinstance(tree, HistoryTree)
+        return estimate_pruned_bytes(tree)
     return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
 
 
@@ -191,6 +232,7 @@ METHODS: Mapping[str, Method] = {
         description="full-width CFR under any rule",
         default_rule="dcfr",
         normalize_rule=lambda text: parse_rule(text).name,
+        normalize_pruning=lambda text: format_pruning(parse_pruning(text)),
         has_updates=True,
         build=_build_cfr,
         estimate_bytes=_estimate_cfr,

@@ -15,6 +15,7 @@ from equipoise.games.registry import GAMES, describe_parameters, make_game, pars
 from equipoise.kernels.sweeps import PolicyMap
 from equipoise.solvers.egt import EGTConfig
 from equipoise.solvers.mccfr import Discounting, DiscountKind
+from equipoise.solvers.pruning import Pruning, PruningKind, ZeroReach
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -32,16 +33,19 @@ from equipoise.solvers.rules import (
 )
 
 __all__ = [
+    "PRUNINGS",
     "RULES",
     "RuleEntry",
     "format_discounting",
     "format_egt",
     "format_game",
+    "format_pruning",
     "parse_discounting",
     "parse_egt",
     "parse_game_options",
     "parse_names",
     "parse_parameters",
+    "parse_pruning",
     "parse_rule",
     "rule_names",
     "split_list",
@@ -208,6 +212,47 @@ def parse_egt(text: str) -> EGTConfig:
 def format_egt(config: EGTConfig) -> str:
     """Returns thresholds as they would be typed."""
     return f"thresholded({format_exponent(config.threshold)})"
+
+
+PRUNINGS: Mapping[str, tuple[str, ...]] = {  # which fields of Pruning the numbers of each kind are
+    PruningKind.PARTIAL: (),
+    PruningKind.REGRET: ("threshold",),
+    PruningKind.BEST_RESPONSE: ("threshold", "discard", "discard_exponent"),
+}
+ZERO_REACH_PREFIXES: Mapping[str, ZeroReach] = {
+    "strict-zero-reach-": ZeroReach.STRICT,
+    "zero-reach-": ZeroReach.ALL,
+}
+
+
+def parse_pruning(text: str) -> Pruning:
+    """Returns the pruning of full-width CFR that a text names; numbers may be left out from the last.
+
+    >>> parse_pruning("brp(10,0.1)").discard, parse_pruning("zero-reach-partial").zero_reach.name
+    (0.1, 'ALL')
+    """
+    name, parenthesis, inside = text.strip().lower().partition("(")
+    prefix = next(filter(name.startswith, ZERO_REACH_PREFIXES), "")
+    name = name.removeprefix(prefix)
+    if name not in PRUNINGS:
+        raise UnknownNameError("pruning", text, [*PRUNINGS, *(prefix + "partial" for prefix in ZERO_REACH_PREFIXES)])
+    numbers = _parse_numbers(text, inside.removesuffix(")"))
+    names = PRUNINGS[name]
+    if len(numbers) > len(names) or (parenthesis and not inside.endswith(")")):
+        takes = f"takes ({','.join(names)})" if names else "takes no numbers"
+        raise ParseError(f"pruning {name} {takes}, got {text!r}")
+    fields: dict[str, Any] = dict(zip(names, numbers, strict=False))
+    return Pruning(kind=PruningKind(name), zero_reach=ZERO_REACH_PREFIXES.get(prefix, ZeroReach.OFF), **fields)
+
+
+def format_pruning(pruning: Pruning) -> str:
+    """Returns a pruning as it would be typed, numbers up to the last that is not the default."""
+    names, default = PRUNINGS[pruning.kind], Pruning(kind=pruning.kind)
+    prefix = next((prefix for prefix, value in ZERO_REACH_PREFIXES.items() if value is pruning.zero_reach), "")
+    while names and getattr(pruning, names[-1]) == getattr(default, names[-1]):
+        names = names[:-1]
+    numbers = ",".join(repr(float(getattr(pruning, name))).removesuffix(".0") for name in names)
+    return f"{prefix}{pruning.kind}({numbers})" if numbers else f"{prefix}{pruning.kind}"
 
 
 def split_list(text: str) -> list[str]:

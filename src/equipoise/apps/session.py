@@ -266,6 +266,7 @@ def _describe(
         "game_version": config.game_version,
         "method": config.method,
         "form": config.form,
+        "prune": config.prune,
         "updates": config.updates,
         "threads": config.threads,
         "stopped_by": str(reason),
@@ -301,7 +302,9 @@ def _summary(job: Job, result: dict[str, Any], quality: Quality) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    algorithm = " · ".join(str(result[key]) for key in ("method", "rule", "updates") if result[key] is not None)
+    algorithm = " · ".join(
+        str(result[key]) for key in ("method", "rule", "prune", "updates") if result[key] is not None
+    )
     reason = result["stopped_by"]
     if reason == StopReason.TARGET:
         reason = f"{reason} ({format_small(result['target'])})"

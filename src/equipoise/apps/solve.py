@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from equipoise.apps.display import describe_figures, format_small, format_utility, make_console
-from equipoise.apps.methods import check_config, find_method, normalize_rule
+from equipoise.apps.methods import check_config, find_method, normalize_pruning, normalize_rule
 from equipoise.apps.parse import format_game, parse_game_options
 from equipoise.apps.plots import check_plot_path
 from equipoise.apps.preparation import GrownTree, PreparedRun, grow_tree, prepare
@@ -190,6 +190,9 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
     rule_text = options.rule
     if rule_text is None and before is not None and before.method == method_name:
         rule_text = before.rule
+    prune_text = options.prune
+    if prune_text is None and before is not None and before.method == method_name:
+        prune_text = before.prune
     updates = options.updates or (before.updates if before else Updates.ALTERNATING)
     spec = game.spec
     return RunConfig(
@@ -199,6 +202,7 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         method=method_name,
         form=str(options.form or (before.form if before else Form.HISTORY)),
         rule=normalize_rule(method_name, rule_text),
+        prune=normalize_pruning(method_name, prune_text),
         updates=str(updates),
         seed=options.seed if options.seed is not None else (before.seed if before else 0),
         threads=options.threads if options.threads is not None else (before.threads if before else 1),

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
-from equipoise.apps.parse import rule_names
+from equipoise.apps.parse import PRUNINGS, rule_names
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.solve import Form
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
@@ -78,6 +78,13 @@ class SolveOptions(MachineOptions):
         typer.Option(
             help="Sweep single histories, or public states with all private states at once, or sample the rules "
             "without a tree: external and outcome, for games too large for one (default history)."
+        ),
+    ] = None
+    prune: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Leave out what cannot matter: {', '.join(PRUNINGS)} of cfr, with numbers as in docs/cli.md.",
+            metavar="NAME",
         ),
     ] = None
     updates: Annotated[

@@ -29,6 +29,7 @@ RUN_OPTIONS: Final = (
     "iterations",
     "seconds",
     "rule",
+    "prune",
     "precision",
     "updates",
 )  # of a solver that comes nearer and nearer

@@ -228,7 +228,7 @@ def _refuse_game_options(options: SolveOptions) -> None:
     """Raises if an option was given that spots do not have."""
     if options.endgame is not None and options.game is not None:
         raise ConfigError(f"give one spot: {options.game} or --endgame {options.endgame}")
-    for name in ("parameters", "form", "seed"):
+    for name in ("parameters", "form", "seed", "prune"):
         if getattr(options, name) is not None:
             raise ConfigError(f"--{name.rstrip('s')} is for games; a spot has none")
     if options.method not in (None, "cfr"):

@@ -25,7 +25,7 @@ from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_ta
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
-__all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes", "payoff_ranges", "scale_share"]
+__all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes", "payoff_bounds", "payoff_ranges", "scale_share"]
 
 FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", HistoryTree, PublicTree)
@@ -87,6 +87,11 @@ def payoff_ranges(tree: HistoryTree | PublicTree) -> FloatArray:
 
 
 def _history_payoff_ranges(tree: HistoryTree) -> FloatArray:
+    return payoff_bounds(tree)[1]
+
+
+def payoff_bounds(tree: HistoryTree) -> tuple[FloatArray, FloatArray]:
+    """Returns `[Q]` the owner's largest utility below each sequence, and `[I]` the payoff ranges."""
     sequences = int(tree.sequence_start[-1])
     largest, smallest = np.full(sequences, -np.inf), np.full(sequences, np.inf)
     for player in range(tree.num_players):
@@ -101,7 +106,7 @@ def _history_payoff_ranges(tree: HistoryTree) -> FloatArray:
         above = tree.parent_sequence[infoset]
         largest[above] = max(largest[above], high)
         smallest[above] = min(smallest[above], low)
-    return ranges
+    return largest, ranges
 
 
 def _public_payoff_ranges(tree: PublicTree) -> FloatArray:

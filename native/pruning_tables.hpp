@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pruned run keeps at one information set, and how the numbers lie in its rows.
+#pragma once
+
+#include <cstdint>
+
+#include "policy.hpp"
+
+namespace equipoise {
+
+// What the walks need to form strategies and to decide on pruning. Freed below best-response pruned sequences.
+struct RegretRow {
+  enum Scalar : int {
+    visit,             // pass in which a walk last came by
+    reach,             // pi_-i(I) in that pass, chance included
+    responds,          // 1: a best response is played here, nobody comes by
+    stamp,             // iteration up to which discounts are applied
+    positive_log,      // logarithm of the product of factors on positive regrets up to there
+    negative_log,      // likewise on negative ones
+    cumulative_value,  // sum of v(I), weighed as negative regrets are
+    cumulative_reach,  // sum of pi_-i(I), likewise
+    num_scalars
+  };
+
+  double* base;
+  int num_actions;
+
+  double& operator[](Scalar scalar) const { return base[scalar]; }
+  double* regret() const { return base + num_scalars; }
+  double* strategy() const { return regret() + num_actions; }
+  double* value() const { return strategy() + num_actions; }  // zero between iterations
+  // At most 0: pruned, and an upper bound on the regret. Above: open, and the first iteration that may ask again.
+  double* gate() const { return value() + num_actions; }
+  bool is_pruned(int a) const { return gate()[a] <= 0.0; }
+  bool has_pruned() const {
+    for (int a = 0; a < num_actions; ++a) {
+      if (is_pruned(a)) return true;
+    }
+    return false;
+  }
+
+  static std::int32_t width(int num_actions) { return num_scalars + 4 * num_actions; }
+};
+
+// Sums of strategies weighed by own reach. They are brought up to date when somebody asks: until then the difference
+// between the sum above and `mark` has not been handed down.
+struct AverageRow {
+  enum Scalar : int {
+    average_mark,
+    faced_mark,
+    settled,  // last traversal that brought the row up to date
+    num_scalars
+  };
+
+  double* base;
+  int num_actions;
+  bool has_faced;  // else what the opponent has faced and the average are the same sum
+
+  double& operator[](Scalar scalar) const { return base[scalar]; }
+  double* average() const { return base + num_scalars; }  // weighed for the result
+  double* faced() const { return has_faced ? average() + num_actions : average(); }  // weighed as regrets
+
+  static std::int32_t width(int num_actions, bool has_faced) { return num_scalars + (has_faced ? 2 : 1) * num_actions; }
+};
+
+// Regret matching in which pruned actions have no part.
+inline void match_open_actions(Fallback fallback, const RegretRow& row) {
+  const double* regret = row.regret();
+  double* strategy = row.strategy();
+  if (!row.has_pruned()) return regret_matching(fallback, row.num_actions, regret, strategy);
+  double total = 0.0;
+  int num_open = 0;
+  int best = -1;
+  for (int a = 0; a < row.num_actions; ++a) {
+    strategy[a] = 0.0;
+    if (row.is_pruned(a)) continue;
+    ++num_open;
+    if (best < 0 || regret[a] > regret[best]) best = a;
+    if (regret[a] > 0.0) strategy[a] = regret[a];
+    total += strategy[a];
+  }
+  for (int a = 0; a < row.num_actions; ++a) {
+    if (total > 0.0) {
+      strategy[a] /= total;
+    } else if (!row.is_pruned(a)) {
+      strategy[a] = fallback == Fallback::argmax ? (a == best ? 1.0 : 0.0) : 1.0 / num_open;
+    }
+  }
+}
+
+}  // namespace equipoise
