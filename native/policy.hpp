@@ -86,6 +86,23 @@ inline void normal_hedge(Fallback fallback, int num_actions, const double* regre
   for (int a = 0; a < num_actions; ++a) out[a] /= total;
 }
 
+// The regret at which Hedge gives an action exactly the threshold, against the regrets of the others that count; at less it
+// gives less. Infinite where everything is below the threshold, -infinity where nothing is or no other action counts.
+template <typename Counts>
+inline double threshold_regret(double eta, double threshold, int action, int num_actions, const double* regret,
+                               Counts&& counts) {
+  if (threshold >= 1.0) return INFINITY;
+  double largest = -INFINITY;
+  for (int a = 0; a < num_actions; ++a) {
+    if (a != action && counts(a)) largest = std::max(largest, regret[a]);
+  }
+  double total = 0.0;  // of exp(eta * (regret - largest))
+  for (int a = 0; a < num_actions; ++a) {
+    if (a != action && counts(a)) total += std::exp(eta * (regret[a] - largest));
+  }
+  return largest + std::log(threshold / (1.0 - threshold) * total) / eta;
+}
+
 // Overwrites probabilities below the threshold with zero and the others in proportion. The most probable stay whatever the
 // threshold; where nothing positive is cut, no bit changes.
 inline void cut_small(double threshold, int num_actions, double* probability) {

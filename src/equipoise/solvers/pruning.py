@@ -18,7 +18,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.pruning import NUM_PLAYERS, KernelPruning, PruningArrays, PruningKernel, PruningMode, ZeroReach
 from equipoise.kernels.sweeps import Fallback, PolicyMap
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
-from equipoise.solvers.cfr import payoff_bounds
+from equipoise.solvers.cfr import payoff_bounds, scale_share
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, read_array, read_count
 from equipoise.trees.history import HistoryTree
@@ -113,18 +113,24 @@ class PruningStatistics:
 def check_pruning(rule: Rule, pruning: Pruning) -> None:
     """Raises `ConfigError` where the theory does not cover a rule under pruning, and says why."""
     kernel = rule.kernel
-    if kernel.policy_map is not PolicyMap.REGRET_MATCHING:
+    is_hedge, is_thresholded = kernel.policy_map is PolicyMap.HEDGE, rule.discounts(1).threshold > 0
+    if kernel.policy_map is PolicyMap.NORMAL_HEDGE:
+        raise ConfigError(f"pruning needs regret matching or thresholded Hedge, got rule {rule.name}")
+    if is_hedge and not is_thresholded and pruning.kind is not PruningKind.NONE:
         raise ConfigError(
-            f"pruning needs actions that are played with probability 0, got rule {rule.name}, which plays all of them"
-            if kernel.policy_map is PolicyMap.HEDGE
-            else f"pruning needs regret matching, got rule {rule.name}"
+            f"pruning needs actions that are played with probability 0, got rule {rule.name}, which plays all of them; "
+            f"thresholded(2)-{rule.name} does not"
         )
+    if is_hedge and pruning.zero_reach is not ZeroReach.OFF:
+        raise ConfigError(f"best responses in zero-reach sequences need regret matching, got rule {rule.name}")
     if kernel.is_optimistic:
         raise ConfigError(
             f"pruning keeps the strategy of an information set that is not visited, got rule {rule.name}, whose last "
             "regret changes it all the same"
         )
     if not pruning.has_windows:
+        return
+    if is_hedge and pruning.kind is PruningKind.REGRET:
         return
     if not isinstance(rule, DCFR):
         raise ConfigError(f"{pruning.kind} knows the weights of cfr, cfr+, lcfr and dcfr, got rule {rule.name}")
@@ -256,10 +262,14 @@ def _kernel_pruning(rule: Rule, pruning: Pruning, is_alternating: bool) -> Kerne
     return KernelPruning(
         mode=MODES[pruning.kind],
         zero_reach=pruning.zero_reach,
+        policy_map=kernel.policy_map,
         fallback=Fallback.ARGMAX if has_windows else kernel.fallback,
+        tracks_variance=kernel.tracks_variance,
+        scale_share=scale_share(kernel),
         floors_regrets=kernel.floors_regrets,
         is_alternating=is_alternating,
-        shares_weights=isinstance(rule, DCFR) and shares_weights(rule),
+        # Hedge weighs all iterations the same
+        shares_weights=shares_weights(rule) if isinstance(rule, DCFR) else kernel.policy_map is PolicyMap.HEDGE,
         prunes_leaves=not kernel.floors_regrets if prunes_leaves is None else prunes_leaves,
         threshold=pruning.threshold,
         discard=pruning.discard,
