@@ -181,10 +181,12 @@ class PrunedRun {
     double* average_cells;    // [2, Q] averages, faced
     double* snapshot;         // [Q] in regret-based pruning, else nothing
     double* has_rows;         // [I, 2] 1 where there are regrets, averages
+    double* moments;          // [I, 3] of Hedge with a running variance, else nothing
   };
   static constexpr int num_clock = 25;
 
   std::size_t num_snapshots() const { return snapshot_.size(); }
+  std::size_t num_moments() const { return moments_.size(); }
 
   // Copies the run into the state's arrays, or the other way round; which rows there are is a matter of the caller.
   template <bool is_saving>
@@ -231,6 +233,12 @@ class PrunedRun {
       }
     }
     move_all(snapshot_.data(), snapshot_.size(), state.snapshot);
+    double* moment = state.moments;
+    for (Moments& moments : moments_) {
+      move(moments.mean, *moment++);
+      move(moments.squares, *moment++);
+      move(moments.last_t, *moment++);
+    }
   }
 
   void save(const State& state) {

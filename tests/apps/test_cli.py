@@ -482,6 +482,7 @@ def test_existing_result_is_not_overwritten_unasked(equipoise):
         ["--method", "egt"],
         ["--method", "egt", "--rule", "thresholded(0.01)"],
         ["--rule", "thresholded(2)-hedge"],
+        ["--rule", "thresholded(2)-hedge", "--prune", "rbp"],
         ["--method", "flop"],
     ],
     ids=" ".join,

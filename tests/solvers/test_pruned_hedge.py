@@ -107,8 +107,23 @@ def test_nothing_is_pruned_that_hedge_would_play():
             least = threshold_of(rule.kernel, rule.discounts(t), count)
             is_left_out = strategy[first : first + count] == 0
             assert (probable[is_left_out] / probable.sum() < least).all()
-            most_pruned = max(most_pruned, solver.statistics().num_pruned)
+            is_pruned = solver.state()["regret_cells"][2, first : first + count] <= 0  # gates
+            most_pruned = max(most_pruned, is_pruned.sum())
+            assert is_left_out[is_pruned].all()
     assert most_pruned > 0
+
+
+@pytest.mark.parametrize(
+    "rule", [Thresholded(Hedge(), 2.0), Thresholded(Hedge(horizon=25), 4.0)], ids=lambda rule: rule.name
+)
+def test_a_resumed_run_goes_on_to_the_bit(leduc, rule):
+    whole, first, second = (PrunedSolver(leduc, rule, pruning=Pruning()) for _ in range(3))
+    whole.iterate(300)
+    first.iterate(140)
+    second.restore(first.state())
+    second.iterate(160)
+    for name, array in whole.state().items():
+        np.testing.assert_array_equal(second.state()[name], array, err_msg=name)
 
 
 @pytest.mark.parametrize(

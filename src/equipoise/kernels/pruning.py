@@ -215,6 +215,7 @@ class PruningKernel:
             "average_cells": (2, sequences),
             "snapshot": (self._run.num_snapshots(),),
             "has_rows": (infosets, 2),
+            "moments": (self._run.num_moments(), 3),
         }
 
     def _read(self, write: Callable[[FloatArray], None]) -> FloatArray:

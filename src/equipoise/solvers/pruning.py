@@ -64,8 +64,10 @@ class Pruning:
     Departs from the paper: windows are T0+1..T1 throughout, T0 being the last iteration in the regret. What a player
         has faced is summed apart from the average wherever the two differ: by weights, or because the first of two
         alternating players is met with its next strategy. Where no unpruned action has a positive regret the largest
-        one is played. Under discounting, windows are weighed as negative regrets are.
-    Checked by: tests/solvers/test_pruning.py.
+        one is played. Under discounting, windows are weighed as negative regrets are. Of Hedge (section 3.4.2): the
+        denominator of (3.21) has R^T0, not R^T, and only unpruned actions, U(I,a) is weighted by external reach,
+        bounds must not be positive, and sets that nobody reaches keep their strategy.
+    Checked by: tests/solvers/test_pruning.py, tests/solvers/test_pruned_hedge.py.
     """
 
     kind: PruningKind = PruningKind.REGRET
