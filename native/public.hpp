@@ -347,6 +347,9 @@ void update_decisions(const PublicUpdate& update, const PublicStep& step, Share 
     case PolicyMap::normal_hedge:
       return update_columns<PolicyMap::normal_hedge, is_optimistic>(update, step, share);
     default:
+      if (update.discount.threshold > 0.0) {
+        return update_columns<PolicyMap::regret_matching, is_optimistic>(update, step, share);
+      }
       break;
   }
   const bool is_wide = step.stride % 4 == 0;

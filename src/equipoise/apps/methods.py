@@ -12,9 +12,11 @@ import numpy as np
 
 from equipoise.apps.parse import (
     format_discounting,
+    format_egt,
     format_pruning,
     format_sampled_pruning,
     parse_discounting,
+    parse_egt,
     parse_pruning,
     parse_rule,
     parse_sampled_pruning,
@@ -66,8 +68,9 @@ class Method:
     """A way to solve a tree, or a game without one."""
 
     description: str
-    default_rule: str | None = None  # None: the method takes no rule
-    normalize_rule: Callable[[str], str] | None = None  # from the text of a rule to its name, errors included
+    default_rule: str | None = None  # None: no rule unless one is given
+    # from the text of a rule to its name, errors included; None: the method takes no rule
+    normalize_rule: Callable[[str], str] | None = None
     normalize_pruning: Callable[[str], str] | None = None  # likewise; None: the method prunes nothing
     has_baselines: bool = False  # whether sampled values may be corrected by guesses
     has_updates: bool = False  # whether players may be updated in turn or at once
@@ -91,11 +94,12 @@ def find_method(name: str) -> Method:
 def normalize_rule(name: str, text: str | None) -> str | None:
     """Returns the name of the rule that a text means under a method; the method's default if there is no text."""
     method = find_method(name)
-    if method.default_rule is None or method.normalize_rule is None:
-        if text is not None:
-            raise ConfigError(f"method {name} takes no rule, got {text!r}")
+    rule = method.default_rule if text is None else text
+    if rule is None:
         return None
-    return method.normalize_rule(method.default_rule if text is None else text)
+    if method.normalize_rule is None:
+        raise ConfigError(f"method {name} takes no rule, got {text!r}")
+    return method.normalize_rule(rule)
 
 
 def normalize_pruning(name: str, text: str | None) -> str | None:
@@ -179,6 +183,15 @@ def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
     return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
 
 
+def _build_egt(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+    return EGTSolver(tree, parse_egt(config.rule) if config.rule else None, num_threads=config.threads)
+
+
+def _estimate_egt(tree: HistoryTree, config: RunConfig) -> int:
+    walk = (8 + 3 * 4) * tree.actor.size if config.rule else 0  # chance, last sequences and terminals of histories
+    return 8 * 14 * _num_sequences(tree) + tree.utility.nbytes + walk
+
+
 def _sampling_method(scheme: Scheme, description: str) -> Method:
     def sampling(config: RunConfig) -> MCCFRConfig:
         assert config.rule is not None
@@ -260,8 +273,9 @@ METHODS: Mapping[str, Method] = {
     "public-chance": _sampling_method(Scheme.PUBLIC_CHANCE, "MCCFR that samples chance that everybody sees"),
     "egt": Method(
         description="the excessive gap technique; two players, zero-sum",
-        build=lambda tree, config: EGTSolver(tree, num_threads=config.threads),
-        estimate_bytes=lambda tree, _: 8 * 14 * _num_sequences(tree) + tree.utility.nbytes,
+        normalize_rule=lambda text: format_egt(parse_egt(text)),
+        build=_build_egt,
+        estimate_bytes=_estimate_egt,
     ),
     "fp": _fictitious_method(FictitiousPlay(), "fictitious play"),
     "linear-fp": _fictitious_method(LinearFictitiousPlay(), "fictitious play, later strategies weigh more"),

@@ -303,7 +303,7 @@ class HoldemKernel:
         is_alternating: bool,
         num_threads: int,
     ) -> None:
-        """Runs one iteration per row of `discounts` `[B, 5]` and updates `tables` in place."""
+        """Runs one iteration per row of `discounts` `[B, 6]` (no thresholds) and updates `tables` in place."""
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
         dtype = tables.regret_sum.dtype
         _check_dtype(dtype, AVERAGE_TYPES)

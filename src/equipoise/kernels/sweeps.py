@@ -24,7 +24,7 @@ __all__ = ["Fallback", "KernelRule", "PolicyMap", "Substitutes", "SweepKernel", 
 
 FloatArray = npt.NDArray[np.float64]
 
-NUM_DISCOUNT_COLUMNS = 5  # positive, negative, average decay, average weight, eta scale
+NUM_DISCOUNT_COLUMNS = 6  # positive, negative, average decay, average weight, eta scale, threshold
 
 
 class PolicyMap(enum.IntEnum):
@@ -137,7 +137,8 @@ class SweepKernel(abc.ABC):
 
         Args:
             rule: what the kernel is specialised on.
-            discounts: `[B, 5]` factor on positive and on negative regrets, decay and weight of the average, eta scale.
+            discounts: `[B, 6]` factor on positive and on negative regrets, decay and weight of the average, eta scale,
+                threshold.
             tables: the run so far.
             first_t: index of the first iteration, from 1.
             is_alternating: whether each player sees the others' updates of the same iteration.
@@ -259,16 +260,21 @@ def apply_policy_map(
     *,
     fallback: Fallback = Fallback.UNIFORM,
     eta: float = 1.0,
+    threshold: float = 0.0,
 ) -> FloatArray:
     """Returns the probabilities that a policy map gives to one information set's regrets.
 
+    Those below the threshold become zero, unless they are the largest, and the others take their place in proportion.
+
     >>> apply_policy_map(PolicyMap.REGRET_MATCHING, [3.0, 1.0, -5.0]).tolist()
     [0.75, 0.25, 0.0]
+    >>> apply_policy_map(PolicyMap.REGRET_MATCHING, [3.0, 1.0, -5.0], threshold=0.3).tolist()
+    [1.0, 0.0, 0.0]
     """
     values = np.array(regret, np.float64)
     check_axes("regret", values, 1)
     check_integer("number of regrets", values.size, 1)
     check_finite("regret", values)
     out = np.empty_like(values)
-    _native.apply_policy_map(int(PolicyMap(policy_map)), int(Fallback(fallback)), eta, values, out)
+    _native.apply_policy_map(int(PolicyMap(policy_map)), int(Fallback(fallback)), eta, threshold, values, out)
     return out

@@ -94,6 +94,10 @@ class HoldemSolver:
             raise ConfigError(f"dtype must be float32, float64 or int16, got {np.dtype(dtype)}")
         if self.rule.kernel.needs_scale and np.dtype(dtype) == np.int16:
             raise ConfigError(f"rule {self.rule.name} needs dtype float32 or float64: its steps are floats, got int16")
+        if self.rule.discounts(1).threshold > 0:
+            raise ConfigError(
+                f"hold'em trees play whatever is positive, got rule {self.rule.name}; a history tree has thresholds"
+            )
         self.tree = tree
         self.is_alternating = is_alternating
         self.num_threads = num_threads
