@@ -688,8 +688,12 @@ class PrunedRun {
       const std::int32_t sequence = form_.infosets[infoset].first_sequence + a;
       if (row.is_pruned(a) || row.gate()[a] > static_cast<double>(t_) || !has_alternative(row, a)) continue;
       if (!settings_.prunes_leaves && form_.below[sequence].size() == 0) continue;
+      // floored regrets do not say how bad an action is: best-response pruning finds out by its check
+      const bool is_unknown = settings_.floors_regrets && settings_.kind == PruningKind::best_response;
       const double missing = row.regret()[a] - ceiling(infoset, row, a);
-      if (missing < 0.0 && is_worth_pruning(row, missing, form_.largest[sequence])) opening_.push_back(sequence);
+      if (missing < 0.0 && (is_unknown || is_worth_pruning(row, missing, form_.largest[sequence]))) {
+        opening_.push_back(sequence);
+      }
     }
   }
 
