@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from equipoise.apps.reproduce.brp import BRP
+from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
 from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.apps.reproduce.rbp import RBP
+from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
 from equipoise.apps.reproduce.zero_reach import ZERO_REACH
 from equipoise.core.errors import UnknownNameError
@@ -19,7 +21,18 @@ from equipoise.core.errors import UnknownNameError
 __all__ = ["STUDIES", "find_study"]
 
 STUDIES: Mapping[str, Study[Any]] = {
-    study.name: study for study in (DCFR_ENDGAMES, DCFR_GOOFSPIEL, DCFR_TOY, LIARS_DICE_BASELINES, ZERO_REACH, RBP, BRP)
+    study.name: study
+    for study in (
+        BRP,
+        BUCKETED_HOLDEM,
+        DCFR_ENDGAMES,
+        DCFR_GOOFSPIEL,
+        DCFR_TOY,
+        LIARS_DICE_BASELINES,
+        RBP,
+        STORAGE_FLOOR,
+        ZERO_REACH,
+    )
 }
 
 
