@@ -6,40 +6,17 @@ letter, but nothing is lazy: averages, discounts and the others' cumulative stra
 """
 
 import dataclasses
-import enum
 
 import numpy as np
 
 from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.best_response import bind_history_kernel, evaluate
 from equipoise.solvers.cfr import payoff_ranges
+from equipoise.solvers.pruning import PruningKind, ZeroReach
 from equipoise.trees.segments import flatten_ranges
 from tests.reference.pruning_forest import Forest
 
 FIRST_BACK_OFF = 10  # iterations between two checks whether best-response pruning may start, and at least a tenth
-
-
-class PruningKind(enum.Enum):
-    NONE = "none"
-    PARTIAL = "partial"
-    REGRET = "rbp"
-    BEST_RESPONSE = "brp"
-
-
-class ZeroReach(enum.Enum):
-    OFF = "off"
-    STRICT = "strict"
-    ALL = "all"
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Pruning:
-    kind: PruningKind = PruningKind.REGRET
-    threshold: float = 25.0
-    prunes_leaves: bool | None = None
-    zero_reach: ZeroReach = ZeroReach.OFF
-    discard: float = 0.0
-    discard_exponent: float = 0.5
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +45,7 @@ class PruningTwin:
         self.regret, self.strategy_sum = np.zeros(sequences), np.zeros(sequences)
         self.strategy = self.kernel.normalize(self.regret)
         self.faced = np.zeros(sequences)  # sums of reaches, weighted like regrets, as the other player met them
-        self.value_sum = np.zeros(infosets)
+        self.value_sum, self.reach_sum = np.zeros((2, infosets))
         self.weight_sum = np.zeros(2)
         self.is_pruned = np.zeros(sequences, bool)
         self.bound, self.snapshot, self.value_at_start = np.zeros((3, sequences))
@@ -169,6 +146,7 @@ class PruningTwin:
         live = forest.spread(is_seen, at_empty=False) & ~self.is_pruned
         self.regret[live] = self.add_regret(self.regret[live], instant[live])
         self.value_sum[is_seen] += seen.infoset_values[is_seen]
+        self.reach_sum[is_seen] += seen.cf_reach[is_seen]
         at = self.is_pruned & mine
         self.bound[at] += (forest.spread(seen.cf_reach) * forest.largest - forest.spread(seen.infoset_values))[at]
         if self.pruning.kind is PruningKind.REGRET:
@@ -188,7 +166,8 @@ class PruningTwin:
         for sums in (self.bound, self.snapshot, self.value_at_start):
             sums[mine] *= negative
         self.faced[~mine] *= negative
-        self.value_sum[forest.infoset_player == player] *= negative
+        for sums in (self.value_sum, self.reach_sum):
+            sums[forest.infoset_player == player] *= negative
         self.weight_sum[player] *= negative
 
     def add_regret(self, regret, instant):
@@ -203,7 +182,7 @@ class PruningTwin:
         totals = forest.sum_terminals(player, self.faced)
         due = self.is_pruned & (forest.player_of == player) & (self.bound > 0)
         starting = self.find_candidates(player, is_visited)  # beside actions that were open in this iteration
-        self.close(due, totals)
+        self.close(player, due, totals)
         is_extended = self.extend(player, due)
         self.num_closed += int((due & ~is_extended).sum())
         self.is_pruned[due] = is_extended[due]
@@ -211,7 +190,7 @@ class PruningTwin:
         starting &= ~forest.spread(forest.mark_below(starting))
         below = forest.spread(forest.mark_below(starting))
         nested = self.is_pruned & below
-        self.close(nested, totals)
+        self.close(player, nested, totals)
         self.is_pruned &= ~nested
         self.num_closed += int(nested.sum())
         self.num_opened += int(starting.sum())
@@ -226,7 +205,7 @@ class PruningTwin:
         self.bound[starting] = self.regret[starting]
         self.value_at_start[starting] = forest.spread(self.value_sum)[starting]
 
-    def close(self, closing, totals):
+    def close(self, player, closing, totals):
         """Plays, in all iterations that windows hid, a best response to the others' average over the window."""
         if not closing.any() or not self.catches_up:
             return
@@ -237,6 +216,7 @@ class PruningTwin:
         increments = (values - forest.spread(infoset_values))[inside]
         self.regret[inside] += increments
         self.value_sum[below] += infoset_values[below]
+        self.reach_sum[below] = forest.sum_reach(player, self.faced)[below]
         earned = forest.spread(self.value_sum) - self.value_at_start
         self.regret[closing] += (values - earned)[closing]
         self.largest_increment = max(self.largest_increment, increments.max(initial=-np.inf))
@@ -265,7 +245,7 @@ class PruningTwin:
         checked = self.find_candidates(player, is_visited) & (self.next_check <= self.iteration)
         self.record_excess((gain - self.bound)[due])
         self.bound[due] = gain[due]
-        self.resume(due & (gain > 0), gain, best, infoset_best)
+        self.resume(player, due & (gain > 0), gain, best, infoset_best)
         starting = checked & (gain <= 0) & self.is_worth_pruning(player, gain)
         below = forest.mark_below(starting)
         inside = forest.spread(below)
@@ -280,7 +260,7 @@ class PruningTwin:
         self.charge(player, due)
         self.charge(player, checked)
 
-    def resume(self, ending, gain, best, infoset_best):
+    def resume(self, player, ending, gain, best, infoset_best):
         """Sets regrets as if a best response to the others' average had been played from the first iteration."""
         forest = self.forest
         below = forest.mark_below(ending)
@@ -288,6 +268,7 @@ class PruningTwin:
         self.regret[ending] = gain[ending]
         self.regret[inside] = (best - forest.spread(infoset_best))[inside]
         self.value_sum[below] = infoset_best[below]
+        self.reach_sum[below] = forest.sum_reach(player, self.faced)[below]
         self.is_pruned &= ~ending
         self.num_closed += int(ending.sum())
 
@@ -303,8 +284,7 @@ class PruningTwin:
     def is_worth_pruning(self, player, regret):
         """Returns `[Q]` whether pruning is expected to last for longer than the threshold, [B20] (3.20)."""
         forest = self.forest
-        reach_sum = forest.sum_reach(player, self.faced)
-        rise = forest.spread(reach_sum) * forest.largest - forest.spread(self.value_sum)  # of the bound, so far
+        rise = forest.spread(self.reach_sum) * forest.largest - forest.spread(self.value_sum)  # of the bound, so far
         return (rise <= 0) | (-regret * self.weight_sum[player] > self.pruning.threshold * rise)
 
     def drop_averages(self):
@@ -312,16 +292,37 @@ class PruningTwin:
         if self.iteration < self.next_drop:
             return
         self.next_drop = self.iteration + max(1, self.iteration // 16)
-        forest = self.forest
+        self.is_dropped &= self.is_hidden  # the others were made anew
+        for infoset in np.flatnonzero(~self.is_dropped):
+            if not self.is_dropped[infoset]:
+                self.drop_at(infoset)
+
+    def drop_at(self, infoset):
+        """Hands what is dropped to the other actions, in proportion, and to everything below them."""
+        forest, tree = self.forest, self.tree
+        sequences = np.arange(tree.first_sequence[infoset], tree.first_sequence[infoset] + tree.num_actions[infoset])
+        start = tree.sequence_start[forest.infoset_player[infoset]]
         limit = self.pruning.discard / self.iteration**self.pruning.discard_exponent
-        starts = self.tree.sequence_start[forest.player_of]
-        rare = self.is_pruned | forest.spread(self.is_hidden)
-        rare &= forest.has_infosets_below & (self.strategy_sum <= limit * self.strategy_sum[starts])
-        rare &= self.faced <= limit * self.faced[starts]
-        below = forest.mark_below(rare)
-        dropped = rare | forest.spread(below)
-        self.strategy_sum[dropped] = self.faced[dropped] = 0.0
-        self.is_dropped = below | (self.is_dropped & self.is_hidden)
+        children = [np.flatnonzero(tree.parent_sequence == sequence) for sequence in sequences]
+        lost = self.is_pruned[sequences] | self.is_hidden[infoset]
+        lost &= np.array([below.size > 0 and not self.is_dropped[below[0]] for below in children])
+        for sums in self.both_sums:
+            lost &= sums[sequences] <= limit * sums[start]
+        shares = [(sums, sums[sequences][lost].sum(), sums[sequences][~lost].sum()) for sums in self.both_sums]
+        if not lost.any() or any(given > 0 and kept <= 0 for _, given, kept in shares):
+            return
+        flags = np.isin(np.arange(forest.num_sequences), sequences[lost])
+        below = forest.mark_below(flags)
+        others = np.isin(np.arange(forest.num_sequences), sequences[~lost])
+        others |= forest.spread(forest.mark_below(others))
+        self.is_dropped |= below
+        for sums, given, kept in shares:
+            sums[flags | forest.spread(below)] = 0.0
+            sums[others] *= 1.0 + given / kept if given > 0 else 1.0
+
+    @property
+    def both_sums(self):
+        return self.strategy_sum, self.faced
 
     def charge(self, player, sequences):
         """Counts the nodes below sequences, as far as the other player ever reached them."""
@@ -337,7 +338,7 @@ class PruningTwin:
         out = np.maximum(regret, 0.0)
         total = np.add.reduceat(out[cells], self.firsts)
         is_open = ~self.is_pruned
-        if self.rule.kernel.fallback is Fallback.ARGMAX:
+        if self.has_windows or self.rule.kernel.fallback is Fallback.ARGMAX:
             best = np.maximum.reduceat(regret[cells], self.firsts)
             places = np.where(regret == forest.spread(best), np.arange(regret.size), regret.size)
             chosen = np.minimum.reduceat(places[cells], self.firsts)
