@@ -6,13 +6,16 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting_tree import NodeKind
+from equipoise.games.registry import make_game
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.holdem_warm_start import HoldemSubstitution, warm_start_holdem
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge, LinearCFR, PredictiveCFRPlus
 from equipoise.solvers.warm_start import RegretBound, TreeSubstitution, WarmStart, warm_start
+from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem import build_holdem_tree
 from equipoise.trees.holdem_locks import NodeLock
+from tests.reference.holdem import HoldemTwin, spot_of
 from tests.solvers.test_holdem import SPOTS, spot, twin
 
 by_spot = pytest.mark.parametrize("name", SPOTS)
@@ -22,7 +25,7 @@ RULES = [CFR(), CFRPlus(), LinearCFR(), DCFR(), PredictiveCFRPlus()]
 
 def random_pair(name, rule, *, dtype=np.float64, seed=0):
     """Returns both solvers, and a random strategy as probabilities of sequences and as sums of cells."""
-    pair = twin(name)
+    pair = twin(name) if isinstance(name, str) else name
     history, solver = CFRSolver(pair.history, rule), HoldemSolver(pair.tree, rule, dtype=dtype)
     sums = np.random.default_rng(seed).uniform(0.05, 1, size=history.tables.regret_sum.size)
     strategy = history.kernel.normalize(sums)
@@ -54,6 +57,28 @@ def test_tables_are_those_of_histories(name, bound, share):
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=(1e-5 if share is not None else 1e-3) * np.abs(theirs).max())
     averages = pair.to_sequences(solver.tables.strategy_sum)[pair.sequences]
     np.testing.assert_allclose(averages, history.tables.strategy_sum[pair.sequences], rtol=1e-12)
+
+
+def test_decisions_of_many_actions_are_levelled_alike():
+    game = make_game(
+        "holdem_endgame",
+        deck="tiny",
+        board="ThTsJhQsKh",
+        pot=20,
+        stacks=(200, 200),
+        small_blind=5,
+        big_blind=10,
+        menu="50%, 75%, 100%, 150%, 200%, 300%, a / 50%, 100%, a",
+    )
+    pair = HoldemTwin(build_holdem_tree(spot_of(game), merges_suits=False), build_history_tree(game))
+    assert pair.history.num_actions.max() == 8
+    pair, history, solver, strategy, sums = random_pair(pair, CFR())
+    config = WarmStart(iterations=2, bound_share=0.9)
+    warm_start(history, strategy, config)
+    warm_start_holdem(solver, sums, config)
+    ours = pair.to_sequences(solver.tables.regret_sum, is_regret=True)[pair.sequences]
+    theirs = history.tables.regret_sum[pair.sequences]
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5 * np.abs(theirs).max())
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
