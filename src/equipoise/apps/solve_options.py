@@ -96,10 +96,6 @@ class SolveOptions(MachineOptions):
             metavar="NAME",
         ),
     ] = None
-    baseline: Annotated[
-        Guesses | None,
-        typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
-    ] = None
     updates: Annotated[
         Updates | None,
         typer.Option(help="Whether players see each other's updates of the same iteration (default alternating)."),
@@ -114,6 +110,10 @@ class SolveOptions(MachineOptions):
     ] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this time in total.")] = None
     seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample (default 0).")] = None
+    baseline: Annotated[
+        Guesses | None,
+        typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
+    ] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
