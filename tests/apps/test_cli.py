@@ -681,7 +681,7 @@ def test_a_pruned_run_is_told_saved_and_resumed(equipoise, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--prune", "libratus"), "method cfr has no --prune, got 'libratus'; it is for external"),
+        (("--method", "lp", "--prune", "libratus"), "method lp has no --prune, got 'libratus'; it is for"),
         (("--method", "outcome", "--prune", "rbs"), "method outcome has no --prune"),
         (("--method", "chance", "--baseline", "infoset"), "method chance has no --baseline, got 'infoset'"),
         (("--method", "external", "--prune", "pluribus"), "nothing would be pruned in kuhn"),

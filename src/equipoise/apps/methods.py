@@ -72,9 +72,9 @@ class Method:
     # from the text of a rule to its name, errors included; None: the method takes no rule
     normalize_rule: Callable[[str], str] | None = None
     normalize_pruning: Callable[[str], str] | None = None  # likewise; None: the method prunes nothing
-    has_baselines: bool = False  # whether sampled values may be corrected by guesses
     has_updates: bool = False  # whether players may be updated in turn or at once
     has_threads: bool = True
+    has_baselines: bool = False  # whether sampled values may be corrected by guesses
     is_exact: bool = False  # one iteration is the whole of it
     build: Callable[[HistoryTree, RunConfig], TreeSolver]
     estimate_bytes: Callable[[HistoryTree, RunConfig], int]  # of what is allocated beside the tree
@@ -118,9 +118,6 @@ def check_config(config: RunConfig) -> None:
     method = find_method(config.method)
     if config.method == "cfr" and config.prune is not None:
         _check_pruned_cfr(config)
-    if config.baseline is not None and not method.has_baselines:
-        able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
-        raise ConfigError(f"method {config.method} has no --baseline, got {config.baseline!r}; it is for {able}")
     if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.form == Form.GAME and method.build_treeless is None:
@@ -128,6 +125,9 @@ def check_config(config: RunConfig) -> None:
         raise ConfigError(f"method {config.method} needs a tree; without one (--form game) there are {able}")
     if config.threads > 1 and not method.has_threads:
         raise ConfigError(f"method {config.method} runs on one thread, got --threads {config.threads}")
+    if config.baseline is not None and not method.has_baselines:
+        able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
+        raise ConfigError(f"method {config.method} has no --baseline, got {config.baseline!r}; it is for {able}")
 
 
 def _check_pruned_cfr(config: RunConfig) -> None:

@@ -260,6 +260,30 @@ def format_pruning(pruning: Pruning) -> str:
     return f"{prefix}{pruning.kind}({numbers})" if numbers else f"{prefix}{pruning.kind}"
 
 
+def split_list(text: str) -> list[str]:
+    """Returns the items of a list separated by commas; commas in parentheses belong to their item.
+
+    >>> split_list("cfr, dcfr(1.5,0,2),lcfr")
+    ['cfr', 'dcfr(1.5,0,2)', 'lcfr']
+    """
+    items, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += letter
+    return [item.strip() for item in items if item.strip()]
+
+
+def parse_names(option: str, text: str) -> tuple[str, ...]:
+    """Returns the items of an option's list, at least one."""
+    names = tuple(split_list(text))
+    if not names:
+        raise ConfigError(f"{option} needs at least one name, got {text!r}")
+    return names
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PruningEntry:
     """A pruning of sampled runs as it is typed."""
@@ -309,30 +333,6 @@ def format_sampled_pruning(pruning: SampledPruning) -> str:
     if values == [getattr(entry.base, key) for key in entry.arguments]:
         return prefix + name
     return f"{prefix}{name}({','.join(f'{value:.17g}' for value in values)})"
-
-
-def split_list(text: str) -> list[str]:
-    """Returns the items of a list separated by commas; commas in parentheses belong to their item.
-
-    >>> split_list("cfr, dcfr(1.5,0,2),lcfr")
-    ['cfr', 'dcfr(1.5,0,2)', 'lcfr']
-    """
-    items, depth = [""], 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            items.append("")
-        else:
-            items[-1] += letter
-    return [item.strip() for item in items if item.strip()]
-
-
-def parse_names(option: str, text: str) -> tuple[str, ...]:
-    """Returns the items of an option's list, at least one."""
-    names = tuple(split_list(text))
-    if not names:
-        raise ConfigError(f"{option} needs at least one name, got {text!r}")
-    return names
 
 
 def parse_parameters(pairs: Iterable[str]) -> dict[str, str]:

@@ -201,11 +201,12 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
     if rule_text is None and before is not None and before.method == method_name:
         rule_text = before.rule
     prune_text = options.prune
-    baseline: str | None = options.baseline
-    if before is not None and before.method == method_name:
-        prune_text = before.prune if prune_text is None else prune_text
-        baseline = before.baseline if baseline is None else baseline
+    if prune_text is None and before is not None and before.method == method_name:
+        prune_text = before.prune
     updates = options.updates or (before.updates if before else Updates.ALTERNATING)
+    baseline: str | None = options.baseline
+    if baseline is None and before is not None and before.method == method_name:
+        baseline = before.baseline
     spec = game.spec
     return RunConfig(
         game=spec.name,
@@ -215,11 +216,11 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         form=str(options.form or (before.form if before else Form.HISTORY)),
         rule=normalize_rule(method_name, rule_text),
         prune=normalize_pruning(method_name, prune_text),
-        baseline=None if baseline is None else str(baseline),
         updates=str(updates),
         seed=options.seed if options.seed is not None else (before.seed if before else 0),
         threads=options.threads if options.threads is not None else (before.threads if before else 1),
         warm_start=before.warm_start if before else None,
+        baseline=None if baseline is None else str(baseline),
     )
 
 

@@ -97,10 +97,6 @@ class SolveOptions(MachineOptions):
             metavar="NAME",
         ),
     ] = None
-    baseline: Annotated[
-        Guesses | None,
-        typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
-    ] = None
     updates: Annotated[
         Updates | None,
         typer.Option(help="Whether players see each other's updates of the same iteration (default alternating)."),
@@ -127,6 +123,10 @@ class SolveOptions(MachineOptions):
     ] = None
     warm_start_bound: Annotated[
         RegretBound | None, typer.Option(help="External reach in it, or its square (default reach2).")
+    ] = None
+    baseline: Annotated[
+        Guesses | None,
+        typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
     ] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False

@@ -19,6 +19,9 @@ from equipoise.kernels.sampling import NO_NODE_LIMIT, Scheme
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
 
 __all__ = [
+    "DEAL",
+    "FOLD",
+    "SHOWDOWN",
     "BettingArrays",
     "HoldemSamplingKernel",
     "HoldemSamplingTables",
@@ -36,6 +39,8 @@ FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
 CardArray = npt.NDArray[np.uint8]
 SampledArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+FOLD, SHOWDOWN, DEAL = 2, 3, 4  # kinds of betting nodes beside the two players
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +60,7 @@ class HoldemSamplingTables:
 class BettingArrays:
     """A hold'em tree's betting as single deals walk it: N nodes in pre-order, B boards."""
 
-    nodes: (
-        IntArray  # [N, 4] kind (0 and 1: that player acts, 2 fold, 3 showdown, 4 deal), first cell, first child, count
-    )
+    nodes: IntArray  # [N, 4] kind (0 and 1: that player acts; or FOLD, SHOWDOWN, DEAL), first cell, first child, count
     children: IntArray  # nodes, in the order of actions
     scale: FloatArray  # [2, N] folds: chips that each player wins; showdowns: the stake
     rake: FloatArray  # [N] what each player loses to the house at a showdown, in stakes

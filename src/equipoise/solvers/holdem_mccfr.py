@@ -10,12 +10,19 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.kernels.holdem import BoardFields, HoldemKernel
-from equipoise.kernels.holdem_sampling import BettingArrays, HoldemSamplingKernel, HoldemSamplingTables
+from equipoise.kernels.holdem_sampling import (
+    DEAL,
+    FOLD,
+    SHOWDOWN,
+    BettingArrays,
+    HoldemSamplingKernel,
+    HoldemSamplingTables,
+)
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import evaluate_holdem
 from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
-from equipoise.solvers.sampled_pruning import DEAL, FOLD, SHOWDOWN, prune_betting
+from equipoise.solvers.sampled_pruning import prune_betting
 from equipoise.trees.holdem import HoldemTree, make_end
 
 __all__ = ["HoldemMCCFRSolver", "check_table_dtype", "lay_out_betting", "make_sampling_tables"]

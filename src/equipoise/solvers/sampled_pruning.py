@@ -13,7 +13,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.kernels.calls import MAX_INTEGER
-from equipoise.kernels.holdem_sampling import BettingArrays
+from equipoise.kernels.holdem_sampling import DEAL, FOLD, SHOWDOWN, BettingArrays
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
 from equipoise.trees.history import HistoryTree
 
@@ -31,8 +31,6 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int32]
-
-FOLD, SHOWDOWN, DEAL = 2, 3, 4  # kinds of betting nodes beside the two players
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
