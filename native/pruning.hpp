@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFR that does not go where it need not: partial, regret-based and best-response pruning on a history tree.
 //
-// A walk visits the nodes that the opponent reaches and that the player has not pruned, in depth-first order, and jumps
-// over everything else; its cost is what it visits. Information sets that no walk meets keep their regrets, up to
+// A walk visits the nodes that the opponent reaches and that the player has not pruned, and looks at no others; its cost
+// is what it visits. Information sets that no walk meets keep their regrets, up to
 // discounts, and so their strategy: sums of strategies and discounts are applied when somebody asks.
 #pragma once
 
@@ -61,16 +61,20 @@ struct PruningCounters {
 class PrunedRun {
  public:
   PrunedRun(PruningForm form, const PruningSettings& settings) : form_(std::move(form)), settings_(settings) {
-    frames_.resize(static_cast<std::size_t>(form_.max_depth) + 2);
     for (int player = 0; player < 2; ++player) {
       has_faced_[player] = settings_.has_windows() && !shares_sum(player);
-      std::vector<std::int32_t> regret_widths, average_widths;
-      for (std::int32_t infoset = form_.infoset_start[player]; infoset < form_.infoset_start[player + 1]; ++infoset) {
-        regret_widths.push_back(RegretRow::width(form_.num_actions[infoset]));
-        average_widths.push_back(AverageRow::width(form_.num_actions[infoset], has_faced_[player]));
+      const std::int32_t first = form_.infoset_start[player];
+      const std::int32_t last = form_.infoset_start[player + 1];
+      std::vector<std::int32_t> regret_widths, walked_widths, average_widths;
+      for (std::int32_t infoset = first; infoset < last; ++infoset) {
+        regret_widths.push_back(RegretRow::width(form_.infosets[infoset].num_actions));
+        walked_widths.push_back(RegretRow::walked_width(form_.infosets[infoset].num_actions));
+        average_widths.push_back(AverageRow::width(form_.infosets[infoset].num_actions, has_faced_[player]));
       }
-      regrets_.emplace_back(form_.infoset_start[player], std::move(regret_widths));
-      averages_.emplace_back(form_.infoset_start[player], std::move(average_widths));
+      regrets_.emplace_back(first, std::move(regret_widths));
+      walked_.emplace_back(first, std::move(walked_widths));
+      averages_.emplace_back(first, std::move(average_widths));
+      visited_.emplace_back(first, last - first);
     }
     if (settings_.tracks_variance) moments_.resize(static_cast<std::size_t>(form_.num_infosets()));
     if (settings_.kind == PruningKind::regret) snapshot_.assign(static_cast<std::size_t>(form_.num_sequences()), 0.0);
@@ -86,11 +90,12 @@ class PrunedRun {
   bool has_regrets(std::int32_t infoset) const { return regrets_[form_.owner(infoset)].has(infoset); }
   bool has_average(std::int32_t infoset) const { return averages_[form_.owner(infoset)].has(infoset); }
   RegretRow regrets(std::int32_t infoset) {
-    return {regrets_[form_.owner(infoset)].row(infoset), form_.num_actions[infoset]};
+    const int player = form_.owner(infoset);
+    return {regrets_[player].row(infoset), walked_[player].row(infoset), form_.infosets[infoset].num_actions};
   }
   AverageRow averages(std::int32_t infoset) {
     const int player = form_.owner(infoset);
-    return {averages_[player].row(infoset), form_.num_actions[infoset], has_faced_[player]};
+    return {averages_[player].row(infoset), form_.infosets[infoset].num_actions, has_faced_[player]};
   }
 
   void iterate(const Discount* discounts, std::int64_t first_t, std::int64_t num_iterations) {
@@ -118,8 +123,8 @@ class PrunedRun {
     for (int player = 0; player < 2; ++player) {
       out[form_.sequence_start[player]] = average_[player].sum;
       for (std::int32_t infoset = form_.infoset_start[player]; infoset < form_.infoset_start[player + 1]; ++infoset) {
-        double* sums = out + form_.first_sequence[infoset];
-        std::fill_n(sums, form_.num_actions[infoset], 0.0);
+        double* sums = out + form_.infosets[infoset].first_sequence;
+        std::fill_n(sums, form_.infosets[infoset].num_actions, 0.0);
         if (!has_average(infoset)) continue;
         const AverageRow row = averages(infoset);
         const double missing = out[form_.parent_sequence[infoset]] - row[AverageRow::average_mark];
@@ -149,10 +154,10 @@ class PrunedRun {
   void write_strategy(double* out) {
     for (int player = 0; player < 2; ++player) out[form_.sequence_start[player]] = 1.0;
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
-      std::fill_n(out + form_.first_sequence[infoset], form_.num_actions[infoset], 1.0 / form_.num_actions[infoset]);
+      std::fill_n(out + form_.infosets[infoset].first_sequence, form_.infosets[infoset].num_actions, 1.0 / form_.infosets[infoset].num_actions);
     }
     for_each_row([&](std::int32_t first, const RegretRow& row) {
-      std::copy_n(row.strategy(), row.num_actions, out + first);
+      for (int a = 0; a < row.num_actions; ++a) out[first + a] = row.strategy()[a] + 0.0;  // no -0.0
     });
   }
 
@@ -183,7 +188,7 @@ class PrunedRun {
     double* has_rows;         // [I, 2] 1 where there are regrets, averages
     double* moments;          // [I, 3] of Hedge with a running variance, else nothing
   };
-  static constexpr int num_clock = 25;
+  static constexpr int num_clock = 24;
 
   std::size_t num_snapshots() const { return snapshot_.size(); }
   std::size_t num_moments() const { return moments_.size(); }
@@ -208,14 +213,14 @@ class PrunedRun {
                            &counters_.largest_excess}) {
       move(*number, *clock++);
     }
-    for (std::int64_t* count : {&t_, &pass_, &traversal_, &counters_.nodes_touched, &counters_.nodes_last_iteration,
+    for (std::int64_t* count : {&t_, &traversal_, &counters_.nodes_touched, &counters_.nodes_last_iteration,
                                 &counters_.overhead_nodes, &counters_.num_opened, &counters_.num_closed,
                                 &counters_.num_extended, &counters_.num_checks}) {
       move(*count, *clock++);
     }
     const auto num_sequences = static_cast<std::size_t>(form_.num_sequences());
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
-      const std::int32_t first = form_.first_sequence[infoset];
+      const std::int32_t first = form_.infosets[infoset].first_sequence;
       if (has_regrets(infoset)) {
         const RegretRow row = regrets(infoset);
         const auto width = static_cast<std::size_t>(row.num_actions);
@@ -253,12 +258,10 @@ class PrunedRun {
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
       const int player = form_.owner(infoset);
       fit_row(regrets_[player], infoset, state.has_rows[2 * infoset] != 0.0);
+      fit_row(walked_[player], infoset, state.has_rows[2 * infoset] != 0.0);
       fit_row(averages_[player], infoset, state.has_rows[2 * infoset + 1] != 0.0);
     }
-    for (int player = 0; player < 2; ++player) {
-      regrets_[player].compact();
-      averages_[player].compact();
-    }
+    compact();
     transfer<false>(state);
   }
 
@@ -266,8 +269,8 @@ class PrunedRun {
   std::int64_t num_bytes() const {
     auto total = static_cast<std::int64_t>(snapshot_.capacity() * sizeof(double) + moments_.capacity() * sizeof(Moments));
     for (int player = 0; player < 2; ++player) {
-      total += regrets_[player].num_bytes() + averages_[player].num_bytes();
-      total += static_cast<std::int64_t>(visited_[player].capacity() * sizeof(std::int32_t));
+      total += regrets_[player].num_bytes() + walked_[player].num_bytes() + averages_[player].num_bytes();
+      total += visited_[player].num_bytes();
     }
     return total;
   }
@@ -276,7 +279,7 @@ class PrunedRun {
   template <typename Use>
   void for_each_row(Use&& use) {
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
-      if (has_regrets(infoset)) use(form_.first_sequence[infoset], regrets(infoset));
+      if (has_regrets(infoset)) use(form_.infosets[infoset].first_sequence, regrets(infoset));
     }
   }
 
@@ -284,15 +287,6 @@ class PrunedRun {
     if (is_wanted && !store.has(infoset)) store.allocate(infoset);
     if (!is_wanted && store.has(infoset)) store.release(infoset);
   }
-
-  // What the children of a node on the path need: exactly one of `strategy` and `value` is set at decisions.
-  struct Frame {
-    double reach;            // the opponent's
-    double* own;             // value of the player's last sequence
-    const double* strategy;  // the opponent's
-    double* value;           // of the player's sequences
-    const double* gate;
-  };
 
   // The player's sums below a sequence, in the opponent's units: at place 0 its own, then those of the slice's.
   struct Gains {
@@ -337,8 +331,13 @@ class PrunedRun {
     counters_.nodes_touched += counters_.nodes_last_iteration;
     if (settings_.kind != PruningKind::best_response) return;
     if (static_cast<double>(t_) >= next_discard_) discard_averages();
+    compact();
+  }
+
+  void compact() {
     for (int player = 0; player < 2; ++player) {
       regrets_[player].compact();
+      walked_[player].compact();
       averages_[player].compact();
     }
   }
@@ -381,74 +380,66 @@ class PrunedRun {
     for (std::int32_t q = form_.sequence_start[other]; q < form_.sequence_start[other + 1]; ++q) snapshot_[q] *= factor;
   }
 
+  // Adds the values of terminals to the player's sequences, and its information sets met to `visited_`.
   void walk(int player) {
-    ++pass_;
-    visited_[player].clear();
-    counters_.nodes_last_iteration += settings_.kind == PruningKind::none ? walk_nodes<false>(player)
-                                                                          : walk_nodes<true>(player);
+    num_touched_ = 1;
+    if (settings_.kind == PruningKind::none) {
+      visit<false>(player, form_.cells.data(), 1.0, &unowned_);
+    } else {
+      visit<true>(player, form_.cells.data(), 1.0, &unowned_);
+    }
+    counters_.nodes_last_iteration += num_touched_;
   }
 
-  // Adds the values of terminals to the player's sequences, and its information sets met to `visited_`, parents first.
+  // `reach` is the opponent's, `own` the value of the player's last sequence.
   template <bool is_pruning>
-  std::int64_t walk_nodes(int player) {
-    const auto pass = static_cast<double>(pass_);
-    const auto num_nodes = static_cast<std::int32_t>(form_.nodes.size());
-    const PruningNode* nodes = form_.nodes.data();
-    std::vector<std::int32_t>& visited = visited_[player];
-    Frame* frames = frames_.data();
-    frames[0] = {1.0, &unowned_, nullptr, nullptr, nullptr};
-    std::int64_t num_touched = 0;
-    for (std::int32_t n = 0; n < num_nodes;) {
-      const PruningNode& node = nodes[n];
-      const Frame& above = frames[node.depth];
-      double reach = above.reach;
-      double* own = above.own;
-      if (above.strategy != nullptr) {
-        reach *= above.strategy[node.action];
-        if (is_pruning && reach == 0.0) {
-          n = node.end;
-          continue;
-        }
-      } else if (above.value != nullptr) {
-        if (is_pruning && above.gate[node.action] <= 0.0) {
-          n = node.end;
-          continue;
-        }
-        own = above.value + node.action;
+  void visit(int player, const PruningCell* node, double reach, double* own) {
+    const PruningCell* children = node + 1;
+    const int num_children = node->num_children;
+    num_touched_ += num_children;
+    const auto descend = [&](const PruningCell& child, double child_reach, double* child_own) {
+      if (child.link < 0) {
+        *child_own += child.weight * child_reach;
+      } else {
+        visit<is_pruning>(player, form_.cells.data() + child.link, child_reach, child_own);
       }
-      ++num_touched;
-      ++n;
-      if (node.actor == terminal_actor) {
-        *own += node.weight * reach;
-        continue;
-      }
-      Frame& frame = frames[node.depth + 1];
-      frame = {reach, own, nullptr, nullptr, nullptr};
-      if (node.infoset < 0) continue;
-      const RegretRow row = regrets(node.infoset);
-      if (node.actor != player) {
-        frame.strategy = row.strategy();
-        continue;
-      }
-      frame.value = row.value();
-      frame.gate = row.gate();
-      if (row[RegretRow::visit] != pass) {
-        row[RegretRow::visit] = pass;
-        row[RegretRow::reach] = 0.0;
-        visited.push_back(node.infoset);
-      }
-      row[RegretRow::reach] += node.weight * reach;
+    };
+    if (node->link < 0) {
+      for (int a = 0; a < num_children; ++a) descend(children[a], reach, own);
+      return;
     }
-    return num_touched;
+    const RegretRow row{nullptr, walked_[node->actor].row(node->link), num_children};
+    const double* strategy = row.strategy();
+    if (node->actor != player) {
+      for (int a = 0; a < num_children; ++a) {
+        const double child_reach = reach * strategy[a];
+        if (is_pruning && child_reach == 0.0) {
+          --num_touched_;
+        } else {
+          descend(children[a], child_reach, own);
+        }
+      }
+      return;
+    }
+    visited_[player].insert(node->link);
+    row.reach() += node->weight * reach;
+    double* value = row.value();
+    for (int a = 0; a < num_children; ++a) {
+      if (is_pruning && std::signbit(strategy[a])) {
+        --num_touched_;
+      } else {
+        descend(children[a], reach, value + a);
+      }
+    }
   }
 
   double average_above(std::int32_t infoset) {
-    const std::int32_t up = form_.above(infoset);
-    return up < 0 ? average_[form_.owner(infoset)].sum : averages(up).average()[form_.action(form_.parent_sequence[infoset])];
+    const PruningInfoset& place = form_.infosets[infoset];
+    return place.above < 0 ? average_[form_.owner(infoset)].sum : averages(place.above).average()[place.above_action];
   }
   double faced_above(std::int32_t infoset) {
-    const std::int32_t up = form_.above(infoset);
-    return up < 0 ? faced_[form_.owner(infoset)].sum : averages(up).faced()[form_.action(form_.parent_sequence[infoset])];
+    const PruningInfoset& place = form_.infosets[infoset];
+    return place.above < 0 ? faced_[form_.owner(infoset)].sum : averages(place.above).faced()[place.above_action];
   }
 
   // Hands down what has come in above since the last time: the strategy has been the same all along. The rows above
@@ -473,7 +464,7 @@ class PrunedRun {
     const AverageRow row = averages(infoset);
     const auto traversal = static_cast<double>(traversal_);
     if (row[AverageRow::settled] == traversal) return;
-    const std::int32_t up = form_.above(infoset);
+    const std::int32_t up = form_.infosets[infoset].above;
     if (up >= 0) settle_path(up);
     settle(infoset);
     row[AverageRow::settled] = traversal;
@@ -488,7 +479,8 @@ class PrunedRun {
     const double missed = static_cast<double>(t_) - row[RegretRow::stamp];
     if (missed == 1.0) return {discount_.positive, discount_.negative};
     if (missed == 0.0) return {1.0, 1.0};
-    return {std::exp(positive_log_ - row[RegretRow::positive_log]), std::exp(negative_log_ - row[RegretRow::negative_log])};
+    const auto product = [](double now, double before) { return now == before ? 1.0 : std::exp(now - before); };
+    return {product(positive_log_, row[RegretRow::positive_log]), product(negative_log_, row[RegretRow::negative_log])};
   }
 
   // Discounts everything at an information set up to this iteration.
@@ -513,15 +505,17 @@ class PrunedRun {
   }
 
   void update(int player) {
-    if (t_ == 1) visit_all(player);
-    const std::vector<std::int32_t>& visited = visited_[player];
-    for (const std::int32_t infoset : visited) {
+    // in the first iteration an information set that nobody reaches leaves its initial strategy for the fallback
+    if (t_ == 1) {
+      for (std::int32_t k = form_.infoset_start[player]; k < form_.infoset_start[player + 1]; ++k) visited_[player].insert(k);
+    }
+    visited_[player].for_each([&](std::int32_t infoset) {
       settle(infoset);
       decide_response(infoset);
-    }
+    });
     closing_.clear();
     opening_.clear();
-    for (std::size_t k = visited.size(); k-- > 0;) update_infoset(player, visited[k]);
+    visited_[player].drain_backwards([&](std::int32_t infoset) { update_infoset(player, infoset); });
     if (!settings_.has_windows()) return;
     for (const Ending& ending : closing_) close(player, ending);
     // parents first: below what is pruned now nothing else needs to be
@@ -530,24 +524,14 @@ class PrunedRun {
     }
   }
 
-  // In the first iteration an information set that nobody reaches leaves its initial strategy for the fallback.
-  void visit_all(int player) {
-    visited_[player].clear();
-    for (std::int32_t infoset = form_.infoset_start[player]; infoset < form_.infoset_start[player + 1]; ++infoset) {
-      visited_[player].push_back(infoset);
-      const RegretRow row = regrets(infoset);
-      if (row[RegretRow::visit] != static_cast<double>(pass_)) row[RegretRow::reach] = 0.0;
-    }
-  }
-
   // [B20] 3.3.1: whether the player is at this information set with probability 0 and may as well respond best.
   void decide_response(std::int32_t infoset) {
     if (settings_.zero_reach == ZeroReach::off) return;
     double responds = 0.0;
-    const std::int32_t up = form_.above(infoset);
+    const std::int32_t up = form_.infosets[infoset].above;
     if (up >= 0) {
       const RegretRow above = regrets(up);
-      const int a = form_.action(form_.parent_sequence[infoset]);
+      const int a = form_.infosets[infoset].above_action;
       const bool is_far = settings_.zero_reach == ZeroReach::all ||
                           above.regret()[a] * decay_since(above).negative <= -form_.range[up];
       if (above[RegretRow::responds] != 0.0 || (above.strategy()[a] == 0.0 && is_far)) responds = 1.0;
@@ -572,10 +556,10 @@ class PrunedRun {
   void update_infoset(int player, std::int32_t infoset) {
     const RegretRow row = regrets(infoset);
     const double expected = expected_value(player, row);
-    const std::int32_t up = form_.above(infoset);
-    if (up >= 0) regrets(up).value()[form_.action(form_.parent_sequence[infoset])] += sign(player) * expected;
+    const PruningInfoset& place = form_.infosets[infoset];
+    if (place.above >= 0) regrets(place.above).value()[place.above_action] += sign(player) * expected;
     const Decay decay = decay_since(row);
-    const double* largest = form_.largest.data() + form_.first_sequence[infoset];
+    const double* largest = form_.largest.data() + form_.infosets[infoset].first_sequence;
     double* regret = row.regret();
     double* gate = row.gate();
     for (int a = 0; a < row.num_actions; ++a) {
@@ -585,9 +569,9 @@ class PrunedRun {
         // [B20] Eq. (3.19): what is not walked is worth nothing in the regret until it is caught up with, and the most
         // that it could be worth in the bound
         regret[a] = regret[a] * decay.negative - expected;
-        gate[a] = gate[a] * decay.negative + row[RegretRow::reach] * largest[a] - expected;
+        gate[a] = gate[a] * decay.negative + row.reach() * largest[a] - expected;
         if (gate[a] > 0.0) {
-          closing_.push_back({form_.first_sequence[infoset] + a, gate[a]});
+          closing_.push_back({form_.infosets[infoset].first_sequence + a, gate[a]});
           gate[a] = 0.0;  // stays pruned until it has been caught up with
         }
       } else {
@@ -595,7 +579,8 @@ class PrunedRun {
       }
     }
     row[RegretRow::cumulative_value] = row[RegretRow::cumulative_value] * decay.negative + expected;
-    row[RegretRow::cumulative_reach] = row[RegretRow::cumulative_reach] * decay.negative + row[RegretRow::reach];
+    row[RegretRow::cumulative_reach] = row[RegretRow::cumulative_reach] * decay.negative + row.reach();
+    row.reach() = 0.0;
     stamp(row);
     observe(infoset, 0.0, t_ - 1);
     observe(infoset, expected, t_);
@@ -615,7 +600,7 @@ class PrunedRun {
   }
 
   double threshold(std::int32_t infoset) const {
-    const int num_actions = form_.num_actions[infoset];
+    const int num_actions = form_.infosets[infoset].num_actions;
     return settings_.policy_map == PolicyMap::hedge
                ? play_threshold<PolicyMap::hedge>(discount_, num_actions)
                : play_threshold<PolicyMap::regret_matching>(discount_, num_actions);
@@ -649,7 +634,7 @@ class PrunedRun {
       const double deviation = std::sqrt(moments_[infoset].squares / static_cast<double>(t_));
       scale = std::max(3.0 * deviation, scale * settings_.scale_share);
     }
-    return unit_step(discount_, form_.num_actions[infoset]) / std::max(scale, 1e-150);
+    return unit_step(discount_, form_.infosets[infoset].num_actions) / std::max(scale, 1e-150);
   }
 
   // Up to which regret an action is sure not to be played, at most 0. For Hedge [B20] Eq. (3.21), solved for the regret of
@@ -664,7 +649,7 @@ class PrunedRun {
   // Ends windows whose bound does not keep Hedge below its threshold any more: steps and thresholds fall.
   void end_by_threshold(std::int32_t infoset, const RegretRow& row) {
     for (int a = 0; a < row.num_actions; ++a) {
-      const std::int32_t sequence = form_.first_sequence[infoset] + a;
+      const std::int32_t sequence = form_.infosets[infoset].first_sequence + a;
       if (!row.is_pruned(a) || row.gate()[a] == 0.0) continue;  // 0: ends already
       if (row.gate()[a] > ceiling(infoset, row, a)) closing_.push_back({sequence, row.gate()[a]});
     }
@@ -681,8 +666,8 @@ class PrunedRun {
 
   // [B20] Eq. (3.20): whether enough iterations are likely to pass before a regret can be positive again.
   bool is_worth_pruning(const RegretRow& row, double regret, double largest) const {
-    const double mean = (row[RegretRow::cumulative_value] - row[RegretRow::cumulative_reach] * largest) / total_;
-    return mean >= 0.0 || regret < settings_.threshold * mean;
+    const double sum = row[RegretRow::cumulative_value] - row[RegretRow::cumulative_reach] * largest;
+    return sum >= 0.0 || regret * total_ < settings_.threshold * sum;
   }
 
   // Whether an action that is not pruned, other than the excepted one, is sure to be played.
@@ -700,8 +685,9 @@ class PrunedRun {
 
   void propose(std::int32_t infoset, const RegretRow& row) {
     for (int a = 0; a < row.num_actions; ++a) {
-      const std::int32_t sequence = form_.first_sequence[infoset] + a;
-      if (row.is_pruned(a) || row.gate()[a] > static_cast<double>(t_) || !has_alternative(row, a)) continue;
+      const std::int32_t sequence = form_.infosets[infoset].first_sequence + a;
+      if (row.is_pruned(a) || row.gate()[a] > static_cast<double>(t_) || !(row.regret()[a] < 0.0)) continue;
+      if (!has_alternative(row, a)) continue;
       if (!settings_.prunes_leaves && form_.below[sequence].size() == 0) continue;
       const double missing = row.regret()[a] - ceiling(infoset, row, a);
       if (missing < 0.0 && is_worth_pruning(row, missing, form_.largest[sequence])) opening_.push_back(sequence);
@@ -709,10 +695,9 @@ class PrunedRun {
   }
 
   bool is_below_pruned(std::int32_t sequence) {
-    for (std::int32_t up = form_.sequence_infoset[sequence]; up >= 0;) {
-      const std::int32_t parent = form_.parent_sequence[up];
-      up = form_.sequence_infoset[parent];
-      if (up >= 0 && (!has_regrets(up) || regrets(up).is_pruned(form_.action(parent)))) return true;
+    const PruningInfoset* place = &form_.infosets[form_.sequence_infoset[sequence]];
+    for (; place->above >= 0; place = &form_.infosets[place->above]) {
+      if (!has_regrets(place->above) || regrets(place->above).is_pruned(place->above_action)) return true;
     }
     return false;
   }
@@ -723,6 +708,7 @@ class PrunedRun {
     close_windows_below(gains);
     const RegretRow row = regrets(form_.sequence_infoset[sequence]);
     row.gate()[form_.action(sequence)] = row.regret()[form_.action(sequence)];
+    row.strategy()[form_.action(sequence)] = -0.0;
     ++counters_.num_opened;
   }
 
@@ -749,7 +735,7 @@ class PrunedRun {
     Gains gains{form_.below[sequence], sequence, form_.first_below(form_.below[sequence]), {}, {}};
     gains.value.assign(1 + static_cast<std::size_t>(form_.num_below(gains.slice)), 0.0);
     gains.reach.assign(static_cast<std::size_t>(gains.slice.size()), 0.0);
-    std::int64_t num_touched = 0;
+    num_touched_ = 0;
     for (std::int32_t k = form_.entry_start[sequence]; k < form_.entry_start[sequence + 1]; ++k) {
       const std::int32_t other = form_.entry_other[k];
       const std::int32_t infoset = form_.sequence_infoset[other];
@@ -758,54 +744,37 @@ class PrunedRun {
         settle_path(infoset);
         reach = has_average(infoset) ? averages(infoset).faced()[form_.action(other)] : 0.0;
       }
-      if (reach != 0.0) num_touched += traverse_below(player, form_.entry_node[k], reach, gains);
+      if (reach != 0.0) gather(player, form_.cells[form_.entry_child[k]], reach, gains.value.data(), gains);
     }
-    counters_.nodes_last_iteration += num_touched;
-    counters_.overhead_nodes += num_touched;
+    counters_.nodes_last_iteration += num_touched_;
+    counters_.overhead_nodes += num_touched_;
     return gains;
   }
 
-  std::int64_t traverse_below(int player, std::int32_t entry, double entry_reach, Gains& gains) {
-    const PruningNode* nodes = form_.nodes.data();
-    Frame* frames = frames_.data();
-    frames[nodes[entry].depth] = {entry_reach, gains.value.data(), nullptr, nullptr, nullptr};
-    std::int64_t num_touched = 0;
-    for (std::int32_t n = entry; n < nodes[entry].end;) {
-      const PruningNode& node = nodes[n];
-      const Frame& above = frames[node.depth];
-      double reach = above.reach;
-      double* own = above.own;
-      if (above.strategy != nullptr) {
-        reach = above.strategy[node.action];  // sums of realisation weights, not probabilities
-        if (reach == 0.0) {
-          n = node.end;
-          continue;
-        }
-      } else if (above.value != nullptr) {
-        own = above.value + node.action;
-      }
-      ++num_touched;
-      ++n;
-      if (node.actor == terminal_actor) {
-        *own += node.weight * reach;
-        continue;
-      }
-      Frame& frame = frames[node.depth + 1];
-      frame = {reach, own, nullptr, nullptr, nullptr};
-      if (node.infoset < 0) continue;
-      if (node.actor == player) {
-        frame.value = gains.value.data() + gains.place(form_.first_sequence[node.infoset]);
-        gains.reach[node.infoset - gains.slice.begin] += node.weight * reach;
-      } else {
-        settle_path(node.infoset);
-        if (has_average(node.infoset)) {
-          frame.strategy = averages(node.infoset).faced();
-        } else {
-          n = node.end;
-        }
+  // `reach` is the sum of the opponent's realisation weights.
+  void gather(int player, const PruningCell& step, double reach, double* own, Gains& gains) {
+    ++num_touched_;
+    if (step.link < 0) {
+      *own += step.weight * reach;
+      return;
+    }
+    const PruningCell* node = form_.cells.data() + step.link;
+    const PruningCell* children = node + 1;
+    const int num_children = node->num_children;
+    if (node->link < 0) {
+      for (int a = 0; a < num_children; ++a) gather(player, children[a], reach, own, gains);
+    } else if (node->actor == player) {
+      double* value = gains.value.data() + gains.place(form_.infosets[node->link].first_sequence);
+      gains.reach[node->link - gains.slice.begin] += node->weight * reach;
+      for (int a = 0; a < num_children; ++a) gather(player, children[a], reach, value + a, gains);
+    } else {
+      settle_path(node->link);
+      if (!has_average(node->link)) return;
+      const double* faced = averages(node->link).faced();
+      for (int a = 0; a < num_children; ++a) {
+        if (faced[a] != 0.0) gather(player, children[a], faced[a], own, gains);
       }
     }
-    return num_touched;
   }
 
   // Takes snapshots at a sequence and everything below, from which windows can begin, and returns what the player's
@@ -833,7 +802,7 @@ class PrunedRun {
       refresh(row);
       for (int a = 0; a < row.num_actions; ++a) {
         if (!row.is_pruned(a)) continue;
-        close_window({form_.first_sequence[below] + a, row.gate()[a]}, gains);
+        close_window({form_.infosets[below].first_sequence + a, row.gate()[a]}, gains);
         ++counters_.num_closed;
       }
       form_strategy(below, row);
@@ -847,8 +816,8 @@ class PrunedRun {
     }
   }
   double best_value(std::int32_t infoset, const Gains& gains) const {
-    const double* value = gains.value.data() + gains.place(form_.first_sequence[infoset]);
-    return *std::max_element(value, value + form_.num_actions[infoset]);
+    const double* value = gains.value.data() + gains.place(form_.infosets[infoset].first_sequence);
+    return *std::max_element(value, value + form_.infosets[infoset].num_actions);
   }
 
   // Deals with the iterations in which a sequence was pruned as if one best response to the opponent's average over them
@@ -859,7 +828,7 @@ class PrunedRun {
     for (std::int32_t below = slice.begin; below < slice.end; ++below) {
       settle_path(below);
       const RegretRow row = regrets(below);
-      const double* value = gains.value.data() + gains.place(form_.first_sequence[below]);
+      const double* value = gains.value.data() + gains.place(form_.infosets[below].first_sequence);
       const double best = best_value(below, gains);
       refresh(row);
       for (int a = 0; a < row.num_actions; ++a) row.regret()[a] += value[a] - best;
@@ -898,11 +867,14 @@ class PrunedRun {
       return;
     }
     row.gate()[a] = regret;
+    row.strategy()[a] = -0.0;
     for (std::int32_t below = gains.slice.begin; below < gains.slice.end; ++below) {
       if (has_regrets(below)) settle_path(below);
     }
     for (std::int32_t below = gains.slice.begin; below < gains.slice.end; ++below) {
-      if (has_regrets(below)) regrets_[player].release(below);
+      if (!has_regrets(below)) continue;
+      regrets_[player].release(below);
+      walked_[player].release(below);
     }
     ++counters_.num_opened;
   }
@@ -930,8 +902,9 @@ class PrunedRun {
   // [B20] Eq. (3.30)
   void create(int player, std::int32_t infoset, const Gains& gains) {
     regrets_[player].allocate(infoset);
+    walked_[player].allocate(infoset);
     const RegretRow row = regrets(infoset);
-    const double* value = gains.value.data() + gains.place(form_.first_sequence[infoset]);
+    const double* value = gains.value.data() + gains.place(form_.infosets[infoset].first_sequence);
     const double best = best_value(infoset, gains);
     for (int a = 0; a < row.num_actions; ++a) row.regret()[a] = value[a] - best;
     std::fill_n(row.gate(), row.num_actions, 1.0);
@@ -957,7 +930,7 @@ class PrunedRun {
   }
 
   bool is_discardable(std::int32_t infoset, int a, double share) {
-    const InfosetSlice slice = form_.below[form_.first_sequence[infoset] + a];
+    const InfosetSlice slice = form_.below[form_.infosets[infoset].first_sequence + a];
     if (slice.size() == 0 || !has_average(slice.begin)) return false;
     if (has_regrets(infoset) && !regrets(infoset).is_pruned(a)) return false;
     const AverageRow row = averages(infoset);
@@ -982,7 +955,7 @@ class PrunedRun {
     if ((lost_average > 0.0 && !(kept_average > 0.0)) || (lost_faced > 0.0 && !(kept_faced > 0.0))) return;
     for (const int a : discarded_) {
       row.average()[a] = row.faced()[a] = 0.0;
-      const InfosetSlice slice = form_.below[form_.first_sequence[infoset] + a];
+      const InfosetSlice slice = form_.below[form_.infosets[infoset].first_sequence + a];
       for (std::int32_t below = slice.begin; below < slice.end; ++below) {
         if (has_average(below)) averages_[player].release(below);
       }
@@ -993,7 +966,7 @@ class PrunedRun {
     for (int a = 0; a < row.num_actions; ++a) {
       row.average()[a] *= average_factor;
       if (row.has_faced) row.faced()[a] *= faced_factor;
-      const InfosetSlice slice = form_.below[form_.first_sequence[infoset] + a];
+      const InfosetSlice slice = form_.below[form_.infosets[infoset].first_sequence + a];
       for (std::int32_t below = slice.begin; below < slice.end; ++below) {
         if (has_average(below)) scale_sums(averages(below), average_factor, faced_factor);
       }
@@ -1011,6 +984,7 @@ class PrunedRun {
   PruningForm form_;
   PruningSettings settings_;
   std::vector<RowStore> regrets_;   // of both players
+  std::vector<RowStore> walked_;    // likewise, with rows for the same information sets
   std::vector<RowStore> averages_;  // of both players
   bool has_faced_[2] = {};
   WeightSum average_[2];
@@ -1018,7 +992,6 @@ class PrunedRun {
   std::vector<Moments> moments_;  // [I] only for Hedge with a running variance
   std::vector<double> snapshot_;  // [Q] regret-based pruning: sums of values when a window began
   std::int64_t t_ = 0;
-  std::int64_t pass_ = 0;
   std::int64_t traversal_ = 0;
   Discount discount_{};
   double positive_log_ = 0.0;
@@ -1026,8 +999,8 @@ class PrunedRun {
   double total_ = 0.0;         // of weights in regrets, the present one being 1
   double next_discard_ = 1.0;  // iteration
   PruningCounters counters_;
-  std::vector<Frame> frames_;
-  std::vector<std::int32_t> visited_[2];
+  std::int64_t num_touched_ = 0;  // by the present walk
+  std::vector<VisitedSet> visited_;  // of both players
   std::vector<Ending> closing_;
   std::vector<std::int32_t> opening_;
   std::vector<int> discarded_;

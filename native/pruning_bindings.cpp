@@ -14,28 +14,18 @@ std::vector<std::remove_const_t<T>> copy(const Array<T>& array) {
   return {array.data(), array.data() + array.size()};
 }
 
-PruningForm make_form(Bytes actor, Ints parent, Ints subtree_end, Ints infoset, Doubles chance_probability,
-                      Doubles utility, Ints infoset_start, Ints sequence_start, Ints first_sequence, Ints num_actions,
+PruningForm make_form(Bytes actor, Ints parent, Ints infoset, Doubles chance_probability, Doubles utility,
+                      Ints infoset_start, Ints sequence_start, Ints first_sequence, Ints num_actions,
                       Ints parent_sequence, Doubles largest, Doubles range) {
   PruningForm form;
   std::copy_n(infoset_start.data(), 3, form.infoset_start);
   std::copy_n(sequence_start.data(), 3, form.sequence_start);
-  form.first_sequence = copy(first_sequence);
-  form.num_actions = copy(num_actions);
   form.parent_sequence = copy(parent_sequence);
   form.largest = copy(largest);
   form.range = copy(range);
-  form.index_sequences();
-  form.nodes.resize(actor.size());
-  for (std::size_t n = 0; n < form.nodes.size(); ++n) {
-    form.nodes[n] = {.end = subtree_end.data()[n],
-                     .infoset = infoset.data()[n],
-                     .weight = 1.0,
-                     .depth = 0,
-                     .action = 0,
-                     .actor = actor.data()[n]};
-  }
-  form.index_nodes(parent.data(), chance_probability.data(), utility.data());
+  form.index_infosets(first_sequence.data(), num_actions.data());
+  form.index_nodes(actor.size(), actor.data(), parent.data(), infoset.data(), chance_probability.data(),
+                   utility.data());
   return form;
 }
 
@@ -50,12 +40,12 @@ PrunedRun::State make_state(const std::vector<MutableDoubles>& arrays) {
 void bind_pruning(nb::module_& module) {
   nb::class_<PrunedRun>(module, "PrunedRun")
       .def("__init__",
-           [](PrunedRun* self, Bytes actor, Ints parent, Ints subtree_end, Ints infoset, Doubles chance_probability,
-              Doubles utility, Ints infoset_start, Ints sequence_start, Ints first_sequence, Ints num_actions,
-              Ints parent_sequence, Doubles largest, Doubles range, int kind, int zero_reach, int policy_map,
-              int fallback, bool tracks_variance, double scale_share, bool floors_regrets, bool is_alternating,
-              bool shares_weights, bool prunes_leaves, double threshold, double discard, double discard_exponent) {
-             new (self) PrunedRun(make_form(actor, parent, subtree_end, infoset, chance_probability, utility,
+           [](PrunedRun* self, Bytes actor, Ints parent, Ints infoset, Doubles chance_probability, Doubles utility,
+              Ints infoset_start, Ints sequence_start, Ints first_sequence, Ints num_actions, Ints parent_sequence,
+              Doubles largest, Doubles range, int kind, int zero_reach, int policy_map, int fallback,
+              bool tracks_variance, double scale_share, bool floors_regrets, bool is_alternating, bool shares_weights,
+              bool prunes_leaves, double threshold, double discard, double discard_exponent) {
+             new (self) PrunedRun(make_form(actor, parent, infoset, chance_probability, utility,
                                             infoset_start, sequence_start, first_sequence, num_actions,
                                             parent_sequence, largest, range),
                                   PruningSettings{.kind = static_cast<PruningKind>(kind),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -16,7 +17,7 @@ class RowStore {
       : first_(first), width_(std::move(widths)), offset_(width_.size(), -1) {
     std::int64_t total = 0;
     for (std::size_t k = 0; k < width_.size(); ++k) {
-      offset_[k] = total;
+      offset_[k] = static_cast<std::int32_t>(total);
       total += width_[k];
     }
     cells_.assign(static_cast<std::size_t>(total), 0.0);
@@ -31,7 +32,7 @@ class RowStore {
     const auto width = static_cast<std::size_t>(width_[infoset - first_]);
     const std::size_t size = cells_.size();
     if (size + width > cells_.capacity()) cells_.reserve(size + std::max(width, size / static_cast<std::size_t>(kHoleShare)));
-    offset_[infoset - first_] = static_cast<std::int64_t>(size);
+    offset_[infoset - first_] = static_cast<std::int32_t>(size);
     cells_.resize(size + width, 0.0);
   }
 
@@ -48,7 +49,7 @@ class RowStore {
     for (std::size_t k = 0; k < width_.size(); ++k) {
       if (offset_[k] < 0) continue;
       const auto begin = cells_.begin() + offset_[k];
-      offset_[k] = static_cast<std::int64_t>(kept.size());
+      offset_[k] = static_cast<std::int32_t>(kept.size());
       kept.insert(kept.end(), begin, begin + width_[k]);
     }
     cells_.swap(kept);
@@ -64,9 +65,47 @@ class RowStore {
 
   std::int32_t first_;
   std::vector<std::int32_t> width_;
-  std::vector<std::int64_t> offset_;  // -1: no row
+  std::vector<std::int32_t> offset_;  // -1: no row
   std::vector<double> cells_;
   std::int64_t num_free_ = 0;
+};
+
+// Which information sets of a player a walk has met; read in ascending order, parents first, or back.
+class VisitedSet {
+ public:
+  VisitedSet(std::int32_t first, std::int32_t size) : first_(first), words_((static_cast<std::size_t>(size) + 63) / 64) {}
+
+  void insert(std::int32_t infoset) {
+    const auto place = static_cast<std::uint32_t>(infoset - first_);
+    words_[place / 64] |= std::uint64_t{1} << (place % 64);
+  }
+
+  template <typename Use>
+  void for_each(Use&& use) const {
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1) {
+        use(first_ + static_cast<std::int32_t>(64 * w) + std::countr_zero(word));
+      }
+    }
+  }
+
+  // Takes every member out, the last first.
+  template <typename Use>
+  void drain_backwards(Use&& use) {
+    for (std::size_t w = words_.size(); w-- > 0;) {
+      for (std::uint64_t& word = words_[w]; word != 0;) {
+        const int bit = 63 - std::countl_zero(word);
+        word ^= std::uint64_t{1} << bit;
+        use(first_ + static_cast<std::int32_t>(64 * w) + bit);
+      }
+    }
+  }
+
+  std::int64_t num_bytes() const { return static_cast<std::int64_t>(words_.size() * sizeof(words_[0])); }
+
+ private:
+  std::int32_t first_;
+  std::vector<std::uint64_t> words_;
 };
 
 }  // namespace equipoise

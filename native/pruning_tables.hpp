@@ -10,11 +10,10 @@
 
 namespace equipoise {
 
-// What the walks need to form strategies and to decide on pruning. Freed below best-response pruned sequences.
+// What forms strategies and decides on pruning. Freed below best-response pruned sequences. What walks read lies apart
+// from the rest, because they come by in no order and memory is what they wait for.
 struct RegretRow {
   enum Scalar : int {
-    visit,             // pass in which a walk last came by
-    reach,             // pi_-i(I) in that pass, chance included
     responds,          // 1: a best response is played here, nobody comes by
     stamp,             // iteration up to which discounts are applied
     positive_log,      // logarithm of the product of factors on positive regrets up to there
@@ -25,14 +24,13 @@ struct RegretRow {
   };
 
   double* base;
+  double* walked;
   int num_actions;
 
   double& operator[](Scalar scalar) const { return base[scalar]; }
   double* regret() const { return base + num_scalars; }
-  double* strategy() const { return regret() + num_actions; }
-  double* value() const { return strategy() + num_actions; }  // zero between iterations
   // At most 0: pruned, and an upper bound on the regret. Above: open, and the first iteration that may ask again.
-  double* gate() const { return value() + num_actions; }
+  double* gate() const { return regret() + num_actions; }
   bool is_pruned(int a) const { return gate()[a] <= 0.0; }
   bool has_pruned() const {
     for (int a = 0; a < num_actions; ++a) {
@@ -41,7 +39,12 @@ struct RegretRow {
     return false;
   }
 
-  static std::int32_t width(int num_actions) { return num_scalars + 4 * num_actions; }
+  double& reach() const { return walked[0]; }  // pi_-i(I) of the present iteration, chance included; 0 between them
+  double* strategy() const { return walked + 1; }  // -0.0 where pruned: its owner does not go there either
+  double* value() const { return strategy() + num_actions; }  // 0 between iterations
+
+  static std::int32_t width(int num_actions) { return num_scalars + 2 * num_actions; }
+  static std::int32_t walked_width(int num_actions) { return 1 + 2 * num_actions; }
 };
 
 // Sums of strategies weighed by own reach. They are brought up to date when somebody asks: until then the difference
@@ -75,7 +78,7 @@ inline void hedge_open_actions(double eta, const RegretRow& row) {
   }
   double total = 0.0;
   for (int a = 0; a < row.num_actions; ++a) {
-    strategy[a] = row.is_pruned(a) ? 0.0 : std::exp(eta * (regret[a] - largest));
+    strategy[a] = row.is_pruned(a) ? -0.0 : std::exp(eta * (regret[a] - largest));
     total += strategy[a];
   }
   for (int a = 0; a < row.num_actions; ++a) strategy[a] /= total;
@@ -90,11 +93,11 @@ inline void match_open_actions(Fallback fallback, const RegretRow& row) {
   int num_open = 0;
   int best = -1;
   for (int a = 0; a < row.num_actions; ++a) {
-    strategy[a] = 0.0;
+    strategy[a] = -0.0;
     if (row.is_pruned(a)) continue;
     ++num_open;
     if (best < 0 || regret[a] > regret[best]) best = a;
-    if (regret[a] > 0.0) strategy[a] = regret[a];
+    strategy[a] = regret[a] > 0.0 ? regret[a] : 0.0;
     total += strategy[a];
   }
   for (int a = 0; a < row.num_actions; ++a) {

@@ -69,7 +69,6 @@ class PruningArrays:
 
     actor: npt.NDArray[np.int8]  # [N]
     parent: IntArray  # [N]
-    subtree_end: IntArray  # [N]
     infoset: IntArray  # [N]
     chance_probability: FloatArray  # [N]
     utility: FloatArray  # [Z] of player 0
@@ -88,7 +87,7 @@ class PruningArrays:
         num_nodes, num_infosets = self.actor.size, self.num_actions.size
         check_integer("number of nodes", num_nodes, 1)
         check_array("actor", self.actor, np.int8, (num_nodes,))
-        for name in ("parent", "subtree_end", "infoset"):
+        for name in ("parent", "infoset"):
             check_array(name, getattr(self, name), np.int32, (num_nodes,))
         check_array("chance_probability", self.chance_probability, np.float64, (num_nodes,))
         for name in ("infoset_start", "sequence_start"):
@@ -109,13 +108,14 @@ class PruningArrays:
     def _check_nodes(self, num_nodes: int, num_infosets: int) -> None:
         nodes = np.arange(num_nodes)
         check_range("parent", self.parent, np.where(nodes == 0, -1, 0), np.where(nodes == 0, 0, nodes))
-        check_range("subtree_end", self.subtree_end, nodes + 1, num_nodes + 1)
         check_range("actor", self.actor, TERMINAL_ACTOR, NUM_PLAYERS)
         is_decision = self.actor >= 0
         check_range("infoset", self.infoset, np.where(is_decision, 0, -1), np.where(is_decision, num_infosets, 0))
         owner = np.repeat(np.arange(NUM_PLAYERS), np.diff(self.infoset_start))
         if (owner[self.infoset[is_decision]] != self.actor[is_decision]).any():
             raise ValueError("infoset must belong to the actor of its nodes")
+        if (self.actor[self.parent[1:]] == TERMINAL_ACTOR).any():
+            raise ValueError("parent must not be a terminal node")
         children = np.bincount(self.parent[1:], minlength=num_nodes)
         if (children[is_decision] != self.num_actions[self.infoset[is_decision]]).any():
             raise ValueError("decision nodes must have one child per action of their information set")

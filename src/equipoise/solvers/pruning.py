@@ -244,7 +244,6 @@ def _pruning_arrays(tree: HistoryTree) -> PruningArrays:
     return PruningArrays(
         actor=tree.actor,
         parent=tree.parent,
-        subtree_end=tree.subtree_end,
         infoset=tree.infoset,
         chance_probability=tree.chance_probability,
         utility=np.ascontiguousarray(tree.utility[0]),
