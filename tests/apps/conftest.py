@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from equipoise.apps.cli import app
+from equipoise.games.holdem.hands import hands_of
 
 
 class Outcome:
@@ -35,3 +36,13 @@ def equipoise(monkeypatch, tmp_path):
         return outcome
 
     return invoke
+
+
+@pytest.fixture(scope="session")
+def endgames(tmp_path_factory):
+    """Returns a directory of two river endgames in which each player holds some sixty hands."""
+    directory = tmp_path_factory.mktemp("endgames")
+    reach = " ".join("0.7" if hand % 20 < 1 else "0" for hand in range(2 * hands_of().num_hands))
+    for name, board in (("subgame3", "4s8hTc9h2s"), ("subgame4", "KsQd7h7c2s")):
+        (directory / f"{name}.txt").write_text(f"-round 4\n-board {board}\n-pot 5000\n-reach {reach}\n")
+    return directory

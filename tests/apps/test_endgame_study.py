@@ -14,29 +14,17 @@ from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES, MARKS, RULES, 
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.study import Measured, Point, Size, Verdict
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.hands import hands_of
 
+SUBGAMES = ("subgame3", "subgame4")
 SAMPLED_CURVES = ("mccfr", "linear-mccfr", "initial-discount-mccfr")
-NUM_HANDS = hands_of().num_hands
-BOARDS = {"subgame3": ("4", "4s8hTc9h2s"), "subgame4": ("4", "KsQd7h7c2s")}
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """Returns a directory of two river endgames in which each player holds some sixty hands."""
-    directory = tmp_path_factory.mktemp("endgames")
-    reach = " ".join("0.7" if hand % 20 < 1 else "0" for hand in range(2 * NUM_HANDS))
-    for name, (street, board) in BOARDS.items():
-        (directory / f"{name}.txt").write_text(f"-round {street}\n-board {board}\n-pot 5000\n-reach {reach}\n")
-    return directory
-
-
-@pytest.fixture(scope="module")
-def result(data):
+def result(endgames):
     return DCFR_ENDGAMES.run(
         EndgameConfiguration(
-            data=str(data),
-            subgames=tuple(BOARDS),
+            data=str(endgames),
+            subgames=SUBGAMES,
             river_iterations=320,
             threads=1,
             sampled_runs=1,
@@ -53,8 +41,8 @@ def run_command(*arguments):
 def test_every_rule_is_measured_at_every_mark_of_every_endgame(result):
     assert not result.is_partial
     rows = {(row["subgame"], row["rule"], row["at"]): row["ours"] for row in result.conclusion.rows}
-    full = {(name, rule.name, mark) for name in BOARDS for rule in RULES for mark in (100, 316)}
-    sampled = {(f"{name}, sampled", curve, 20_000_000) for name in BOARDS for curve in SAMPLED_CURVES}
+    full = {(name, rule.name, mark) for name in SUBGAMES for rule in RULES for mark in (100, 316)}
+    sampled = {(f"{name}, sampled", curve, 20_000_000) for name in SUBGAMES for curve in SAMPLED_CURVES}
     assert rows.keys() == full | sampled
     assert all(value > 0 for value in rows.values())
 
@@ -113,7 +101,7 @@ def test_comparison_without_its_marks_is_not_measured():
     assert compare(every, "p", measured, (10,)).verdict is Verdict.CONFIRMED
 
 
-def test_command_takes_data_and_settings(data):
+def test_command_takes_data_and_settings(endgames):
     settings = (
         "-p",
         "subgames=subgame3",
@@ -124,7 +112,7 @@ def test_command_takes_data_and_settings(data):
         "-p",
         "sampled_nodes=20000000",
     )
-    result = run_command("dcfr-endgames", "--data", data, *settings, "--json", "--quiet")
+    result = run_command("dcfr-endgames", "--data", endgames, *settings, "--json", "--quiet")
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
     assert document["configuration"]["subgames"] == ["subgame3"]
@@ -152,8 +140,8 @@ def test_bad_settings_are_refused(arguments, said):
     assert said in " ".join(result.stderr.split())
 
 
-def test_missing_endgame_is_named(data):
-    result = run_command("dcfr-endgames", "--data", data)
+def test_missing_endgame_is_named(endgames):
+    result = run_command("dcfr-endgames", "--data", endgames)
     assert result.exit_code == 2
     assert "lack subgame1, subgame2" in " ".join(result.stderr.split())
 

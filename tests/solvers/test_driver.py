@@ -7,14 +7,21 @@ import pytest
 
 from equipoise.solvers import driver
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.driver import LONGEST_CALL_SECONDS, LONGEST_SILENCE_SECONDS, run
+from equipoise.solvers.driver import (
+    EARLY_ITERATIONS,
+    LONGEST_CALL_SECONDS,
+    LONGEST_SILENCE_SECONDS,
+    SOLVING_PER_EVALUATION,
+    run,
+)
 
 
 class TimedSolver:
-    """Iterations cost what `cost` says of their number; exploitability falls as 1 / t; evaluating is free."""
+    """Iterations cost what `cost` says of their number; exploitability falls as 1 / t."""
 
-    def __init__(self, cost):
+    def __init__(self, cost, evaluation_cost):
         self.cost = cost
+        self.evaluation_cost = evaluation_cost
         self.now = 500.0
         self.iteration = 0
         self.calls = []  # seconds that each call took
@@ -29,14 +36,15 @@ class TimedSolver:
         self.calls.append(self.now - began)
 
     def evaluate(self):
+        self.now += self.evaluation_cost
         gain = 1.0 / self.iteration
         return Evaluation(values=(0.0, 0.0), best_response_values=(gain, gain))
 
 
 @pytest.fixture
 def start(monkeypatch):
-    def make(cost):
-        solver = TimedSolver(cost)
+    def make(cost, evaluation_cost=0.0):
+        solver = TimedSolver(cost, evaluation_cost)
         monkeypatch.setattr(driver.time, "perf_counter", lambda: solver.now)
         return solver
 
@@ -67,6 +75,16 @@ def test_time_left_to_a_target_follows_the_slope(start):
     assert last.seconds_left is None
 
 
+def test_early_slopes_are_not_believed_where_a_typical_one_is_known(start):
+    records = list(run(start(lambda _: 0.01), target=1e-3, typical_slope=-2.0))
+    early = [record for record in records[1:] if record.iteration < EARLY_ITERATIONS]
+    # at slope -2 the number of iterations to 1 / 1000 is that of t (1000 / t)^(1/2)
+    expected = [0.01 * ((1000 * record.iteration) ** 0.5 - record.iteration) for record in early]
+    assert [record.seconds_left for record in early] == pytest.approx(expected)
+    late = [record for record in records[:-1] if record.iteration >= EARLY_ITERATIONS]
+    assert [record.seconds_left for record in late] == pytest.approx([0.01 * (1000 - r.iteration) for r in late])
+
+
 def test_the_nearest_stopping_point_is_announced(start):
     records = list(run(start(lambda _: 0.01), iterations=50, seconds=0.3, target=1e-2))
     assert [record.seconds_left for record in records] == pytest.approx(
@@ -85,6 +103,25 @@ def test_records_come_at_least_every_few_seconds(start):
     records = list(run(start(lambda _: 0.5), iterations=100))
     gaps = [after.seconds - before.seconds for before, after in itertools.pairwise(records)]
     assert max(gaps) <= LONGEST_SILENCE_SECONDS + 0.5 + 1e-9
+
+
+def test_long_evaluations_are_a_small_share_and_words_come_in_between(start):
+    said = []
+    solver = start(lambda _: 1.0, evaluation_cost=5.0)
+    records = list(run(solver, iterations=200, on_advance=said.append))
+    assert len(records) * 5.0 * SOLVING_PER_EVALUATION <= 200 + 2 * 5.0 * SOLVING_PER_EVALUATION
+    assert all(record.evaluated_at is None for record in records)
+    words = sorted([*records, *said], key=lambda record: record.seconds)
+    gaps = [after.seconds - before.seconds for before, after in itertools.pairwise(words)]
+    assert max(gaps) <= LONGEST_SILENCE_SECONDS + 1.0 + 5.0
+    assert {record.evaluated_at for record in said} <= {record.iteration for record in records}
+    by_iteration = {record.iteration: record.exploitability for record in records}
+    assert all(record.exploitability == by_iteration[record.evaluated_at] for record in said)
+
+
+def test_a_target_that_is_near_is_not_missed_by_a_long_evaluation(start):
+    *_, last = run(start(lambda _: 1.0, evaluation_cost=5.0), target=1e-2)
+    assert 100 <= last.iteration <= 106  # the slope says where; one evaluation's worth of solving at most too far
 
 
 def test_a_deadline_cuts_the_way_to_an_evaluation_short(start):

@@ -115,6 +115,7 @@ def _run_all(
                     target=stopping.target,
                     seconds=stopping.seconds,
                     is_interrupted=flag,
+                    on_advance=display.update,
                 ):
                     curves.setdefault(name, []).append(record)
                     display.update(record)

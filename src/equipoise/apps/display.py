@@ -216,8 +216,9 @@ class SolveDisplay:
 
     def update(self, record: Progress) -> None:
         """Shows a record."""
-        height = record.sampled.regret_bound if record.sampled is not None else record.exploitability
-        self.history.append(height or 0.0)
+        if record.evaluated_at is None:
+            height = record.sampled.regret_bound if record.sampled is not None else record.exploitability
+            self.history.append(height or 0.0)
         if self.live is not None:
             self.live.update(self._panel(record))
         elif time.monotonic() - self.last_line >= SECONDS_BETWEEN_LINES:
@@ -238,6 +239,8 @@ class SolveDisplay:
         else:
             quality = ("regret bound, sampled", Text(format_optional(figures.regret_bound), style="bold"))
             value = ("value against uniform, sampled", _first_estimate(figures))
+        if record.evaluated_at is not None:
+            quality = (f"{quality[0]} at {record.evaluated_at:,}", quality[1])
         grid.add_row("iteration", f"{record.iteration:,}", *quality)
         grid.add_row("rate", f"{_format_rate(record.iterations_per_second)} /s", *value)
         grid.add_row("elapsed", format_duration(record.seconds), "left", left)
@@ -248,7 +251,8 @@ class SolveDisplay:
 
 def _line(title: str, record: Progress, format_quality: Callable[[float | None], str]) -> str:
     left = "" if record.seconds_left is None else f", {format_duration(record.seconds_left)} left"
-    quality = f"exploitability {format_quality(record.exploitability)}"
+    at = "" if record.evaluated_at is None else f" at {record.evaluated_at:,}"
+    quality = f"exploitability{at} {format_quality(record.exploitability)}"
     if record.sampled is not None:
         quality = (
             f"{record.sampled.num_infostates:,} information states, "

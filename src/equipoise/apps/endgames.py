@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
 
-__all__ = ["load_endgames"]
+__all__ = ["load_endgames", "require_endgames"]
 
 ENDGAME_PATTERN: Final = "subgame*.txt"
 
@@ -30,3 +31,14 @@ def load_endgames(directory: Path | str) -> dict[str, HoldemSpot]:
         except (ParseError, UnicodeDecodeError) as error:
             raise ParseError(f"{path}: {error}") from None
     return spots
+
+
+def require_endgames(study: str, directory: str, names: Sequence[str]) -> dict[str, HoldemSpot]:
+    """Returns the endgames that a study asks for, in its order; `ConfigError` where some are missing."""
+    if not directory:
+        raise ConfigError(f"study {study} needs --data DIR, the directory of the Libratus endgames ({ENDGAME_PATTERN})")
+    spots = load_endgames(directory)
+    missing = [name for name in names if name not in spots]
+    if missing:
+        raise ConfigError(f"the endgames lack {', '.join(missing)}; {directory} has {', '.join(spots)}")
+    return {name: spots[name] for name in names}

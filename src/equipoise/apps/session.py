@@ -55,6 +55,7 @@ class Job(abc.ABC):
     """Something to solve, ready to run: what differs between games and spots."""
 
     is_exact = False  # whether one iteration is the whole of it
+    typical_slope = 0.0  # of log-log curves, where experience says more than the first iterations
 
     def __init__(
         self,
@@ -201,6 +202,8 @@ class _Session:
                 seconds=stopping.seconds,
                 seconds_before=before,
                 is_interrupted=flag,
+                on_advance=display.update,
+                typical_slope=job.typical_slope,
             ):
                 records.append(record)
                 self.say_estimate(record)

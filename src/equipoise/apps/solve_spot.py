@@ -34,6 +34,7 @@ from equipoise.kernels.holdem import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.holdem_file import SavedSpot, encode_layout, make_locks
+from equipoise.solvers.rules import Rule
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
 from equipoise.trees.holdem import HoldemPlan, HoldemTree, plan_holdem_tree
@@ -102,6 +103,13 @@ def prepare_spot(file: SpotFile, options: SolveOptions, saved: SavedSpot | None,
     return _SpotJob(file, solver, config, stopping, sizes, saved, is_target_asked_for=target is not None)
 
 
+def _typical_slope(rule: Rule) -> float:
+    """Returns the slope that log-log curves of spots come to: measured on the Libratus endgames and on flops."""
+    later = rule.discounts(10)
+    favours_later_iterations = later.average_decay < 1.0 or later.average_weight > 1.0
+    return -1.5 if favours_later_iterations else -1.0
+
+
 class _SpotJob(Job):
     """A run on a spot."""
 
@@ -117,6 +125,7 @@ class _SpotJob(Job):
         is_target_asked_for: bool,
     ) -> None:
         self.file, self.tree, self._sizes = file, solver.tree, sizes
+        self.typical_slope = _typical_slope(solver.rule)
         super().__init__(
             name=file.spot.name,
             config=config,

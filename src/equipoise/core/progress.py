@@ -35,6 +35,7 @@ class Progress:
     seconds_left: float | None  # to the nearest stopping point that can be foreseen, None if there is none
     nodes_touched: int  # histories visited so far, terminals included
     sampled: SampledFigures | None = None  # stands in where nothing exact can be said
+    evaluated_at: int | None = None  # an earlier iteration, if what is said of the strategy is from there
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Progress:

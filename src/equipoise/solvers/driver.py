@@ -2,11 +2,12 @@
 """Drives a solver to a stopping point and yields progress records; it neither prints nor saves.
 
 Evaluation points are spaced by a constant factor in iterations, so that log-log curves have evenly spread points and
-exact evaluation stays a small share of the run.
+exact evaluation stays a small share of the run; where one takes long, points of the grid are left out until it does.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +25,10 @@ __all__ = ["Solver", "check_stopping", "is_at_most", "run"]
 
 LONGEST_CALL_SECONDS = 0.2  # native calls hold off Ctrl-C for at most about this long
 SPACING = 1.25  # ratio of consecutive evaluation points
-LONGEST_SILENCE_SECONDS = 2.0  # a record is yielded at least this often
+LONGEST_SILENCE_SECONDS = 2.0  # a record is yielded, or `on_advance` called, at least this often
+LONG_EVALUATION_SECONDS = 0.5  # evaluations that take longer are rationed
+SOLVING_PER_EVALUATION = 4.0  # seconds of solving before each second of these
+EARLY_ITERATIONS = 100  # in which curves are flatter than later on
 MOST_ITERATIONS_PER_CALL = 4096
 MOST_ITERATIONS = 10**15  # in all; no run gets there, and times left stay numbers
 
@@ -102,6 +106,8 @@ def run(
     seconds: float | None = None,
     seconds_before: float = 0.0,
     is_interrupted: Callable[[], bool] = lambda: False,
+    on_advance: Callable[[Progress], None] = lambda _: None,
+    typical_slope: float = 0.0,
 ) -> Iterator[Progress]:
     """Advances a solver to the first stopping point that is met and yields a record at each evaluation.
 
@@ -114,25 +120,30 @@ def run(
         seconds: time to spend, `seconds_before` included.
         seconds_before: time that a resumed run had already spent.
         is_interrupted: asked between native calls; once true, a last record is yielded and the run ends.
+        on_advance: called every few seconds between two evaluations that lie far apart, with the figures of the last.
+        typical_slope: of such runs' log-log curves, at most 0; early ones are flatter, and not trusted before it.
     """
     check_stopping(iterations=iterations, target=target, seconds=seconds)
-    clock = _Clock(seconds_before)
+    clock = _Clock(seconds_before, typical_slope)
     last: Progress | None = None
+
+    def say() -> None:
+        if last is not None:
+            on_advance(clock.extend(last, solver))
+
     while iterations is None or solver.iteration < iterations:
         began = solver.iteration
-        goal = next_evaluation(began)
-        if iterations is not None:
-            goal = min(goal, iterations)
-        clock.advance(solver, goal, deadline=seconds, is_interrupted=is_interrupted)
+        clock.advance(solver, iterations, deadline=seconds, is_interrupted=is_interrupted, on_silence=say)
         if solver.iteration == began and last is not None:
             return
-        evaluation = solver.evaluate()
+        evaluation = clock.evaluate(solver)
         if target is not None and isinstance(evaluation, SampledFigures):
             raise ConfigError(
                 f"a target of {target:g} needs an exploitability, and the game is too large for an exact one; stop by "
                 "iterations or seconds"
             )
         last = clock.record(solver, evaluation, last, iterations=iterations, target=target, seconds=seconds)
+        clock.plan(last.seconds_left)
         yield last
         if is_interrupted():
             return
@@ -145,34 +156,88 @@ def run(
 class _Clock:
     """Advances a solver in calls of bounded length and keeps its time."""
 
-    def __init__(self, seconds_before: float) -> None:
+    def __init__(self, seconds_before: float, typical_slope: float) -> None:
         self.start = time.perf_counter() - seconds_before
+        self.typical_slope = typical_slope
         self.per_iteration = 1e-3  # guess; measured from the first call on
         self.solved_iterations = 0
         self.solved_seconds = 0.0
+        self.evaluation_seconds = 0.0  # of the last evaluation, if that was long
+        self.patience = 0.0  # seconds to solve before the next
 
     def elapsed(self) -> float:
         return time.perf_counter() - self.start
 
-    def advance(self, solver: Solver, goal: int, *, deadline: float | None, is_interrupted: Callable[[], bool]) -> None:
-        """Runs iterations up to `goal`, or until the deadline, an interruption or a long silence cuts it short."""
-        self.solved_iterations, self.solved_seconds = 0, 0.0
-        while solver.iteration < goal and not is_interrupted():
-            longest = max(1, min(MOST_ITERATIONS_PER_CALL, int(LONGEST_CALL_SECONDS / self.per_iteration)))
-            num_iterations = min(goal - solver.iteration, longest)
-            before, began = solver.iteration, time.perf_counter()
-            solver.iterate(num_iterations)
-            spent = max(time.perf_counter() - began, 1e-9)
-            done = solver.iteration - before
-            self.per_iteration = spent / max(done, 1)
-            self.solved_iterations += done
-            self.solved_seconds += spent
-            if done < num_iterations:
+    def evaluate(self, solver: Solver) -> Evaluation | SampledFigures:
+        """Returns an evaluation; the longer it takes, the longer until the next."""
+        began = time.perf_counter()
+        evaluation = solver.evaluate()
+        spent = time.perf_counter() - began
+        self.evaluation_seconds = spent if spent > LONG_EVALUATION_SECONDS else 0.0
+        return evaluation
+
+    def plan(self, seconds_left: float | None) -> None:
+        """Sets how long to solve before the next evaluation, which should not miss the end that is foreseen."""
+        self.patience = SOLVING_PER_EVALUATION * self.evaluation_seconds
+        if seconds_left is not None:
+            self.patience = min(self.patience, max(seconds_left, self.evaluation_seconds))
+
+    def advance(
+        self,
+        solver: Solver,
+        last_iteration: int | None,
+        *,
+        deadline: float | None,
+        is_interrupted: Callable[[], bool],
+        on_silence: Callable[[], None],
+    ) -> None:
+        """Runs iterations until an evaluation is due, or until the deadline or an interruption cuts it short."""
+        self.solved_iterations, self.solved_seconds, spoken = 0, 0.0, 0.0
+        goal = next_evaluation(solver.iteration)
+        while not is_interrupted():
+            if last_iteration is not None and solver.iteration >= last_iteration:
+                return
+            if solver.iteration >= goal:
+                if self.solved_seconds >= self.patience:
+                    return
+                goal = next_evaluation(solver.iteration)
+            stop = goal if last_iteration is None else min(goal, last_iteration)
+            if not self._call(solver, stop - solver.iteration):
                 return
             if deadline is not None and self.elapsed() >= deadline:
                 return
-            if self.solved_seconds > LONGEST_SILENCE_SECONDS:
+            if self.solved_seconds > max(LONGEST_SILENCE_SECONDS, self.patience):
                 return
+            if self.solved_seconds - spoken > LONGEST_SILENCE_SECONDS:
+                spoken = self.solved_seconds
+                on_silence()
+
+    def _call(self, solver: Solver, most: int) -> bool:
+        """Runs as many iterations as one call should; returns whether the solver did them all."""
+        longest = max(1, min(MOST_ITERATIONS_PER_CALL, int(LONGEST_CALL_SECONDS / self.per_iteration)))
+        num_iterations = min(most, longest)
+        before, began = solver.iteration, time.perf_counter()
+        solver.iterate(num_iterations)
+        spent = max(time.perf_counter() - began, 1e-9)
+        done = solver.iteration - before
+        self.per_iteration = spent / max(done, 1)
+        self.solved_iterations += done
+        self.solved_seconds += spent
+        return done == num_iterations
+
+    def extend(self, last: Progress, solver: Solver) -> Progress:
+        """Returns the record of the present iteration with the figures of the last evaluation."""
+        elapsed = self.elapsed()
+        left = last.seconds_left
+        return dataclasses.replace(
+            last,
+            iteration=solver.iteration,
+            seconds=elapsed,
+            iterations_per_second=self.solved_iterations / self.solved_seconds,
+            seconds_left=None if left is None else max(0.0, left - (elapsed - last.seconds)),
+            nodes_touched=solver.nodes_touched,
+            evaluated_at=last.iteration,
+        )
 
     def record(
         self,
@@ -194,7 +259,8 @@ class _Clock:
             left.append(max(0.0, seconds - elapsed))
         exact = None if isinstance(evaluation, SampledFigures) else evaluation
         if target is not None and exact is not None:
-            left.extend(_seconds_to_target(last, solver.iteration, exact.exploitability, target, rate))
+            flattest = self.typical_slope if solver.iteration < EARLY_ITERATIONS else 0.0
+            left.extend(_seconds_to_target(last, solver.iteration, exact.exploitability, target, rate, flattest))
         return Progress(
             iteration=solver.iteration,
             seconds=elapsed,
@@ -209,14 +275,17 @@ class _Clock:
 
 
 def _seconds_to_target(
-    last: Progress | None, iteration: int, exploitability: float, target: float, rate: float
+    last: Progress | None, iteration: int, exploitability: float, target: float, rate: float, flattest: float
 ) -> list[float]:
-    """Returns the time to a target by extending the log-log slope of the last two records, or nothing."""
+    """Returns the time to a target by extending the log-log slope of the last two records, or nothing.
+
+    A slope that is flatter than `flattest` is taken for that one.
+    """
     if last is None or last.exploitability is None or not rate or target <= 0 or exploitability <= target:
         return []
     if not 0 < exploitability < last.exploitability or iteration <= last.iteration:
         return []
-    slope = math.log(exploitability / last.exploitability) / math.log(iteration / last.iteration)
+    slope = min(math.log(exploitability / last.exploitability) / math.log(iteration / last.iteration), flattest)
     growth = math.log(target / exploitability) / slope
     if growth > 50.0:
         return []

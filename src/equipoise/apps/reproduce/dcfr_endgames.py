@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from equipoise.apps.endgames import load_endgames
+from equipoise.apps.endgames import require_endgames
 from equipoise.apps.machine import num_usable_cores
 from equipoise.apps.reproduce.comparisons import Comparison, Marks, compare
 from equipoise.apps.reproduce.curves import EvaluatedSolver, Panel, measure_curves
@@ -87,36 +87,33 @@ LINEAR_IS_BETTER: Final = Comparison(
 )
 
 
-def _statements(subgame: str) -> Iterator[Comparison]:
-    """Yields what the text says of one endgame; those with the largest mistakes are the first and the third."""
-    has_large_mistakes = subgame in ("subgame1", "subgame3")
-    figure = f"thesis Fig. 3.{subgame[-1]}"
-    yield Comparison(
+EVERYWHERE: Final = (  # what the text says of every endgame
+    Comparison(
         statement="DCFR(3/2,0,2) matches or outperforms CFR+",
         above=DCFR().name,
         below=CFRPlus().name,
         most=1.1,
         source=EXPERIMENTS,
-    )
-    yield Comparison(
+    ),
+    Comparison(
         statement="LCFR+ is worse than CFR+",
         above=LinearCFRPlus().name,
         below=CFRPlus().name,
         least=1.0,
         source=DEFINITIONS,
-    )
-    yield Comparison(
+    ),
+    Comparison(
         statement="LCFR+ is worse than LCFR", above=LinearCFRPlus().name, below=LCFR.name, least=1.0, source=DEFINITIONS
-    )
-    yield Comparison(
+    ),
+    Comparison(
         statement="DCFR(3/2,1/2,2) is about as good as DCFR(3/2,0,2)",
         above=BETA_HALF.name,
         below=DCFR().name,
         least=1 / 1.5,
         most=1.5,
         source=EXPERIMENTS,
-    )
-    yield Comparison(
+    ),
+    Comparison(
         statement="asymptotically LCFR does worse than CFR+",
         above=LCFR.name,
         below=CFRPlus().name,
@@ -124,32 +121,40 @@ def _statements(subgame: str) -> Iterator[Comparison]:
         test=Marks.LAST,
         horizon=PUBLISHED_ITERATIONS,
         source=EXPERIMENTS,
-    )
+    ),
+)
+WHERE_MISTAKES_ARE_LARGE: Final = (
+    Comparison(
+        statement="LCFR is dramatically better than CFR+ over practical horizons",
+        above=CFRPlus().name,
+        below=LCFR.name,
+        least=1.5,
+        test=Marks.PRACTICAL,
+        source="thesis Figs. 3.1 and 3.3",
+    ),
+    Comparison(
+        statement="LCFR is ahead of DCFR(3/2,0,2) where mistakes are large",
+        above=DCFR().name,
+        below=LCFR.name,
+        least=1.0,
+        test=Marks.PRACTICAL,
+        source="thesis section 3.1.6",
+    ),
+)
+
+
+def _statements(subgame: str) -> Iterator[Comparison]:
+    """Yields what the text says of one endgame; those with the largest mistakes are the first and the third."""
+    has_large_mistakes = subgame in ("subgame1", "subgame3")
+    yield from EVERYWHERE
     if has_large_mistakes:
-        yield Comparison(
-            statement="LCFR is dramatically better than CFR+ over practical horizons",
-            above=CFRPlus().name,
-            below=LCFR.name,
-            least=1.5,
-            test=Marks.PRACTICAL,
-            source=figure,
-        )
-        yield Comparison(
-            statement="LCFR is ahead of DCFR(3/2,0,2) where mistakes are large",
-            above=DCFR().name,
-            below=LCFR.name,
-            least=1.0,
-            test=Marks.PRACTICAL,
-            source="thesis section 3.1.6",
-        )
-    for changed, base, source in (
-        (HEDGED_DCFR, DCFR(), NORMAL_HEDGE),
-        (OPTIMISTIC_LCFR, LCFR, OPTIMISTIC),
-    ):
+        yield from WHERE_MISTAKES_ARE_LARGE
+    for changed, base, source in ((HEDGED_DCFR, DCFR(), NORMAL_HEDGE), (OPTIMISTIC_LCFR, LCFR, OPTIMISTIC)):
+        above, below = (base, changed) if has_large_mistakes else (changed, base)
         yield Comparison(
             statement=f"{changed.name} is {'better' if has_large_mistakes else 'worse'} than {base.name}",
-            above=(base if has_large_mistakes else changed).name,
-            below=(changed if has_large_mistakes else base).name,
+            above=above.name,
+            below=below.name,
             least=1.0,
             test=Marks.LAST,
             source=source,
@@ -210,16 +215,10 @@ class EndgameConfiguration:
 
 def measure(configuration: EndgameConfiguration) -> Iterator[Step]:
     """Yields the curves of all rules, alternating updates, the paper's menu, in mbb/g."""
-    if not configuration.data:
-        raise ConfigError("study dcfr-endgames needs --data DIR, the directory of the Libratus endgames (subgame*.txt)")
-    spots = load_endgames(configuration.data)
-    missing = [name for name in configuration.subgames if name not in spots]
-    if missing:
-        raise ConfigError(f"the endgames lack {', '.join(missing)}; {configuration.data} has {', '.join(spots)}")
+    spots = require_endgames("dcfr-endgames", configuration.data, configuration.subgames)
     threads = configuration.threads or num_usable_cores()
     panels = []
-    for name in configuration.subgames:
-        spot = spots[name]
+    for name, spot in spots.items():
         tree = build_holdem_tree(spot)
         iterations = configuration.turn_iterations if len(spot.board) == 4 else configuration.river_iterations
         panels.append(Panel(name, tree, iterations, tree.arrays.num_cells, scale=1000 / spot.big_blind))

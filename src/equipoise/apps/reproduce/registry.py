@@ -6,18 +6,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
 from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
+from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
 from equipoise.core.errors import UnknownNameError
 
 __all__ = ["STUDIES", "find_study"]
 
 STUDIES: Mapping[str, Study[Any]] = {
-    study.name: study for study in (DCFR_ENDGAMES, DCFR_GOOFSPIEL, DCFR_TOY, DYNAMIC_THRESHOLDING, LIARS_DICE_BASELINES)
+    study.name: study
+    for study in (
+        BUCKETED_HOLDEM,
+        DCFR_ENDGAMES,
+        DCFR_GOOFSPIEL,
+        DCFR_TOY,
+        DYNAMIC_THRESHOLDING,
+        LIARS_DICE_BASELINES,
+        STORAGE_FLOOR,
+    )
 }
 
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies `bucketed-holdem` and `storage-floor` on small games, and what their numbers amount to."""
+
+import pytest
+
+from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM, ERROR, GAIN, BucketedConfiguration
+from equipoise.apps.reproduce.storage_floor import PRECISIONS, STORAGE_FLOOR, StorageConfiguration
+from equipoise.apps.reproduce.study import Measured, Point, Verdict
+
+
+def test_gains_inside_the_abstraction_of_a_small_deck_are_exact_and_fall():
+    result = BUCKETED_HOLDEM.run(BucketedConfiguration(games=("small-deck",), marks=(10, 100, 1000), buckets=50))
+    rows = result.conclusion.rows
+    assert [row["iterations"] for row in rows] == [10, 100, 1000]
+    assert [row["standard_error"] for row in rows] == [0.0] * 3
+    assert rows[0]["ours"] > rows[1]["ours"] > rows[2]["ours"] > 0
+    (claim,) = result.conclusion.claims
+    assert claim.verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [((90.0, 50.0), Verdict.CONFIRMED), ((90.0, 88.0), Verdict.DENIED), ((90.0,), Verdict.NOT_MEASURED)],
+)
+def test_a_fall_within_the_errors_is_none(gains, verdict):
+    measured = Measured()
+    configuration = BucketedConfiguration(games=("limit",), marks=(30, 100))
+    for mark, gain in zip(configuration.marks, gains, strict=False):
+        measured.add(Point(panel="limit", curve=GAIN, x=mark, y=gain))
+        measured.add(Point(panel="limit, errors", curve=ERROR, x=mark, y=1.0))
+    (claim,) = BUCKETED_HOLDEM.conclude(configuration, measured).claims
+    assert claim.verdict is verdict
+
+
+def test_every_precision_is_taken_as_far(endgames):
+    result = STORAGE_FLOOR.run(StorageConfiguration(data=str(endgames), iterations=100, threads=1))
+    values = {(row["subgame"], row["precision"]): row["ours"] for row in result.conclusion.rows}
+    assert values.keys() == {(name, precision) for name in ("subgame3", "subgame4") for precision in PRECISIONS}
+    for name in ("subgame3", "subgame4"):
+        exact = values[name, "float64"]
+        assert values[name, "float32"] == pytest.approx(exact, rel=0.01)
+        assert values[name, "int16"] == pytest.approx(exact, rel=0.5)
+        assert values[name, "int16"] != values[name, "float32"]
+    assert all("float64" in claim.ours and "int16" in claim.ours for claim in result.conclusion.claims)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("bucketed-holdem", "-p", "games=omaha"), "omaha"),
+        (("bucketed-holdem", "-p", "marks=30,10"), "marks must be iterations in ascending order, got 30, 10"),
+        (("bucketed-holdem", "-p", "buckets=2"), "buckets must be at least 10"),
+        (("storage-floor",), "study storage-floor needs --data DIR"),
+        (("storage-floor", "-p", "iterations=5"), "iterations must be at least 100, got 5"),
+        (("storage-floor", "-p", "threads=-1"), "threads must be at least 0, got -1"),
+    ],
+)
+def test_bad_settings_are_refused(equipoise, arguments, said):
+    outcome = equipoise("reproduce", *arguments)
+    assert outcome.code == 2
+    assert said in " ".join(outcome.err.split())
