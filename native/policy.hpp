@@ -110,8 +110,8 @@ inline void cut_small(double threshold, int num_actions, double* probability) {
   double kept = 0.0;
   bool has_cut = false;
   for (int a = 0; a < num_actions; ++a) {
-    if (probability[a] < least) {
-      has_cut = has_cut || probability[a] > 0.0;
+    if (probability[a] > 0.0 && probability[a] < least) {
+      has_cut = true;
       probability[a] = 0.0;
     }
     kept += probability[a];

@@ -686,7 +686,8 @@ class PrunedRun {
   void propose(std::int32_t infoset, const RegretRow& row) {
     for (int a = 0; a < row.num_actions; ++a) {
       const std::int32_t sequence = form_.infosets[infoset].first_sequence + a;
-      if (row.is_pruned(a) || row.gate()[a] > static_cast<double>(t_) || !has_alternative(row, a)) continue;
+      if (row.is_pruned(a) || row.gate()[a] > static_cast<double>(t_) || !(row.regret()[a] < 0.0)) continue;
+      if (!has_alternative(row, a)) continue;
       if (!settings_.prunes_leaves && form_.below[sequence].size() == 0) continue;
       // floored regrets do not say how bad an action is: best-response pruning finds out by its check
       const bool is_unknown = settings_.floors_regrets && settings_.kind == PruningKind::best_response;

@@ -78,7 +78,7 @@ inline void hedge_open_actions(double eta, const RegretRow& row) {
   }
   double total = 0.0;
   for (int a = 0; a < row.num_actions; ++a) {
-    strategy[a] = row.is_pruned(a) ? 0.0 : std::exp(eta * (regret[a] - largest));
+    strategy[a] = row.is_pruned(a) ? -0.0 : std::exp(eta * (regret[a] - largest));
     total += strategy[a];
   }
   for (int a = 0; a < row.num_actions; ++a) strategy[a] /= total;

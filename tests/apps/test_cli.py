@@ -256,7 +256,7 @@ def test_missed_target_has_its_own_exit_code(equipoise):
         (["solve", "kuhn", "--resume"], "--resume needs --out"),
         (["solve", "kuhn", "--resume", "--overwrite", "--out", "x"], "give one of them"),
         (["solve", "kuhn", "--method", "fp", "--rule", "cfr"], "fp takes no rule"),
-        (["solve", "kuhn", "--method", "egt", "--rule", "cfr"], "a rule for egt is thresholded(c)"),
+        (["solve", "kuhn", "--method", "egt", "--rule", "cfr"], r"a rule for egt is thresholded\(c\)"),
         (["solve", "kuhn", "--method", "egt", "--updates", "simultaneous"], "egt has no --updates"),
         (["solve", "kuhn", "--method", "lp", "--threads", "2"], "lp runs on one thread"),
         (["solve", "kuhn", "-p", "players=3", "--method", "lp"], "needs two players"),
