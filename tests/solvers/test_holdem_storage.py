@@ -7,6 +7,7 @@ import pytest
 from equipoise.games.holdem.cards import DECKS
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, PredictiveCFRPlus
+from equipoise.solvers.saved_state import name_tables
 from equipoise.trees.holdem import build_holdem_tree
 from equipoise.trees.holdem_locks import NodeLock
 from tests.reference.holdem import decode_table, used_cells
@@ -111,7 +112,7 @@ def test_views_read_16_bits():
 def test_16_bits_take_little_more_than_half_the_memory():
     tree = build_holdem_tree(spot("Ks7h2d4c", RANGES, menu="33%, 75%, 150% / 100%, a", stacks=(900, 900)))
     solver = HoldemSolver(tree, dtype=np.int16)
-    tables = sum(table.nbytes for table in solver.state().values()) - 8
+    tables = sum(table.nbytes for table in name_tables(solver.tables).values())
     plain = estimate_holdem_bytes(tree, DCFR(), dtype=np.float32)
     packed = estimate_holdem_bytes(tree, DCFR(), dtype=np.int16)
     assert plain - packed == 8 * tree.arrays.num_cells - tables
