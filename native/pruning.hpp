@@ -689,8 +689,11 @@ class PrunedRun {
       if (row.is_pruned(a) || row.gate()[a] > static_cast<double>(t_) || !(row.regret()[a] < 0.0)) continue;
       if (!has_alternative(row, a)) continue;
       if (!settings_.prunes_leaves && form_.below[sequence].size() == 0) continue;
+      // floored regrets do not say how bad an action is: best-response pruning finds out by its check
+      const bool is_unknown = settings_.floors_regrets && settings_.kind == PruningKind::best_response;
       const double missing = row.regret()[a] - ceiling(infoset, row, a);
-      if (missing < 0.0 && is_worth_pruning(row, missing, form_.largest[sequence])) opening_.push_back(sequence);
+      const bool is_worth = missing < 0.0 && is_worth_pruning(row, missing, form_.largest[sequence]);
+      if (is_unknown || is_worth) opening_.push_back(sequence);
     }
   }
 
