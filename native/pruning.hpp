@@ -692,9 +692,8 @@ class PrunedRun {
       // floored regrets do not say how bad an action is: best-response pruning finds out by its check
       const bool is_unknown = settings_.floors_regrets && settings_.kind == PruningKind::best_response;
       const double missing = row.regret()[a] - ceiling(infoset, row, a);
-      if (missing < 0.0 && (is_unknown || is_worth_pruning(row, missing, form_.largest[sequence]))) {
-        opening_.push_back(sequence);
-      }
+      const bool is_worth = missing < 0.0 && is_worth_pruning(row, missing, form_.largest[sequence]);
+      if (is_unknown || is_worth) opening_.push_back(sequence);
     }
   }
 

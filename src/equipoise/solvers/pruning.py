@@ -31,6 +31,7 @@ __all__ = [
     "ZeroReach",
     "check_pruning",
     "estimate_pruned_bytes",
+    "lay_out_for_pruning",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -183,7 +184,7 @@ class PrunedSolver:
         self.is_alternating = is_alternating
         self.iteration = 0
         self._evaluator = bind_history_kernel(tree)
-        self._kernel = PruningKernel(_pruning_arrays(tree), _kernel_pruning(rule, pruning, is_alternating))
+        self._kernel = PruningKernel(lay_out_for_pruning(tree), _kernel_pruning(rule, pruning, is_alternating))
 
     @property
     def nodes_touched(self) -> int:
@@ -241,7 +242,8 @@ class PrunedSolver:
         return PruningStatistics(**self._kernel.statistics())
 
 
-def _pruning_arrays(tree: HistoryTree) -> PruningArrays:
+def lay_out_for_pruning(tree: HistoryTree) -> PruningArrays:
+    """Returns a tree as pruned runs read it."""
     largest, payoff_range = payoff_bounds(tree)
     return PruningArrays(
         actor=tree.actor,
