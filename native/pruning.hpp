@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFR that does not go where it need not: partial, regret-based and best-response pruning on a history tree.
 //
-// A walk visits the nodes that the opponent reaches and that the player has not pruned, and looks at no others; its cost
-// is what it visits. Information sets that no walk meets keep their regrets, up to
+// A walk visits the nodes that the opponent reaches and that the player has not pruned, and looks at no others; its
+// cost is what it visits. Information sets that no walk meets keep their regrets, up to
 // discounts, and so their strategy: sums of strategies and discounts are applied when somebody asks.
 #pragma once
 
@@ -150,11 +150,11 @@ class PrunedRun {
     });
   }
 
-  // Overwrites `out` `[Q]` with the strategy of the next iteration; uniform where there is no row, 1 at empty sequences.
+  // Overwrites `out` `[Q]` with the strategy of the next iteration; uniform without a row, 1 at empty sequences.
   void write_strategy(double* out) {
     for (int player = 0; player < 2; ++player) out[form_.sequence_start[player]] = 1.0;
-    for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
-      std::fill_n(out + form_.infosets[infoset].first_sequence, form_.infosets[infoset].num_actions, 1.0 / form_.infosets[infoset].num_actions);
+    for (const PruningInfoset& place : form_.infosets) {
+      std::fill_n(out + place.first_sequence, place.num_actions, 1.0 / place.num_actions);
     }
     for_each_row([&](std::int32_t first, const RegretRow& row) {
       for (int a = 0; a < row.num_actions; ++a) out[first + a] = row.strategy()[a] + 0.0;  // no -0.0
@@ -507,7 +507,8 @@ class PrunedRun {
   void update(int player) {
     // in the first iteration an information set that nobody reaches leaves its initial strategy for the fallback
     if (t_ == 1) {
-      for (std::int32_t k = form_.infoset_start[player]; k < form_.infoset_start[player + 1]; ++k) visited_[player].insert(k);
+      const std::int32_t end = form_.infoset_start[player + 1];
+      for (std::int32_t k = form_.infoset_start[player]; k < end; ++k) visited_[player].insert(k);
     }
     visited_[player].for_each([&](std::int32_t infoset) {
       settle(infoset);
@@ -823,8 +824,8 @@ class PrunedRun {
     return *std::max_element(value, value + form_.infosets[infoset].num_actions);
   }
 
-  // Deals with the iterations in which a sequence was pruned as if one best response to the opponent's average over them
-  // had been played in each: regrets below can only fall. `gains` holds values since then, at least those below.
+  // Deals with the iterations in which a sequence was pruned as if one best response to the opponent's average over
+  // them had been played in each: regrets below can only fall. `gains` holds values since then, at least those below.
   void close_window(const Ending& ending, Gains& gains) {
     const InfosetSlice slice = form_.below[ending.sequence];
     back_up_best(slice, gains);
@@ -847,7 +848,7 @@ class PrunedRun {
     counters_.largest_excess = std::max(counters_.largest_excess, row.regret()[a] - ending.bound);
   }
 
-  // What a best response below a sequence, to all that was faced so far, would have earned in sum: T psi of [B20] 3.5.1.
+  // What a best response below a sequence, to all that was faced so far, would have earned: T psi of [B20] 3.5.1.
   Gains respond(int player, std::int32_t sequence) {
     Gains gains = traverse(player, sequence);
     const double scale = 1.0 / faced_sum(1 - player).unit;

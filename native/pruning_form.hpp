@@ -14,7 +14,7 @@ inline constexpr int terminal_actor = -2;
 // The tree is one array of cells: a chance or decision node, then one cell for each of its children. Walks wait for
 // memory more than for anything else, and so find a node and what they need of its children side by side.
 struct PruningCell {
-  std::int32_t link;          // of a node: its information set, -1 at chance; of a child: its node's cell, -1 if terminal
+  std::int32_t link;          // of a node: its information set, -1 at chance; of a child: its cell, -1 if terminal
   std::int16_t num_children;  // of a node
   std::int16_t actor;         // of a node
   double weight;              // of a node: chance's reach; of a terminal child: the same times player 0's utility
@@ -99,9 +99,10 @@ struct PruningForm {
       num_cells += 1 + num_children[h];
     }
     cells.resize(static_cast<std::size_t>(num_cells));
-    std::vector<std::int32_t> next(num_histories);                    // cell of a node's next child
-    std::vector<std::int32_t> last(2 * num_histories);                // both players' last sequences
-    std::vector<std::int32_t> step(cells.size(), -1), other(step);    // of a child: the sequence of the step, the other's
+    std::vector<std::int32_t> next(num_histories);         // cell of a node's next child
+    std::vector<std::int32_t> last(2 * num_histories);     // both players' last sequences
+    std::vector<std::int32_t> step(cells.size(), -1);      // of a child: the sequence that leads there
+    std::vector<std::int32_t> other(cells.size(), -1);     // the other player's last
     for (std::size_t h = 0; h < num_histories; ++h) {
       double chance = 1.0;
       std::copy_n(sequence_start, 2, last.begin() + 2 * h);

@@ -31,7 +31,8 @@ class RowStore {
   void allocate(std::int32_t infoset) {
     const auto width = static_cast<std::size_t>(width_[infoset - first_]);
     const std::size_t size = cells_.size();
-    if (size + width > cells_.capacity()) cells_.reserve(size + std::max(width, size / static_cast<std::size_t>(kHoleShare)));
+    const std::size_t spare = size / static_cast<std::size_t>(kHoleShare);
+    if (size + width > cells_.capacity()) cells_.reserve(size + std::max(width, spare));
     offset_[infoset - first_] = static_cast<std::int32_t>(size);
     cells_.resize(size + width, 0.0);
   }
@@ -73,7 +74,8 @@ class RowStore {
 // Which information sets of a player a walk has met; read in ascending order, parents first, or back.
 class VisitedSet {
  public:
-  VisitedSet(std::int32_t first, std::int32_t size) : first_(first), words_((static_cast<std::size_t>(size) + 63) / 64) {}
+  VisitedSet(std::int32_t first, std::int32_t size)
+      : first_(first), words_((static_cast<std::size_t>(size) + 63) / 64) {}
 
   void insert(std::int32_t infoset) {
     const auto place = static_cast<std::uint32_t>(infoset - first_);
