@@ -603,7 +603,9 @@ class PrunedRun {
       const std::int32_t sequence = form_.infosets[infoset].first_sequence + a;
       if (row.is_pruned(a) || row.gate()[a] > static_cast<double>(t_) || !(row.regret()[a] < 0.0)) continue;
       if (!settings_.prunes_leaves && form_.below[sequence].size() == 0) continue;
-      if (is_worth_pruning(row, row.regret()[a], form_.largest[sequence])) opening_.push_back(sequence);
+      // floored regrets do not say how bad an action is: best-response pruning finds out by its check
+      const bool is_unknown = settings_.floors_regrets && settings_.kind == PruningKind::best_response;
+      if (is_unknown || is_worth_pruning(row, row.regret()[a], form_.largest[sequence])) opening_.push_back(sequence);
     }
   }
 

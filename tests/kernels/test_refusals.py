@@ -13,6 +13,7 @@ from equipoise.games.registry import make_game
 from equipoise.kernels.arrays import check_finite
 from equipoise.kernels.handeval import HandKernel
 from equipoise.kernels.history import HistoryKernel
+from equipoise.kernels.pruning import KernelPruning, PruningKernel, PruningMode
 from equipoise.kernels.public import PublicKernel
 from equipoise.kernels.sampling import SamplingArrays, SamplingKernel, SamplingTables, Scheme
 from equipoise.kernels.sweeps import KernelRule, PolicyMap, apply_policy_map
@@ -23,6 +24,7 @@ from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import FictitiousPlaySolver
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRSolver, lay_out_for_sampling
+from equipoise.solvers.pruning import lay_out_for_pruning
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.derive import derive_public_game
@@ -365,3 +367,53 @@ def test_a_team_that_cannot_be_had_is_an_error():
     assert message.startswith("cannot start thread ")
     assert "of a team of 250" in message
     assert iteration == "5"
+
+
+def replace_at(array, place, value):
+    changed = array.copy()
+    changed[place] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("parent", 3, 5, "parent must be at least 0 and below 3, got 5"),
+        ("parent", 0, 0, "parent must be at least -1 and below 0"),
+        ("actor", 3, 2, "actor must be at least -2 and below 2"),
+        ("infoset", 2, 99, "infoset must be at least 0 and below 12"),
+        ("infoset", 2, 11, "infoset must belong to the actor"),
+        ("num_actions", 1, 3, "one child per action"),
+        ("first_sequence", 1, 9, "first_sequence must be"),
+        ("parent_sequence", 1, 9, "parent_sequence must be"),
+        ("sequence_start", 1, 0, "sequence_start must ascend"),
+        ("infoset_start", 1, 13, "infoset_start must ascend"),
+        ("utility", 0, np.nan, "utility must be finite"),
+    ],
+)
+def test_trees_to_prune_are_checked(name, place, value, message):
+    arrays = lay_out_for_pruning(KUHN)
+    broken = dataclasses.replace(arrays, **{name: replace_at(getattr(arrays, name), place, value)})
+    with pytest.raises(ValueError, match=message):
+        PruningKernel(broken, KernelPruning(mode=PruningMode.PARTIAL))
+
+
+def test_children_of_pruned_trees_fit_their_information_sets():
+    arrays = lay_out_for_pruning(KUHN)
+    leaf = int(np.flatnonzero(arrays.actor == -2)[0])
+    orphan = dataclasses.replace(arrays, parent=replace_at(arrays.parent, leaf + 1, leaf))
+    with pytest.raises(ValueError, match="parent must not be a terminal"):
+        PruningKernel(orphan, KernelPruning(mode=PruningMode.PARTIAL))
+    moved = dataclasses.replace(arrays, parent=replace_at(arrays.parent, leaf, 0))
+    with pytest.raises(ValueError, match="one child per action"):
+        PruningKernel(moved, KernelPruning(mode=PruningMode.PARTIAL))
+
+
+def test_iterations_of_a_pruned_run_are_checked():
+    kernel = PruningKernel(lay_out_for_pruning(KUHN), KernelPruning(mode=PruningMode.PARTIAL))
+    with pytest.raises(ValueError, match="discounts must have shape"):
+        kernel.iterate(np.ones((2, 4)), first_t=1)
+    with pytest.raises(ConfigError, match="first_t must be at least 1"):
+        kernel.iterate(np.ones((2, 5)), first_t=0)
+    with pytest.raises(ValueError, match="clock must have shape"):
+        kernel.restore({**kernel.state(), "clock": np.zeros(3)})

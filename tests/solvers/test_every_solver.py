@@ -10,6 +10,7 @@ from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import FLOP, FictitiousPlay, FictitiousPlaySolver, LinearFictitiousPlay
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
+from equipoise.solvers.pruning import PrunedSolver, Pruning, PruningKind
 from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.derive import derive_public_game
@@ -42,6 +43,12 @@ SOLVERS = {
     "outcome": sampled(Scheme.OUTCOME),
     "chance": sampled(Scheme.CHANCE),
     "treeless": lambda name: TreelessMCCFRSolver(GAMES[name], rng=np.random.default_rng(3), tree=TREES[name]),
+    **{
+        kind.value: lambda name, kind=kind: PrunedSolver(
+            TREES[name], RULES[0], pruning=Pruning(kind=kind, threshold=3.0)
+        )
+        for kind in PruningKind
+    },
     "lp": lambda name: SequenceLPRun(TREES[name]),
 }
 

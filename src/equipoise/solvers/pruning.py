@@ -31,6 +31,7 @@ __all__ = [
     "ZeroReach",
     "check_pruning",
     "estimate_pruned_bytes",
+    "lay_out_for_pruning",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -70,7 +71,9 @@ class Pruning:
 
     kind: PruningKind = PruningKind.REGRET
     threshold: float = 25.0  # fewest iterations, by the estimate (3.20), for which a sequence is pruned; at least 0
-    prunes_leaves: bool | None = None  # sequences with no own information set below; None: unless regrets are floored
+    prunes_leaves: bool | None = (
+        None  # sequences with no own information set below; None: all but under rbp with floors
+    )
     zero_reach: ZeroReach = ZeroReach.OFF  # where best responses are played
     discard: float = 0.0  # C of 3.5.2, of best-response pruning: averages at most C / T^exponent are dropped
     discard_exponent: float = 0.5  # 0.5, or 1 for rules that converge faster than 1/sqrt(T)
@@ -173,7 +176,7 @@ class PrunedSolver:
         self.is_alternating = is_alternating
         self.iteration = 0
         self._evaluator = bind_history_kernel(tree)
-        self._kernel = PruningKernel(_pruning_arrays(tree), _kernel_pruning(rule, pruning, is_alternating))
+        self._kernel = PruningKernel(lay_out_for_pruning(tree), _kernel_pruning(rule, pruning, is_alternating))
 
     @property
     def nodes_touched(self) -> int:
@@ -231,7 +234,8 @@ class PrunedSolver:
         return PruningStatistics(**self._kernel.statistics())
 
 
-def _pruning_arrays(tree: HistoryTree) -> PruningArrays:
+def lay_out_for_pruning(tree: HistoryTree) -> PruningArrays:
+    """Returns a tree as pruned runs read it."""
     largest, payoff_range = payoff_bounds(tree)
     return PruningArrays(
         actor=tree.actor,
@@ -250,8 +254,9 @@ def _pruning_arrays(tree: HistoryTree) -> PruningArrays:
 
 
 def _kernel_pruning(rule: Rule, pruning: Pruning, is_alternating: bool) -> KernelPruning:
-    kernel, has_windows = rule.kernel, pruning.has_windows
-    prunes_leaves = pruning.prunes_leaves
+    kernel, has_windows, prunes_leaves = rule.kernel, pruning.has_windows, pruning.prunes_leaves
+    if prunes_leaves is None:
+        prunes_leaves = not (kernel.floors_regrets and pruning.kind is PruningKind.REGRET)
     return KernelPruning(
         mode=MODES[pruning.kind],
         zero_reach=pruning.zero_reach,
@@ -259,7 +264,7 @@ def _kernel_pruning(rule: Rule, pruning: Pruning, is_alternating: bool) -> Kerne
         floors_regrets=kernel.floors_regrets,
         is_alternating=is_alternating,
         shares_weights=isinstance(rule, DCFR) and shares_weights(rule),
-        prunes_leaves=not kernel.floors_regrets if prunes_leaves is None else prunes_leaves,
+        prunes_leaves=prunes_leaves,
         threshold=pruning.threshold,
         discard=pruning.discard,
         discard_exponent=pruning.discard_exponent,
