@@ -71,7 +71,9 @@ class PruningTwin:
 
     @property
     def prunes_leaves(self):
-        return not self.floors if self.pruning.prunes_leaves is None else self.pruning.prunes_leaves
+        if self.pruning.prunes_leaves is not None:
+            return self.pruning.prunes_leaves
+        return not (self.floors and self.pruning.kind is PruningKind.REGRET)
 
     @property
     def is_hidden(self):
@@ -278,7 +280,9 @@ class PruningTwin:
         largest = np.maximum.reduceat(np.where(self.is_pruned, -np.inf, self.regret)[self.cells], self.firsts)
         is_ready = is_visited & (largest > 0) & (forest.infoset_player == player)
         candidates = forest.spread(is_ready, at_empty=False) & ~self.is_pruned & (self.regret < 0)
-        candidates &= self.is_worth_pruning(player, self.regret)
+        # floored regrets do not say how bad an action is: a best response has to
+        if not self.floors or self.pruning.kind is PruningKind.REGRET:
+            candidates &= self.is_worth_pruning(player, self.regret)
         return candidates if self.prunes_leaves else candidates & forest.has_infosets_below
 
     def is_worth_pruning(self, player, regret):
