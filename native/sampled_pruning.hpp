@@ -47,12 +47,13 @@ struct SkippingState {
 template <typename Real>
 double weigh_action(const Skipping& rule, SkippingState& state, Random& random, std::int64_t action, double regret,
                     double probability, double reach, Real* missed) {
-  const bool is_candidate = state.is_open && probability == 0.0 && rule.may_skip[action] != 0;
   double weight = 1.0;
+  if (regret >= rule.threshold) return weight;  // most actions that are played: the arrays below are not looked at
+  const bool is_candidate = state.is_open && probability == 0.0;
   if (rule.kind == SkipKind::regret_based) {
     const double left_out = static_cast<double>(*missed);
     // earned in every visit since, this one included, the most that it can earn would not take the regret above
-    if (is_candidate && regret + (left_out + reach) * rule.rise[action] <= rule.threshold) {
+    if (is_candidate && regret + (left_out + reach) * rule.rise[action] <= rule.threshold && rule.may_skip[action] != 0) {
       *missed = static_cast<Real>(left_out + reach);
       ++state.num_skipped;
       return 0.0;
@@ -61,7 +62,7 @@ double weigh_action(const Skipping& rule, SkippingState& state, Random& random, 
     *missed = Real{0};
     return weight;
   }
-  if (!is_candidate || regret >= rule.threshold) return weight;
+  if (!is_candidate || rule.may_skip[action] == 0) return weight;
   if (rule.kind == SkipKind::coin) {
     if (state.is_skipped) {
       ++state.num_skipped;

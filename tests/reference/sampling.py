@@ -88,6 +88,8 @@ class ReferenceSkipping:
         rule, place = self.rule, (key, action)
         may = self.is_open and probability == 0 and bool(self.may_skip(key, action))
         weight = 1.0
+        if regret >= rule.threshold:
+            return weight
         if rule.kind is SkipKind.REGRET_BASED:
             missed = self.missed.get(place, 0.0)
             if may and regret + (missed + reach) * self.rise(key, action) <= rule.threshold:
@@ -96,7 +98,7 @@ class ReferenceSkipping:
             else:
                 self.missed[place] = 0.0
                 weight = 1 + missed / reach if rule.is_weighted else 1.0
-        elif may and regret < rule.threshold:
+        elif may:
             if rule.kind is SkipKind.COIN:
                 full = 1 / (1 - rule.probability)
                 weight = 0.0 if self.leaves_out else (max(reach, full) / reach if rule.is_weighted else 1.0)
