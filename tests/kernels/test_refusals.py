@@ -425,6 +425,6 @@ def test_iterations_of_a_pruned_run_are_checked():
     with pytest.raises(ValueError, match="discounts must have shape"):
         kernel.iterate(np.ones((2, 4)), first_t=1)
     with pytest.raises(ConfigError, match="first_t must be at least 1"):
-        kernel.iterate(np.ones((2, 5)), first_t=0)
+        kernel.iterate(np.ones((2, 6)), first_t=0)
     with pytest.raises(ValueError, match="clock must have shape"):
         kernel.restore({**kernel.state(), "clock": np.zeros(3)})
