@@ -9,6 +9,7 @@
 #include "equity.hpp"
 #include "handeval.hpp"
 #include "history.hpp"
+#include "likely.hpp"
 #include "public.hpp"
 #include "sampling.hpp"
 #include "treeplex.hpp"
@@ -126,7 +127,7 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
         const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
         const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
                             realization.data(), scale.data(),        value_moments.data()};
-        static_assert(sizeof(Discount) == 5 * sizeof(double));
+        static_assert(sizeof(Discount) == 6 * sizeof(double));
         const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
         run_iterations(bound, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables);
@@ -147,6 +148,10 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
   });
   bound_class.def("back_up_strategy", [](const Bound& bound, int player, Doubles strategy, MutableDoubles cfv) {
     back_up_strategy(bound.form, player, strategy.data(), cfv.data());
+  });
+  bound_class.def("back_up_substitutes", [](const Bound& bound, int player, Doubles budget, MutableDoubles cfv,
+                                            MutableDoubles row_value, MutableDoubles regret) {
+    back_up_substitutes(bound.form, player, budget.data(), cfv.data(), row_value.data(), regret.data());
   });
 }
 
@@ -290,19 +295,48 @@ void bind_treeplex(nb::module_& module) {
              });
 }
 
+// Keeps the arrays alive that its nodes point into.
+struct BoundHistoryNodes {
+  HistoryNodes nodes;
+  std::vector<Ints> ints;
+  Doubles chance;
+
+  BoundHistoryNodes(Ints subtree_end, std::vector<Ints> last_sequence, Doubles chance_reach, Ints terminal)
+      : ints{subtree_end, last_sequence[0], last_sequence[1], terminal}, chance(chance_reach) {
+    nodes.num_nodes = static_cast<std::int64_t>(subtree_end.size());
+    nodes.subtree_end = subtree_end.data();
+    for (int player = 0; player < 2; ++player) nodes.last_sequence[player] = last_sequence[player].data();
+    nodes.chance = chance.data();
+    nodes.terminal = terminal.data();
+  }
+};
+
+void bind_likely(nb::module_& module) {
+  nb::class_<BoundHistoryNodes>(module, "HistoryNodes").def(nb::init<Ints, std::vector<Ints>, Doubles, Ints>());
+  module.def("likely_terminal_values",
+             [](const BoundHistoryForm& bound, const BoundHistoryNodes& walked, int player, double least,
+                Doubles realization, MutableDoubles cfv) {
+               nb::gil_scoped_release release;
+               return accumulate_likely(bound.form, walked.nodes, player, least, realization.data(), cfv.data());
+             });
+}
+
 void bind_policy(nb::module_& module) {
   module.def("apply_policy_map",
-             [](int policy_map, int fallback, double eta, Doubles regret, MutableDoubles out) {
+             [](int policy_map, int fallback, double eta, double threshold, Doubles regret, MutableDoubles out) {
                const int num_actions = static_cast<int>(regret.size());
                const auto chosen = static_cast<Fallback>(fallback);
                switch (static_cast<PolicyMap>(policy_map)) {
                  case PolicyMap::hedge:
-                   return hedge(eta, num_actions, regret.data(), out.data());
+                   hedge(eta, num_actions, regret.data(), out.data());
+                   break;
                  case PolicyMap::normal_hedge:
-                   return normal_hedge(chosen, num_actions, regret.data(), out.data());
+                   normal_hedge(chosen, num_actions, regret.data(), out.data());
+                   break;
                  default:
-                   return regret_matching(chosen, num_actions, regret.data(), out.data());
+                   regret_matching(chosen, num_actions, regret.data(), out.data());
                }
+               cut_small(threshold, num_actions, out.data());
              });
 }
 
@@ -368,6 +402,8 @@ NB_MODULE(_native, module) {
   bind_history(module);
   bind_holdem(module);
   bind_holdem_sampling(module);
+  bind_likely(module);
+  bind_pruning(module);
   bind_public(module);
   bind_sampling(module);
   bind_treeplex(module);

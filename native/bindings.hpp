@@ -56,5 +56,6 @@ struct BoundSkipping {
 void bind_buckets(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_sampling(nb::module_& module);
+void bind_pruning(nb::module_& module);
 
 }  // namespace equipoise

@@ -92,7 +92,7 @@ def test_a_curve_looks_the_same_in_every_panel_and_like_no_other(tmp_path, monke
         "first": {name: [(1, 1.0), (2, 0.5)] for name in names},
         "second": {names[9]: [(1, 1.0)], "other": [(1, 2.0)]},
     }
-    plots.plot_panels(panels, tmp_path / "a.png", title="t", x_label="x", y_label="y")
+    plots.plot_panels(panels, tmp_path / "a.png", title="t", labels=plots.PanelLabels("x", "y"))
     first, second = drawn[0].axes
 
     def looks(axes):

@@ -60,6 +60,7 @@ def test_sweeps_refuse_players_that_are_not(form, player):
     for call in (
         lambda: kernel.terminal_values(player, reach),
         lambda: kernel.best_response(player, reach),
+        lambda: kernel.substitute(player, reach, np.zeros(kernel.num_rows)),
         lambda: kernel.strategy_values(player, strategy, reach),
         lambda: kernel.root_value(player, reach, reach),
     ):
@@ -365,3 +366,13 @@ def test_a_team_that_cannot_be_had_is_an_error():
     assert message.startswith("cannot start thread ")
     assert "of a team of 250" in message
     assert iteration == "5"
+
+
+@pytest.mark.parametrize("form", TREES)
+def test_substitutes_refuse_budgets_of_another_tree(form):
+    kernel = bind_kernel(TREES[form])
+    reach = kernel.realize(kernel.normalize(np.zeros(kernel.num_table_cells)))
+    with pytest.raises(ValueError, match="budget must have shape"):
+        kernel.substitute(0, reach, np.zeros(kernel.num_rows + 1))
+    with pytest.raises(ValueError, match="budget must be finite, got nan"):
+        kernel.substitute(0, reach, np.full(kernel.num_rows, np.nan))

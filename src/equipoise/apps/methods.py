@@ -12,8 +12,12 @@ import numpy as np
 
 from equipoise.apps.parse import (
     format_discounting,
+    format_egt,
+    format_pruning,
     format_sampled_pruning,
     parse_discounting,
+    parse_egt,
+    parse_pruning,
     parse_rule,
     parse_sampled_pruning,
 )
@@ -32,6 +36,7 @@ from equipoise.solvers.fictitious_play import (
 )
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
+from equipoise.solvers.pruning import PrunedSolver, check_pruning, estimate_pruned_bytes
 from equipoise.solvers.sampled_pruning import SampledPruning
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form, TreeSolver
@@ -63,8 +68,9 @@ class Method:
     """A way to solve a tree, or a game without one."""
 
     description: str
-    default_rule: str | None = None  # None: the method takes no rule
-    normalize_rule: Callable[[str], str] | None = None  # from the text of a rule to its name, errors included
+    default_rule: str | None = None  # None: no rule unless one is given
+    # from the text of a rule to its name, errors included; None: the method takes no rule
+    normalize_rule: Callable[[str], str] | None = None
     normalize_pruning: Callable[[str], str] | None = None  # likewise; None: the method prunes nothing
     has_updates: bool = False  # whether players may be updated in turn or at once
     has_threads: bool = True
@@ -88,11 +94,12 @@ def find_method(name: str) -> Method:
 def normalize_rule(name: str, text: str | None) -> str | None:
     """Returns the name of the rule that a text means under a method; the method's default if there is no text."""
     method = find_method(name)
-    if method.default_rule is None or method.normalize_rule is None:
-        if text is not None:
-            raise ConfigError(f"method {name} takes no rule, got {text!r}")
+    rule = method.default_rule if text is None else text
+    if rule is None:
         return None
-    return method.normalize_rule(method.default_rule if text is None else text)
+    if method.normalize_rule is None:
+        raise ConfigError(f"method {name} takes no rule, got {text!r}")
+    return method.normalize_rule(rule)
 
 
 def normalize_pruning(name: str, text: str | None) -> str | None:
@@ -109,6 +116,8 @@ def normalize_pruning(name: str, text: str | None) -> str | None:
 def check_config(config: RunConfig) -> None:
     """Raises `ConfigError` if the method cannot do what the configuration asks of it."""
     method = find_method(config.method)
+    if config.method == "cfr" and config.prune is not None:
+        _check_pruned_cfr(config)
     if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.form == Form.GAME and method.build_treeless is None:
@@ -119,6 +128,16 @@ def check_config(config: RunConfig) -> None:
     if config.baseline is not None and not method.has_baselines:
         able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
         raise ConfigError(f"method {config.method} has no --baseline, got {config.baseline!r}; it is for {able}")
+
+
+def _check_pruned_cfr(config: RunConfig) -> None:
+    assert config.prune is not None
+    assert config.rule is not None
+    check_pruning(parse_rule(config.rule), parse_pruning(config.prune))
+    if config.form != Form.HISTORY:
+        raise ConfigError(f"--prune {config.prune} walks single histories, got --form {config.form}")
+    if config.threads > 1:
+        raise ConfigError(f"--prune {config.prune} runs on one thread, got --threads {config.threads}")
 
 
 def build_solver(tree: HistoryTree | PublicTree, config: RunConfig) -> TreeSolver:
@@ -149,12 +168,28 @@ def estimate_bytes(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
 def _build_cfr(tree: AnyTree, config: RunConfig) -> TreeSolver:
     assert config.rule is not None
     is_alternating = config.updates == ALTERNATING
+    if config.prune is not None:
+        assert isinstance(tree, HistoryTree)  # see check_config
+        pruning = parse_pruning(config.prune)
+        return PrunedSolver(tree, parse_rule(config.rule), pruning=pruning, is_alternating=is_alternating)
     return CFRSolver(tree, parse_rule(config.rule), is_alternating=is_alternating, num_threads=config.threads)
 
 
 def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
     assert config.rule is not None
+    if config.prune is not None:
+        assert isinstance(tree, HistoryTree)
+        return estimate_pruned_bytes(tree)
     return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
+
+
+def _build_egt(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+    return EGTSolver(tree, parse_egt(config.rule) if config.rule else None, num_threads=config.threads)
+
+
+def _estimate_egt(tree: HistoryTree, config: RunConfig) -> int:
+    walk = (8 + 3 * 4) * tree.actor.size if config.rule else 0  # chance, last sequences and terminals of histories
+    return 8 * 14 * _num_sequences(tree) + tree.utility.nbytes + walk
 
 
 def _sampling_method(scheme: Scheme, description: str) -> Method:
@@ -225,6 +260,7 @@ METHODS: Mapping[str, Method] = {
         description="full-width CFR under any rule",
         default_rule="dcfr",
         normalize_rule=lambda text: parse_rule(text).name,
+        normalize_pruning=lambda text: format_pruning(parse_pruning(text)),
         has_updates=True,
         build=_build_cfr,
         estimate_bytes=_estimate_cfr,
@@ -237,8 +273,9 @@ METHODS: Mapping[str, Method] = {
     "public-chance": _sampling_method(Scheme.PUBLIC_CHANCE, "MCCFR that samples chance that everybody sees"),
     "egt": Method(
         description="the excessive gap technique; two players, zero-sum",
-        build=lambda tree, config: EGTSolver(tree, num_threads=config.threads),
-        estimate_bytes=lambda tree, _: 8 * 14 * _num_sequences(tree) + tree.utility.nbytes,
+        normalize_rule=lambda text: format_egt(parse_egt(text)),
+        build=_build_egt,
+        estimate_bytes=_estimate_egt,
     ),
     "fp": _fictitious_method(FictitiousPlay(), "fictitious play"),
     "linear-fp": _fictitious_method(LinearFictitiousPlay(), "fictitious play, later strategies weigh more"),

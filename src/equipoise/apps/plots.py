@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, write_atomically
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # importing matplotlib takes longer than solving a small game
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["check_plot_path", "plot_convergence", "plot_panels"]
+__all__ = ["PanelLabels", "check_plot_path", "plot_convergence", "plot_panels"]
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B4E9B", "#4D4D4D")
@@ -30,6 +30,14 @@ ABSCISSAE: Final[Mapping[str, Abscissa]] = {
     "iterations": lambda record: record.iteration,
     "seconds of solving": lambda record: record.seconds,
 }
+
+
+class PanelLabels(NamedTuple):
+    """What the axes of a panel say."""
+
+    x: str  # what is counted
+    y: str  # what is measured
+    is_log_y: bool = True  # whether values are drawn on a logarithmic scale, without those that are not positive
 
 
 def check_plot_path(path: Path) -> None:
@@ -68,7 +76,12 @@ def plot_convergence(
 
 
 def plot_panels(
-    panels: Mapping[str, Curves], path: Path, *, title: str, x_label: str, y_label: str, is_log_y: bool = True
+    panels: Mapping[str, Curves],
+    path: Path,
+    *,
+    title: str,
+    labels: PanelLabels,
+    own_labels: Callable[[str], PanelLabels] | None = None,
 ) -> None:
     """Writes curves in panels side by side, two to a row; the same name has the same colour in each.
 
@@ -76,25 +89,26 @@ def plot_panels(
         panels: curves by panel and name, in the order in which they are drawn.
         path: a picture of type png, svg or pdf.
         title: of the whole.
-        x_label: what is counted.
-        y_label: what is measured.
-        is_log_y: whether values are drawn on a logarithmic scale, without those that are not positive.
+        labels: of all panels, which then share their ordinates.
+        own_labels: those of a panel by its name, if panels differ.
     """
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
-    figure, grid = _make_figure(rows, columns, width=7.2 if columns == 1 else 5.5, height=4.8 if rows == 1 else 3.9)
+    width, height = 7.2 if columns == 1 else 5.5, 4.8 if rows == 1 else 3.9
+    figure, grid = _make_figure(rows, columns, width=width, height=height, is_shared=own_labels is None)
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     explained: set[str] = set()
     for index, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
-        _draw_panel(axes, curves, None, names=names, is_log_y=is_log_y)
+        own = own_labels(name) if own_labels else labels
+        _draw_panel(axes, curves, None, names=names, is_log_y=own.is_log_y)
         if not explained.issuperset(curves):
             axes.legend(frameon=False, labelcolor=INK, fontsize=9)
             explained.update(curves)
         axes.set_title(name, color=INK, fontsize=10, loc="left")
-        if index % columns == 0:
-            axes.set_ylabel(y_label, color=INK)
-        if index >= len(panels) - columns:
-            axes.set_xlabel(x_label, color=INK)
+        if index % columns == 0 or own_labels:
+            axes.set_ylabel(own.y, color=INK)
+        if index >= len(panels) - columns or own_labels:
+            axes.set_xlabel(own.x, color=INK)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
@@ -107,14 +121,16 @@ def _height(record: Progress) -> float:
     return value or 0.0
 
 
-def _make_figure(rows: int, columns: int, *, width: float, height: float) -> tuple[Figure, list[Axes]]:
+def _make_figure(
+    rows: int, columns: int, *, width: float, height: float, is_shared: bool = True
+) -> tuple[Figure, list[Axes]]:
     """Returns a figure without a screen and its panels, row by row; sizes are inches of one panel."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - slow to import
     from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
+    return figure, list(figure.subplots(rows, columns, squeeze=False, sharey=is_shared).flat)
 
 
 def _draw_panel(

@@ -24,6 +24,7 @@ from equipoise.games.base import Game
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver
+from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
@@ -82,6 +83,8 @@ class PreparedRun:
     @property
     def table_bytes(self) -> int:
         """Returns what the solver's tables take now."""
+        if isinstance(self.solver, PrunedSolver):
+            return self.solver.bytes_in_use
         return self.solver.tables.num_bytes if isinstance(self.solver, TreelessMCCFRSolver) else self.initial_bytes
 
     @property

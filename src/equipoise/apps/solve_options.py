@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
-from equipoise.apps.parse import SAMPLED_PRUNINGS, rule_names
+from equipoise.apps.parse import PRUNINGS, SAMPLED_PRUNINGS, rule_names
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.baselines import BaselineKey
 from equipoise.solvers.solve import Form
+from equipoise.solvers.warm_start import RegretBound
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]
@@ -91,8 +92,8 @@ class SolveOptions(MachineOptions):
     prune: Annotated[
         str | None,
         typer.Option(
-            help=f"Leave actions with negative regrets out: {', '.join(SAMPLED_PRUNINGS)} of external sampling, with "
-            "weighted- before it to make up for what is left out, and numbers as in docs/cli.md.",
+            help=f"Leave out what cannot matter: {', '.join(PRUNINGS)} of cfr, {', '.join(SAMPLED_PRUNINGS)} of "
+            "external sampling, with prefixes and numbers as in docs/cli.md.",
             metavar="NAME",
         ),
     ] = None
@@ -110,6 +111,19 @@ class SolveOptions(MachineOptions):
     ] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this time in total.")] = None
     seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample (default 0).")] = None
+    warm_start: Annotated[
+        Path | None,
+        typer.Option(help="Start from the strategy in this file, of the same game or spot.", metavar="FILE"),
+    ] = None
+    warm_start_iterations: Annotated[
+        str | None, typer.Option(help="How many iterations it stands for (default auto: by a short run).", metavar="T")
+    ] = None
+    warm_start_lambda: Annotated[
+        str | None, typer.Option(help="Share of the bound on regrets that is used (default auto).", metavar="L")
+    ] = None
+    warm_start_bound: Annotated[
+        RegretBound | None, typer.Option(help="External reach in it, or its square (default reach2).")
+    ] = None
     baseline: Annotated[
         Guesses | None,
         typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),

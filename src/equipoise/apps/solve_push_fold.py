@@ -29,8 +29,10 @@ RUN_OPTIONS: Final = (
     "iterations",
     "seconds",
     "rule",
+    "prune",
     "precision",
     "updates",
+    "warm_start",
 )  # of a solver that comes nearer and nearer
 FILE_OPTIONS: Final = ("out", "plot")
 

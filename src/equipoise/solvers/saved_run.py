@@ -39,6 +39,7 @@ class RunConfig:
     seed: int
     prune: str | None = None  # as typed; None: nothing is pruned
     threads: int  # changes sums in their last bits, and which way a run goes where regrets tie exactly
+    warm_start: str | None = None  # what the run began from, in words; None: from nothing
     equipoise_version: str = dataclasses.field(default_factory=version)
 
     def differences(self, other: RunConfig) -> list[str]:
@@ -75,9 +76,11 @@ def describe_run(config: RunConfig, progress: Sequence[Progress], stopped_by: st
 
 def parse_run(path: StrPath, metadata: Mapping[str, Any]) -> tuple[RunConfig, tuple[Progress, ...], str | None]:
     """Returns what `describe_run` wrote: configuration, records, and what stopped the run."""
-    names = [field.name for field in dataclasses.fields(RunConfig)]
+    fields = dataclasses.fields(RunConfig)
     try:
-        config = RunConfig(**{name: metadata[name] for name in names})
+        # files from before a field with a default was there do without it
+        given = [field.name for field in fields if field.name in metadata or field.default is dataclasses.MISSING]
+        config = RunConfig(**{name: metadata[name] for name in given})
         progress = tuple(Progress.from_json(record) for record in metadata["progress"])
         stopped_by = metadata["stopped_by"]
         for record in (config, *progress):

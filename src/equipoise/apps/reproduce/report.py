@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.display import format_duration, format_small
-from equipoise.apps.plots import plot_panels
+from equipoise.apps.plots import PanelLabels, plot_panels
 from equipoise.apps.reproduce.study import Study, StudyResult, Verdict
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import check_writable, describe_os_error, write_atomically
@@ -67,8 +67,8 @@ def write_result(study: Study[Any], result: StudyResult, directory: Path) -> lis
     written = [paths[0]]
     if drawn:
         title = f"{result.title}{' (partial)' if result.is_partial else ''}"
-        labels = {"x_label": study.x_label, "y_label": study.y_label}
-        plot_panels(drawn, paths[1], title=title, **labels, is_log_y=study.is_log_y)
+        labels = PanelLabels(study.x_label, study.y_label, study.is_log_y)
+        plot_panels(drawn, paths[1], title=title, labels=labels, own_labels=study.own_labels)
         written.append(paths[1])
     text = io.StringIO()
     print_result(result, Console(file=text, width=TEXT_WIDTH, highlight=False))

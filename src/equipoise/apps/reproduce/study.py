@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from equipoise.apps.machine import describe_origin
+from equipoise.apps.plots import PanelLabels
 from equipoise.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ class Study(Generic[C]):
     conclude: Callable[[C, Measured], Conclusion]
     is_log_y: bool = True  # whether the figure's ordinate is logarithmic
     panels: tuple[str, ...] = ()  # those that are drawn; empty: all
+    own_labels: Callable[[str], PanelLabels] | None = None  # of a panel by its name, where panels differ
     seed: int = 0
 
     def __post_init__(self) -> None:
