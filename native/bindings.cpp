@@ -9,6 +9,7 @@
 #include "equity.hpp"
 #include "handeval.hpp"
 #include "history.hpp"
+#include "likely.hpp"
 #include "public.hpp"
 #include "sampling.hpp"
 #include "treeplex.hpp"
@@ -126,7 +127,7 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
         const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
         const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
                             realization.data(), scale.data(),        value_moments.data()};
-        static_assert(sizeof(Discount) == 5 * sizeof(double));
+        static_assert(sizeof(Discount) == 6 * sizeof(double));
         const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
         run_iterations(bound, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables);
@@ -147,6 +148,10 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
   });
   bound_class.def("back_up_strategy", [](const Bound& bound, int player, Doubles strategy, MutableDoubles cfv) {
     back_up_strategy(bound.form, player, strategy.data(), cfv.data());
+  });
+  bound_class.def("back_up_substitutes", [](const Bound& bound, int player, Doubles budget, MutableDoubles cfv,
+                                            MutableDoubles row_value, MutableDoubles regret) {
+    back_up_substitutes(bound.form, player, budget.data(), cfv.data(), row_value.data(), regret.data());
   });
 }
 
@@ -195,21 +200,40 @@ struct BoundSamplingForm {
   }
 };
 
-// Runs `work` on a run whose generator and node counter come from, and go back to, the given words.
+// What a run of sampled traversals reads and writes, in the order of SamplingKernel's calls.
+struct SamplingCall {
+  double exploration;
+  MutableDoubles regret_sum, strategy_sum;
+  MutableWords random, nodes_touched;
+  MutableDoubles missed;
+  MutableWords num_skipped;
+  Ints edge_guess;
+  double rate;
+  MutableDoubles guess;
+};
+
+// Runs `work` on a run whose generator and counters come from, and go back to, the given words.
 template <typename Work>
-void with_run(BoundSamplingForm& bound, double exploration, MutableDoubles& regret_sum, MutableDoubles& strategy_sum,
-              MutableWords& random, MutableWords& counter, Work&& work) {
-  std::uint64_t* state = random.data();
-  SamplingRun run{bound.form,
-                  bound.scratch,
-                  exploration,
-                  regret_sum.data(),
-                  strategy_sum.data(),
-                  Random{{state[0], state[1], state[2], state[3]}},
-                  static_cast<std::int64_t>(*counter.data())};
+void with_run(BoundSamplingForm& bound, const BoundSkipping& skipping, const SamplingCall& call, Work&& work) {
+  std::uint64_t* state = call.random.data();
+  SamplingRun run{.form = bound.form,
+                  .scratch = bound.scratch,
+                  .exploration = call.exploration,
+                  .regret_sum = call.regret_sum.data(),
+                  .strategy_sum = call.strategy_sum.data(),
+                  .random = Random{{state[0], state[1], state[2], state[3]}},
+                  .nodes_touched = static_cast<std::int64_t>(*call.nodes_touched.data()),
+                  .skipping = skipping.rule,
+                  .missed = call.missed.size() > 0 ? call.missed.data() : nullptr,
+                  .skips = {.num_skipped = static_cast<std::int64_t>(*call.num_skipped.data())},
+                  .baselines = {.edge_guess = call.edge_guess.size() > 0 ? call.edge_guess.data() : nullptr,
+                                .num_guesses = static_cast<std::int64_t>(call.guess.shape(1)),
+                                .rate = call.rate,
+                                .guess = call.guess.data()}};
   work(run);
   for (int word = 0; word < 4; ++word) state[word] = run.random.state[word];
-  *counter.data() = static_cast<std::uint64_t>(run.nodes_touched);
+  *call.nodes_touched.data() = static_cast<std::uint64_t>(run.nodes_touched);
+  *call.num_skipped.data() = static_cast<std::uint64_t>(run.skips.num_skipped);
 }
 
 void bind_sampling(nb::module_& module) {
@@ -223,27 +247,35 @@ void bind_sampling(nb::module_& module) {
     accumulate_chance(first_edge.data(), edge_probability.data(), static_cast<std::int64_t>(first_edge.size()) - 1,
                       out.data());
   });
-  module.def("sampling_iterate",
-             [](BoundSamplingForm& bound, int scheme, double exploration, std::int64_t num_iterations,
-                std::int64_t node_limit, MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableWords random,
-                MutableWords counter) {
-               nb::gil_scoped_release release;
-               std::int64_t done = 0;
-               with_run(bound, exploration, regret_sum, strategy_sum, random, counter, [&](SamplingRun& run) {
-                 done = with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() {
-                   return sample_iterations<chosen>(run, num_iterations, node_limit);
-                 });
-               });
-               return done;
-             });
-  module.def("sampling_traverse",
-             [](BoundSamplingForm& bound, int scheme, double exploration, int player, MutableDoubles regret_sum,
-                MutableDoubles strategy_sum, MutableWords random, MutableWords counter) {
-               nb::gil_scoped_release release;
-               with_run(bound, exploration, regret_sum, strategy_sum, random, counter, [&](SamplingRun& run) {
-                 with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() { sample_player<chosen>(run, player); });
-               });
-             });
+  nb::class_<BoundSkipping>(module, "Skipping")
+      .def(nb::init<int, bool, const std::vector<double>&, std::int64_t, std::int64_t, Cards, Doubles>());
+  nb::class_<SamplingCall>(module, "SamplingCall")
+      .def("__init__", [](SamplingCall* self, double exploration, MutableDoubles regret_sum,
+                          MutableDoubles strategy_sum, MutableWords random, MutableWords nodes_touched,
+                          MutableDoubles missed, MutableWords num_skipped, Ints edge_guess, double rate,
+                          MutableDoubles guess) {
+        new (self) SamplingCall{exploration, regret_sum,  strategy_sum, random, nodes_touched,
+                                missed,      num_skipped, edge_guess,   rate,   guess};
+      });
+  module.def("sampling_iterate", [](BoundSamplingForm& bound, int scheme, std::int64_t num_iterations,
+                                    std::int64_t node_limit, const BoundSkipping& skipping, const SamplingCall& call) {
+    nb::gil_scoped_release release;
+    std::int64_t done = 0;
+    with_run(bound, skipping, call, [&](SamplingRun& run) {
+      done = with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() {
+        return sample_iterations<chosen>(run, num_iterations, node_limit);
+      });
+    });
+    return done;
+  });
+  module.def("sampling_traverse", [](BoundSamplingForm& bound, int scheme, int player, const BoundSkipping& skipping,
+                                     const SamplingCall& call) {
+    nb::gil_scoped_release release;
+    with_run(bound, skipping, call, [&](SamplingRun& run) {
+      run.skips.begin_iteration(run.skipping, run.nodes_touched, run.random);
+      with_scheme(static_cast<Scheme>(scheme), [&]<Scheme chosen>() { sample_player<chosen>(run, player); });
+    });
+  });
 }
 
 void bind_treeplex(nb::module_& module) {
@@ -263,19 +295,48 @@ void bind_treeplex(nb::module_& module) {
              });
 }
 
+// Keeps the arrays alive that its nodes point into.
+struct BoundHistoryNodes {
+  HistoryNodes nodes;
+  std::vector<Ints> ints;
+  Doubles chance;
+
+  BoundHistoryNodes(Ints subtree_end, std::vector<Ints> last_sequence, Doubles chance_reach, Ints terminal)
+      : ints{subtree_end, last_sequence[0], last_sequence[1], terminal}, chance(chance_reach) {
+    nodes.num_nodes = static_cast<std::int64_t>(subtree_end.size());
+    nodes.subtree_end = subtree_end.data();
+    for (int player = 0; player < 2; ++player) nodes.last_sequence[player] = last_sequence[player].data();
+    nodes.chance = chance.data();
+    nodes.terminal = terminal.data();
+  }
+};
+
+void bind_likely(nb::module_& module) {
+  nb::class_<BoundHistoryNodes>(module, "HistoryNodes").def(nb::init<Ints, std::vector<Ints>, Doubles, Ints>());
+  module.def("likely_terminal_values",
+             [](const BoundHistoryForm& bound, const BoundHistoryNodes& walked, int player, double least,
+                Doubles realization, MutableDoubles cfv) {
+               nb::gil_scoped_release release;
+               return accumulate_likely(bound.form, walked.nodes, player, least, realization.data(), cfv.data());
+             });
+}
+
 void bind_policy(nb::module_& module) {
   module.def("apply_policy_map",
-             [](int policy_map, int fallback, double eta, Doubles regret, MutableDoubles out) {
+             [](int policy_map, int fallback, double eta, double threshold, Doubles regret, MutableDoubles out) {
                const int num_actions = static_cast<int>(regret.size());
                const auto chosen = static_cast<Fallback>(fallback);
                switch (static_cast<PolicyMap>(policy_map)) {
                  case PolicyMap::hedge:
-                   return hedge(eta, num_actions, regret.data(), out.data());
+                   hedge(eta, num_actions, regret.data(), out.data());
+                   break;
                  case PolicyMap::normal_hedge:
-                   return normal_hedge(chosen, num_actions, regret.data(), out.data());
+                   normal_hedge(chosen, num_actions, regret.data(), out.data());
+                   break;
                  default:
-                   return regret_matching(chosen, num_actions, regret.data(), out.data());
+                   regret_matching(chosen, num_actions, regret.data(), out.data());
                }
+               cut_small(threshold, num_actions, out.data());
              });
 }
 
@@ -341,6 +402,7 @@ NB_MODULE(_native, module) {
   bind_history(module);
   bind_holdem(module);
   bind_holdem_sampling(module);
+  bind_likely(module);
   bind_pruning(module);
   bind_public(module);
   bind_sampling(module);

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "rule.hpp"
+#include "sampled_pruning.hpp"
 
 namespace nb = nanobind;
 
@@ -29,6 +30,28 @@ inline Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool flo
               .floors_regrets = floors_regrets,
               .tracks_variance = tracks_variance};
 }
+
+// Keeps the arrays alive that its rule points into.
+struct BoundSkipping {
+  Skipping rule;
+  Cards may_skip;
+  Doubles rise;
+
+  BoundSkipping(int kind, bool is_weighted, const std::vector<double>& numbers, std::int64_t first_node,
+                std::int64_t end_node, Cards may_skip_of, Doubles rise_of)
+      : may_skip(may_skip_of), rise(rise_of) {
+    rule = {.kind = static_cast<SkipKind>(kind),
+            .is_weighted = is_weighted,
+            .threshold = numbers[0],
+            .softness = numbers[1],
+            .probability = numbers[2],
+            .floor = numbers[3],
+            .first_node = first_node,
+            .end_node = end_node,
+            .may_skip = may_skip.data(),
+            .rise = rise.data()};
+  }
+};
 
 void bind_buckets(nb::module_& module);
 void bind_holdem(nb::module_& module);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rule.hpp"
+#include "substitute.hpp"
 #include "threads.hpp"
 
 namespace equipoise {
@@ -244,6 +245,20 @@ inline void back_up_strategy(const HistoryForm& form, int player, const double* 
     double expected = 0.0;
     for (int a = 0; a < num_actions; ++a) expected += strategy[first + a] * values[first + a];
     return expected;
+  });
+}
+
+// Backs up substitute values: less than the best action's by what `budget` [I] allows. Writes them into `row_value` [I],
+// and into `regret` what each action is worth beyond its information set.
+inline void back_up_substitutes(const HistoryForm& form, int player, const double* budget, double* cfv,
+                                double* row_value, double* regret) {
+  std::vector<double> sorted;
+  back_up(form, player, cfv, [&](std::int32_t infoset, std::int32_t first, int num_actions, const double* values) {
+    sorted.assign(values + first, values + first + num_actions);
+    const double level = solve_level(num_actions, sorted.data(), budget[infoset]);
+    for (int a = 0; a < num_actions; ++a) regret[first + a] = values[first + a] - level;
+    row_value[infoset] = level;
+    return level;
   });
 }
 

@@ -14,6 +14,7 @@
 #include "holdem_storage.hpp"
 #include "pack_policy.hpp"
 #include "rule.hpp"
+#include "substitute.hpp"
 #include "threads.hpp"
 
 namespace equipoise {
@@ -39,7 +40,17 @@ struct HoldemTables {
   Cell* value_moments = nullptr;  // [rows, 2] mean and sum of squared deviations of v(I), if the variance is tracked
 };
 
-enum class HoldemPurpose { update, best_response, expected_value };
+enum class HoldemPurpose { update, best_response, expected_value, substitute };
+
+// Substitute values of a warm start, less than the best action's by what `bound` times `factor` allows; and the regrets
+// and averages that tables, if there are any, get from them. Only with cells of floats.
+struct HoldemSubstitution {
+  const float* bound = nullptr;  // [rows] or null: best responses
+  double factor = 0.0;
+  float* row_value = nullptr;  // [rows] of the values, or null
+  double positive_weight = 0.0, negative_weight = 0.0, average_weight = 0.0;  // of regrets by sign, and of own reach
+  double trace = 0.0;  // what regrets of exactly zero become
+};
 
 // Where a sweep starts, by default at the root of the tree, and what is kept of the values there.
 struct HoldemStart {
@@ -62,6 +73,11 @@ struct HoldemTask {
   std::int64_t t = 0;
   Discount discount{};
   Rule rule;
+  HoldemSubstitution substitution;
+
+  bool writes_averages() const {
+    return purpose == HoldemPurpose::update || (purpose == HoldemPurpose::substitute && tables.strategy_sum.cells);
+  }
 };
 
 // Buffers of one street, by player: reaches that leave the street, values that come back.
@@ -246,7 +262,7 @@ class HoldemSweep {
               HoldemWorker<Real>& worker, const HoldemMember& member) {
     const HoldemStreet& street = form_.streets[board.street];
     const bool is_opponent = task_.is_active[1 - player];
-    const bool is_averaged = task_.is_active[player] && task_.purpose == HoldemPurpose::update && !street.is_last;
+    const bool is_averaged = task_.is_active[player] && task_.writes_averages() && !street.is_last;
     const std::int64_t num_tiles = board.sides[player].num_tiles();
     const BlockLayout flats = flat_layout(board, player, member);
     const BlockLayout folds = layout(board, player, street.folds, member);
@@ -483,6 +499,15 @@ class HoldemSweep {
           respond(street, player, task_.respects_locks ? form_.tile_locks(board.sides[player], tile) : HoldemLockWalk{},
                   worker);
           break;
+        case HoldemPurpose::substitute:
+          if constexpr (!kIsScaled<Cell>) {
+            if (task_.writes_averages()) {
+              enter(board, parent, player, tile, true, worker);
+              play(board, player, tile, worker);
+            }
+            substitute(board, player, tile, worker);
+          }
+          break;
       }
       if (parent < 0 && start_.slot_value[player]) keep_slots(street, player, tile, worker);
       hand_up(board, parent, player, tile, worker);
@@ -664,6 +689,44 @@ class HoldemSweep {
     }
   }
 
+  void substitute(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
+    const HoldemStreet& street = form_.streets[board.street];
+    const HoldemSubstitution& given = task_.substitution;
+    const std::int64_t first = first_cell(board, player, tile);
+    const std::int64_t block = first_block(board, player, tile);
+    HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
+    for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
+      const HoldemNode& node = street.nodes[player][n];
+      const Vector* const value = worker.value + street.num_lines + node.first_cell;
+      const std::int64_t row = (block + n) * kPackSize;
+      Vector sorted[kMaxActions];
+      std::copy_n(value, node.num_actions, sorted);
+      Vector budget{};
+      if (given.bound) budget = load_pack<Real>(given.bound + row) * static_cast<Real>(given.factor);
+      Vector level = solve_levels<Real>(node.num_actions, sorted, budget);
+      if (const HoldemLock* lock = locks.meet_backwards(node)) keep_locked(*lock, node, value, level);
+      if (given.row_value) store_pack<Real>(given.row_value + row, level);
+      if (task_.writes_averages()) write_substitutes(street, node, first + node.first_cell * kPackSize, level, worker);
+      worker.value[node.source] += level;
+    }
+  }
+
+  void write_substitutes(const HoldemStreet& street, const HoldemNode& node, std::int64_t cell, const Vector& level,
+                         const HoldemWorker<Real>& worker) const {
+    const HoldemSubstitution& given = task_.substitution;
+    const Vector zero{}, floor = fill_pack(static_cast<Real>(task_.rule.floor()));
+    const Vector trace = fill_pack(static_cast<Real>(given.trace));
+    for (std::int32_t a = 0; a < node.num_actions; ++a) {
+      const std::int32_t slot = street.num_lines + node.first_cell + a;
+      const Vector gain = worker.value[slot] - level;
+      const Vector loss = choose(zero > gain, gain * static_cast<Real>(given.negative_weight), trace);
+      const Vector regret = choose(gain > zero, gain * static_cast<Real>(given.positive_weight), loss);
+      store_pack<Real>(task_.tables.regret_sum.cells + cell + a * kPackSize, choose(regret > floor, regret, floor));
+      store_pack<Real>(task_.tables.strategy_sum.cells + cell + a * kPackSize,
+                       worker.reach[slot] * static_cast<Real>(given.average_weight));
+    }
+  }
+
   // Overwrites the values of locked hands with those of what they play.
   [[gnu::noinline]] void keep_locked(const HoldemLock& lock, const HoldemNode& node, const Vector* value,
                                      Vector& best) const {
@@ -773,6 +836,30 @@ void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respect
     task.respects_locks = respects_locks;
     task.policy.sums = {sums, nullptr};
     HoldemSweep<Real, Cell> sweep(form, task, workspace, start);
+    for (int player = 0; player < 2; ++player) {
+      task.is_active[player] = true;
+      task.is_active[1 - player] = false;
+      sweep.run({thread, num_threads, &barrier});
+    }
+  });
+}
+
+// Backs substitute values up: each player's at the root are left in `workspace.root_value`. With tables these become a
+// run that a warm start begins with; `sums` may be its averages, which keep their proportions where own reach has any.
+template <typename Real, typename Cell>
+void substitute_holdem(const HoldemForm& form, const Cell* sums, const HoldemSubstitution& substitution,
+                       const Rule& rule, const HoldemTables<Cell>& tables, int num_threads,
+                       HoldemWorkspace<Real>& workspace) {
+  Barrier barrier(num_threads);
+  run_team(num_threads, [&](int thread) {
+    const FlushSubnormals flush;
+    HoldemTask<Cell> task;
+    task.purpose = HoldemPurpose::substitute;
+    task.policy.sums = {sums, nullptr};
+    task.substitution = substitution;
+    task.rule = rule;
+    task.tables = tables;
+    HoldemSweep<Real, Cell> sweep(form, task, workspace);
     for (int player = 0; player < 2; ++player) {
       task.is_active[player] = true;
       task.is_active[1 - player] = false;

@@ -67,6 +67,36 @@ void bind_holdem_slots(nb::module_& module, const char* name) {
   });
 }
 
+// Substitute values of a warm start; arrays may be empty, see HoldemKernel.substitute.
+template <typename Cell>
+void bind_holdem_substitute(nb::module_& module, const char* name) {
+  module.def(name, [](const BoundHoldemForm& bound, Array<const Cell> sums, Array<const float> row_bound, double factor,
+                      double positive_weight, double negative_weight, double average_weight, double trace,
+                      bool floors_regrets, int num_threads, Array<float> row_value, Array<Cell> regret_sum, Array<Cell> strategy_sum,
+                      MutableDoubles first_out, MutableDoubles second_out) {
+    const HoldemSubstitution substitution{.bound = row_bound.size() ? row_bound.data() : nullptr,
+                                          .factor = factor,
+                                          .row_value = row_value.size() ? row_value.data() : nullptr,
+                                          .positive_weight = positive_weight,
+                                          .negative_weight = negative_weight,
+                                          .average_weight = average_weight,
+                                          .trace = trace};
+    HoldemTables<Cell> tables;
+    if (regret_sum.size()) {
+      tables.regret_sum.cells = regret_sum.data();
+      tables.strategy_sum.cells = strategy_sum.data();
+    }
+    Rule rule;
+    rule.floors_regrets = floors_regrets;
+    nb::gil_scoped_release release;
+    HoldemWorkspace<double> workspace;
+    workspace.prepare(bound.form, num_threads);
+    substitute_holdem<double, Cell>(bound.form, sums.data(), substitution, rule, tables, num_threads, workspace);
+    std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
+    std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
+  });
+}
+
 }  // namespace
 
 void bind_holdem(nb::module_& module) {
@@ -78,6 +108,8 @@ void bind_holdem(nb::module_& module) {
   bind_holdem_evaluate<float>(module, "holdem_evaluate_float32");
   bind_holdem_evaluate<double>(module, "holdem_evaluate_float64");
   bind_holdem_evaluate<std::uint16_t>(module, "holdem_evaluate_uint16");
+  bind_holdem_substitute<float>(module, "holdem_substitute_float32");
+  bind_holdem_substitute<double>(module, "holdem_substitute_float64");
   bind_holdem_slots<std::uint16_t>(module, "holdem_slots_uint16");
   bind_holdem_slots<float>(module, "holdem_slots_float32");
   bind_holdem_slots<double>(module, "holdem_slots_float64");

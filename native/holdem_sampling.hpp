@@ -7,6 +7,7 @@
 #include "policy.hpp"
 #include "random.hpp"
 #include "runout.hpp"
+#include "sampled_pruning.hpp"
 
 namespace equipoise {
 
@@ -14,6 +15,7 @@ namespace equipoise {
 struct HoldemSample {
   Random random;
   std::int64_t nodes_touched;
+  SkippingState skips = {};
 };
 
 // --- public chance sampling ---
@@ -121,10 +123,14 @@ struct BettingForm {
 template <typename Real>
 class ExternalSampler {
  public:
-  ExternalSampler(const HoldemForm& form, const BettingForm& betting, Real* regret_sum, Real* strategy_sum)
-      : form_(form), betting_(betting), regret_sum_(regret_sum), strategy_sum_(strategy_sum) {}
+  // `missed`, by cell, is null unless skipping is regret based; its arrays go by `BettingForm::children`.
+  ExternalSampler(const HoldemForm& form, const BettingForm& betting, const Skipping& skipping, Real* regret_sum,
+                  Real* strategy_sum, Real* missed)
+      : form_(form), betting_(betting), skipping_(skipping), regret_sum_(regret_sum), strategy_sum_(strategy_sum),
+        missed_(missed) {}
 
   void iterate(HoldemSample& sample) {
+    sample.skips.begin_iteration(skipping_, sample.nodes_touched, sample.random);
     for (int player = 0; player < 2; ++player) traverse(player, sample);
   }
 
@@ -142,7 +148,7 @@ class ExternalSampler {
     } while (held[0][0] == held[1][0] || held[0][0] == held[1][1] || held[0][1] == held[1][0] ||
              held[0][1] == held[1][1]);
     ++sample.nodes_touched;  // the deal
-    visit(0, deal, sample);
+    visit(0, deal, 1.0, sample);
   }
 
  private:
@@ -154,12 +160,14 @@ class ExternalSampler {
 
   const HoldemForm& form_;
   const BettingForm& betting_;
+  const Skipping& skipping_;
   Real* regret_sum_;
   Real* strategy_sum_;
+  Real* missed_;
   int player_ = 0;
 
-  // Returns an unbiased estimate of the traverser's value.
-  double visit(std::int32_t index, const Deal& deal, HoldemSample& sample) {
+  // Returns an unbiased estimate of the traverser's value; `reach` is above 1 where visits stand for others.
+  double visit(std::int32_t index, const Deal& deal, double reach, HoldemSample& sample) {
     ++sample.nodes_touched;
     const BettingStep& node = betting_.nodes[index];
     switch (static_cast<BettingKind>(node.kind)) {
@@ -168,9 +176,9 @@ class ExternalSampler {
       case BettingKind::showdown:
         return betting_.scale[player_][index] * (compare(deal) - betting_.rake[index]);
       case BettingKind::deal:
-        return visit(betting_.children[node.first_child], draw_next(deal, sample.random), sample);
+        return visit(betting_.children[node.first_child], draw_next(deal, sample.random), reach, sample);
       default:
-        return decide(node, deal, sample);
+        return decide(node, deal, reach, sample);
     }
   }
 
@@ -195,29 +203,40 @@ class ExternalSampler {
     }
   }
 
-  double decide(const BettingStep& node, const Deal& deal, HoldemSample& sample) {
+  double decide(const BettingStep& node, const Deal& deal, double reach, HoldemSample& sample) {
     const int actor = node.kind;
     const HoldemBoard& board = form_.boards[deal.board];
     const std::int64_t num_cells = form_.streets[board.street].num_cells[actor];
     const std::int64_t row = deal.row[actor];
     const std::int64_t first = board.sides[actor].first_cell + row / kPackSize * num_cells * kPackSize +
                                node.first_cell * kPackSize + row % kPackSize;
-    double regret[kMaxActions], strategy[kMaxActions], value[kMaxActions];
+    double regret[kMaxActions], strategy[kMaxActions], value[kMaxActions], below[kMaxActions];
     for (int a = 0; a < node.num_children; ++a) regret[a] = static_cast<double>(regret_sum_[first + a * kPackSize]);
     regret_matching(Fallback::uniform, node.num_children, regret, strategy);
     if (actor != player_) {
-      // met with the actor's own probability times a constant of chance: weight 1
-      for (int a = 0; a < node.num_children; ++a) strategy_sum_[first + a * kPackSize] += static_cast<Real>(strategy[a]);
+      // met with the actor's own probability times a constant of chance, over the reach
+      for (int a = 0; a < node.num_children; ++a) {
+        strategy_sum_[first + a * kPackSize] += static_cast<Real>(reach * strategy[a]);
+      }
       const int chosen = draw(sample.random, node.num_children, [&](int a) { return strategy[a]; });
-      return visit(betting_.children[node.first_child + chosen], deal, sample);
+      return visit(betting_.children[node.first_child + chosen], deal, reach, sample);
     }
     double expected = 0.0;
     for (int a = 0; a < node.num_children; ++a) {
-      value[a] = visit(betting_.children[node.first_child + a], deal, sample);
+      below[a] = reach;
+      if (skipping_.kind != SkipKind::none) {
+        Real* const missed = missed_ ? missed_ + first + a * kPackSize : nullptr;
+        below[a] *= weigh_action(skipping_, sample.skips, sample.random, node.first_child + a, regret[a], strategy[a],
+                                 reach, missed);
+        if (below[a] == 0.0) continue;
+      }
+      value[a] = visit(betting_.children[node.first_child + a], deal, below[a], sample);
       expected += strategy[a] * value[a];
     }
     for (int a = 0; a < node.num_children; ++a) {
-      regret_sum_[first + a * kPackSize] += static_cast<Real>(value[a] - expected);
+      if (below[a] == 0.0) continue;
+      const double added = std::max(regret[a] + below[a] * (value[a] - expected), skipping_.floor);
+      regret_sum_[first + a * kPackSize] = static_cast<Real>(added);
     }
     return expected;
   }

@@ -64,11 +64,16 @@ void bind_tree_sampling(nb::module_& module) {
   });
   module.def("holdem_sample_external", [](const BoundHoldemForm& bound, const BoundBetting& betting,
                                           std::int64_t num_iterations, std::int64_t node_limit, Array<Real> regret_sum,
-                                          Array<Real> strategy_sum, MutableWords words, MutableWords counter) {
+                                          Array<Real> strategy_sum, MutableWords words, MutableWords counter,
+                                          const BoundSkipping& skipping, Array<Real> missed, MutableWords num_skipped) {
     nb::gil_scoped_release release;
-    ExternalSampler<Real> sampler(bound.form, betting.form, regret_sum.data(), strategy_sum.data());
+    ExternalSampler<Real> sampler(bound.form, betting.form, skipping.rule, regret_sum.data(), strategy_sum.data(),
+                                  missed.size() > 0 ? missed.data() : nullptr);
     return with_sample(words, counter, [&](HoldemSample& sample) {
-      return sample_holdem(sampler, sample, num_iterations, node_limit);
+      sample.skips.num_skipped = static_cast<std::int64_t>(*num_skipped.data());
+      const std::int64_t done = sample_holdem(sampler, sample, num_iterations, node_limit);
+      *num_skipped.data() = static_cast<std::uint64_t>(sample.skips.num_skipped);
+      return done;
     });
   });
 }

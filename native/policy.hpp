@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps from regrets to probabilities at one information state: regret matching, Hedge, NormalHedge.
+// Maps from regrets to probabilities at one information state: regret matching, Hedge, NormalHedge; dynamic thresholds.
 #pragma once
 
 #include <algorithm>
@@ -84,6 +84,40 @@ inline void normal_hedge(Fallback fallback, int num_actions, const double* regre
     total += out[a];
   }
   for (int a = 0; a < num_actions; ++a) out[a] /= total;
+}
+
+// The regret at which Hedge gives an action exactly the threshold, against the regrets of the others that count; at less it
+// gives less. Infinite where everything is below the threshold, -infinity where nothing is or no other action counts.
+template <typename Counts>
+inline double threshold_regret(double eta, double threshold, int action, int num_actions, const double* regret,
+                               Counts&& counts) {
+  if (threshold >= 1.0) return INFINITY;
+  double largest = -INFINITY;
+  for (int a = 0; a < num_actions; ++a) {
+    if (a != action && counts(a)) largest = std::max(largest, regret[a]);
+  }
+  double total = 0.0;  // of exp(eta * (regret - largest))
+  for (int a = 0; a < num_actions; ++a) {
+    if (a != action && counts(a)) total += std::exp(eta * (regret[a] - largest));
+  }
+  return largest + std::log(threshold / (1.0 - threshold) * total) / eta;
+}
+
+// Overwrites probabilities below the threshold with zero and the others in proportion. The most probable stay whatever the
+// threshold; where nothing positive is cut, no bit changes.
+inline void cut_small(double threshold, int num_actions, double* probability) {
+  const double least = std::min(threshold, *std::max_element(probability, probability + num_actions));
+  double kept = 0.0;
+  bool has_cut = false;
+  for (int a = 0; a < num_actions; ++a) {
+    if (probability[a] > 0.0 && probability[a] < least) {
+      has_cut = true;
+      probability[a] = 0.0;
+    }
+    kept += probability[a];
+  }
+  if (!has_cut) return;
+  for (int a = 0; a < num_actions; ++a) probability[a] /= kept;
 }
 
 }  // namespace equipoise

@@ -26,11 +26,14 @@ enum class ZeroReach : int { off = 0, strict = 1, all = 2 };
 struct PruningSettings {
   PruningKind kind = PruningKind::partial;
   ZeroReach zero_reach = ZeroReach::off;
+  PolicyMap policy_map = PolicyMap::regret_matching;  // or Hedge, which is pruned where it plays nothing
   Fallback fallback = Fallback::uniform;
+  bool tracks_variance = false;  // Hedge alone
   bool floors_regrets = false;  // regret matching plus; where pruning needs negative regrets it keeps them
   bool is_alternating = true;
   bool shares_weights = false;  // iterations weigh the same in regrets and in the average
   bool prunes_leaves = true;    // also sequences without own information sets below
+  double scale_share = 1.0;     // Hedge alone: of payoff ranges, what the deviation counts as at least
   double threshold = 25.0;      // fewest iterations, by estimate, for which a sequence is pruned
   double discard = 0.0;         // averages at most this over the iterations to the power `discard_exponent` are dropped
   double discard_exponent = 0.5;
@@ -73,6 +76,7 @@ class PrunedRun {
       averages_.emplace_back(first, std::move(average_widths));
       visited_.emplace_back(first, last - first);
     }
+    if (settings_.tracks_variance) moments_.resize(static_cast<std::size_t>(form_.num_infosets()));
     if (settings_.kind == PruningKind::regret) snapshot_.assign(static_cast<std::size_t>(form_.num_sequences()), 0.0);
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
       const RegretRow row = regrets(infoset);
@@ -182,10 +186,12 @@ class PrunedRun {
     double* average_cells;    // [2, Q] averages, faced
     double* snapshot;         // [Q] in regret-based pruning, else nothing
     double* has_rows;         // [I, 2] 1 where there are regrets, averages
+    double* moments;          // [I, 3] of Hedge with a running variance, else nothing
   };
   static constexpr int num_clock = 24;
 
   std::size_t num_snapshots() const { return snapshot_.size(); }
+  std::size_t num_moments() const { return moments_.size(); }
 
   // Copies the run into the state's arrays, or the other way round; which rows there are is a matter of the caller.
   template <bool is_saving>
@@ -232,6 +238,12 @@ class PrunedRun {
       }
     }
     move_all(snapshot_.data(), snapshot_.size(), state.snapshot);
+    double* moment = state.moments;
+    for (Moments& moments : moments_) {
+      move(moments.mean, *moment++);
+      move(moments.squares, *moment++);
+      move(moments.last_t, *moment++);
+    }
   }
 
   void save(const State& state) {
@@ -255,7 +267,7 @@ class PrunedRun {
 
   // Of all that depends on what is pruned, not of the tree.
   std::int64_t num_bytes() const {
-    std::int64_t total = static_cast<std::int64_t>(snapshot_.capacity() * sizeof(double));
+    auto total = static_cast<std::int64_t>(snapshot_.capacity() * sizeof(double) + moments_.capacity() * sizeof(Moments));
     for (int player = 0; player < 2; ++player) {
       total += regrets_[player].num_bytes() + walked_[player].num_bytes() + averages_[player].num_bytes();
       total += visited_[player].num_bytes();
@@ -570,8 +582,77 @@ class PrunedRun {
     row[RegretRow::cumulative_reach] = row[RegretRow::cumulative_reach] * decay.negative + row.reach();
     row.reach() = 0.0;
     stamp(row);
-    match_open_actions(settings_.fallback, row);
+    observe(infoset, 0.0, t_ - 1);
+    observe(infoset, expected, t_);
+    if (settings_.policy_map == PolicyMap::hedge) end_by_threshold(infoset, row);
+    form_strategy(infoset, row);
     if (settings_.has_windows()) propose(infoset, row);
+  }
+
+  // The strategy of the next iteration, in which pruned actions have no part.
+  void form_strategy(std::int32_t infoset, const RegretRow& row) const {
+    if (settings_.policy_map == PolicyMap::hedge) {
+      hedge_open_actions(step(infoset), row);
+    } else {
+      match_open_actions(settings_.fallback, row);
+    }
+    if (discount_.threshold > 0.0) cut_small(threshold(infoset), row.num_actions, row.strategy());
+  }
+
+  double threshold(std::int32_t infoset) const {
+    const int num_actions = form_.infosets[infoset].num_actions;
+    return settings_.policy_map == PolicyMap::hedge
+               ? play_threshold<PolicyMap::hedge>(discount_, num_actions)
+               : play_threshold<PolicyMap::regret_matching>(discount_, num_actions);
+  }
+
+  // Of v(I), up to an iteration.
+  struct Moments {
+    double mean = 0.0;
+    double squares = 0.0;  // sum of squared deviations
+    std::int64_t last_t = 0;
+  };
+
+  // Takes v(I) of the iterations since the last time up to t, the same in each, into the running variance.
+  void observe(std::int32_t infoset, double value, std::int64_t t) {
+    if (!settings_.tracks_variance) return;
+    Moments& moments = moments_[infoset];
+    if (t <= moments.last_t) return;
+    const double delta = value - moments.mean;
+    const double share = static_cast<double>(t - moments.last_t) / static_cast<double>(t);
+    moments.squares += delta * delta * share * static_cast<double>(moments.last_t);
+    moments.mean += delta * share;
+    moments.last_t = t;
+  }
+
+  std::int64_t last_seen(std::int32_t infoset) const { return settings_.tracks_variance ? moments_[infoset].last_t : 0; }
+
+  // Hedge's eta for the next strategy.
+  double step(std::int32_t infoset) const {
+    double scale = form_.range[infoset];
+    if (settings_.tracks_variance) {
+      const double deviation = std::sqrt(moments_[infoset].squares / static_cast<double>(t_));
+      scale = std::max(3.0 * deviation, scale * settings_.scale_share);
+    }
+    return unit_step(discount_, form_.infosets[infoset].num_actions) / std::max(scale, 1e-150);
+  }
+
+  // Up to which regret an action is sure not to be played, at most 0. For Hedge [B20] Eq. (3.21), solved for the regret of
+  // the numerator; other pruned actions are left out of the denominator, which can only be more than what is left.
+  double ceiling(std::int32_t infoset, const RegretRow& row, int action) const {
+    if (settings_.policy_map != PolicyMap::hedge) return 0.0;
+    const double regret = threshold_regret(step(infoset), threshold(infoset), action, row.num_actions, row.regret(),
+                                           [&](int a) { return !row.is_pruned(a); });
+    return std::min(regret, 0.0);
+  }
+
+  // Ends windows whose bound does not keep Hedge below its threshold any more: steps and thresholds fall.
+  void end_by_threshold(std::int32_t infoset, const RegretRow& row) {
+    for (int a = 0; a < row.num_actions; ++a) {
+      const std::int32_t sequence = form_.infosets[infoset].first_sequence + a;
+      if (!row.is_pruned(a) || row.gate()[a] == 0.0) continue;  // 0: ends already
+      if (row.gate()[a] > ceiling(infoset, row, a)) closing_.push_back({sequence, row.gate()[a]});
+    }
   }
 
   double add_instant(double stored, double instant, const Decay& decay) const {
@@ -597,15 +678,23 @@ class PrunedRun {
     return false;
   }
 
+  // Whether something else is played if an action is not.
+  bool has_alternative(const RegretRow& row, int action) const {
+    return settings_.policy_map == PolicyMap::hedge ? row.strategy()[action] == 0.0 : has_positive(row, action);
+  }
+
   void propose(std::int32_t infoset, const RegretRow& row) {
-    if (!has_positive(row)) return;  // the fallback would have to play something else
     for (int a = 0; a < row.num_actions; ++a) {
       const std::int32_t sequence = form_.infosets[infoset].first_sequence + a;
       if (row.is_pruned(a) || row.gate()[a] > static_cast<double>(t_) || !(row.regret()[a] < 0.0)) continue;
+      if (!has_alternative(row, a)) continue;
       if (!settings_.prunes_leaves && form_.below[sequence].size() == 0) continue;
       // floored regrets do not say how bad an action is: best-response pruning finds out by its check
       const bool is_unknown = settings_.floors_regrets && settings_.kind == PruningKind::best_response;
-      if (is_unknown || is_worth_pruning(row, row.regret()[a], form_.largest[sequence])) opening_.push_back(sequence);
+      const double missing = row.regret()[a] - ceiling(infoset, row, a);
+      if (missing < 0.0 && (is_unknown || is_worth_pruning(row, missing, form_.largest[sequence]))) {
+        opening_.push_back(sequence);
+      }
     }
   }
 
@@ -630,16 +719,17 @@ class PrunedRun {
   void close(int player, const Ending& ending) {
     if (settings_.kind == PruningKind::best_response) return close_by_response(player, ending);
     Gains gains = catch_up(player, ending.sequence);
-    const RegretRow row = regrets(form_.sequence_infoset[ending.sequence]);
+    const std::int32_t infoset = form_.sequence_infoset[ending.sequence];
+    const RegretRow row = regrets(infoset);
     const int a = form_.action(ending.sequence);
     close_window(ending, gains);
-    if (row.regret()[a] < 0.0 && has_positive(row, a) &&
-        is_worth_pruning(row, row.regret()[a], form_.largest[ending.sequence])) {
+    const double missing = row.regret()[a] - ceiling(infoset, row, a);
+    if (missing < 0.0 && has_alternative(row, a) && is_worth_pruning(row, missing, form_.largest[ending.sequence])) {
       row.gate()[a] = row.regret()[a];  // the snapshot is in hand
       ++counters_.num_extended;
       return;
     }
-    match_open_actions(settings_.fallback, row);
+    form_strategy(infoset, row);
     ++counters_.num_closed;
   }
 
@@ -719,7 +809,7 @@ class PrunedRun {
         close_window({form_.infosets[below].first_sequence + a, row.gate()[a]}, gains);
         ++counters_.num_closed;
       }
-      match_open_actions(settings_.fallback, row);
+      form_strategy(below, row);
     }
   }
 
@@ -748,7 +838,8 @@ class PrunedRun {
       for (int a = 0; a < row.num_actions; ++a) row.regret()[a] += value[a] - best;
       row[RegretRow::cumulative_value] += best;
       row[RegretRow::cumulative_reach] = gains.reach[below - gains.slice.begin];
-      match_open_actions(settings_.fallback, row);
+      observe(below, best / static_cast<double>(std::max<std::int64_t>(1, t_ - last_seen(below))), t_);
+      form_strategy(below, row);
     }
     const RegretRow row = regrets(form_.sequence_infoset[ending.sequence]);
     const int a = form_.action(ending.sequence);
@@ -808,7 +899,7 @@ class PrunedRun {
     const RegretRow row = regrets(infoset);  // creating rows has moved it
     row.regret()[a] = regret;
     row.gate()[a] = 1.0;
-    match_open_actions(settings_.fallback, row);
+    form_strategy(infoset, row);
     ++counters_.num_closed;
   }
 
@@ -824,7 +915,7 @@ class PrunedRun {
     row[RegretRow::cumulative_value] = best;
     row[RegretRow::cumulative_reach] = gains.reach[infoset - gains.slice.begin];
     stamp(row);
-    match_open_actions(settings_.fallback, row);
+    form_strategy(infoset, row);
     if (has_average(infoset)) return;
     averages_[player].allocate(infoset);
     const AverageRow average = averages(infoset);
@@ -902,6 +993,7 @@ class PrunedRun {
   bool has_faced_[2] = {};
   WeightSum average_[2];
   WeightSum faced_[2];
+  std::vector<Moments> moments_;  // [I] only for Hedge with a running variance
   std::vector<double> snapshot_;  // [Q] regret-based pruning: sums of values when a window began
   std::int64_t t_ = 0;
   std::int64_t traversal_ = 0;

@@ -32,7 +32,7 @@ PruningForm make_form(Bytes actor, Ints parent, Ints infoset, Doubles chance_pro
 // Arrays in the order of PruningKernel.state.
 PrunedRun::State make_state(const std::vector<MutableDoubles>& arrays) {
   return {arrays[0].data(), arrays[1].data(), arrays[2].data(), arrays[3].data(),
-          arrays[4].data(), arrays[5].data(), arrays[6].data()};
+          arrays[4].data(), arrays[5].data(), arrays[6].data(), arrays[7].data()};
 }
 
 }  // namespace
@@ -41,20 +41,23 @@ void bind_pruning(nb::module_& module) {
   nb::class_<PrunedRun>(module, "PrunedRun")
       .def("__init__",
            [](PrunedRun* self, Bytes actor, Ints parent, Ints infoset, Doubles chance_probability, Doubles utility,
-              Ints infoset_start, Ints sequence_start, Ints first_sequence, Ints num_actions,
-              Ints parent_sequence, Doubles largest, Doubles range, int kind, int zero_reach, int fallback,
-              bool floors_regrets, bool is_alternating, bool shares_weights, bool prunes_leaves, double threshold,
-              double discard, double discard_exponent) {
+              Ints infoset_start, Ints sequence_start, Ints first_sequence, Ints num_actions, Ints parent_sequence,
+              Doubles largest, Doubles range, int kind, int zero_reach, int policy_map, int fallback,
+              bool tracks_variance, double scale_share, bool floors_regrets, bool is_alternating, bool shares_weights,
+              bool prunes_leaves, double threshold, double discard, double discard_exponent) {
              new (self) PrunedRun(make_form(actor, parent, infoset, chance_probability, utility,
                                             infoset_start, sequence_start, first_sequence, num_actions,
                                             parent_sequence, largest, range),
                                   PruningSettings{.kind = static_cast<PruningKind>(kind),
                                                   .zero_reach = static_cast<ZeroReach>(zero_reach),
+                                                  .policy_map = static_cast<PolicyMap>(policy_map),
                                                   .fallback = static_cast<Fallback>(fallback),
+                                                  .tracks_variance = tracks_variance,
                                                   .floors_regrets = floors_regrets,
                                                   .is_alternating = is_alternating,
                                                   .shares_weights = shares_weights,
                                                   .prunes_leaves = prunes_leaves,
+                                                  .scale_share = scale_share,
                                                   .threshold = threshold,
                                                   .discard = discard,
                                                   .discard_exponent = discard_exponent});
@@ -76,6 +79,7 @@ void bind_pruning(nb::module_& module) {
       .def("save", [](PrunedRun& run, std::vector<MutableDoubles> arrays) { run.save(make_state(arrays)); })
       .def("restore", [](PrunedRun& run, std::vector<MutableDoubles> arrays) { run.restore(make_state(arrays)); })
       .def("num_snapshots", &PrunedRun::num_snapshots)
+      .def("num_moments", &PrunedRun::num_moments)
       .def("num_bytes", &PrunedRun::num_bytes)
       .def("nodes_touched", [](const PrunedRun& run) { return run.counters().nodes_touched; })
       .def("statistics", [](PrunedRun& run) {

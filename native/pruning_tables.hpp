@@ -2,6 +2,8 @@
 // What a pruned run keeps at one information set, and how the numbers lie in its rows.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "policy.hpp"
@@ -65,6 +67,22 @@ struct AverageRow {
 
   static std::int32_t width(int num_actions, bool has_faced) { return num_scalars + (has_faced ? 2 : 1) * num_actions; }
 };
+
+// Hedge in which pruned actions have no part.
+inline void hedge_open_actions(double eta, const RegretRow& row) {
+  const double* regret = row.regret();
+  double* strategy = row.strategy();
+  double largest = -INFINITY;
+  for (int a = 0; a < row.num_actions; ++a) {
+    if (!row.is_pruned(a)) largest = std::max(largest, regret[a]);
+  }
+  double total = 0.0;
+  for (int a = 0; a < row.num_actions; ++a) {
+    strategy[a] = row.is_pruned(a) ? -0.0 : std::exp(eta * (regret[a] - largest));
+    total += strategy[a];
+  }
+  for (int a = 0; a < row.num_actions; ++a) strategy[a] /= total;
+}
 
 // Regret matching in which pruned actions have no part.
 inline void match_open_actions(Fallback fallback, const RegretRow& row) {

@@ -17,6 +17,7 @@
 #include "public_form.hpp"
 #include "public_team.hpp"
 #include "rule.hpp"
+#include "substitute.hpp"
 #include "threads.hpp"
 
 namespace equipoise {
@@ -346,6 +347,9 @@ void update_decisions(const PublicUpdate& update, const PublicStep& step, Share 
     case PolicyMap::normal_hedge:
       return update_columns<PolicyMap::normal_hedge, is_optimistic>(update, step, share);
     default:
+      if (update.discount.threshold > 0.0) {
+        return update_columns<PolicyMap::regret_matching, is_optimistic>(update, step, share);
+      }
       break;
   }
   const bool is_wide = step.stride % 4 == 0;
@@ -474,7 +478,7 @@ inline void evaluate_terminals(const PublicForm& form, int player, const double*
   }
 }
 
-// Backs values up to the root; `choose(cells, num_actions, values)` returns what one information state is worth.
+// Backs values up to the root; `choose(row, cells, num_actions, values)` returns what one information state is worth.
 template <typename Choose>
 void back_up(const PublicForm& form, int player, double* cfv, Choose&& choose) {
   std::vector<std::ptrdiff_t> cells(static_cast<std::size_t>(form.max_actions));
@@ -491,7 +495,8 @@ void back_up(const PublicForm& form, int player, double* cfv, Choose&& choose) {
           const std::ptrdiff_t cell = step.first_cell + (k * step.num_actions + a) * step.stride + column;
           if (form.legal_share[cell] > 0.0) cells[count++] = cell;
         }
-        if (count > 0) cfv[form.source[step.first_index + k] + column] += choose(cells.data(), count, cfv);
+        const std::ptrdiff_t row = step.first_row + k * step.stride + column;
+        if (count > 0) cfv[form.source[step.first_index + k] + column] += choose(row, cells.data(), count, cfv);
       }
     }
   }
@@ -499,7 +504,7 @@ void back_up(const PublicForm& form, int player, double* cfv, Choose&& choose) {
 
 // Backs up the best action everywhere (reached or not) and writes it as a pure strategy into `best`.
 inline void back_up_best(const PublicForm& form, int player, double* cfv, double* best) {
-  back_up(form, player, cfv, [best](const std::ptrdiff_t* cells, int num_actions, const double* values) {
+  back_up(form, player, cfv, [best](std::ptrdiff_t, const std::ptrdiff_t* cells, int num_actions, const double* values) {
     std::ptrdiff_t chosen = cells[0];
     for (int a = 1; a < num_actions; ++a) {
       if (values[cells[a]] > values[chosen]) chosen = cells[a];
@@ -511,11 +516,26 @@ inline void back_up_best(const PublicForm& form, int player, double* cfv, double
 
 // Backs up the value of playing `strategy`.
 inline void back_up_strategy(const PublicForm& form, int player, const double* strategy, double* cfv) {
-  back_up(form, player, cfv, [strategy](const std::ptrdiff_t* cells, int num_actions, const double* values) {
+  back_up(form, player, cfv, [strategy](std::ptrdiff_t, const std::ptrdiff_t* cells, int num_actions,
+                                        const double* values) {
     double expected = 0.0;
     for (int a = 0; a < num_actions; ++a) expected += strategy[cells[a]] * values[cells[a]];
     return expected;
   });
+}
+
+// Backs up substitute values, as the function of this name does for a history tree; [I] over rows.
+inline void back_up_substitutes(const PublicForm& form, int player, const double* budget, double* cfv,
+                                double* row_value, double* regret) {
+  std::vector<double> sorted(static_cast<std::size_t>(form.max_actions));
+  back_up(form, player, cfv,
+          [&](std::ptrdiff_t row, const std::ptrdiff_t* cells, int num_actions, const double* values) {
+            for (int a = 0; a < num_actions; ++a) sorted[a] = values[cells[a]];
+            const double level = solve_level(num_actions, sorted.data(), budget[row]);
+            for (int a = 0; a < num_actions; ++a) regret[cells[a]] = values[cells[a]] - level;
+            row_value[row] = level;
+            return level;
+          });
 }
 
 // Overwrites `out` with the sums normalised at every information state; uniform where nothing was summed.

@@ -17,6 +17,7 @@ struct Discount {
   double average_decay;   // factor on the strategy sum
   double average_weight;  // weight of this iteration in the strategy sum
   double eta_scale;       // Hedge alone: eta = eta_scale * sqrt(ln n) / scale(I)
+  double threshold;       // of the next strategy, see play_threshold; 0: whatever is positive is played
 };
 
 struct Rule {
@@ -54,6 +55,13 @@ struct Row {
 // Hedge's step size at an information state of scale 1.
 inline double unit_step(const Discount& discount, int num_actions) {
   return discount.eta_scale * std::sqrt(std::log(num_actions));
+}
+
+// Below which probability an action of the next strategy is not played at an information state of so many actions.
+template <PolicyMap policy_map>
+inline double play_threshold(const Discount& discount, int num_actions) {
+  const double share = discount.threshold / (static_cast<double>(num_actions) * num_actions);
+  return policy_map == PolicyMap::hedge ? share * std::sqrt(std::log(num_actions)) : share;
 }
 
 // What Hedge divides its step by at one information state, at least `scale`; takes `seen`, this iteration's v(I), into
@@ -97,6 +105,7 @@ inline void update_row(const Rule& rule, const Discount& discount, std::int64_t 
     const double scale = hedge_scale(rule, t, sign * expected, *row.scale, row.moments);
     hedge(unit_step(discount, num_actions) / scale, num_actions, basis, row.strategy);
   }
+  if (discount.threshold > 0.0) cut_small(play_threshold<policy_map>(discount, num_actions), num_actions, row.strategy);
 }
 
 }  // namespace equipoise

@@ -5,6 +5,9 @@
 // everything on the path but the traverser's own probabilities, of true probability over sampling probability; the
 // traverser's own sampling probabilities divide it too. An information set that is met again in the same traversal
 // plays the strategy, and where it samples the action, of the first meeting: stamps carry the traversal's number.
+//
+// Baselines are guesses of the values that sampling leaves out: what was sampled only corrects them. Any guess leaves the
+// estimate unbiased as long as it does not depend on the traversal under way, so guesses are changed when it is over.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +16,7 @@
 
 #include "policy.hpp"
 #include "random.hpp"
+#include "sampled_pruning.hpp"
 
 namespace equipoise {
 
@@ -42,6 +46,19 @@ struct SamplingForm {
   const std::int32_t* num_actions = nullptr;     // [I]
 };
 
+// Guesses of the value of edges, for each player.
+struct Baselines {
+  const std::int32_t* edge_guess = nullptr;  // [E] which guess is the edge's, -1: none; null: there are none at all
+  std::int64_t num_guesses = 0;
+  double rate = 0.0;        // share of a guess that a sample replaces, in (0, 1]
+  double* guess = nullptr;  // [P, num_guesses]
+};
+
+struct BaselineSample {
+  std::int32_t guess;
+  double value;
+};
+
 // Memory of the traversal under way, kept between calls: stamps equal to `traversal` are fresh, all others stale.
 struct SamplingScratch {
   std::int64_t traversal = 0;
@@ -50,8 +67,9 @@ struct SamplingScratch {
   std::vector<std::int32_t> drawn_action;  // [I] where actions are sampled
   std::vector<std::int64_t> public_stamp;  // [S]
   std::vector<std::int32_t> drawn_slot;    // [S]
-  std::vector<double> stack;               // values of the actions of the traverser's nodes on the path
+  std::vector<double> stack;               // of the actions of the traverser's nodes on the path: values, then reaches
   std::size_t stack_top = 0;
+  std::vector<BaselineSample> samples;     // of the traversal
 
   void prepare(std::size_t num_sequences, std::size_t num_infosets, std::size_t num_public_states) {
     strategy.resize(num_sequences);
@@ -59,6 +77,14 @@ struct SamplingScratch {
     drawn_action.resize(num_infosets);
     public_stamp.resize(num_public_states);
     drawn_slot.resize(num_public_states);
+  }
+
+  // Returns where the stack has room for so many numbers.
+  std::size_t push(int count) {
+    const std::size_t base = stack_top;
+    stack_top += static_cast<std::size_t>(count);
+    if (stack.size() < stack_top) stack.resize(2 * stack_top);  // in first traversals alone
+    return base;
   }
 };
 
@@ -71,6 +97,10 @@ struct SamplingRun {
   double* strategy_sum;  // [Q]
   Random random;
   std::int64_t nodes_touched;
+  Skipping skipping;
+  double* missed;  // [Q] see `weigh_action`
+  SkippingState skips;
+  Baselines baselines;
   int traverser = 0;
 
   // Two players: the opponent's nodes are met with its own reach. With more, the others' reach would weigh in as well,
@@ -90,7 +120,37 @@ struct SamplingRun {
     const std::int32_t first = form.first_sequence[infoset];
     for (int a = 0; a < form.num_actions[infoset]; ++a) strategy_sum[first + a] += weight * scratch.strategy[first + a];
   }
+
+  bool has_baselines() const { return baselines.edge_guess != nullptr; }
+
+  // The traverser's guess of an edge.
+  double guess(std::int32_t edge) const {
+    const std::int32_t place = baselines.edge_guess[edge];
+    return place < 0 ? 0.0 : baselines.guess[traverser * baselines.num_guesses + place];
+  }
+
+  void remember(std::int32_t edge, double value) {
+    if (baselines.edge_guess[edge] >= 0) scratch.samples.push_back({baselines.edge_guess[edge], value});
+  }
+
+  // Moves the guesses towards what the traversal found.
+  void learn_baselines() {
+    double* const row = baselines.guess + traverser * baselines.num_guesses;
+    for (const BaselineSample& sample : scratch.samples) {
+      row[sample.guess] += baselines.rate * (sample.value - row[sample.guess]);
+    }
+    scratch.samples.clear();
+  }
 };
+
+// The value of a node one of whose edges was drawn from `probability`: the guesses', corrected by what was found.
+template <typename Probability>
+double correct(SamplingRun& run, std::int32_t begin, int size, int chosen, double found, Probability&& probability) {
+  double value = found - run.guess(begin + chosen);
+  for (int a = 0; a < size; ++a) value += probability(a) * run.guess(begin + a);
+  run.remember(begin + chosen, found);
+  return value;
+}
 
 template <Scheme scheme>
 double traverse(SamplingRun& run, std::int32_t node, double own_reach, double cf_reach);
@@ -103,7 +163,9 @@ double traverse_chance(SamplingRun& run, std::int32_t node, double own_reach, do
   const int size = form.first_edge[node + 1] - begin;
   if constexpr (scheme != Scheme::public_chance) {
     const int outcome = draw_cumulative(run.random, form.edge_cumulative + begin, size);
-    return traverse<scheme>(run, form.edge_child[begin + outcome], own_reach, cf_reach);
+    const double found = traverse<scheme>(run, form.edge_child[begin + outcome], own_reach, cf_reach);
+    if (!run.has_baselines() || run.baselines.edge_guess[begin] < 0) return found;
+    return correct(run, begin, size, outcome, found, [&](int a) { return form.edge_probability[begin + a]; });
   }
   const std::int32_t public_state = form.detail[node];
   if (public_state < 0) {
@@ -144,7 +206,10 @@ double traverse_opponent(SamplingRun& run, std::int32_t node, double own_reach, 
       if (run.averages_at_opponents()) run.add_to_average(infoset, cf_reach);
       run.scratch.drawn_action[infoset] = draw(run.random, num_actions, [&](int a) { return strategy[a]; });
     }
-    return traverse<scheme>(run, form.edge_child[begin + run.scratch.drawn_action[infoset]], own_reach, cf_reach);
+    const int chosen = run.scratch.drawn_action[infoset];
+    const double found = traverse<scheme>(run, form.edge_child[begin + chosen], own_reach, cf_reach);
+    if (!run.has_baselines()) return found;
+    return correct(run, begin, num_actions, chosen, found, [&](int a) { return strategy[a]; });
   }
   double value = 0.0;
   for (int a = 0; a < num_actions; ++a) {
@@ -170,12 +235,56 @@ double traverse_own_sampled(SamplingRun& run, std::int32_t node, double own_reac
   };
   const int chosen = draw(run.random, num_actions, sampling);
   const double probability = sampling(chosen);
-  const std::int32_t child = form.edge_child[form.first_edge[node] + chosen];
-  const double sampled = traverse<scheme>(run, child, own_reach, cf_reach / probability) / probability;
+  const std::int32_t begin = form.first_edge[node];
+  const double found = traverse<scheme>(run, form.edge_child[begin + chosen], own_reach, cf_reach / probability);
+  if (run.has_baselines()) {
+    const double sampled = run.guess(begin + chosen) + (found - run.guess(begin + chosen)) / probability;
+    const auto corrected = [&](int a) { return a == chosen ? sampled : run.guess(begin + a); };
+    double value = 0.0;
+    for (int a = 0; a < num_actions; ++a) value += strategy[a] * corrected(a);
+    for (int a = 0; a < num_actions; ++a) run.regret_sum[first + a] += cf_reach * (corrected(a) - value);
+    run.remember(begin + chosen, found);
+    return value;
+  }
+  const double sampled = found / probability;
   const double value = strategy[chosen] * sampled;
   for (int a = 0; a < num_actions; ++a) {
     run.regret_sum[first + a] += cf_reach * ((a == chosen ? sampled : 0.0) - value);
   }
+  return value;
+}
+
+// All of the traverser's actions but those that their regrets leave out.
+template <Scheme scheme>
+double traverse_own_skipping(SamplingRun& run, std::int32_t node, double own_reach, double cf_reach) {
+  const SamplingForm& form = run.form;
+  const std::int32_t infoset = form.detail[node];
+  const std::int32_t first = form.first_sequence[infoset];
+  const std::int32_t begin = form.first_edge[node];
+  const int num_actions = form.num_actions[infoset];
+  run.freeze(infoset);
+  SamplingScratch& scratch = run.scratch;
+  const std::size_t base = scratch.push(2 * num_actions);
+  double value = 0.0;
+  for (int a = 0; a < num_actions; ++a) {
+    const double probability = scratch.strategy[first + a];
+    double* const missed = run.missed ? run.missed + first + a : nullptr;
+    const double weight = weigh_action(run.skipping, run.skips, run.random, first + a, run.regret_sum[first + a],
+                                       probability, cf_reach, missed);
+    const double reach = weight * cf_reach;
+    scratch.stack[base + num_actions + a] = reach;
+    if (weight == 0.0) continue;
+    const double sampled = traverse<scheme>(run, form.edge_child[begin + a], own_reach * probability, reach);
+    scratch.stack[base + a] = sampled;
+    value += probability * sampled;
+  }
+  for (int a = 0; a < num_actions; ++a) {
+    const double reach = scratch.stack[base + num_actions + a];
+    if (reach == 0.0) continue;
+    double& regret = run.regret_sum[first + a];
+    regret = std::max(regret + reach * (scratch.stack[base + a] - value), run.skipping.floor);
+  }
+  scratch.stack_top = base;
   return value;
 }
 
@@ -191,9 +300,7 @@ double traverse_own(SamplingRun& run, std::int32_t node, double own_reach, doubl
     if (is_first) run.add_to_average(infoset, own_reach);
   }
   SamplingScratch& scratch = run.scratch;
-  const std::size_t base = scratch.stack_top;
-  scratch.stack_top += static_cast<std::size_t>(num_actions);
-  if (scratch.stack.size() < scratch.stack_top) scratch.stack.resize(2 * scratch.stack_top);  // in first traversals alone
+  const std::size_t base = scratch.push(num_actions);
   double value = 0.0;
   for (int a = 0; a < num_actions; ++a) {
     const double probability = scratch.strategy[first + a];
@@ -217,6 +324,9 @@ double traverse(SamplingRun& run, std::int32_t node, double own_reach, double cf
   if (actor == chance_actor) return traverse_chance<scheme>(run, node, own_reach, cf_reach);
   if (actor != run.traverser) return traverse_opponent<scheme>(run, node, own_reach, cf_reach);
   if constexpr (samples_own(scheme)) return traverse_own_sampled<scheme>(run, node, own_reach, cf_reach);
+  if constexpr (scheme == Scheme::external) {
+    if (run.skipping.kind != SkipKind::none) return traverse_own_skipping<scheme>(run, node, own_reach, cf_reach);
+  }
   return traverse_own<scheme>(run, node, own_reach, cf_reach);
 }
 
@@ -249,7 +359,9 @@ void sample_player(SamplingRun& run, int player) {
   run.traverser = player;
   run.scratch.stack_top = 0;  // not where a traversal that ran out of memory left it
   ++run.scratch.traversal;
+  run.scratch.samples.clear();  // likewise
   traverse<scheme>(run, 0, 1.0, 1.0);
+  if (run.has_baselines()) run.learn_baselines();
   if (samples_opponents(scheme) && !run.averages_at_opponents()) {
     ++run.scratch.traversal;
     walk_average(run, player);
@@ -262,6 +374,7 @@ template <Scheme scheme>
 std::int64_t sample_iterations(SamplingRun& run, std::int64_t num_iterations, std::int64_t node_limit) {
   std::int64_t done = 0;
   while (done < num_iterations && run.nodes_touched < node_limit) {
+    run.skips.begin_iteration(run.skipping, run.nodes_touched, run.random);
     for (int player = 0; player < run.form.num_players; ++player) sample_player<scheme>(run, player);
     ++done;
   }

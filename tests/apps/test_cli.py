@@ -255,7 +255,8 @@ def test_missed_target_has_its_own_exit_code(equipoise):
         (["solve", "kuhn", "-p", "players=3", "--prune", "partial"], "two-player zero-sum games, got kuhn"),
         (["solve", "kuhn", "--resume"], "--resume needs --out"),
         (["solve", "kuhn", "--resume", "--overwrite", "--out", "x"], "give one of them"),
-        (["solve", "kuhn", "--method", "egt", "--rule", "cfr"], "egt takes no rule"),
+        (["solve", "kuhn", "--method", "fp", "--rule", "cfr"], "fp takes no rule"),
+        (["solve", "kuhn", "--method", "egt", "--rule", "cfr"], r"a rule for egt is thresholded\(c\)"),
         (["solve", "kuhn", "--method", "egt", "--updates", "simultaneous"], "egt has no --updates"),
         (["solve", "kuhn", "--method", "lp", "--threads", "2"], "lp runs on one thread"),
         (["solve", "kuhn", "-p", "players=3", "--method", "lp"], "needs two players"),
@@ -479,6 +480,9 @@ def test_existing_result_is_not_overwritten_unasked(equipoise):
         ["--method", "external", "--form", "game", "--rule", "lcfr(500)", "--seed", "3"],
         ["--method", "outcome", "--form", "game"],
         ["--method", "egt"],
+        ["--method", "egt", "--rule", "thresholded(0.01)"],
+        ["--rule", "thresholded(2)-hedge"],
+        ["--rule", "thresholded(2)-hedge", "--prune", "rbp"],
         ["--method", "flop"],
     ],
     ids=" ".join,
@@ -656,3 +660,35 @@ def test_one_file_for_run_and_plot_is_refused(equipoise, tmp_path):
     outcome = equipoise("solve", "kuhn", "--out", tmp_path / "b.png", "--plot", tmp_path / "b.png")
     assert outcome.code == 2
     assert "--out and --plot must be two files" in outcome.err
+
+
+PRUNED = ("--method", "external", "--rule", "lcfr(50000)", "--prune", "weighted-libratus(-5,5,1000)")
+
+
+def test_a_pruned_run_is_told_saved_and_resumed(equipoise, tmp_path):
+    path = tmp_path / "leduc.eq"
+    first = equipoise("solve", "leduc", *PRUNED, "--baseline", "history", "-n", 20_000, "--out", path, "--json").json
+    assert (first["prune"], first["baseline"]) == ("weighted-libratus(-5,5,1000)", "history")
+    both = equipoise("solve", "leduc", "--out", path, "--resume", "-n", 40_000, "--json").json
+    assert (both["prune"], both["baseline"]) == (first["prune"], first["baseline"])
+    whole = equipoise("solve", "leduc", *PRUNED, "--baseline", "history", "-n", 40_000, "--json").json
+    assert both["exploitability"] == whole["exploitability"]
+    other = equipoise("solve", "leduc", "--out", path, "--resume", "--prune", "rbs")
+    assert other.code != 0
+    assert "prune weighted-libratus(-5,5,1000), asked for rbs" in other.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "lp", "--prune", "libratus"), "method lp has no --prune, got 'libratus'; it is for"),
+        (("--method", "outcome", "--prune", "rbs"), "method outcome has no --prune"),
+        (("--method", "chance", "--baseline", "infoset"), "method chance has no --baseline, got 'infoset'"),
+        (("--method", "external", "--prune", "pluribus"), "nothing would be pruned in kuhn"),
+        (("--method", "external", "--form", "game", "--prune", "rbs"), "need a tree"),
+    ],
+)
+def test_pruning_that_a_method_does_not_have_is_refused(equipoise, options, message):
+    outcome = equipoise("solve", "kuhn", *options, "-n", 10)
+    assert outcome.code != 0
+    assert message in " ".join(outcome.err.split())

@@ -20,7 +20,7 @@ from equipoise.apps.parse import (
 )
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError, UnknownNameError
 from equipoise.games.registry import parse_game
-from equipoise.solvers.rules import CFR, DCFR, CFRPlus, DCFRPlus, Hedge, LinearCFR, NormalHedge, Optimistic
+from equipoise.solvers.rules import CFR, DCFR, CFRPlus, DCFRPlus, Hedge, LinearCFR, NormalHedge, Optimistic, Thresholded
 
 NUMBERS = st.floats(-50, 50) | st.sampled_from([math.inf, 1.5, 0.5])
 MATCHING = st.builds(  # regrets
@@ -29,7 +29,9 @@ MATCHING = st.builds(  # regrets
 NORMAL_HEDGES = st.builds(NormalHedge, base=MATCHING | st.builds(Optimistic, MATCHING))
 HEDGES = st.builds(Hedge, horizon=st.integers(0, 10**6))
 BASES = MATCHING | HEDGES | st.builds(NormalHedge, base=MATCHING)
-ALL_RULES = BASES | st.builds(Optimistic, BASES) | NORMAL_HEDGES
+THRESHOLDED = st.builds(Thresholded, MATCHING | HEDGES, st.floats(1, 50))
+OPTIMISTIC = st.builds(Optimistic, BASES | THRESHOLDED)
+ALL_RULES = BASES | OPTIMISTIC | NORMAL_HEDGES | THRESHOLDED
 
 
 @given(rule=ALL_RULES)
@@ -54,6 +56,9 @@ def test_every_rule_of_the_table_has_its_name(name):
         ("optimistic-cfr+", Optimistic(CFRPlus())),
         ("normal-hedge-lcfr", NormalHedge(base=LinearCFR())),
         ("normal-hedge", NormalHedge(base=CFR())),
+        ("Thresholded-hedge", Thresholded(Hedge(), 2.0)),
+        ("thresholded( 1.5 )-hedge(20)", Thresholded(Hedge(horizon=20), 1.5)),
+        ("optimistic-thresholded(3)-cfr", Optimistic(Thresholded(CFR(), 3.0))),
     ],
 )
 def test_rules_as_they_are_typed(text, rule):
@@ -72,6 +77,13 @@ def test_rules_as_they_are_typed(text, rule):
         ("normal-hedge-hedge", "takes the place of regret matching, and rule hedge has none"),
         ("normal-hedge-normal-hedge", "rule normal-hedge has none"),
         ("normal-hedge-optimistic-hedge(5)", r"rule optimistic-hedge\(5\) has none"),
+        ("thresholded(2)-thresholded(3)-cfr", "'thresholded-' twice"),
+        ("thresholded(2)-normal-hedge", "known for Hedge and regret matching, got rule normal-hedge"),
+        ("normal-hedge-thresholded(2)-cfr", r"got thresholded\(2\)-cfr in NormalHedge"),
+        ("thresholded(0.5)-cfr", "factor must be at least 1 and finite, got 0.5"),
+        ("thresholded(1,2)-cfr", "thresholded takes factor"),
+        ("thresholded(x)-cfr", "hold numbers"),
+        ("optimistic(2)-cfr", "optimistic takes no numbers"),
         ("dcfr(1.5,0", "in parentheses"),
         ("dcfr(1.5,0)", "takes alpha, beta, gamma"),
         ("dcfr(a,b,c)", "hold numbers"),
@@ -96,6 +108,22 @@ def test_discounting_reads_back(text):
 def test_bad_discounting_is_refused(text):
     with pytest.raises(EquipoiseError):
         parse_discounting(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *((text, r"a rule for egt is thresholded\(c\)") for text in ("cfr", "thresholded", "thresholded()")),
+        ("thresholded(0.01", r"a rule for egt is thresholded\(c\)"),
+        ("thresholded(1,2)", r"a rule for egt is thresholded\(c\)"),
+        ("thresholded(x)", "hold numbers"),
+        ("thresholded(-1)", "threshold must be at least 0 and finite, got -1"),
+        ("thresholded(inf)", "threshold must be at least 0 and finite, got inf"),
+    ],
+)
+def test_bad_rules_of_egt_are_refused(text, message):
+    with pytest.raises(EquipoiseError, match=message):
+        normalize_rule("egt", text)
 
 
 @given(items=st.lists(st.sampled_from(["cfr", "dcfr(1.5,0,2)", "external:lcfr(10)"]), max_size=5))
@@ -124,8 +152,9 @@ def test_methods_say_which_rules_they_take():
     assert normalize_rule("cfr", None) == "dcfr"
     assert normalize_rule("external", "LCFR") == "lcfr"
     assert normalize_rule("egt", None) is None
-    with pytest.raises(ConfigError, match="method egt takes no rule"):
-        normalize_rule("egt", "cfr")
+    assert normalize_rule("egt", "Thresholded( 0.010 )") == "thresholded(0.01)"
+    with pytest.raises(ConfigError, match="method lp takes no rule, got 'cfr'"):
+        normalize_rule("lp", "cfr")
     with pytest.raises(UnknownNameError, match="unknown method 'externl'; did you mean external"):
         find_method("externl")
     assert all(method.description for method in METHODS.values())

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from equipoise.games.holdem.cards import DECKS
-from equipoise.kernels.holdem import TILE, BoardFields, HoldemKernel, HoldemLocks, HoldemTables, StreetFields
+from equipoise.kernels.holdem import (
+    TILE,
+    BoardFields,
+    HoldemKernel,
+    HoldemLocks,
+    HoldemTables,
+    StreetFields,
+    SubstituteWeights,
+)
 from equipoise.solvers.rules import CFR, Hedge, tabulate_discounts
 from equipoise.trees.holdem import build_holdem_tree
 from tests.solvers.test_holdem import spot
@@ -98,3 +106,18 @@ def test_tables_that_hedge_cannot_use_are_refused(dtype, owner, message):
     rows = tabulate_discounts(Hedge(), 1, 1)
     with pytest.raises(ValueError, match=message):
         HoldemKernel(ARRAYS).iterate(Hedge().kernel, rows, tables, first_t=1, is_alternating=True, num_threads=1)
+
+
+def test_substitutes_refuse_tables_that_they_cannot_write():
+    kernel, rows = HoldemKernel(ARRAYS), np.zeros(ARRAYS.num_node_rows, np.float32)
+    sums = np.zeros(ARRAYS.num_cells, np.float32)
+    with pytest.raises(TypeError, match="tables must have dtype float32 or float64, got uint16"):
+        kernel.row_values(sums.astype(np.uint16))
+    with pytest.raises(ValueError, match="bound must have shape"):
+        kernel.substitute(sums, rows[1:].copy(), 0.5)
+    with pytest.raises(ValueError, match="factor must be at least 0 and finite, got -1"):
+        kernel.substitute(sums, rows, -1.0)
+    tables = HoldemTables.allocate(ARRAYS, np.float32, CFR().kernel)
+    broken = dataclasses.replace(tables, regret_sum=np.zeros(ARRAYS.num_cells, np.float64))
+    with pytest.raises(TypeError, match="regret_sum must have dtype float32, got float64"):
+        kernel.write_substitutes(rows, 0.5, SubstituteWeights(1.0, 1.0, 1.0, 0.0, False), broken)

@@ -18,15 +18,17 @@ from equipoise.games.registry import make_game
 from equipoise.kernels.holdem import HoldemKernel
 from equipoise.kernels.holdem_sampling import HoldemSamplingKernel, draw_cards
 from equipoise.kernels.sampling import Scheme
+from equipoise.kernels.skipping import SkipKind
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.holdem_mccfr import lay_out_betting, make_sampling_tables
 from equipoise.solvers.rules import CFR
+from equipoise.solvers.sampled_pruning import SampledPruning, prune_betting, prune_tree
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem import build_holdem_tree
 from tests.reference.holdem import HoldemTwin, side_cells, spot_of
 from tests.reference.holdem_sampling import ListedChance, NativeChance, ReferenceExternal
 from tests.reference.regrets import by_label, exact_regrets, flatten, random_regrets
-from tests.reference.sampling import Xoshiro, all_draws
+from tests.reference.sampling import ReferenceSkipping, Xoshiro, all_draws
 
 
 def make_kernel(tree):
@@ -193,6 +195,55 @@ def test_external_sampling_equals_its_twin(name):
     np.testing.assert_allclose(averages[owned], flatten(pair.history, twin.strategy_sum)[owned], atol=1e-9)
     assert tables.nodes_touched[0] == twin.nodes_touched
     assert tables.random_words.tolist() == chance.generator.words
+
+
+def prune(name, kind, **changes):
+    """Returns a pruning over the betting of an endgame, and the same over the sequences of its history tree."""
+    _, pair = endgame(name)
+    pruning = SampledPruning(kind=kind, threshold=-0.004, softness=0.02, probability=0.6, **changes)
+    rule, twin = prune_betting(pruning, lay_out_betting(pair.tree), name), prune_tree(pruning, pair.history)
+    return rule, dataclasses.replace(rule, may_skip=twin.may_skip, rise=twin.rise)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("kind", [SkipKind.REGRET_BASED, SkipKind.PROBABILISTIC, SkipKind.COIN])
+@pytest.mark.parametrize("name", ["river", "turn"])
+def test_pruned_external_sampling_equals_its_twin(name, kind, is_weighted):
+    game, pair = endgame(name)
+    rule, over_sequences = prune(name, kind, is_weighted=is_weighted, floor=-3.0, first_node=50, end_node=500)
+    kernel = make_kernel(pair.tree)
+    tables = make_sampling_tables(pair.tree.arrays.num_cells, np.float64, np.random.default_rng(3), has_missed=True)
+    start = 40 * random_regrets(pair.history, 2)
+    tables.regret_sum[:] = pair.to_cells(start)
+    may_skip, rise = by_label(pair.history, over_sequences.may_skip), by_label(pair.history, over_sequences.rise)
+    # the betting's bounds do not know the hands: at least those of the histories, so the twin takes the betting's
+    bound = betting_rise(pair, rule)
+    assert all((bound[key] >= rise[key] - 1e-9).all() for key in rise)
+    skipping = ReferenceSkipping(rule, lambda key, a: may_skip[key][a], lambda key, a: bound[key][a])
+    chance = NativeChance(pair.tree, tables.random_words)
+    twin = ReferenceExternal(game, chance, regrets=by_label(pair.history, start), skipping=skipping)
+    kernel.iterate(Scheme.EXTERNAL, tables, 40, skipping=rule)
+    for _ in range(40):
+        twin.iterate()
+    owned = pair.sequences
+    regrets, averages = pair.to_sequences(tables.regret_sum), pair.to_sequences(tables.strategy_sum)
+    np.testing.assert_allclose(regrets[owned], flatten(pair.history, twin.regret_sum)[owned], atol=1e-8)
+    np.testing.assert_allclose(averages[owned], flatten(pair.history, twin.strategy_sum)[owned], atol=1e-8)
+    assert tables.nodes_touched[0] == twin.nodes_touched
+    assert tables.num_skipped[0] == skipping.num_skipped > 0
+    assert tables.random_words.tolist() == chance.generator.words
+
+
+def betting_rise(pair, rule):
+    """Returns the most that a visit can add, by information state and action, from the arrays over the betting."""
+    edges, betting = np.zeros(pair.tree.arrays.num_cells), lay_out_betting(pair.tree)
+    for node, decision in pair.tree.decisions.items():
+        first = betting.nodes[node, 2]
+        for board in range(len(pair.tree.boards)):
+            if pair.tree.arrays.boards[board, 0] == decision.street:
+                cells = pair.tree.cells(board, node)
+                edges[cells] = rule.rise[first : first + cells.shape[-1]]
+    return by_label(pair.history, pair.to_sequences(edges))
 
 
 @pytest.mark.parametrize("player", [0, 1])

@@ -62,6 +62,7 @@ def test_sweeps_refuse_players_that_are_not(form, player):
     for call in (
         lambda: kernel.terminal_values(player, reach),
         lambda: kernel.best_response(player, reach),
+        lambda: kernel.substitute(player, reach, np.zeros(kernel.num_rows)),
         lambda: kernel.strategy_values(player, strategy, reach),
         lambda: kernel.root_value(player, reach, reach),
     ):
@@ -417,3 +418,13 @@ def test_iterations_of_a_pruned_run_are_checked():
         kernel.iterate(np.ones((2, 5)), first_t=0)
     with pytest.raises(ValueError, match="clock must have shape"):
         kernel.restore({**kernel.state(), "clock": np.zeros(3)})
+
+
+@pytest.mark.parametrize("form", TREES)
+def test_substitutes_refuse_budgets_of_another_tree(form):
+    kernel = bind_kernel(TREES[form])
+    reach = kernel.realize(kernel.normalize(np.zeros(kernel.num_table_cells)))
+    with pytest.raises(ValueError, match="budget must have shape"):
+        kernel.substitute(0, reach, np.zeros(kernel.num_rows + 1))
+    with pytest.raises(ValueError, match="budget must be finite, got nan"):
+        kernel.substitute(0, reach, np.full(kernel.num_rows, np.nan))

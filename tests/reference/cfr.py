@@ -41,6 +41,18 @@ def normal_hedge(regret, fallback=Fallback.UNIFORM):
     return weights / weights.sum()
 
 
+def cut_small(strategy, threshold):
+    """Returns the strategy without what is less probable than the threshold; the most probable actions stay."""
+    kept = np.where(strategy < min(threshold, strategy.max()), 0.0, strategy)
+    return kept / kept.sum()
+
+
+def threshold_of(kernel, discount, num_actions):
+    """Returns the least probability that is played, from its share in a row of discounts."""
+    factor = math.sqrt(math.log(num_actions)) if kernel.policy_map is PolicyMap.HEDGE else 1.0
+    return discount.threshold * factor / num_actions**2
+
+
 class ReferenceCFR:
     """Tables keyed by (player, infostate); the same rules as values that the real solvers take."""
 
@@ -123,7 +135,8 @@ class ReferenceCFR:
             )
             self.values[key].append(float(sigma @ values))
             basis = self.regret[key] + instant if kernel.is_optimistic else self.regret[key]
-            self.strategy[key] = self.play(key, basis, discount, kernel)
+            raw = self.play(key, basis, discount, kernel)
+            self.strategy[key] = cut_small(raw, threshold_of(kernel, discount, len(raw)))
 
     def play(self, key, basis, discount, kernel):
         if kernel.policy_map is PolicyMap.REGRET_MATCHING:

@@ -68,13 +68,15 @@ class NativeChance:
 class ReferenceExternal:
     """Tables of a run: regrets and averages by player and information state."""
 
-    def __init__(self, game, chance, regrets=None):
-        self.game, self.chance = game, chance
+    def __init__(self, game, chance, regrets=None, skipping=None):
+        self.game, self.chance, self.skipping = game, chance, skipping
         self.regret_sum = {key: np.array(value) for key, value in (regrets or {}).items()}
         self.strategy_sum = {}
         self.nodes_touched = 0
 
     def iterate(self):
+        if self.skipping is not None:
+            self.skipping.begin(self.nodes_touched, self.chance.draw)
         for player in (0, 1):
             self.traverse(player)
 
@@ -86,23 +88,33 @@ class ReferenceExternal:
             for card in cards[hand].tolist():
                 state = self.game.apply(state, card)
         self.nodes_touched += 1
-        return self.visit(state)
+        return self.visit(state, 1.0)
 
-    def visit(self, state):
+    def visit(self, state, reach):
         game = self.game
         self.nodes_touched += 1
         actor = game.actor(state)
         if actor == TERMINAL:
             return game.returns(state)[self.player]
         if actor == CHANCE:
-            return self.visit(game.apply(state, self.chance.card(game.chance_outcomes(state), state.board)))
+            return self.visit(game.apply(state, self.chance.card(game.chance_outcomes(state), state.board)), reach)
         children = [game.apply(state, action) for action in game.legal_actions(state)]
         key = (actor, game.infostate(state, actor))
         regret = self.regret_sum.setdefault(key, np.zeros(len(children)))
         sigma = regret_matching(regret)
         if actor != self.player:
-            self.strategy_sum[key] = self.strategy_sum.get(key, 0.0) + sigma
-            return self.visit(children[self.chance.draw(sigma)])
-        values = np.array([self.visit(child) for child in children])
-        regret += values - sigma @ values
+            self.strategy_sum[key] = self.strategy_sum.get(key, 0.0) + reach * sigma
+            return self.visit(children[self.chance.draw(sigma)], reach)
+        values, weights = np.zeros(len(children)), np.ones(len(children))
+        for action, child in enumerate(children):
+            if self.skipping is not None:
+                weights[action] = self.skipping.weigh(
+                    key, action, regret[action], sigma[action], reach, self.chance.draw
+                )
+            if weights[action] > 0:
+                values[action] = self.visit(child, reach * weights[action])
+        explored = weights > 0
+        regret[explored] += (reach * weights * (values - sigma @ values))[explored]
+        if self.skipping is not None:
+            regret[explored] = np.maximum(regret[explored], self.skipping.rule.floor)
         return sigma @ values

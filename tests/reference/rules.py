@@ -13,6 +13,7 @@ from equipoise.solvers.rules import (
     NormalHedge,
     Optimistic,
     PredictiveCFRPlus,
+    Thresholded,
 )
 
 RULES = [
@@ -34,4 +35,9 @@ RULES = [
     NormalHedge(),
     NormalHedge(base=LinearCFR()),
     Optimistic(NormalHedge()),
+    Thresholded(CFR(), 2.0),
+    Thresholded(DCFR(), 50.0),
+    Thresholded(Hedge(), 2.0),
+    Thresholded(Hedge(horizon=20), 50.0),
+    Thresholded(Optimistic(CFR()), 3.0),
 ]

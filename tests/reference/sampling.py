@@ -9,6 +9,7 @@ import numpy as np
 
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.kernels.sampling import Scheme
+from equipoise.kernels.skipping import SkipKind
 from tests.reference.cfr import regret_matching
 
 MASK = (1 << 64) - 1
@@ -63,10 +64,78 @@ def all_draws(run):
         yield weight[0], result
 
 
+class ReferenceSkipping:
+    """The rule of native/sampled_pruning.hpp: which actions are left out, and what the others weigh.
+
+    `may_skip(key, a)` and `rise(key, a)` take the place of the arrays of a `Skipping`, whose numbers are read.
+    """
+
+    def __init__(self, rule, may_skip, rise):
+        self.rule, self.may_skip, self.rise = rule, may_skip, rise
+        self.missed = {}
+        self.num_skipped = 0
+        self.is_open = self.leaves_out = False
+
+    def begin(self, nodes_touched, draw):
+        rule = self.rule
+        self.is_open = rule.kind is not SkipKind.NONE and rule.first_node <= nodes_touched < rule.end_node
+        self.leaves_out = False
+        if self.is_open and rule.kind is SkipKind.COIN:
+            self.leaves_out = draw([rule.probability, 1 - rule.probability]) == 0
+
+    def weigh(self, key, action, regret, probability, reach, draw):
+        """Returns what an action weighs, 0 if it is left out."""
+        rule, place = self.rule, (key, action)
+        may = self.is_open and probability == 0 and bool(self.may_skip(key, action))
+        weight = 1.0
+        if rule.kind is SkipKind.REGRET_BASED:
+            missed = self.missed.get(place, 0.0)
+            if may and regret + (missed + reach) * self.rise(key, action) <= rule.threshold:
+                self.missed[place] = missed + reach
+                weight = 0.0
+            else:
+                self.missed[place] = 0.0
+                weight = 1 + missed / reach if rule.is_weighted else 1.0
+        elif may and regret < rule.threshold:
+            if rule.kind is SkipKind.COIN:
+                full = 1 / (1 - rule.probability)
+                weight = 0.0 if self.leaves_out else (max(reach, full) / reach if rule.is_weighted else 1.0)
+            else:
+                explored = rule.softness / (rule.softness + rule.threshold - regret)
+                is_explored = draw([explored, 1 - explored]) == 0
+                weight = is_explored * (1 / explored if rule.is_weighted else 1.0)
+        self.num_skipped += weight == 0
+        return weight
+
+
+class ReferenceBaselines:
+    """Guesses by player and name, changed when a traversal is over; `name(state, actor, a)` may be None."""
+
+    def __init__(self, rate, name, guesses=None):
+        self.rate, self.name = rate, name
+        self.guesses = dict(guesses or {})
+        self.samples = []
+
+    def guess(self, player, name):
+        return 0.0 if name is None else self.guesses.get((player, name), 0.0)
+
+    def learn(self, player):
+        for name, value in self.samples:
+            if name is not None:
+                before = self.guess(player, name)
+                self.guesses[player, name] = before + self.rate * (value - before)
+        self.samples = []
+
+
+NO_BASELINES = ReferenceBaselines(1.0, lambda *_: None)
+
+
 class ReferenceMCCFR:
     """Tables of a run: regrets and averages by player and information state."""
 
-    def __init__(self, game, scheme, exploration=0.0, regrets=None):
+    def __init__(self, game, scheme, exploration=0.0, regrets=None, skipping=None, baselines=NO_BASELINES):
+        self.skipping = skipping
+        self.baselines = baselines
         self.game = game
         self.scheme = scheme
         self.exploration = exploration
@@ -98,6 +167,8 @@ class ReferenceMCCFR:
 
     def iterate(self, draw):
         num_players = self.game.spec.num_players
+        if self.skipping is not None:
+            self.skipping.begin(self.nodes_touched, draw)
         for player in range(num_players):
             self.traverse(player, draw)
             if num_players != 2 and self.scheme in (Scheme.EXTERNAL, Scheme.OUTCOME):
@@ -106,7 +177,16 @@ class ReferenceMCCFR:
     def traverse(self, player, draw):
         self.player, self.draw = player, draw
         self.frozen, self.drawn, self.drawn_public = {}, {}, {}
-        return self.visit(self.game.initial_state(), 1.0, 1.0)
+        value = self.visit(self.game.initial_state(), 1.0, 1.0)
+        self.baselines.learn(player)
+        return value
+
+    def correct(self, names, chosen, found, sampling):
+        """Returns what every action is worth: its guess, and for the one drawn what was found corrects it."""
+        values = np.array([self.baselines.guess(self.player, name) for name in names])
+        values[chosen] += (found - values[chosen]) / sampling[chosen]
+        self.baselines.samples.append((names[chosen], found))
+        return values
 
     def visit(self, state, own, cf):
         self.nodes_touched += 1
@@ -121,14 +201,17 @@ class ReferenceMCCFR:
         if is_first:
             self.frozen[key] = self.strategy(key, len(children))
         sigma = self.frozen[key]
+        names = [self.baselines.name(state, actor, a) for a in range(len(children))]
         if actor != self.player:
-            return self.visit_opponent(key, children, sigma, is_first, own, cf)
+            return self.visit_opponent(key, children, names, sigma, is_first, own, cf)
         regret = self.regret_sum.setdefault(key, np.zeros(len(children)))
         if self.scheme is Scheme.OUTCOME:
             q = self.exploration / len(children) + (1 - self.exploration) * sigma
             chosen = self.draw(q)
-            values = np.zeros(len(children))
-            values[chosen] = self.visit(children[chosen], own, cf / q[chosen]) / q[chosen]
+            found = self.visit(children[chosen], own, cf / q[chosen])
+            values = self.correct(names, chosen, found, q)
+        elif self.skipping is not None:
+            return self.visit_skipping(key, children, sigma, own, cf)
         else:
             if self.scheme is not Scheme.EXTERNAL and is_first:
                 self.add(key, own * sigma)
@@ -136,13 +219,28 @@ class ReferenceMCCFR:
         regret += cf * (values - sigma @ values)
         return sigma @ values
 
-    def visit_opponent(self, key, children, sigma, is_first, own, cf):
+    def visit_skipping(self, key, children, sigma, own, cf):
+        regret = self.regret_sum[key]
+        values, weights = np.zeros(len(children)), np.zeros(len(children))
+        for action, child in enumerate(children):
+            weight = self.skipping.weigh(key, action, regret[action], sigma[action], cf, self.draw)
+            weights[action] = weight
+            if weight > 0:
+                values[action] = self.visit(child, own * sigma[action], cf * weight)
+        explored = weights > 0
+        regret[explored] += (cf * weights * (values - sigma @ values))[explored]
+        regret[explored] = np.maximum(regret[explored], self.skipping.rule.floor)
+        return sigma @ values
+
+    def visit_opponent(self, key, children, names, sigma, is_first, own, cf):
         if self.scheme in (Scheme.EXTERNAL, Scheme.OUTCOME):
             if is_first:
                 if self.game.spec.num_players == 2:
                     self.add(key, cf * sigma)
                 self.drawn[key] = self.draw(sigma)
-            return self.visit(children[self.drawn[key]], own, cf)
+            chosen = self.drawn[key]
+            found = self.visit(children[chosen], own, cf)
+            return sigma @ self.correct(names, chosen, found, sigma)
         alive = [(child, p) for child, p in zip(children, sigma, strict=True) if own > 0 or cf * p > 0]
         return sum(p * self.visit(child, own, cf * p) for child, p in alive)
 
@@ -150,7 +248,13 @@ class ReferenceMCCFR:
         game = self.game
         outcomes = [(game.apply(state, a), p) for a, p in game.chance_outcomes(state)]
         if self.scheme is not Scheme.PUBLIC_CHANCE:
-            return self.visit(outcomes[self.draw([p for _, p in outcomes])][0], own, cf)
+            probabilities = np.array([p for _, p in outcomes])
+            chosen = self.draw(probabilities)
+            found = self.visit(outcomes[chosen][0], own, cf)
+            names = [self.baselines.name(state, CHANCE, a) for a in range(len(outcomes))]
+            if names[0] is None:
+                return found
+            return probabilities @ self.correct(names, chosen, found, probabilities)
         name = game.public_state(state)
         if name not in self.public_draws:
             return sum(p * self.visit(child, own, cf * p) for child, p in outcomes)

@@ -65,6 +65,25 @@ def test_nodes_are_counted_by_gradients():
     assert solver.nodes_touched == 6 * tree.actor.size
 
 
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel4"])  # in which no reach underflows to zero
+def test_a_threshold_below_every_reach_changes_no_bit(name):
+    tree = build_history_tree(GAMES[name])
+    exact, walked = EGTSolver(tree), EGTSolver(tree, EGTConfig(threshold=1e-300))
+    exact.iterate(40)
+    walked.iterate(40)
+    assert walked.realization.tobytes() == exact.realization.tobytes()
+    assert walked.nodes_touched == exact.nodes_touched
+
+
+def test_a_threshold_leaves_nodes_out_and_still_converges():
+    tree = build_history_tree(GAMES["leduc"])
+    exact, cut = EGTSolver(tree), EGTSolver(tree, EGTConfig(threshold=0.005))
+    exact.iterate(300)
+    cut.iterate(300)
+    assert cut.nodes_touched < exact.nodes_touched
+    assert cut.evaluate().exploitability < 1.5 * exact.evaluate().exploitability
+
+
 def test_a_run_at_the_end_of_precision_stands_still():
     solver = EGTSolver(build_history_tree(GAMES["kuhn"]))
     solver.iterate(10)
@@ -92,7 +111,15 @@ def test_a_team_of_no_threads_is_refused():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"weight_growth": -1.0}, {"initial_mu": 0.0}, {"initial_step": 1.0}, {"initial_step": float("nan")}]
+    "bad",
+    [
+        {"weight_growth": -1.0},
+        {"initial_mu": 0.0},
+        {"initial_step": 1.0},
+        {"initial_step": float("nan")},
+        {"threshold": -0.1},
+        {"threshold": float("inf")},
+    ],
 )
 def test_bad_configurations_are_refused(bad):
     with pytest.raises(ConfigError, match=next(iter(bad))):

@@ -19,7 +19,7 @@ from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
 from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
-from equipoise.solvers.holdem_hedge import LEAST_SCALE
+from equipoise.solvers.holdem_ranges import LEAST_SCALE
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -31,6 +31,7 @@ from equipoise.solvers.rules import (
     NormalHedge,
     Optimistic,
     PredictiveCFRPlus,
+    Thresholded,
 )
 from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.trees.history import build_history_tree
@@ -389,6 +390,8 @@ def test_what_is_not_offered_is_refused():
     tree = build_holdem_tree(spot("Ks7h2d4c9c"))
     with pytest.raises(ConfigError, match=r"rule hedge\(9\) needs dtype float32 or float64.*got int16"):
         HoldemSolver(tree, Hedge(horizon=9), dtype=np.int16)
+    with pytest.raises(ConfigError, match=r"whatever is positive, got rule thresholded\(2\)-hedge"):
+        HoldemSolver(tree, Thresholded(Hedge()))
     with pytest.raises(ConfigError, match="dtype must be float32, float64 or int16"):
         HoldemSolver(tree, dtype=np.float16)
     with pytest.raises(ConfigError, match="num_threads must be between 1 and 256, got 0"):

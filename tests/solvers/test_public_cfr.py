@@ -13,6 +13,7 @@ from equipoise.solvers.rules import (
     Hedge,
     Optimistic,
 )
+from equipoise.solvers.saved_state import name_tables
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.public import build_public_tree
@@ -277,5 +278,5 @@ def test_payoff_ranges_where_private_states_merge(length):
 
 def test_estimated_bytes_are_those_allocated(leduc):
     solver = CFRSolver(leduc, Hedge())
-    tables = sum(table.nbytes for name, table in solver.state().items() if name != "iteration")
+    tables = sum(table.nbytes for table in name_tables(solver.tables).values())
     assert estimate_table_bytes(leduc, Hedge()) == tables + 8 * leduc.cells.num_cells

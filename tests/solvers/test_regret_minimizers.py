@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise.kernels.sweeps import PolicyMap, apply_policy_map
+from equipoise.solvers.rules import CFR, Hedge, Thresholded
+from tests.reference.cfr import threshold_of
 
 REWARD_RANGE = 3.0
 
@@ -73,6 +75,37 @@ def test_hedge_with_a_known_horizon_keeps_its_bound(stream, seed, num_actions, l
         rewards = stream(rng, strategy)
         regret += rewards - strategy @ rewards
     assert regret.max() <= REWARD_RANGE * math.sqrt(2 * length * math.log(num_actions)) + 1e-9  # [B20] 2.3.3
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.5, 2.0, 5.0])
+@pytest.mark.parametrize("stream", STREAMS)
+@given(**runs)
+def test_thresholded_hedge_keeps_its_bound(stream, factor, seed, num_actions, length):
+    rng, regret = np.random.default_rng(seed), np.zeros(num_actions)
+    rule = Thresholded(Hedge(horizon=length), factor)
+    eta = rule.discounts(1).eta_scale * math.sqrt(math.log(num_actions)) / REWARD_RANGE
+    threshold = 0.0  # of t = 1, when everything is as probable
+    for t in range(1, length + 1):
+        strategy = apply_policy_map(PolicyMap.HEDGE, regret, eta=eta, threshold=threshold)
+        rewards = stream(rng, strategy)
+        regret += rewards - strategy @ rewards
+        threshold = threshold_of(rule.kernel, rule.discounts(t), num_actions)
+    # [B20] Theorem 8
+    assert regret.max() <= factor * REWARD_RANGE * math.sqrt(2 * length * math.log(num_actions)) + 1e-9
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.5, 2.0, 5.0])
+@pytest.mark.parametrize("stream", STREAMS)
+@given(**runs)
+def test_thresholded_regret_matching_keeps_its_bound(stream, factor, seed, num_actions, length):
+    rng, regret, threshold = np.random.default_rng(seed), np.zeros(num_actions), 0.0
+    rule = Thresholded(CFR(), factor)
+    for t in range(1, length + 1):
+        strategy = apply_policy_map(PolicyMap.REGRET_MATCHING, regret, threshold=threshold)
+        rewards = stream(rng, strategy)
+        regret += rewards - strategy @ rewards
+        threshold = threshold_of(rule.kernel, rule.discounts(t), num_actions)
+        assert regret.max() <= factor * REWARD_RANGE * math.sqrt(num_actions * t) + 1e-9  # [B20] Theorem 9
 
 
 @given(

@@ -189,8 +189,8 @@ def test_steps_of_hedge():
 
 def test_table_has_a_row_per_iteration():
     rows = tabulate_discounts(DCFR(), 3, 2)
-    assert rows.shape == (2, 5)
-    assert rows[0].tolist() == pytest.approx([2**1.5 / (2**1.5 + 1), 0.5, (2 / 3) ** 2, 1.0, 1.0])
+    assert rows.shape == (2, 6)
+    assert rows[0].tolist() == pytest.approx([2**1.5 / (2**1.5 + 1), 0.5, (2 / 3) ** 2, 1.0, 1.0, 0.0])
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equipoise.apps.parse import format_discounting, format_pruning, parse_discounting, parse_pruning, parse_rule
+from equipoise.apps.parse import (
+    format_discounting,
+    format_egt,
+    format_pruning,
+    format_sampled_pruning,
+    parse_discounting,
+    parse_egt,
+    parse_pruning,
+    parse_rule,
+    parse_sampled_pruning,
+)
 from equipoise.apps.signals import call_interruptibly
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.base import Game
+from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes
 from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import (
@@ -26,6 +37,7 @@ from equipoise.solvers.fictitious_play import (
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.pruning import PrunedSolver, check_pruning, estimate_pruned_bytes
+from equipoise.solvers.sampled_pruning import SampledPruning
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form, TreeSolver
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
@@ -56,11 +68,13 @@ class Method:
     """A way to solve a tree, or a game without one."""
 
     description: str
-    default_rule: str | None = None  # None: the method takes no rule
-    normalize_rule: Callable[[str], str] | None = None  # from the text of a rule to its name, errors included
+    default_rule: str | None = None  # None: no rule unless one is given
+    # from the text of a rule to its name, errors included; None: the method takes no rule
+    normalize_rule: Callable[[str], str] | None = None
     normalize_pruning: Callable[[str], str] | None = None  # likewise; None: the method prunes nothing
     has_updates: bool = False  # whether players may be updated in turn or at once
     has_threads: bool = True
+    has_baselines: bool = False  # whether sampled values may be corrected by guesses
     is_exact: bool = False  # one iteration is the whole of it
     build: Callable[[HistoryTree, RunConfig], TreeSolver]
     estimate_bytes: Callable[[HistoryTree, RunConfig], int]  # of what is allocated beside the tree
@@ -80,11 +94,12 @@ def find_method(name: str) -> Method:
 def normalize_rule(name: str, text: str | None) -> str | None:
     """Returns the name of the rule that a text means under a method; the method's default if there is no text."""
     method = find_method(name)
-    if method.default_rule is None or method.normalize_rule is None:
-        if text is not None:
-            raise ConfigError(f"method {name} takes no rule, got {text!r}")
+    rule = method.default_rule if text is None else text
+    if rule is None:
         return None
-    return method.normalize_rule(method.default_rule if text is None else text)
+    if method.normalize_rule is None:
+        raise ConfigError(f"method {name} takes no rule, got {text!r}")
+    return method.normalize_rule(rule)
 
 
 def normalize_pruning(name: str, text: str | None) -> str | None:
@@ -110,6 +125,9 @@ def check_config(config: RunConfig) -> None:
         raise ConfigError(f"method {config.method} needs a tree; without one (--form game) there are {able}")
     if config.threads > 1 and not method.has_threads:
         raise ConfigError(f"method {config.method} runs on one thread, got --threads {config.threads}")
+    if config.baseline is not None and not method.has_baselines:
+        able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
+        raise ConfigError(f"method {config.method} has no --baseline, got {config.baseline!r}; it is for {able}")
 
 
 def _check_pruned_cfr(config: RunConfig) -> None:
@@ -165,10 +183,24 @@ def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
     return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
 
 
+def _build_egt(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+    return EGTSolver(tree, parse_egt(config.rule) if config.rule else None, num_threads=config.threads)
+
+
+def _estimate_egt(tree: HistoryTree, config: RunConfig) -> int:
+    walk = (8 + 3 * 4) * tree.actor.size if config.rule else 0  # chance, last sequences and terminals of histories
+    return 8 * 14 * _num_sequences(tree) + tree.utility.nbytes + walk
+
+
 def _sampling_method(scheme: Scheme, description: str) -> Method:
     def sampling(config: RunConfig) -> MCCFRConfig:
         assert config.rule is not None
-        return MCCFRConfig(scheme=scheme, discounting=parse_discounting(config.rule))
+        return MCCFRConfig(
+            scheme=scheme,
+            discounting=parse_discounting(config.rule),
+            pruning=SampledPruning() if config.prune is None else parse_sampled_pruning(config.prune),
+            baselines=_baselines(config),
+        )
 
     def build(tree: HistoryTree, config: RunConfig) -> TreeSolver:
         return MCCFRSolver(tree, sampling(config), rng=np.random.default_rng(config.seed))
@@ -176,16 +208,31 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
     def build_treeless(game: Game[Any], tree: HistoryTree | None, config: RunConfig) -> TreelessMCCFRSolver:
         return TreelessMCCFRSolver(game, sampling(config), rng=np.random.default_rng(config.seed), tree=tree)
 
+    def estimate(tree: HistoryTree, config: RunConfig) -> int:
+        # two tables and what pruning adds, the terminals' weights, and the tree in the order of traversals
+        per_sequence = 16 if config.prune is None else 33
+        num_guesses = lay_out_baselines(_baselines(config), tree).num_guesses
+        guesses = 8 * tree.num_players * num_guesses + (4 * tree.actor.size if num_guesses else 0)
+        return per_sequence * _num_sequences(tree) + 30 * tree.actor.size + 2 * tree.utility.nbytes + guesses
+
+    def normalize(text: str) -> str:
+        return format_sampled_pruning(parse_sampled_pruning(text))
+
     return Method(
         description=description,
         default_rule="cfr",
         normalize_rule=lambda text: format_discounting(parse_discounting(text)),
+        normalize_pruning=normalize if scheme is Scheme.EXTERNAL else None,
+        has_baselines=scheme in (Scheme.EXTERNAL, Scheme.OUTCOME),
         has_threads=False,
         build=build,
-        # two tables, the terminals' weights, and the tree in the order of traversals
-        estimate_bytes=lambda tree, _: 16 * _num_sequences(tree) + 30 * tree.actor.size + 2 * tree.utility.nbytes,
+        estimate_bytes=estimate,
         build_treeless=build_treeless if scheme in (Scheme.EXTERNAL, Scheme.OUTCOME) else None,
     )
+
+
+def _baselines(config: RunConfig) -> Baselines:
+    return Baselines(key=BaselineKey(config.baseline or BaselineKey.NONE))
 
 
 def _fictitious_method(rule: FictitiousPlayRule, description: str) -> Method:
@@ -226,8 +273,9 @@ METHODS: Mapping[str, Method] = {
     "public-chance": _sampling_method(Scheme.PUBLIC_CHANCE, "MCCFR that samples chance that everybody sees"),
     "egt": Method(
         description="the excessive gap technique; two players, zero-sum",
-        build=lambda tree, config: EGTSolver(tree, num_threads=config.threads),
-        estimate_bytes=lambda tree, _: 8 * 14 * _num_sequences(tree) + tree.utility.nbytes,
+        normalize_rule=lambda text: format_egt(parse_egt(text)),
+        build=_build_egt,
+        estimate_bytes=_estimate_egt,
     ),
     "fp": _fictitious_method(FictitiousPlay(), "fictitious play"),
     "linear-fp": _fictitious_method(LinearFictitiousPlay(), "fictitious play, later strategies weigh more"),

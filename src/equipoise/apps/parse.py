@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
 from equipoise.games.registry import GAMES, describe_parameters, make_game, parse_game
 from equipoise.kernels.sweeps import PolicyMap
+from equipoise.solvers.egt import EGTConfig
 from equipoise.solvers.mccfr import Discounting, DiscountKind
 from equipoise.solvers.pruning import Pruning, PruningKind, ZeroReach
 from equipoise.solvers.rules import (
@@ -26,21 +28,30 @@ from equipoise.solvers.rules import (
     Optimistic,
     PredictiveCFRPlus,
     Rule,
+    Thresholded,
+    format_exponent,
 )
+from equipoise.solvers.sampled_pruning import LIBRATUS, PLURIBUS, REGRET_BASED_SAMPLING, SampledPruning
 
 __all__ = [
     "PRUNINGS",
     "RULES",
+    "SAMPLED_PRUNINGS",
+    "PruningEntry",
     "RuleEntry",
     "format_discounting",
+    "format_egt",
     "format_game",
     "format_pruning",
+    "format_sampled_pruning",
     "parse_discounting",
+    "parse_egt",
     "parse_game_options",
     "parse_names",
     "parse_parameters",
     "parse_pruning",
     "parse_rule",
+    "parse_sampled_pruning",
     "rule_names",
     "split_list",
 ]
@@ -53,6 +64,14 @@ class RuleEntry:
     make: Callable[..., Rule]  # called with the numbers in parentheses, if any
     arguments: tuple[str, ...] = ()  # what these are; all or none are given
     description: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixEntry:
+    """What a rule becomes with a word and a hyphen before it."""
+
+    make: Callable[..., Rule]  # called with the rule and the numbers in parentheses, if any
+    arguments: tuple[str, ...] = ()  # what these are; all or none are given
 
 
 RULES: Mapping[str, RuleEntry] = {
@@ -99,16 +118,20 @@ def parse_rule(text: str) -> Rule:
     'dcfr(1.5,0.5,2)'
     >>> parse_rule("optimistic-lcfr").name
     'optimistic-lcfr'
+    >>> parse_rule("thresholded(1.5)-hedge").name
+    'thresholded(1.5)-hedge'
     """
-    cleaned, prefixes = text.strip().lower(), []
-    while (prefix := next(filter(cleaned.startswith, PREFIXES), None)) is not None:
+    cleaned = text.strip().lower()
+    prefixes: dict[str, list[float]] = {}
+    while (match := PREFIX.match(cleaned)) is not None:
+        prefix, inside = match.groups()
         if prefix in prefixes:
-            raise ParseError(f"a rule has a prefix once, got {prefix!r} twice")
-        prefixes.append(prefix)
-        cleaned = cleaned.removeprefix(prefix)
+            raise ParseError(f"a rule has a prefix once, got '{prefix}-' twice")
+        prefixes[prefix] = _parse_arguments(text, prefix, PREFIXES[prefix].arguments, inside or "")
+        cleaned = cleaned[match.end() :]
     rule = _parse_plain_rule(cleaned, text)
-    for prefix in reversed(prefixes):
-        rule = PREFIXES[prefix](rule)
+    for prefix, numbers in reversed(prefixes.items()):
+        rule = PREFIXES[prefix].make(rule, *numbers)
     return rule
 
 
@@ -124,25 +147,32 @@ def _play_by_normal_hedge(base: Rule) -> Rule:
     return NormalHedge(base=base)
 
 
-PREFIXES: Mapping[str, Callable[[Rule], Rule]] = {
-    "optimistic-": _make_optimistic,
-    "normal-hedge-": _play_by_normal_hedge,
+PREFIXES: Mapping[str, PrefixEntry] = {
+    "optimistic": PrefixEntry(make=_make_optimistic),
+    "normal-hedge": PrefixEntry(make=_play_by_normal_hedge),
+    "thresholded": PrefixEntry(make=Thresholded, arguments=("factor",)),
 }
+PREFIX = re.compile(rf"({'|'.join(PREFIXES)})(?:\(([^()]*)\))?-")
 
 
 def _parse_plain_rule(cleaned: str, text: str) -> Rule:
     """Returns the rule of a text without prefixes; the whole of it is for messages."""
     name, parenthesis, inside = cleaned.partition("(")
     if name not in RULES:
-        raise UnknownNameError("rule", text, [*RULES, *(prefix + "cfr" for prefix in PREFIXES)])
+        raise UnknownNameError("rule", text, [*RULES, *(f"{prefix}-cfr" for prefix in PREFIXES)])
     if parenthesis and not inside.endswith(")"):
         raise ParseError(f"a rule's numbers stand in parentheses, as in dcfr(1.5,0,2), got {text!r}")
     entry = RULES[name]
-    numbers = _parse_numbers(text, inside.removesuffix(")"))
-    if len(numbers) not in (0, len(entry.arguments)):
-        takes = f"takes {', '.join(entry.arguments)}" if entry.arguments else "takes no numbers"
-        raise ParseError(f"rule {name} {takes}, got {text!r}")
-    return entry.make(*numbers)
+    return entry.make(*_parse_arguments(text, f"rule {name}", entry.arguments, inside.removesuffix(")")))
+
+
+def _parse_arguments(text: str, owner: str, arguments: tuple[str, ...], inside: str) -> list[float]:
+    """Returns the numbers in the parentheses of a rule or a prefix: one for every argument, or none."""
+    numbers = _parse_numbers(text, inside)
+    if len(numbers) not in (0, len(arguments)):
+        takes = f"takes {', '.join(arguments)}" if arguments else "takes no numbers"
+        raise ParseError(f"{owner} {takes}, got {text!r}")
+    return numbers
 
 
 def parse_discounting(text: str) -> Discounting:
@@ -169,6 +199,24 @@ def format_discounting(discounting: Discounting) -> str:
     name = names[discounting.kind]
     is_default = discounting.period_nodes == Discounting().period_nodes
     return name if is_default else f"{name}({discounting.period_nodes})"
+
+
+def parse_egt(text: str) -> EGTConfig:
+    """Returns the excessive gap technique that a text means: thresholded(c), without branches less likely than c/T.
+
+    >>> parse_egt("thresholded(0.01)").threshold
+    0.01
+    """
+    name, _, inside = text.strip().lower().partition("(")
+    numbers = _parse_numbers(text, inside.removesuffix(")"))
+    if name != "thresholded" or len(numbers) != 1 or not inside.endswith(")"):
+        raise ParseError(f"a rule for egt is thresholded(c), as in thresholded(0.01), got {text!r}")
+    return EGTConfig(threshold=numbers[0])
+
+
+def format_egt(config: EGTConfig) -> str:
+    """Returns thresholds as they would be typed."""
+    return f"thresholded({format_exponent(config.threshold)})"
 
 
 PRUNINGS: Mapping[str, tuple[str, ...]] = {  # which fields of Pruning the numbers of each kind are
@@ -234,6 +282,57 @@ def parse_names(option: str, text: str) -> tuple[str, ...]:
     if not names:
         raise ConfigError(f"{option} needs at least one name, got {text!r}")
     return names
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PruningEntry:
+    """A pruning of sampled runs as it is typed."""
+
+    base: SampledPruning
+    arguments: tuple[str, ...]  # fields that numbers in parentheses set, all or none of them
+
+
+SAMPLED_PRUNINGS: Mapping[str, PruningEntry] = {
+    "rbs": PruningEntry(base=REGRET_BASED_SAMPLING, arguments=("threshold", "first_node", "end_node")),
+    "libratus": PruningEntry(base=LIBRATUS, arguments=("threshold", "softness", "first_node")),
+    "pluribus": PruningEntry(base=PLURIBUS, arguments=("threshold", "probability", "first_node")),
+}
+WEIGHTED = "weighted-"
+FLOOR_RATIO = PLURIBUS.floor / PLURIBUS.threshold
+
+
+def parse_sampled_pruning(text: str) -> SampledPruning:
+    """Returns the pruning of a sampled run that a text names, with numbers if wanted.
+
+    >>> parse_sampled_pruning("weighted-libratus(-10,5,1e6)").softness
+    5.0
+    """
+    cleaned = text.strip().lower()
+    name, parenthesis, inside = cleaned.removeprefix(WEIGHTED).partition("(")
+    if name not in SAMPLED_PRUNINGS:
+        known = [prefix + name for prefix in ("", WEIGHTED) for name in SAMPLED_PRUNINGS]
+        raise UnknownNameError("pruning of sampled runs", text, known)
+    entry = SAMPLED_PRUNINGS[name]
+    numbers = _parse_numbers(text, inside.removesuffix(")"))
+    if parenthesis and (not inside.endswith(")") or len(numbers) != len(entry.arguments)):
+        raise ParseError(f"pruning {name} takes {', '.join(entry.arguments)} in parentheses or none, got {text!r}")
+    fields: dict[str, Any] = {
+        key: _whole(key, number) if key.endswith("_node") else number
+        for key, number in zip(entry.arguments, numbers, strict=False)
+    }
+    if name == "pluribus" and "threshold" in fields:
+        fields["floor"] = fields["threshold"] * FLOOR_RATIO
+    return dataclasses.replace(entry.base, is_weighted=cleaned.startswith(WEIGHTED), **fields)
+
+
+def format_sampled_pruning(pruning: SampledPruning) -> str:
+    """Returns a pruning as it would be typed."""
+    name, entry = next((name, entry) for name, entry in SAMPLED_PRUNINGS.items() if entry.base.kind is pruning.kind)
+    prefix = WEIGHTED if pruning.is_weighted else ""
+    values = [getattr(pruning, key) for key in entry.arguments]
+    if values == [getattr(entry.base, key) for key in entry.arguments]:
+        return prefix + name
+    return f"{prefix}{name}({','.join(f'{value:.17g}' for value in values)})"
 
 
 def parse_parameters(pairs: Iterable[str]) -> dict[str, str]:

@@ -29,6 +29,7 @@ from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver, is_at_most, run
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
+from equipoise.solvers.warm_start import WarmStart, WarmStartReport
 
 __all__ = ["Job", "JobSizes", "Quality", "check_resumable", "run_job"]
 
@@ -87,6 +88,10 @@ class Job(abc.ABC):
     def measure(self) -> Quality:
         """Returns the quality of the result."""
         return self.solver.evaluate()
+
+    @abc.abstractmethod
+    def warm_start(self, path: Path, config: WarmStart) -> WarmStartReport:
+        """Begins where the strategy in a file leaves off."""
 
     @abc.abstractmethod
     def file_content(self) -> dict[str, Any]:
@@ -272,6 +277,8 @@ def _describe(
         "prune": config.prune,
         "updates": config.updates,
         "threads": config.threads,
+        "warm_start": config.warm_start,
+        "baseline": config.baseline,
         "stopped_by": str(reason),
         "target": job.stopping.target,
         "values": None if exact is None else list(exact.values),

@@ -21,15 +21,18 @@ from equipoise.apps.session import Job, JobSizes, Quality, check_resumable, run_
 from equipoise.apps.solve_options import SolveOptions, Updates
 from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
 from equipoise.apps.solve_spot import is_spot, prepare_spot, read_spot
+from equipoise.apps.warm_start import begin_warm, read_start
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, lock
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem_file import SavedSpot
 from equipoise.solvers.saved_run import RunConfig, SavedRun
 from equipoise.solvers.solve import Form, Stopping, StopReason
+from equipoise.solvers.warm_start import WarmStart, WarmStartReport, warm_start
 
 __all__ = ["make_config", "solve"]
 
@@ -56,6 +59,7 @@ def solve(options: SolveOptions) -> None:
             job = _prepare_game(options, saved if isinstance(saved, SavedRun) else None, console)
         if saved is not None:
             job.solver.restore(saved.state)
+        begin_warm(job, options, console)
         run_job(job, options, console)
 
 
@@ -124,6 +128,12 @@ class _GameJob(Job):
     def measure(self) -> Quality:
         """Returns the quality of the result: exact, or from more games than a progress record is worth."""
         return self.prepared.measure()
+
+    def warm_start(self, path: Path, config: WarmStart) -> WarmStartReport:
+        """Begins where the strategy in a file leaves off."""
+        if not isinstance(self.solver, CFRSolver):
+            raise ConfigError(f"warm starts are for method cfr on a tree, got method {self.config.method}")
+        return warm_start(self.solver, read_start(path, self.solver.tree), config)
 
     def file_content(self) -> dict[str, Any]:
         """Returns the arrays and strings that a file of the run holds now."""
@@ -194,6 +204,9 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
     if prune_text is None and before is not None and before.method == method_name:
         prune_text = before.prune
     updates = options.updates or (before.updates if before else Updates.ALTERNATING)
+    baseline: str | None = options.baseline
+    if baseline is None and before is not None and before.method == method_name:
+        baseline = before.baseline
     spec = game.spec
     return RunConfig(
         game=spec.name,
@@ -206,6 +219,8 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         updates=str(updates),
         seed=options.seed if options.seed is not None else (before.seed if before else 0),
         threads=options.threads if options.threads is not None else (before.threads if before else 1),
+        warm_start=before.warm_start if before else None,
+        baseline=None if baseline is None else str(baseline),
     )
 
 

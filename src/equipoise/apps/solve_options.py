@@ -11,12 +11,14 @@ from typing import Annotated
 import typer
 
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
-from equipoise.apps.parse import PRUNINGS, rule_names
+from equipoise.apps.parse import PRUNINGS, SAMPLED_PRUNINGS, rule_names
 from equipoise.kernels.calls import MAX_THREADS
+from equipoise.solvers.baselines import BaselineKey
 from equipoise.solvers.solve import Form
+from equipoise.solvers.warm_start import RegretBound
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["GameOptions", "Precision", "SolveOptions", "Updates"]
+__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]
 
 
 class Updates(enum.StrEnum):
@@ -24,6 +26,13 @@ class Updates(enum.StrEnum):
 
     ALTERNATING = ALTERNATING
     SIMULTANEOUS = SIMULTANEOUS
+
+
+class Guesses(enum.StrEnum):
+    """What shares a guess of sampled values."""
+
+    INFOSET = BaselineKey.INFOSET
+    HISTORY = BaselineKey.HISTORY
 
 
 class Precision(enum.StrEnum):
@@ -83,7 +92,8 @@ class SolveOptions(MachineOptions):
     prune: Annotated[
         str | None,
         typer.Option(
-            help=f"Leave out what cannot matter: {', '.join(PRUNINGS)} of cfr, with numbers as in docs/cli.md.",
+            help=f"Leave out what cannot matter: {', '.join(PRUNINGS)} of cfr, {', '.join(SAMPLED_PRUNINGS)} of "
+            "external sampling, with prefixes and numbers as in docs/cli.md.",
             metavar="NAME",
         ),
     ] = None
@@ -101,6 +111,23 @@ class SolveOptions(MachineOptions):
     ] = None
     seconds: Annotated[float | None, typer.Option(help="Stop after this time in total.")] = None
     seed: Annotated[int | None, typer.Option(min=0, help="Of methods that sample (default 0).")] = None
+    warm_start: Annotated[
+        Path | None,
+        typer.Option(help="Start from the strategy in this file, of the same game or spot.", metavar="FILE"),
+    ] = None
+    warm_start_iterations: Annotated[
+        str | None, typer.Option(help="How many iterations it stands for (default auto: by a short run).", metavar="T")
+    ] = None
+    warm_start_lambda: Annotated[
+        str | None, typer.Option(help="Share of the bound on regrets that is used (default auto).", metavar="L")
+    ] = None
+    warm_start_bound: Annotated[
+        RegretBound | None, typer.Option(help="External reach in it, or its square (default reach2).")
+    ] = None
+    baseline: Annotated[
+        Guesses | None,
+        typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
+    ] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False

@@ -32,6 +32,7 @@ RUN_OPTIONS: Final = (
     "prune",
     "precision",
     "updates",
+    "warm_start",
 )  # of a solver that comes nearer and nearer
 FILE_OPTIONS: Final = ("out", "plot")
 

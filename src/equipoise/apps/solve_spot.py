@@ -33,10 +33,12 @@ from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.kernels.holdem import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
-from equipoise.solvers.holdem_file import SavedSpot, encode_layout, make_locks
+from equipoise.solvers.holdem_file import SavedSpot, StoredSpot, encode_layout, make_locks
+from equipoise.solvers.holdem_warm_start import warm_start_holdem
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
+from equipoise.solvers.warm_start import WarmStart, WarmStartReport
 from equipoise.trees.holdem import HoldemPlan, HoldemTree, plan_holdem_tree
 
 __all__ = [
@@ -58,6 +60,7 @@ DTYPES: Final[Mapping[str, Any]] = {
     Precision.FLOAT64: np.float64,
     Precision.INT16: np.int16,
 }
+MOST_SHOWN: Final = 60  # characters of a parameter
 FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the time to a target
 MEASURED_SECONDS: Final = 10.0  # or so long
 
@@ -139,6 +142,20 @@ class _SpotJob(Job):
     def sizes(self) -> JobSizes:
         """Returns how large it is."""
         return self._sizes
+
+    def warm_start(self, path: Path, config: WarmStart) -> WarmStartReport:
+        """Begins where the strategy in the file of a solved spot leaves off."""
+        assert isinstance(self.solver, HoldemSolver)
+        with StoredSpot(path) as stored:
+            ours, theirs = spot_parameters(self.file), spot_parameters(stored.file)
+            differing = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+            if differing:
+                listed = "; ".join(
+                    f"{name} {_shorten(theirs.get(name))}, expected {_shorten(ours.get(name))}" for name in differing
+                )
+                raise ConfigError(f"{path} holds another spot: {listed}")
+            sums = stored.strategy_sum.read()
+        return warm_start_holdem(self.solver, sums, config)
 
     def file_content(self) -> dict[str, Any]:
         """Returns the arrays that a file of the run holds now."""
@@ -237,7 +254,7 @@ def _refuse_game_options(options: SolveOptions) -> None:
     """Raises if an option was given that spots do not have."""
     if options.endgame is not None and options.game is not None:
         raise ConfigError(f"give one spot: {options.game} or --endgame {options.endgame}")
-    for name in ("parameters", "form", "seed", "prune"):
+    for name in ("parameters", "form", "seed", "prune", "baseline"):
         if getattr(options, name) is not None:
             raise ConfigError(f"--{name.rstrip('s')} is for games; a spot has none")
     if options.method not in (None, "cfr"):
@@ -289,6 +306,7 @@ def _make_config(file: SpotFile, options: SolveOptions, saved: SavedSpot | None)
         updates=str(updates),
         seed=0,
         threads=threads,
+        warm_start=before.warm_start if before is not None else None,
     )
 
 
@@ -332,6 +350,13 @@ def _make_stopping(file: SpotFile, options: SolveOptions) -> tuple[Target | None
     # a limit on the command line is reason enough to stop before what the file aims at
     is_cut = options.target is None and (options.iterations is not None or options.seconds is not None)
     return (None if is_cut else target), stopping
+
+
+def _shorten(text: str | None) -> str:
+    """Returns a parameter for a message: ranges may fill pages."""
+    if text is None:
+        return "none"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def _format_amount(value: float) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "HoldemShape",
     "HoldemTables",
     "StreetFields",
+    "SubstituteWeights",
 ]
 
 IntArray = npt.NDArray[np.int32]
@@ -223,6 +224,19 @@ class HoldemLocks:
         return self.tile_start.nbytes + self.entries.nbytes + self.strategy.nbytes
 
 
+class SubstituteWeights(NamedTuple):
+    """How substitute values become the tables of a run."""
+
+    positive: float  # factor on what an action is worth beyond its information state
+    negative: float  # the same where it is worth less
+    average: float  # factor on own reach
+    trace: float  # what regrets of exactly zero become
+    floors_regrets: bool  # regrets below zero are forgotten
+
+
+NO_WEIGHTS: Final = SubstituteWeights(0.0, 0.0, 0.0, 0.0, False)  # where no tables are written
+
+
 class HoldemKernel:
     """A hold'em tree as the native module reads it.
 
@@ -234,7 +248,7 @@ class HoldemKernel:
     """
 
     def __init__(self, arrays: HoldemArrays, locks: HoldemLocks | None = None) -> None:
-        self.arrays = arrays
+        self.arrays, self.locks = arrays, locks
         num_boards, num_hands = arrays.boards.shape[0], arrays.cards.shape[0]
         check_array("boards", arrays.boards, np.int64, (num_boards, len(BoardFields._fields)))
         check_array("cards", arrays.cards, np.uint8, (num_hands, 2))
@@ -289,7 +303,7 @@ class HoldemKernel:
         is_alternating: bool,
         num_threads: int,
     ) -> None:
-        """Runs one iteration per row of `discounts` `[B, 5]` and updates `tables` in place."""
+        """Runs one iteration per row of `discounts` `[B, 6]` (no thresholds) and updates `tables` in place."""
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
         dtype = tables.regret_sum.dtype
         _check_dtype(dtype, AVERAGE_TYPES)
@@ -337,6 +351,98 @@ class HoldemKernel:
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = getattr(_native, f"holdem_evaluate_{sums.dtype}")
         evaluate(self.form, is_best_response, respects_locks, sums, num_threads, *values)
+        return values
+
+    def row_values(self, sums: TableArray, *, num_threads: int = 1) -> npt.NDArray[np.float32]:
+        """Returns `[R]` what each hand's best response to the other's strategy is worth at each decision.
+
+        Args:
+            sums: `[C]` of floats; what both players play in proportion to.
+            num_threads: size of the team.
+        """
+        out = np.zeros(self.arrays.num_node_rows, np.float32)
+        self._substitute(sums, row_value=out, num_threads=num_threads)
+        return out
+
+    def substitute(
+        self, sums: TableArray, bound: npt.NDArray[np.float32], factor: float, *, num_threads: int = 1
+    ) -> tuple[FloatArray, FloatArray]:
+        """Returns `[rows]` each player's substitute values at the root, see `SweepKernel.substitute`.
+
+        Args:
+            sums: `[C]` of floats; what both players play in proportion to.
+            bound: `[R]` budgets up to a factor.
+            factor: of the budgets.
+            num_threads: size of the team.
+        """
+        return self._substitute(sums, bound=bound, factor=factor, num_threads=num_threads)
+
+    def write_substitutes(
+        self,
+        bound: npt.NDArray[np.float32],
+        factor: float,
+        weights: SubstituteWeights,
+        tables: HoldemTables,
+        *,
+        num_threads: int = 1,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Overwrites regrets and averages with those of a warm start from the averages; returns the root's values.
+
+        Averages keep their proportions, in sequence form, wherever own reach has any.
+
+        Args:
+            bound: `[R]` budgets up to a factor.
+            factor: of the budgets.
+            weights: by which values and reach become regrets and averages.
+            tables: of floats.
+            num_threads: size of the team.
+        """
+        return self._substitute(
+            tables.strategy_sum, bound=bound, factor=factor, weights=weights, tables=tables, num_threads=num_threads
+        )
+
+    def _substitute(
+        self,
+        sums: TableArray,
+        *,
+        bound: npt.NDArray[np.float32] | None = None,
+        factor: float = 0.0,
+        row_value: npt.NDArray[np.float32] | None = None,
+        weights: SubstituteWeights = NO_WEIGHTS,
+        tables: HoldemTables | None = None,
+        num_threads: int,
+    ) -> tuple[FloatArray, FloatArray]:
+        self._check_sums(sums)
+        _check_dtype(sums.dtype, (np.dtype(np.float32), np.dtype(np.float64)))
+        check_num_threads(num_threads)
+        nothing, num_rows = np.zeros(0, np.float32), (self.arrays.num_node_rows,)
+        if bound is not None:
+            check_array("bound", bound, np.float32, num_rows)
+        if not 0 <= factor < math.inf:
+            raise ValueError(f"factor must be at least 0 and finite, got {factor}")
+        regrets, averages = np.zeros(0, sums.dtype), np.zeros(0, sums.dtype)
+        if tables is not None:
+            regrets, averages = tables.regret_sum, tables.strategy_sum
+            for name, table in (("regret_sum", regrets), ("strategy_sum", averages)):
+                check_array(name, table, sums.dtype, (self.arrays.num_cells,), is_written=True)
+        values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
+        with self._one_caller:
+            getattr(_native, f"holdem_substitute_{sums.dtype}")(
+                self.form,
+                sums,
+                nothing if bound is None else bound,
+                factor,
+                weights.positive,
+                weights.negative,
+                weights.average,
+                weights.trace,
+                weights.floors_regrets,
+                num_threads,
+                nothing if row_value is None else row_value,
+                regrets,
+                averages,
+                *values,
+            )
         return values
 
     def slot_values(

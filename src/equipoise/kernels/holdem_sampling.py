@@ -11,12 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
+from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.calls import OneCaller, check_integer, check_player
 from equipoise.kernels.holdem import MAX_ACTIONS, TILE, HoldemKernel, StreetFields
 from equipoise.kernels.sampling import NO_NODE_LIMIT, Scheme
+from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
 
 __all__ = [
+    "DEAL",
+    "FOLD",
+    "SHOWDOWN",
     "BettingArrays",
     "HoldemSamplingKernel",
     "HoldemSamplingTables",
@@ -35,6 +40,8 @@ WordArray = npt.NDArray[np.uint64]
 CardArray = npt.NDArray[np.uint8]
 SampledArray: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
+FOLD, SHOWDOWN, DEAL = 2, 3, 4  # kinds of betting nodes beside the two players
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemSamplingTables:
@@ -44,15 +51,16 @@ class HoldemSamplingTables:
     strategy_sum: SampledArray  # [C]
     random_words: WordArray  # [4] state of the generator (xoshiro256**), not all zero
     nodes_touched: WordArray  # [1] betting nodes visited, ends included
+    # [C] reach of visits left out in a row, of the same dtype; empty where regrets do not decide how many
+    missed: SampledArray = dataclasses.field(default_factory=lambda: np.zeros(0))
+    num_skipped: WordArray = dataclasses.field(default_factory=lambda: np.zeros(1, np.uint64))  # [1] actions left out
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BettingArrays:
     """A hold'em tree's betting as single deals walk it: N nodes in pre-order, B boards."""
 
-    nodes: (
-        IntArray  # [N, 4] kind (0 and 1: that player acts, 2 fold, 3 showdown, 4 deal), first cell, first child, count
-    )
+    nodes: IntArray  # [N, 4] kind (0 and 1: that player acts; or FOLD, SHOWDOWN, DEAL), first cell, first child, count
     children: IntArray  # nodes, in the order of actions
     scale: FloatArray  # [2, N] folds: chips that each player wins; showdowns: the stake
     rake: FloatArray  # [N] what each player loses to the house at a showdown, in stakes
@@ -86,6 +94,7 @@ class HoldemSamplingKernel:
         check_array("first_row", betting.first_row, np.int64, (num_boards, 2))
         check_array("child_row", betting.child_row, np.int32, (betting.child_row.size,))
         check_integer("most actions of a decision", int(betting.nodes[:, 3].max(initial=0)), 0, MAX_ACTIONS)
+        self.num_actions = betting.children.size  # of all decisions, and deals
         self._one_caller = OneCaller("solver")
         cumulative = [np.cumsum(reach) for reach in arrays.root_reach]
         self._betting = _native.HoldemBetting(
@@ -101,6 +110,7 @@ class HoldemSamplingKernel:
         num_iterations: int,
         *,
         node_limit: int = NO_NODE_LIMIT,
+        skipping: Skipping = NO_SKIPPING,
     ) -> int:
         """Runs iterations, each of which updates both players, and returns how many; updates `tables` in place.
 
@@ -109,16 +119,25 @@ class HoldemSamplingKernel:
             tables: the run so far.
             num_iterations: at most so many.
             node_limit: no iteration begins once `nodes_touched` has reached it.
+            skipping: which of the traverser's actions are left out, over `BettingArrays.children`; external alone.
         """
         self._check(tables)
         check_integer("num_iterations", num_iterations, 0)
         check_integer("node_limit", node_limit, 0)
         if scheme not in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE):
             raise ValueError(f"hold'em trees are sampled by external or public chance sampling, got {scheme.name}")
+        if skipping.kind is not SkipKind.NONE and scheme is not Scheme.EXTERNAL:
+            raise ConfigError(f"actions are left out of external sampling alone, got {scheme.name} sampling")
+        missed_shape = tables.regret_sum.shape if skipping.needs_missed else (0,)
+        missed = tables.missed if skipping.needs_missed else np.zeros(0, tables.regret_sum.dtype)
+        check_array("missed", missed, tables.regret_sum.dtype, missed_shape, is_written=True)
         rest = (num_iterations, node_limit, *_fields(tables))
+        rule = skipping.bind(self.num_actions)
         with self._one_caller:
             if scheme is Scheme.EXTERNAL:
-                done: int = _native.holdem_sample_external(self.kernel.form, self._betting, *rest)
+                done: int = _native.holdem_sample_external(
+                    self.kernel.form, self._betting, *rest, rule, missed, tables.num_skipped
+                )
             else:
                 done = _native.holdem_sample_public(self.kernel.form, self.num_betting_nodes, *rest)
         return done
@@ -139,7 +158,8 @@ class HoldemSamplingKernel:
         num_cells = self.kernel.arrays.num_cells
         _check_tables(tables.regret_sum, tables.strategy_sum, num_cells)
         check_array("random_words", tables.random_words, np.uint64, (4,), is_written=True)
-        check_array("nodes_touched", tables.nodes_touched, np.uint64, (1,), is_written=True)
+        for name in ("nodes_touched", "num_skipped"):
+            check_array(name, getattr(tables, name), np.uint64, (1,), is_written=True)
         if not tables.random_words.any():
             raise ValueError("random_words must not all be zero")
 

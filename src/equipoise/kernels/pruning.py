@@ -15,7 +15,7 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer
-from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, Fallback
+from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, Fallback, PolicyMap
 
 __all__ = ["KernelPruning", "PruningArrays", "PruningKernel", "PruningMode", "ZeroReach"]
 
@@ -50,7 +50,10 @@ class KernelPruning:
 
     mode: PruningMode
     zero_reach: ZeroReach = ZeroReach.OFF
+    policy_map: PolicyMap = PolicyMap.REGRET_MATCHING
     fallback: Fallback = Fallback.UNIFORM
+    tracks_variance: bool = False  # Hedge alone: scale by the running deviation of v(I)
+    scale_share: float = 1.0  # Hedge alone: of payoff ranges, what the deviation counts as at least
     floors_regrets: bool = False
     is_alternating: bool = True
     shares_weights: bool = False  # iterations weigh the same in regrets and in the average
@@ -140,7 +143,10 @@ class PruningKernel:
             *(getattr(arrays, field.name) for field in dataclasses.fields(arrays)),
             int(pruning.mode),
             int(pruning.zero_reach),
+            int(pruning.policy_map),
             int(pruning.fallback),
+            pruning.tracks_variance,
+            pruning.scale_share,
             pruning.floors_regrets,
             pruning.is_alternating,
             pruning.shares_weights,
@@ -151,7 +157,7 @@ class PruningKernel:
         )
 
     def iterate(self, discounts: FloatArray, *, first_t: int) -> None:
-        """Runs one iteration per row of `discounts` `[B, 5]`, the first being number `first_t`."""
+        """Runs one iteration per row of `discounts` `[B, 6]`, the first being number `first_t`."""
         check_axes("discounts", discounts, 2)
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
         check_integer("first_t", first_t, 1)
@@ -209,6 +215,7 @@ class PruningKernel:
             "average_cells": (2, sequences),
             "snapshot": (self._run.num_snapshots(),),
             "has_rows": (infosets, 2),
+            "moments": (self._run.num_moments(), 3),
         }
 
     def _read(self, write: Callable[[FloatArray], None]) -> FloatArray:

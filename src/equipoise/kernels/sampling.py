@@ -13,8 +13,17 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer, check_player
+from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
 
-__all__ = ["NO_NODE_LIMIT", "SamplingArrays", "SamplingKernel", "SamplingTables", "Scheme"]
+__all__ = [
+    "NO_BASELINES",
+    "NO_NODE_LIMIT",
+    "BaselineArrays",
+    "SamplingArrays",
+    "SamplingKernel",
+    "SamplingTables",
+    "Scheme",
+]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -37,12 +46,27 @@ class Scheme(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingTables:
-    """What a run of sampled traversals changes."""
+    """What a run of sampled traversals changes; tables that it does not need are empty."""
 
     regret_sum: FloatArray  # [Q]
     strategy_sum: FloatArray  # [Q]
     random_words: WordArray  # [4] state of the generator (xoshiro256**), not all zero
     nodes_touched: WordArray  # [1] histories visited, terminals included
+    missed: FloatArray = dataclasses.field(default_factory=lambda: np.zeros(0))  # [Q] reach of visits left out in a row
+    num_skipped: WordArray = dataclasses.field(default_factory=lambda: np.zeros(1, np.uint64))  # [1] actions left out
+    baseline: FloatArray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))  # [P, G] guesses of values
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineArrays:
+    """Which guess stands for the value of which edge: G guesses for every player."""
+
+    edge_guess: IntArray  # [E] -1: none; empty: there are no guesses
+    num_guesses: int  # G
+    rate: float  # share of a guess that a sample replaces, in (0, 1]
+
+
+NO_BASELINES = BaselineArrays(edge_guess=np.zeros(0, np.int32), num_guesses=0, rate=1.0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +102,7 @@ class SamplingKernel:
         check_integer("num_sequences", arrays.num_sequences, 0, np.iinfo(np.int32).max)
         self.num_players = arrays.utility.shape[0]
         self.num_sequences = arrays.num_sequences
+        self.num_edges = edges
         check_array("actor", arrays.actor, np.int8, (nodes,))
         for name, size in (
             ("detail", nodes),
@@ -124,6 +149,8 @@ class SamplingKernel:
         *,
         exploration: float = 0.0,
         node_limit: int = NO_NODE_LIMIT,
+        skipping: Skipping = NO_SKIPPING,
+        baselines: BaselineArrays = NO_BASELINES,
     ) -> int:
         """Runs iterations, each a traversal for every player, and returns how many; updates `tables` in place.
 
@@ -133,49 +160,82 @@ class SamplingKernel:
             num_iterations: at most so many.
             exploration: probability with which outcome sampling's traverser plays uniformly.
             node_limit: no iteration begins once `nodes_touched` has reached it.
+            skipping: which of the traverser's actions are left out, over sequences; external sampling alone.
+            baselines: guesses of the values of what is not sampled; external and outcome sampling.
         """
-        self.check_tables(tables)
-        _check_exploration(exploration)
         check_integer("num_iterations", num_iterations, 0)
         check_integer("node_limit", node_limit, 0)
+        rule, call = self._prepare(scheme, tables, exploration, skipping, baselines)
         with self._one_caller:
-            done: int = _native.sampling_iterate(
-                self._form,
-                int(Scheme(scheme)),
-                exploration,
-                num_iterations,
-                node_limit,
-                tables.regret_sum,
-                tables.strategy_sum,
-                tables.random_words,
-                tables.nodes_touched,
-            )
+            done: int = _native.sampling_iterate(self._form, int(scheme), num_iterations, node_limit, rule, call)
         return done
 
-    def traverse(self, scheme: Scheme, tables: SamplingTables, player: int, *, exploration: float = 0.0) -> None:
-        """Runs one traversal for one player and updates `tables` in place."""
+    def traverse(
+        self,
+        scheme: Scheme,
+        tables: SamplingTables,
+        player: int,
+        *,
+        exploration: float = 0.0,
+        skipping: Skipping = NO_SKIPPING,
+        baselines: BaselineArrays = NO_BASELINES,
+    ) -> None:
+        """Runs one traversal for one player, an iteration of its own to `skipping`, and updates `tables` in place."""
+        check_player(player, self.num_players)
+        rule, call = self._prepare(scheme, tables, exploration, skipping, baselines)
+        with self._one_caller:
+            _native.sampling_traverse(self._form, int(scheme), player, rule, call)
+
+    def _prepare(
+        self,
+        scheme: Scheme,
+        tables: SamplingTables,
+        exploration: float,
+        skipping: Skipping,
+        baselines: BaselineArrays,
+    ) -> tuple[object, object]:
+        """Returns what a call reads and writes as the native module takes it, checked."""
+        scheme = Scheme(scheme)
         self.check_tables(tables)
         _check_exploration(exploration)
-        check_player(player, self.num_players)
-        with self._one_caller:
-            _native.sampling_traverse(
-                self._form,
-                int(Scheme(scheme)),
-                exploration,
-                player,
-                tables.regret_sum,
-                tables.strategy_sum,
-                tables.random_words,
-                tables.nodes_touched,
-            )
+        if skipping.kind is not SkipKind.NONE and scheme is not Scheme.EXTERNAL:
+            raise ConfigError(f"actions are left out of external sampling alone, got {scheme.name} sampling")
+        if skipping.needs_missed:
+            check_array("missed", tables.missed, np.float64, (self.num_sequences,), is_written=True)
+        if baselines.edge_guess.size:
+            self._check_baselines(scheme, tables, baselines)
+        call = _native.SamplingCall(
+            exploration,
+            tables.regret_sum,
+            tables.strategy_sum,
+            tables.random_words,
+            tables.nodes_touched,
+            tables.missed,
+            tables.num_skipped,
+            baselines.edge_guess,
+            baselines.rate,
+            tables.baseline,
+        )
+        return skipping.bind(self.num_sequences), call
+
+    def _check_baselines(self, scheme: Scheme, tables: SamplingTables, baselines: BaselineArrays) -> None:
+        if scheme not in (Scheme.EXTERNAL, Scheme.OUTCOME):
+            raise ConfigError(f"baselines are for external and outcome sampling, got {scheme.name} sampling")
+        if not 0 < baselines.rate <= 1:
+            raise ConfigError(f"rate must be above 0 and at most 1, got {baselines.rate}")
+        check_array("edge_guess", baselines.edge_guess, np.int32, (self.num_edges,))
+        check_range("edge_guess", baselines.edge_guess, -1, baselines.num_guesses)
+        shape = (self.num_players, baselines.num_guesses)
+        check_array("baseline", tables.baseline, np.float64, shape, is_written=True)
 
     def check_tables(self, tables: SamplingTables) -> None:
-        """Raises unless every table has the tree's size."""
+        """Raises unless every table that each run has is of the tree's size."""
         for name, dtype, size in (
             ("regret_sum", np.float64, self.num_sequences),
             ("strategy_sum", np.float64, self.num_sequences),
             ("random_words", np.uint64, 4),
             ("nodes_touched", np.uint64, 1),
+            ("num_skipped", np.uint64, 1),
         ):
             check_array(name, getattr(tables, name), dtype, (size,), is_written=True)
         if not tables.random_words.any():

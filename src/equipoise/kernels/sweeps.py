@@ -10,7 +10,7 @@ import abc
 import dataclasses
 import enum
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,11 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
 
-__all__ = ["Fallback", "KernelRule", "PolicyMap", "SweepKernel", "SweepTables", "apply_policy_map"]
+__all__ = ["Fallback", "KernelRule", "PolicyMap", "Substitutes", "SweepKernel", "SweepTables", "apply_policy_map"]
 
 FloatArray = npt.NDArray[np.float64]
 
-NUM_DISCOUNT_COLUMNS = 5  # positive, negative, average decay, average weight, eta scale
+NUM_DISCOUNT_COLUMNS = 6  # positive, negative, average decay, average weight, eta scale, threshold
 
 
 class PolicyMap(enum.IntEnum):
@@ -84,6 +84,14 @@ class SweepTables:
     value_moments: FloatArray  # [I, 2] or [0, 2]
 
 
+class Substitutes(NamedTuple):
+    """What a player's information states are worth to a warm start; zero where they are another player's."""
+
+    value: float  # of the whole tree
+    row_value: FloatArray  # [I]
+    regret: FloatArray  # [Q] what actions are worth beyond their information state
+
+
 class SweepKernel(abc.ABC):
     """A tree as the native module reads it: iterations, values and best responses.
 
@@ -129,7 +137,8 @@ class SweepKernel(abc.ABC):
 
         Args:
             rule: what the kernel is specialised on.
-            discounts: `[B, 5]` factor on positive and on negative regrets, decay and weight of the average, eta scale.
+            discounts: `[B, 6]` factor on positive and on negative regrets, decay and weight of the average, eta scale,
+                threshold.
             tables: the run so far.
             first_t: index of the first iteration, from 1.
             is_alternating: whether each player sees the others' updates of the same iteration.
@@ -213,6 +222,28 @@ class SweepKernel(abc.ABC):
         self._form.back_up_best(player, cfv, best)
         return self.root_value(player, realization, cfv), best
 
+    def substitute(
+        self, player: int, realization: FloatArray, budget: FloatArray, *, num_threads: int = 1
+    ) -> Substitutes:
+        """Returns values that fall short of the best action's, level by level, by what a budget allows.
+
+        An information state is worth the v at which the squares of `max(0, value of an action - v)` sum to its budget:
+        the largest value if there is none, so that a budget of zeros is a best response.
+
+        Args:
+            player: whose values.
+            realization: `[C]` reach of the others.
+            budget: `[I]` at least 0.
+            num_threads: most threads of the team that evaluates terminals.
+        """
+        check_array("budget", budget, np.float64, (self.num_rows,))
+        check_finite("budget", budget)
+        cfv = self.terminal_values(player, realization, num_threads=num_threads)
+        check_finite("realization", realization)
+        row_value, regret = np.zeros(self.num_rows), np.zeros(self.num_table_cells)
+        self._form.back_up_substitutes(player, budget, cfv, row_value, regret)
+        return Substitutes(self.root_value(player, realization, cfv), row_value, regret)
+
     def strategy_values(
         self, player: int, strategy: FloatArray, realization: FloatArray, *, num_threads: int = 1
     ) -> FloatArray:
@@ -229,16 +260,21 @@ def apply_policy_map(
     *,
     fallback: Fallback = Fallback.UNIFORM,
     eta: float = 1.0,
+    threshold: float = 0.0,
 ) -> FloatArray:
     """Returns the probabilities that a policy map gives to one information set's regrets.
 
+    Those below the threshold become zero, unless they are the largest, and the others take their place in proportion.
+
     >>> apply_policy_map(PolicyMap.REGRET_MATCHING, [3.0, 1.0, -5.0]).tolist()
     [0.75, 0.25, 0.0]
+    >>> apply_policy_map(PolicyMap.REGRET_MATCHING, [3.0, 1.0, -5.0], threshold=0.3).tolist()
+    [1.0, 0.0, 0.0]
     """
     values = np.array(regret, np.float64)
     check_axes("regret", values, 1)
     check_integer("number of regrets", values.size, 1)
     check_finite("regret", values)
     out = np.empty_like(values)
-    _native.apply_policy_map(int(PolicyMap(policy_map)), int(Fallback(fallback)), eta, values, out)
+    _native.apply_policy_map(int(PolicyMap(policy_map)), int(Fallback(fallback)), eta, threshold, values, out)
     return out

@@ -80,8 +80,7 @@ class BucketedSolver(SampledRun[HoldemSamplingTables]):
         config = config or MCCFRConfig(scheme=Scheme.PUBLIC_CHANCE)
         check_table_dtype(dtype)
         if config.scheme is not Scheme.PUBLIC_CHANCE:
-            name = config.scheme.name.lower().replace("_", " ")
-            raise ConfigError(f"bucketed trees are solved by public chance sampling, got {name} sampling")
+            raise ConfigError(f"bucketed trees are solved by public chance sampling, got {config.scheme_name} sampling")
         check_memory(2 * tree.rows.num_cells * np.dtype(dtype).itemsize, "the bucketed tree")
         super().__init__(config, make_sampling_tables(tree.rows.num_cells, dtype, rng))
         self.tree = tree

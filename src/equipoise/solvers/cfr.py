@@ -11,7 +11,7 @@ Checked by: tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py, tests/s
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,21 @@ from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_ta
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
-__all__ = ["CFRSolver", "allocate_tables", "estimate_table_bytes", "payoff_bounds", "payoff_ranges", "scale_share"]
+__all__ = [
+    "COUNTS",
+    "CFRSolver",
+    "Tree",
+    "allocate_tables",
+    "estimate_table_bytes",
+    "payoff_bounds",
+    "payoff_ranges",
+    "scale_share",
+]
 
 FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", HistoryTree, PublicTree)
+
+COUNTS: Final = ("iteration", "skipped_iterations", "start_passes")  # of a full-width run, saved with it
 
 
 class _TableSizes(NamedTuple):
@@ -149,16 +160,33 @@ class CFRSolver(Generic[Tree]):
         self.rule = rule
         self.is_alternating = is_alternating
         self.num_threads = num_threads
-        self.iteration = 0
         self.kernel = bind_kernel(tree)
         self.tables = allocate_tables(tree, rule.kernel)
-        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
-        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
+        self.begin_after(0)
 
     @property
     def nodes_touched(self) -> int:
         """Returns the nodes visited so far: all histories (or public states), once per player and iteration."""
-        return int(self.iteration * self.tree.num_players * self.tree.actor.size)
+        num_run = self.iteration - self.skipped_iterations
+        return int((num_run * self.tree.num_players + self.start_passes) * self.tree.actor.size)
+
+    def begin_after(self, iteration: int, *, num_passes: int = 0) -> None:
+        """Takes the sums as they stand for those of a run after an iteration, which it has not run itself.
+
+        Args:
+            iteration: the last one that they stand for.
+            num_passes: over the tree, one player each, that it took to find them.
+        """
+        self.iteration = self.skipped_iterations = iteration
+        self.start_passes = num_passes
+        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
+        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
+
+    def reset(self) -> None:
+        """Begins the run again."""
+        for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.value_moments):
+            table[:] = 0.0
+        self.begin_after(0)
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""
@@ -187,10 +215,11 @@ class CFRSolver(Generic[Tree]):
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        return {**name_tables(self.tables), "iteration": np.array(self.iteration)}
+        return {**name_tables(self.tables), **{name: np.array(getattr(self, name)) for name in COUNTS}}
 
     def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree and rule."""
-        iteration = read_count(state, "iteration")
+        counts = {name: read_count(state, name) for name in COUNTS}
         overwrite_tables(name_tables(self.tables), state)
-        self.iteration = iteration
+        for name, count in counts.items():
+            setattr(self, name, count)

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.calls import check_integer, check_num_threads
+from equipoise.kernels.history import HistoryKernel
+from equipoise.kernels.likely import LikelyKernel
 from equipoise.kernels.treeplex import TreeplexKernel
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count, read_number
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.node_reach import find_node_reach
 
 __all__ = ["EGTConfig", "EGTSolver"]
 
@@ -32,6 +36,9 @@ class EGTConfig:
     weight_growth: float = 0.5
     initial_mu: float = 1e-3  # of the utility range, positive; doubled until the excessive-gap condition holds
     initial_step: float = 0.5  # tau, in (0, 1); halved whenever the condition would break
+    # c of [B20] 3.4.3, at least 0: gradients of iteration T leave out the branches that chance and the opponent reach
+    # with a probability below c/T; 0: none
+    threshold: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.weight_growth >= 0:
@@ -40,6 +47,20 @@ class EGTConfig:
             raise ConfigError(f"initial_mu must be positive, got {self.initial_mu}")
         if not 0 < self.initial_step < 1:
             raise ConfigError(f"initial_step must be above 0 and below 1, got {self.initial_step}")
+        if not 0 <= self.threshold < math.inf:
+            raise ConfigError(f"threshold must be at least 0 and finite, got {self.threshold}")
+
+
+def bind_likely_kernel(tree: HistoryTree, kernel: HistoryKernel) -> LikelyKernel:
+    """Returns the histories of a bound tree as walks read them."""
+    reach = find_node_reach(tree)
+    return LikelyKernel(
+        kernel,
+        subtree_end=tree.subtree_end,
+        last_sequence=reach.last_sequence,
+        chance=reach.chance,
+        terminal=reach.terminal,
+    )
 
 
 class EGTSolver:
@@ -55,9 +76,10 @@ class EGTSolver:
         dilated entropy with weights beta; D -> diameter.
     Departs from the paper: weights beta are a practical choice without its strong-convexity constant, so neither the
         initial mu nor tau = 2/(k+3) is given by theory: mu is doubled until the condition holds, tau is halved whenever
-        a step would break it, and every step is checked. The player with the larger mu D is shrunk next. Gradients of
-        mixtures are mixed instead of recomputed.
-    Checked by: tests/solvers/test_egt.py, tests/kernels/test_treeplex.py.
+        a step would break it, and every step is checked. The player with the larger mu D is shrunk next. Gradients
+        of mixtures are mixed instead of recomputed. With thresholds (Brown 2020, thesis section 3.4.3, without theory)
+        the condition and its bound are those of gradients without improbable branches.
+    Checked by: tests/solvers/test_egt.py, tests/kernels/test_treeplex.py, tests/kernels/test_likely.py.
     """
 
     def __init__(self, tree: HistoryTree, config: EGTConfig | None = None, *, num_threads: int = 1) -> None:
@@ -71,20 +93,16 @@ class EGTSolver:
         self.num_threads = num_threads
         self.kernel = bind_history_kernel(tree)
         self.treeplex = TreeplexKernel(self.kernel, growth=self.config.weight_growth)
+        self.walk = bind_likely_kernel(tree, self.kernel) if self.config.threshold > 0 else None
         self.diameters = np.array([self.treeplex.diameter(player) for player in range(2)])
         self.tolerance = ROUNDING * tree.utility_range
         self.iteration = 0
-        self.num_gradients = 0
+        self.nodes_touched = 0  # histories visited by gradients
         self.step_size = self.config.initial_step
         self.mu = np.full(2, self.config.initial_mu * (tree.utility_range or 1.0))  # [P] smoothing of each player
         self.realization = np.zeros(self.kernel.num_sequences)  # [Q] reach of both players' sequences
         self.gains = np.zeros(self.kernel.num_sequences)  # [Q] terminal values against the other's realization
         self.find_start()
-
-    @property
-    def nodes_touched(self) -> int:
-        """Returns the histories visited so far: all of them for each gradient."""
-        return self.num_gradients * self.tree.actor.size
 
     @property
     def excess(self) -> float:
@@ -111,8 +129,13 @@ class EGTSolver:
 
     def gradient(self, player: int, realization: FloatArray) -> FloatArray:
         """Returns `[Q]` the player's terminal values against the other's reach, 0 at the other's sequences."""
-        self.num_gradients += 1
-        return self.kernel.terminal_values(player, realization, num_threads=self.num_threads)
+        if self.walk is None:
+            self.nodes_touched += self.tree.actor.size
+            return self.kernel.terminal_values(player, realization, num_threads=self.num_threads)
+        least = self.config.threshold / (self.iteration + 1)
+        num_visited, gains = self.walk.terminal_values(player, realization, least)
+        self.nodes_touched += num_visited
+        return gains
 
     def smoothed_gap(self, gains: FloatArray, mu: FloatArray) -> float:
         """Returns the sum of both players' smoothed best-response values."""
@@ -158,16 +181,16 @@ class EGTSolver:
         return {
             **self._saved_tables(),
             "step_size": np.array(self.step_size),
-            "num_gradients": np.array(self.num_gradients),
+            "nodes_touched": np.array(self.nodes_touched),
             "iteration": np.array(self.iteration),
         }
 
     def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree and configuration."""
-        iteration, num_gradients = read_count(state, "iteration"), read_count(state, "num_gradients")
+        iteration, nodes_touched = read_count(state, "iteration"), read_count(state, "nodes_touched")
         step_size = read_number(state, "step_size")
         overwrite_tables(self._saved_tables(), state)
-        self.iteration, self.num_gradients, self.step_size = iteration, num_gradients, step_size
+        self.iteration, self.nodes_touched, self.step_size = iteration, nodes_touched, step_size
 
     def _saved_tables(self) -> dict[str, npt.NDArray[np.generic]]:
         return {"realization": self.realization, "gains": self.gains, "mu": self.mu}

@@ -18,8 +18,9 @@ from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, HoldemTables, TableArray
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem_hedge import fill_scales
+from equipoise.solvers.cfr import COUNTS
 from equipoise.solvers.holdem_locks import estimate_lock_bytes, lay_locks
+from equipoise.solvers.holdem_ranges import fill_scales
 from equipoise.solvers.holdem_view import NodeView, view_node
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
@@ -93,10 +94,13 @@ class HoldemSolver:
             raise ConfigError(f"dtype must be float32, float64 or int16, got {np.dtype(dtype)}")
         if self.rule.kernel.needs_scale and np.dtype(dtype) == np.int16:
             raise ConfigError(f"rule {self.rule.name} needs dtype float32 or float64: its steps are floats, got int16")
+        if self.rule.discounts(1).threshold > 0:
+            raise ConfigError(
+                f"hold'em trees play whatever is positive, got rule {self.rule.name}; a history tree has thresholds"
+            )
         self.tree = tree
         self.is_alternating = is_alternating
         self.num_threads = num_threads
-        self.iteration = 0
         num_bytes = estimate_holdem_bytes(tree, self.rule, dtype=dtype, num_threads=num_threads, locks=locks)
         check_memory(num_bytes, "the spot")
         self.locks = lay_locks(tree, locks)
@@ -104,12 +108,26 @@ class HoldemSolver:
         self.tables = HoldemTables.allocate(tree.arrays, dtype, self.rule.kernel)
         if self.rule.kernel.needs_scale:
             fill_scales(tree, self.rule.kernel, self.tables.scale)
-        self._write_locks()
+        self.begin_after(0)
 
     @property
     def nodes_touched(self) -> int:
         """Returns the nodes visited so far: the betting of every board, once per player and iteration."""
-        return self.iteration * 2 * self.tree.num_public_states
+        num_run = self.iteration - self.skipped_iterations
+        return (2 * num_run + self.start_passes) * self.tree.num_public_states
+
+    def begin_after(self, iteration: int, *, num_passes: int = 0) -> None:
+        """Takes the sums as they stand for those of a run after an iteration, as `CFRSolver` does."""
+        self.iteration = self.skipped_iterations = iteration
+        self.start_passes = num_passes
+        self._write_locks()
+
+    def reset(self) -> None:
+        """Begins the run again."""
+        for name, table in name_tables(self.tables).items():
+            if name != "scale":
+                table[...] = np.zeros(1, table.dtype)
+        self.begin_after(0)
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates both players once."""
@@ -151,13 +169,14 @@ class HoldemSolver:
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
-        return {**name_tables(self.tables), "iteration": np.array(self.iteration)}
+        return {**name_tables(self.tables), **{name: np.array(getattr(self, name)) for name in COUNTS}}
 
     def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, rule and dtype."""
-        iteration = read_count(state, "iteration")
+        counts = {name: read_count(state, name) for name in COUNTS}
         overwrite_tables(name_tables(self.tables), state)
-        self.iteration = iteration
+        for name, count in counts.items():
+            setattr(self, name, count)
         self._write_locks()
 
     def _write_locks(self) -> None:

@@ -10,18 +10,25 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.kernels.holdem import BoardFields, HoldemKernel
-from equipoise.kernels.holdem_sampling import BettingArrays, HoldemSamplingKernel, HoldemSamplingTables
+from equipoise.kernels.holdem_sampling import (
+    DEAL,
+    FOLD,
+    SHOWDOWN,
+    BettingArrays,
+    HoldemSamplingKernel,
+    HoldemSamplingTables,
+)
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import evaluate_holdem
 from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
+from equipoise.solvers.sampled_pruning import prune_betting
 from equipoise.trees.holdem import HoldemTree, make_end
 
 __all__ = ["HoldemMCCFRSolver", "check_table_dtype", "lay_out_betting", "make_sampling_tables"]
 
 FloatArray = npt.NDArray[np.float64]
 
-FOLD, SHOWDOWN, DEAL = 2, 3, 4  # kinds of betting nodes beside the two players
 KINDS = {NodeKind.FOLD: FOLD, NodeKind.SHOWDOWN: SHOWDOWN, NodeKind.STREET_END: DEAL}
 
 
@@ -77,13 +84,16 @@ def check_table_dtype(dtype: npt.DTypeLike) -> None:
         raise ConfigError(f"dtype must be float32 or float64 for sampling, got {np.dtype(dtype)}")
 
 
-def make_sampling_tables(num_cells: int, dtype: npt.DTypeLike, rng: np.random.Generator) -> HoldemSamplingTables:
-    """Returns the tables of a run that has not begun."""
+def make_sampling_tables(
+    num_cells: int, dtype: npt.DTypeLike, rng: np.random.Generator, *, has_missed: bool = False
+) -> HoldemSamplingTables:
+    """Returns the tables of a run that has not begun, with what regret-based pruning keeps if asked for."""
     return HoldemSamplingTables(
         regret_sum=np.zeros(num_cells, dtype),
         strategy_sum=np.zeros(num_cells, dtype),
         random_words=rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True),
         nodes_touched=np.zeros(1, np.uint64),
+        missed=np.zeros(num_cells if has_missed else 0, dtype),
     )
 
 
@@ -113,18 +123,29 @@ class HoldemMCCFRSolver(SampledRun[HoldemSamplingTables]):
         config = config or MCCFRConfig()
         check_table_dtype(dtype)
         if config.scheme not in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE):
-            name = config.scheme.name.lower().replace("_", " ")
-            raise ConfigError(f"hold'em trees are sampled by external or public chance sampling, got {name} sampling")
+            raise ConfigError(
+                f"hold'em trees are sampled by external or public chance sampling, got {config.scheme_name} sampling"
+            )
+        if config.has_baselines:
+            raise ConfigError(
+                f"baselines are for history trees, got {config.baselines.key} baselines on a hold'em tree"
+            )
         if config.scheme is Scheme.EXTERNAL:
             _check_deals(tree)
-        check_memory(tree.arrays.num_bytes + 2 * tree.arrays.num_cells * np.dtype(dtype).itemsize, "the spot")
-        super().__init__(config, make_sampling_tables(tree.arrays.num_cells, dtype, rng))
+        betting = lay_out_betting(tree)
+        self.skipping = prune_betting(config.pruning, betting, "the spot")
+        num_tables = 3 if self.skipping.needs_missed else 2
+        check_memory(tree.arrays.num_bytes + num_tables * tree.arrays.num_cells * np.dtype(dtype).itemsize, "the spot")
+        tables = make_sampling_tables(tree.arrays.num_cells, dtype, rng, has_missed=self.skipping.needs_missed)
+        super().__init__(config, tables)
         self.tree = tree
         self.kernel = HoldemKernel(tree.arrays)
-        self.sampling = HoldemSamplingKernel(self.kernel, lay_out_betting(tree))
+        self.sampling = HoldemSamplingKernel(self.kernel, betting)
 
     def _sample(self, num_iterations: int, node_limit: int) -> int:
-        return self.sampling.iterate(self.config.scheme, self.tables, num_iterations, node_limit=node_limit)
+        return self.sampling.iterate(
+            self.config.scheme, self.tables, num_iterations, node_limit=node_limit, skipping=self.skipping
+        )
 
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the average strategy, in chips per hand given the spot."""

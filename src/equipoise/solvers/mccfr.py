@@ -15,7 +15,10 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKernel, SamplingTables, Scheme
+from equipoise.kernels.skipping import SkipKind
+from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
+from equipoise.solvers.sampled_pruning import SampledPruning, prune_tree
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
 
@@ -77,15 +80,36 @@ class Discounting:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MCCFRConfig:
-    """What a run samples and discounts."""
+    """What a run samples, discounts, leaves out and guesses."""
 
     scheme: Scheme = Scheme.EXTERNAL
     exploration: float = 0.6  # outcome sampling alone: share of uniform play of the traverser, in (0, 1]
     discounting: Discounting = dataclasses.field(default_factory=Discounting)
+    pruning: SampledPruning = dataclasses.field(default_factory=SampledPruning)  # external sampling alone
+    baselines: Baselines = dataclasses.field(default_factory=Baselines)  # external and outcome sampling
 
     def __post_init__(self) -> None:
         if not 0 < self.exploration <= 1:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
+        if self.is_pruned and self.scheme is not Scheme.EXTERNAL:
+            raise ConfigError(f"regrets prune external sampling alone, got {self.scheme_name} sampling")
+        if self.has_baselines and self.scheme not in (Scheme.EXTERNAL, Scheme.OUTCOME):
+            raise ConfigError(f"baselines are for external and outcome sampling, got {self.scheme_name} sampling")
+
+    @property
+    def scheme_name(self) -> str:
+        """Returns the scheme in words."""
+        return self.scheme.name.lower().replace("_", " ")
+
+    @property
+    def is_pruned(self) -> bool:
+        """Returns whether actions are left out."""
+        return self.pruning.kind is not SkipKind.NONE
+
+    @property
+    def has_baselines(self) -> bool:
+        """Returns whether values are corrected by guesses."""
+        return self.baselines.key is not BaselineKey.NONE
 
 
 class SampledTables(Protocol):
@@ -104,6 +128,16 @@ class SampledTables(Protocol):
     @property
     def nodes_touched(self) -> npt.NDArray[np.uint64]:
         """Returns `[1]` the nodes visited so far."""
+        ...
+
+    @property
+    def missed(self) -> npt.NDArray[Any]:
+        """Returns the reach of visits in which actions were left out in a row; empty where nothing goes by it."""
+        ...
+
+    @property
+    def num_skipped(self) -> npt.NDArray[np.uint64]:
+        """Returns `[1]` how often actions were left out so far."""
         ...
 
 
@@ -128,6 +162,11 @@ class SampledRun(abc.ABC, Generic[Tables]):
         """Returns the nodes visited so far, ends included; what a node is, the class says."""
         return int(self.tables.nodes_touched[0])
 
+    @property
+    def num_skipped(self) -> int:
+        """Returns how often an action of the traverser was left out so far."""
+        return int(self.tables.num_skipped[0])
+
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations and discounts the sums whenever a period ends."""
         check_integer("num_iterations", num_iterations, 0)
@@ -140,7 +179,7 @@ class SampledRun(abc.ABC, Generic[Tables]):
             while is_discounted and self.nodes_touched >= self.period * discounting.period_nodes:
                 factor = discounting.factor(self.period)
                 if factor != 1.0:
-                    for table in (self.tables.regret_sum, self.tables.strategy_sum):
+                    for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.missed):
                         np.multiply(table, factor, out=table)
                 self.period += 1
 
@@ -230,11 +269,15 @@ class MCCFRSolver(SampledRun[SamplingTables]):
                 "chance sampling is the nearest scheme"
             )
         sequences = int(tree.sequence_start[-1])
+        self.skipping = prune_tree(config.pruning, tree)
+        self.baselines = lay_out_baselines(config.baselines, tree)
         tables = SamplingTables(
             regret_sum=np.zeros(sequences),
             strategy_sum=np.zeros(sequences),
             random_words=rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True),
             nodes_touched=np.zeros(1, np.uint64),
+            missed=np.zeros(sequences if self.skipping.needs_missed else 0),
+            baseline=np.zeros((tree.num_players, self.baselines.num_guesses)),
         )
         super().__init__(config, tables)
         self.tree = tree
@@ -248,6 +291,8 @@ class MCCFRSolver(SampledRun[SamplingTables]):
             num_iterations,
             exploration=self.config.exploration,
             node_limit=node_limit,
+            skipping=self.skipping,
+            baselines=self.baselines,
         )
 
     def average_strategy(self) -> FloatArray:

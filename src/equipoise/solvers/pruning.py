@@ -18,7 +18,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.pruning import NUM_PLAYERS, KernelPruning, PruningArrays, PruningKernel, PruningMode, ZeroReach
 from equipoise.kernels.sweeps import Fallback, PolicyMap
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
-from equipoise.solvers.cfr import payoff_bounds
+from equipoise.solvers.cfr import payoff_bounds, scale_share
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, read_array, read_count
 from equipoise.trees.history import HistoryTree
@@ -65,8 +65,10 @@ class Pruning:
     Departs from the paper: windows are T0+1..T1 throughout, T0 being the last iteration in the regret. What a player
         has faced is summed apart from the average wherever the two differ: by weights, or because the first of two
         alternating players is met with its next strategy. Where no unpruned action has a positive regret the largest
-        one is played. Under discounting, windows are weighed as negative regrets are.
-    Checked by: tests/solvers/test_pruning.py.
+        one is played. Under discounting, windows are weighed as negative regrets are. Of Hedge (section 3.4.2): the
+        denominator of (3.21) has R^T0, not R^T, and only unpruned actions, U(I,a) is weighted by external reach,
+        bounds must not be positive, and sets that nobody reaches keep their strategy.
+    Checked by: tests/solvers/test_pruning.py, tests/solvers/test_pruned_hedge.py.
     """
 
     kind: PruningKind = PruningKind.REGRET
@@ -116,18 +118,24 @@ class PruningStatistics:
 def check_pruning(rule: Rule, pruning: Pruning) -> None:
     """Raises `ConfigError` where the theory does not cover a rule under pruning, and says why."""
     kernel = rule.kernel
-    if kernel.policy_map is not PolicyMap.REGRET_MATCHING:
+    is_hedge, is_thresholded = kernel.policy_map is PolicyMap.HEDGE, rule.discounts(1).threshold > 0
+    if kernel.policy_map is PolicyMap.NORMAL_HEDGE:
+        raise ConfigError(f"pruning needs regret matching or thresholded Hedge, got rule {rule.name}")
+    if is_hedge and not is_thresholded and pruning.kind is not PruningKind.NONE:
         raise ConfigError(
-            f"pruning needs actions that are played with probability 0, got rule {rule.name}, which plays all of them"
-            if kernel.policy_map is PolicyMap.HEDGE
-            else f"pruning needs regret matching, got rule {rule.name}"
+            f"pruning needs actions that are played with probability 0, got rule {rule.name}, which plays all of them; "
+            f"thresholded(2)-{rule.name} does not"
         )
+    if is_hedge and pruning.zero_reach is not ZeroReach.OFF:
+        raise ConfigError(f"best responses in zero-reach sequences need regret matching, got rule {rule.name}")
     if kernel.is_optimistic:
         raise ConfigError(
             f"pruning keeps the strategy of an information set that is not visited, got rule {rule.name}, whose last "
             "regret changes it all the same"
         )
     if not pruning.has_windows:
+        return
+    if is_hedge and pruning.kind is PruningKind.REGRET:
         return
     if not isinstance(rule, DCFR):
         raise ConfigError(f"{pruning.kind} knows the weights of cfr, cfr+, lcfr and dcfr, got rule {rule.name}")
@@ -260,10 +268,14 @@ def _kernel_pruning(rule: Rule, pruning: Pruning, is_alternating: bool) -> Kerne
     return KernelPruning(
         mode=MODES[pruning.kind],
         zero_reach=pruning.zero_reach,
+        policy_map=kernel.policy_map,
         fallback=Fallback.ARGMAX if has_windows else kernel.fallback,
+        tracks_variance=kernel.tracks_variance,
+        scale_share=scale_share(kernel),
         floors_regrets=kernel.floors_regrets,
         is_alternating=is_alternating,
-        shares_weights=isinstance(rule, DCFR) and shares_weights(rule),
+        # Hedge weighs all iterations the same
+        shares_weights=shares_weights(rule) if isinstance(rule, DCFR) else kernel.policy_map is PolicyMap.HEDGE,
         prunes_leaves=prunes_leaves,
         threshold=pruning.threshold,
         discard=pruning.discard,

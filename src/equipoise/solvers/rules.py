@@ -32,6 +32,7 @@ __all__ = [
     "Optimistic",
     "PredictiveCFRPlus",
     "Rule",
+    "Thresholded",
     "tabulate_discounts",
 ]
 
@@ -44,6 +45,8 @@ class Discounts(NamedTuple):
     average_decay: float = 1.0  # factor on the strategy sum
     average_weight: float = 1.0  # weight of iteration t in the strategy sum
     eta_scale: float = 1.0  # Hedge alone: eta = eta_scale * sqrt(ln n) / scale(I)
+    # what is played at t + 1: nothing below threshold / n^2, for Hedge times sqrt(ln n), but the most probable
+    threshold: float = 0.0
 
 
 @runtime_checkable
@@ -66,7 +69,7 @@ class Rule(Protocol):
 
 
 def tabulate_discounts(rule: Rule, first_t: int, num_iterations: int) -> npt.NDArray[np.float64]:
-    """Returns `[B, 5]` one row of discounts per iteration, in the order that kernels read."""
+    """Returns `[B, 6]` one row of discounts per iteration, in the order that kernels read."""
     check_integer("num_iterations", num_iterations, 0)
     rows = map(rule.discounts, range(first_t, first_t + num_iterations))
     # one flat iterator: NumPy takes twice as long over a list of tuples, and small trees sweep in microseconds
@@ -289,6 +292,12 @@ class NormalHedge:
 
     base: Rule = dataclasses.field(default_factory=CFR)
 
+    def __post_init__(self) -> None:
+        if self.base.discounts(1).threshold > 0:
+            raise ConfigError(
+                f"thresholds are known for Hedge and regret matching, got {self.base.name} in NormalHedge"
+            )
+
     @property
     def name(self) -> str:
         """Returns the base rule's name with a prefix."""
@@ -336,3 +345,46 @@ class Hedge:
             return Discounts(eta_scale=math.sqrt(2.0 / self.horizon))
         # [B20] 3.4.3: eta_t = sqrt(ln n) / (3 sqrt(VAR) sqrt(t)); the 3 is part of the kernel's scale
         return Discounts(eta_scale=1.0 / math.sqrt(t))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Thresholded:
+    """Another rule with dynamic thresholding: improbable actions are not played, and more of them come back as t grows.
+
+    The cut strategy is what is played: regrets and the average follow from it. Hedge with zeros is what pruning needs.
+
+    Paper: Brown 2020, thesis section 3.4 [B20], Theorems 8 and 9 for Hedge and regret matching without discounts.
+    Symbols: C -> factor; t -> the iteration that plays the strategy, t + 1 where `discounts(t)` is asked; |A(I)| -> n.
+    Departs from the paper: the most probable actions are never cut, as large factors would have it in early iterations;
+        rules that discount or predict may be thresholded too, without a theorem.
+    Checked by: tests/solvers/test_thresholding.py, tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py.
+    """
+
+    base: Rule
+    factor: float = 2.0  # by which the bound on regrets grows, at least 1 (nothing is cut) and finite
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.factor < math.inf:
+            raise ConfigError(f"factor must be at least 1 and finite, got {self.factor}")
+        if self.base.kernel.policy_map is PolicyMap.NORMAL_HEDGE:
+            raise ConfigError(f"thresholds are known for Hedge and regret matching, got rule {self.base.name}")
+        if self.base.discounts(1).threshold > 0:
+            raise ConfigError(f"a rule has one threshold, and rule {self.base.name} has its own")
+
+    @property
+    def name(self) -> str:
+        """Returns the base rule's name with a prefix and the factor."""
+        return f"thresholded({format_exponent(self.factor)})-{self.base.name}"
+
+    @property
+    def kernel(self) -> KernelRule:
+        """Returns the base rule's kernel: thresholds are part of the discounts."""
+        return self.base.kernel
+
+    def discounts(self, t: int) -> Discounts:
+        """Returns the base rule's factors, and the threshold of the strategy that iteration t + 1 plays."""
+        if self.kernel.policy_map is PolicyMap.HEDGE:
+            constant = (self.factor - 1.0) / math.sqrt(2.0)  # [B20] Theorem 8
+        else:
+            constant = (self.factor - 1.0 / self.factor) / 2.0  # Theorem 9: (C^2 - 1) / 2C
+        return self.base.discounts(t)._replace(threshold=constant / math.sqrt(t + 1.0))

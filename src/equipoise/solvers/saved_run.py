@@ -34,10 +34,12 @@ class RunConfig:
     method: str
     form: str  # of the tree
     rule: str | None  # None for methods without one
+    baseline: str | None = None  # what shares a guess of sampled values; None: there are none
     updates: str
     seed: int
     prune: str | None = None  # as typed; None: nothing is pruned
     threads: int  # changes sums in their last bits, and which way a run goes where regrets tie exactly
+    warm_start: str | None = None  # what the run began from, in words; None: from nothing
     equipoise_version: str = dataclasses.field(default_factory=version)
 
     def differences(self, other: RunConfig) -> list[str]:

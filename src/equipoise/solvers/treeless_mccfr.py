@@ -139,6 +139,8 @@ class TreelessMCCFRSolver:
         if self.config.scheme not in (Scheme.EXTERNAL, Scheme.OUTCOME):
             scheme = self.config.scheme.name.lower().replace("_", "-")
             raise ConfigError(f"{scheme} sampling needs a tree; without one there are external and outcome sampling")
+        if self.config.is_pruned or self.config.has_baselines:
+            raise ConfigError("pruning and baselines need a tree, got a run on a game's rules")
         if max_bytes is None:
             available = available_bytes()
             self.max_bytes: float = math.inf if available is None else MEMORY_SHARE * available

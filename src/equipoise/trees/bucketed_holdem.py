@@ -189,36 +189,42 @@ class BucketedTree:
         decision = self.decisions[node]
         if len(board) != self.streets[decision.street].num_board_cards:
             raise ConfigError(f"betting node {node} is not on the street of board {format_board(board)}")
-        sums = np.maximum(self._sums(table, decision), 0.0)
-        totals = sums.sum(axis=1, keepdims=True)
-        shares = np.full(sums.shape, 1.0 / decision.num_actions)
-        np.divide(sums, totals, out=shares, where=totals > 0)
         buckets = self.buckets(tuple(board))
-        return np.where(buckets[:, None] < 0, 0.0, shares[buckets])
+        return np.where(buckets[:, None] < 0, 0.0, self._shares(table, decision)[buckets])
 
     def count_rows(self, table: TableArray) -> int:
         """Returns at how many (decision, bucket) pairs a table has some positive number."""
         return sum(int((self._sums(table, decision) > 0).any(axis=1).sum()) for decision in self.decisions.values())
 
-    def lift(self, table: TableArray, tree: HoldemTree) -> FloatArray:
+    def lift(self, table: TableArray, tree: HoldemTree) -> TableArray:
         """Returns `[C]` a table of a tree of the same spot in which every hand plays as its bucket does here.
 
-        Suits that the tree merges should be merged by the assigner too: boards that share one play as that one does.
+        It has the dtype of the one given. Suits that the tree merges should be merged by the assigner too: boards that
+        share one play as that one does.
         """
         if tree.decisions != self.decisions or tree.spot.deck != self.spot.deck:
             raise ConfigError("a bucketed strategy is lifted to a tree of the same betting and the same deck")
-        out = np.zeros(tree.arrays.num_cells)
+        out = np.zeros(tree.arrays.num_cells, table.dtype)
+        shares = {node: self._shares(table, decision) for node, decision in self.decisions.items()}
         for index, board in enumerate(tree.boards):
-            street = self._street_index(board)
+            street, buckets = self._street_index(board), self.buckets(board)
             for node, decision in self.decisions.items():
                 if decision.street == street:
                     hands = tree.hands[index][decision.player]
-                    out[tree.cells(index, node)] = self.normalize(table, node, board)[hands]
+                    out[tree.cells(index, node)] = shares[node][buckets[hands]]
         return out
 
     def mean_value(self, player: int, values: FloatArray) -> float:
         """Returns chips per hand from a player's counterfactual values `[rows]` at the root."""
         return float(self.reach[player] @ values) / self.pair_chance
+
+    def _shares(self, table: TableArray, decision: Decision) -> FloatArray:
+        """Returns `[buckets, A]` what each bucket plays at a decision, uniformly where a table has nothing."""
+        sums = np.maximum(self._sums(table, decision), 0.0)
+        totals = sums.sum(axis=1, keepdims=True)
+        shares: FloatArray = np.full(sums.shape, 1.0 / decision.num_actions)
+        np.divide(sums, totals, out=shares, where=totals > 0)
+        return shares
 
     def _sums(self, table: TableArray, decision: Decision) -> FloatArray:
         """Returns `[buckets, A]` a table's numbers at a decision, padding included."""

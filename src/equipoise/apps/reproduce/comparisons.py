@@ -11,7 +11,9 @@ from collections.abc import Sequence
 
 from equipoise.apps.reproduce.study import Claim, Measured, Verdict
 
-__all__ = ["Comparison", "Marks", "compare"]
+__all__ = ["Comparison", "Marks", "compare", "compare_means"]
+
+NUM_ERRORS = 2.0  # standard errors beyond which a mean of sampled runs is told from a limit
 
 
 class Marks(enum.StrEnum):
@@ -70,6 +72,44 @@ def compare(comparison: Comparison, panel: str, measured: Measured, marks: Seque
         verdict=_judge_runs(comparison, list(ratios.values())) if is_long_enough else Verdict.NOT_MEASURED,
         ours=f"{comparison.above} / {comparison.below}: {listed or 'nothing'}",
     )
+
+
+def compare_means(comparison: Comparison, panel: str, measured: Measured, marks: Sequence[int]) -> Claim:
+    """Returns the verdict on a statement about two curves of sampled runs, by their means and standard errors.
+
+    Runs of two curves have nothing in common, so ratios are those of geometric means over runs. A ratio whose interval
+    of two standard errors either way crosses a limit leaves the statement undecided at its mark.
+    """
+    estimates = {mark: _estimate(comparison, panel, measured, mark) for mark in comparison.test.choose(marks)}
+    known = {mark: estimate for mark, estimate in estimates.items() if estimate is not None}
+    listed = ", ".join(f"{low:.2f} to {high:.2f} at {mark:,}" for mark, (low, high) in known.items())
+    limits = comparison.least, comparison.most
+    if not estimates or len(known) < len(estimates):
+        verdict = Verdict.NOT_MEASURED
+    elif any(high < limits[0] or low > limits[1] for low, high in known.values()):
+        verdict = Verdict.DENIED
+    else:
+        is_inside = all(limits[0] <= low and high <= limits[1] for low, high in known.values())
+        verdict = Verdict.CONFIRMED if is_inside else Verdict.UNDECIDED
+    return Claim(
+        statement=f"{comparison.statement} ({comparison.criterion})",
+        source=comparison.source,
+        verdict=verdict,
+        ours=f"{comparison.above} / {comparison.below}: {listed or 'nothing'}",
+    )
+
+
+def _estimate(comparison: Comparison, panel: str, measured: Measured, mark: int) -> tuple[float, float] | None:
+    """Returns the interval in which the ratio of two curves lies, None unless each has two runs."""
+    logs = [
+        [math.log(value) for value in measured.runs(panel, curve, mark) if value > 0]
+        for curve in (comparison.above, comparison.below)
+    ]
+    if min(map(len, logs)) < 2:
+        return None
+    middle = statistics.fmean(logs[0]) - statistics.fmean(logs[1])
+    error = math.sqrt(sum(statistics.variance(values) / len(values) for values in logs))
+    return math.exp(middle - NUM_ERRORS * error), math.exp(middle + NUM_ERRORS * error)
 
 
 def _format_runs(runs: list[float]) -> str:

@@ -11,10 +11,13 @@ from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
 from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
+from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
+from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.rbp import RBP
 from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
+from equipoise.apps.reproduce.warm_start import WARM_START
 from equipoise.apps.reproduce.zero_reach import ZERO_REACH
 from equipoise.core.errors import UnknownNameError
 
@@ -28,9 +31,12 @@ STUDIES: Mapping[str, Study[Any]] = {
         DCFR_ENDGAMES,
         DCFR_GOOFSPIEL,
         DCFR_TOY,
+        DYNAMIC_THRESHOLDING,
         LIARS_DICE_BASELINES,
+        PRUNED_SAMPLING,
         RBP,
         STORAGE_FLOOR,
+        WARM_START,
         ZERO_REACH,
     )
 }

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
+from equipoise.apps.reproduce.curves import EvaluatedSolver
 from equipoise.apps.reproduce.study import Point, Step
 from equipoise.solvers.holdem_mccfr import HoldemMCCFRSolver
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, Scheme
 from equipoise.trees.holdem import HoldemTree
 
-__all__ = ["DISCOUNTED", "INITIAL", "PLAIN", "measure_sampled_curves"]
+__all__ = ["DISCOUNTED", "INITIAL", "PLAIN", "SampledSolver", "advance", "measure_sampled_curves"]
 
 PLAIN: Final = "mccfr"
 DISCOUNTED: Final = "linear-mccfr"
@@ -46,7 +47,7 @@ def measure_sampled_curves(
             for run in range(runs):
                 solver = HoldemMCCFRSolver(tree, config, rng=np.random.default_rng((seed, run)))
                 for mark in marks:
-                    _advance(solver, mark)
+                    advance(solver, mark)
                     value = solver.evaluate().exploitability * scale
                     yield Step(
                         fraction=(done + mark / marks[-1]) / total,
@@ -56,7 +57,16 @@ def measure_sampled_curves(
                 done += 1
 
 
-def _advance(solver: HoldemMCCFRSolver, num_nodes: int) -> None:
+class SampledSolver(EvaluatedSolver, Protocol):
+    """A run that counts the nodes that it touches."""
+
+    @property
+    def nodes_touched(self) -> int:
+        """Returns the nodes visited so far."""
+        ...
+
+
+def advance(solver: SampledSolver, num_nodes: int) -> None:
     """Runs iterations until so many nodes are touched; what the last one adds is some hundred nodes."""
     while solver.nodes_touched < num_nodes:
         per_iteration = solver.nodes_touched / solver.iteration if solver.iteration else num_nodes / FIRST_ITERATIONS

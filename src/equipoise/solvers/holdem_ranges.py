@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Hedge divides its steps by on hold'em trees: payoff ranges of hands at decisions, in the units of their regrets.
+"""Payoff ranges of hands at decisions of hold'em trees, and what Hedge divides its steps by because of them.
 
 The same numbers as `payoff_ranges` finds in a history tree: only what a hand may meet counts, so that one that loses to
 nobody has a smaller range than others at the same decision.
@@ -7,6 +7,7 @@ nobody has a smaller range than others at the same decision.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,19 +20,35 @@ from equipoise.kernels.sweeps import KernelRule
 from equipoise.solvers.cfr import scale_share
 from equipoise.trees.holdem import HoldemTree
 
-__all__ = ["fill_scales"]
+__all__ = ["count_ends", "fill_ranges", "fill_scales"]
 
 FloatArray = npt.NDArray[np.float64]
 Pair = tuple[FloatArray, FloatArray]
+Weigh = Callable[[FloatArray, FloatArray, int], FloatArray]
 
 LEAST_SCALE: Final = 1e-30  # where nothing is decided; its inverse is finite in float32 too
 
 
 def fill_scales(tree: HoldemTree, rule: KernelRule, out: TableArray) -> None:
-    """Fills `out` `[R]` with Hedge's scales: payoff ranges, or the share of them below which no deviation counts."""
-    walk = _ScaleWalk(tree, scale_share(rule), out)
-    # chances that values of a history tree have and ours lack: of the own hand, here given that hands share no card,
-    # and of the cards dealt since
+    """Fills `out` `[R]` with Hedge's scales: payoff ranges, or the share of them below which no deviation counts.
+
+    They are in the units of regrets here, which lack the chances of the own hand and of the cards dealt.
+    """
+    share = scale_share(rule)
+    fill_ranges(tree, lambda ranges, chances, _: np.maximum(ranges * share / chances, LEAST_SCALE), out)
+
+
+def fill_ranges(tree: HoldemTree, weigh: Weigh, out: TableArray) -> None:
+    """Fills `out` `[R]` with what `weigh` makes of payoff ranges.
+
+    Args:
+        tree: what is played.
+        weigh: takes ranges `[H]` of a decision; the chances `[H]` of the own hand and of the cards dealt, which values
+            of a history tree have and those of hold'em trees lack; and the number of actions.
+        out: in the order of a table's rows.
+    """
+    walk = _RangeWalk(tree, weigh, out)
+    # of the own hand, here given that hands share no card
     pairs = float(tree.spot.live_weights(0).sum() * tree.spot.live_weights(1).sum()) / tree.pair_weight
     first, second = (
         pairs * np.pad(reach[: hands.size], (0, reach.size - hands.size), mode="edge")
@@ -66,17 +83,21 @@ class _Betting(NamedTuple):
     folds: list[tuple[int, float]]  # slot, chips won
 
 
+def count_ends(tree: HoldemTree, street: int) -> tuple[int, int]:
+    """Returns how many flats and folds a street has, without padding; streets are counted from the root's."""
+    first = tree.betting.root.state.street
+    kinds = [node.kind for node in tree.betting.nodes if node.state.street - first == street]
+    num_folds = kinds.count(NodeKind.FOLD)
+    return len(kinds) - num_folds - kinds.count(NodeKind.DECISION), num_folds
+
+
 def _see_streets(tree: HoldemTree) -> list[tuple[_Betting, _Betting]]:
     """Returns the betting of each street by player, read from the arrays."""
     arrays, streets = tree.arrays, []
     next_node, next_flat, next_fold = 0, 0, 0
     for street, row in enumerate(arrays.streets.tolist()):
         fields = StreetFields(*row)
-        kinds = [
-            node.kind for node in tree.betting.nodes if node.state.street - tree.betting.root.state.street == street
-        ]
-        num_folds = kinds.count(NodeKind.FOLD)
-        num_flats = len(kinds) - num_folds - kinds.count(NodeKind.DECISION)
+        num_flats, num_folds = count_ends(tree, street)
         rake = arrays.flat_rake if fields.is_last and arrays.flat_rake.size else np.zeros(num_flats)
         seen = []
         for num_cells, num_nodes in (
@@ -102,18 +123,18 @@ def _see_streets(tree: HoldemTree) -> list[tuple[_Betting, _Betting]]:
     return streets
 
 
-class _ScaleWalk:
-    """Fills the scales of all boards, each after those that follow it."""
+class _RangeWalk:
+    """Fills the rows of all boards, each after those that follow it."""
 
-    def __init__(self, tree: HoldemTree, share: float, out: TableArray) -> None:
-        self.arrays, self.share, self.out = tree.arrays, share, out
+    def __init__(self, tree: HoldemTree, weigh: Weigh, out: TableArray) -> None:
+        self.arrays, self.weigh, self.out = tree.arrays, weigh, out
         self.boards = [BoardFields(*row) for row in self.arrays.boards.tolist()]
         self.streets = _see_streets(tree)
         counts = self.arrays.node_rows
         self.first_row = np.cumsum(counts).reshape(counts.shape) - counts
 
     def visit(self, index: int, chances: Pair) -> tuple[_Bounds, _Bounds]:
-        """Fills the scales of a board and of those that follow; returns the bounds of its slots by player.
+        """Fills the rows of a board and of those that follow; returns the bounds of its slots by player.
 
         Args:
             index: of the board.
@@ -161,18 +182,18 @@ class _ScaleWalk:
         return sums[0], sums[1]
 
     def fill(self, index: int, player: int, bounds: _Bounds, chances: FloatArray) -> None:
-        """Fills a side's scales from the bounds of its slots where betting ends; widens the other slots in place."""
+        """Fills a side's rows from the bounds of its slots where betting ends; widens the other slots in place."""
         betting = self.streets[self.boards[index].street][player]
-        scales = np.empty((chances.size // TILE, len(betting.nodes), TILE))
+        rows = np.empty((chances.size // TILE, len(betting.nodes), TILE))
         for node in range(len(betting.nodes) - 1, -1, -1):
             first_cell, num_actions, slot = betting.nodes[node]
             actions = slice(betting.num_lines + first_cell, betting.num_lines + first_cell + num_actions)
             high, low = bounds.high[actions].max(axis=0), bounds.low[actions].min(axis=0)
             bounds.widen(slot, high, low)
             ranges = np.maximum(high - low, 0.0)  # no other hand is met: -inf - inf
-            scales[:, node] = np.maximum(ranges * self.share / chances, LEAST_SCALE).reshape(-1, TILE)
+            rows[:, node] = self.weigh(ranges, chances, num_actions).reshape(-1, TILE)
         first = self.first_row[index, player]
-        self.out[first : first + scales.size] = scales.ravel()
+        self.out[first : first + rows.size] = rows.ravel()
 
 
 def _sides(board: BoardFields) -> tuple[slice, slice]:
