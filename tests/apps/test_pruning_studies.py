@@ -4,6 +4,7 @@
 import pytest
 
 from equipoise.apps.reproduce.brp import BRP, BRPConfiguration, brp
+from equipoise.apps.reproduce.curves import crossing
 from equipoise.apps.reproduce.pruned_curves import (
     ALTERNATING,
     AT_ITERATIONS,
@@ -13,7 +14,6 @@ from equipoise.apps.reproduce.pruned_curves import (
     LEDUC,
     LEDUC_5,
     PrunedConfiguration,
-    crossing,
     panel_name,
     speedup,
 )

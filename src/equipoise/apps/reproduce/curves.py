@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -11,7 +12,7 @@ from equipoise.apps.reproduce.study import Point, Step
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import next_evaluation
 
-__all__ = ["EvaluatedSolver", "Panel", "evaluation_grid", "measure_curves"]
+__all__ = ["EvaluatedSolver", "Panel", "crossing", "evaluation_grid", "measure_curves"]
 
 
 CLOSE = 0.1  # points nearer to a mark than this share of it give way to the mark
@@ -88,3 +89,22 @@ def measure_curves(
                 fraction = (before + panel.cost * t) / total
                 yield Step(fraction=fraction, text=f"{panel.name}, {curve}: {t:,} iterations", points=(point,))
             before += panel.cost * panel.iterations
+
+
+def crossing(points: Sequence[tuple[int, float]], level: float) -> float | None:
+    """Returns where a falling curve first comes down to a level, between points along a straight line in logarithms.
+
+    >>> crossing([(10, 1.0), (1000, 0.01)], 0.1)
+    100.0
+    >>> crossing([(10, 1.0)], 0.1) is None
+    True
+    """
+    above: tuple[int, float] | None = None
+    for x, y in points:
+        if y <= level:
+            if above is None or y <= 0:
+                return float(x)
+            share = math.log(above[1] / level) / math.log(above[1] / y)
+            return round(above[0] * math.exp(share * math.log(x / above[0])), 9)
+        above = (x, y)
+    return None

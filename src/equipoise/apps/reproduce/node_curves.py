@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from equipoise.apps.reproduce.curves import EvaluatedSolver
+from equipoise.apps.reproduce.curves import EvaluatedSolver, crossing
 from equipoise.apps.reproduce.study import Measured, Point, Step
 
 __all__ = ["CountingSolver", "NodePanel", "measure_node_curves", "speedup"]
@@ -85,17 +85,5 @@ def speedup(measured: Measured, panel: str, slow: str, fast: str) -> float | Non
     if not 0 < best < first:
         return None
     targets = [best * math.sqrt(first / best) ** (k / NUM_TARGETS) for k in range(NUM_TARGETS + 1)]
-    return statistics.median(_nodes_to_reach(pair[0], y) / _nodes_to_reach(pair[1], y) for y in targets)
-
-
-def _nodes_to_reach(points: Sequence[tuple[int, float]], target: float) -> float:
-    """Returns where a curve first is at the target or below, which its lowest point must be."""
-    before: tuple[int, float] | None = None
-    for x, y in points:
-        if y <= target:
-            if before is None:
-                return float(x)
-            share = math.log(before[1] / target) / math.log(before[1] / y)
-            return math.exp(math.log(before[0]) + share * math.log(x / before[0]))
-        before = x, y
-    raise AssertionError("a target above every point")
+    nodes = [(crossing(pair[0], level), crossing(pair[1], level)) for level in targets]
+    return statistics.median(far / near for far, near in nodes if far and near)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from equipoise.apps.plots import PanelLabels
-from equipoise.apps.reproduce.curves import evaluation_grid
+from equipoise.apps.reproduce.curves import crossing, evaluation_grid
 from equipoise.apps.reproduce.study import Measured, Point, Step
 from equipoise.core.errors import ConfigError
 from equipoise.games.leduc import Leduc, Leduc5
@@ -34,7 +34,6 @@ __all__ = [
     "UPDATES",
     "PrunedConfiguration",
     "Variant",
-    "crossing",
     "label_pruned_axes",
     "last_point",
     "measure_pruned_curves",
@@ -182,25 +181,6 @@ def _measure_run(
                 for quantity, (x, y) in places.items()
             ),
         )
-
-
-def crossing(points: Sequence[tuple[int, float]], level: float) -> float | None:
-    """Returns where a falling curve first comes down to a level, between points along a straight line in logarithms.
-
-    >>> crossing([(10, 1.0), (1000, 0.01)], 0.1)
-    100.0
-    >>> crossing([(10, 1.0)], 0.1) is None
-    True
-    """
-    above: tuple[int, float] | None = None
-    for x, y in points:
-        if y <= level:
-            if above is None or y <= 0:
-                return float(x)
-            share = math.log(above[1] / level) / math.log(above[1] / y)
-            return round(above[0] * math.exp(share * math.log(x / above[0])), 9)
-        above = (x, y)
-    return None
 
 
 def last_point(measured: Measured, panel: str, curve: str) -> tuple[int, float] | None:

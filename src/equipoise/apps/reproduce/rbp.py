@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from equipoise.apps.reproduce.curves import crossing
 from equipoise.apps.reproduce.pruned_curves import (
     AT_NODES,
     CONVENTIONS,
@@ -16,7 +17,6 @@ from equipoise.apps.reproduce.pruned_curves import (
     LEDUC_5,
     PrunedConfiguration,
     Variant,
-    crossing,
     label_pruned_axes,
     last_point,
     measure_pruned_curves,
