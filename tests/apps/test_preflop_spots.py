@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold'em from before the flop on the command line, in real processes."""
 
+import functools
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,9 @@ from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.holdem_file import SavedSpot
 from equipoise.solvers.push_fold import PushFold
 from equipoise.trees.holdem import build_holdem_tree
+from tests.apps.commands import QUIET, run_command
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spots"
-COMMAND = [sys.executable, "-c", "from equipoise.apps import cli; cli.main()"]
 LIMIT = """
 stacks = 40
 big_blind = 2
@@ -34,17 +33,7 @@ target = "2% pot"
 """
 
 
-def run(directory, *arguments, **environment):
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        cwd=directory,
-        env={**os.environ, "COLUMNS": "80", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    return done
+run = functools.partial(run_command, QUIET)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 """Hold'em spots on the command line, most of it in real processes."""
 
 import csv
+import functools
 import json
 import os
 import re
@@ -18,10 +19,10 @@ from equipoise.games.holdem.spot_file import load_spot
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.holdem_file import SavedSpot
 from equipoise.trees.holdem import build_holdem_tree
+from tests.apps.commands import TALKATIVE, run_command
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spots"
-PROGRAM = "from equipoise.apps import cli, display; display.SECONDS_BETWEEN_LINES = 0.01; cli.main()"
-COMMAND = [sys.executable, "-c", PROGRAM]
+COMMAND = [sys.executable, "-c", TALKATIVE]
 TURN = """
 board = "Ks7s2s5d"
 pot = 20
@@ -38,17 +39,7 @@ RIVER = TURN.replace("Ks7s2s5d", "Ks7s2s5d9h")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def run(directory, *arguments, **environment):
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        cwd=directory,
-        env={**os.environ, "COLUMNS": "80", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    return done
+run = functools.partial(run_command, TALKATIVE)
 
 
 @pytest.fixture(scope="module")
