@@ -21,7 +21,7 @@ from equipoise.apps.session import Job, JobSizes, Quality, check_resumable, run_
 from equipoise.apps.solve_options import SolveOptions, Updates
 from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
 from equipoise.apps.solve_spot import is_spot, prepare_spot, read_spot
-from equipoise.apps.warm_start import begin_warm, read_start
+from equipoise.apps.warm_start import begin_warm, check_start, read_start
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, lock
@@ -46,6 +46,7 @@ def solve(options: SolveOptions) -> None:
     with contextlib.nullcontext() if options.out is None else lock(options.out):
         console = make_console(is_quiet=options.quiet)
         saved = _open_outputs(options, console)
+        check_start(options)
         if is_spot(options):
             _refuse_other_kind(options, saved, SavedSpot)
             file = read_spot(options)
