@@ -17,17 +17,17 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
+from equipoise.agents.files import game_of_metadata
 from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
 from equipoise.apps.output import format_json, print_result, write_json
 from equipoise.apps.preparation import FINAL_PLAYOUTS, build_tree, find_tree
 from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
-from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_atomically
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
-from equipoise.games.registry import make_game, parse_game
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
@@ -54,18 +54,7 @@ class StrategyFile:
 
     def make_game(self, path: Path) -> Game[Any]:
         """Returns the game that the strategy is for; raises if its rules have changed since."""
-        if "game" not in self.metadata:
-            return parse_game(self.strategy.game_label)
-        name, parameters = self.metadata["game"], self.metadata.get("parameters")
-        if not isinstance(name, str) or not isinstance(parameters, dict) or "game_version" not in self.metadata:
-            raise CheckpointError(f"{path} does not describe its game: it has {name!r} with parameters {parameters!r}")
-        game = make_game(name, **parameters)
-        if game.spec.version != self.metadata["game_version"]:
-            raise CheckpointError(
-                f"{path} was solved under version {self.metadata['game_version']} of {game.spec.name}, "
-                f"this is version {game.spec.version}"
-            )
-        return game
+        return game_of_metadata(path, self.metadata)
 
     @property
     def is_partial(self) -> bool:

@@ -107,6 +107,11 @@ class Holdem:
         self._set(_menu=self._make_menu(), _dealer=self._make_dealer())
         self._set(spec=self._make_spec())
 
+    @property
+    def card_deck(self) -> Deck:
+        """Returns the cards in play, which `deck` names."""
+        return self._deck
+
     def initial_state(self) -> HoldemState:
         """Returns the state after the blinds and before the deal."""
         return HoldemState((), self._board, initial_betting(self.betting_rules), "deal 0")
