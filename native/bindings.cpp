@@ -115,6 +115,22 @@ void run_iterations(BoundPublicForm& bound, const Rule& rule, const Discount* ro
   iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, workspace);
 }
 
+void run_learning(const BoundHistoryForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                  std::int64_t num_updates, int player, const double* terminal_values, const Tables& tables,
+                  double* utility) {
+  std::vector<double> cfv(static_cast<std::size_t>(bound.form.num_sequences()));
+  learn(bound.form, rule, rows, first_t, num_updates, player, terminal_values, tables, cfv.data(), utility);
+}
+
+void run_learning(const BoundPublicForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                  std::int64_t num_updates, int player, const double* terminal_values, const Tables& tables,
+                  double* utility) {
+  PublicWorkspace workspace;
+  workspace.prepare(bound.form, 1);
+  learn(bound.form, rule, rows, first_t, num_updates, player, terminal_values, tables, workspace.cfv[0].data(),
+        workspace.scratch[0].data(), utility);
+}
+
 // What sweeps over any form of tree offer, as methods of its class.
 template <typename Bound>
 void bind_sweeps(nb::class_<Bound> bound_class) {
@@ -132,6 +148,18 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
         run_iterations(bound, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables);
       });
+  bound_class.def("learn", [](const Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+                              bool tracks_variance, Doubles discounts, std::int64_t first_t, int player,
+                              Doubles terminal_values, MutableDoubles regret_sum, MutableDoubles strategy_sum,
+                              MutableDoubles strategy, MutableDoubles realization, MutableDoubles scale,
+                              MutableDoubles value_moments, MutableDoubles utility) {
+    const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
+    const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
+                        realization.data(), scale.data(),        value_moments.data()};
+    nb::gil_scoped_release release;
+    run_learning(bound, rule, reinterpret_cast<const Discount*>(discounts.data()), first_t,
+                 static_cast<std::int64_t>(discounts.shape(0)), player, terminal_values.data(), tables, utility.data());
+  });
   bound_class.def("realize", [](const Bound& bound, Doubles strategy, MutableDoubles realization) {
     realize_all(bound.form, strategy.data(), realization.data());
   });
@@ -160,6 +188,10 @@ void bind_history(nb::module_& module) {
   nb::class_<BoundHistoryForm> history(module, "HistoryForm");
   history.def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
   bind_sweeps(history);
+  history.def("back_up_biased", [](const BoundHistoryForm& bound, int player, Doubles model, Doubles trust,
+                                   MutableDoubles cfv, MutableDoubles best) {
+    back_up_biased(bound.form, player, model.data(), trust.data(), cfv.data(), best.data());
+  });
 }
 
 void bind_public(nb::module_& module) {

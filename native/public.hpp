@@ -462,6 +462,28 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
   });
 }
 
+// Updates one player once per row of `discounts`, as the function of this name does on a history tree. `cfv` is over all
+// cells; `scratch` has room for one information state.
+inline void learn(const PublicForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
+                  std::int64_t num_updates, int player, const double* terminal_values, const Tables& tables, double* cfv,
+                  double* scratch, double* utility) {
+  for (std::int64_t k = 0; k < num_updates; ++k) {
+    double earned = 0.0;
+    for (const int run : {player, player + 2}) {
+      for (std::int32_t cell = form.cell_start[run]; cell < form.cell_start[run + 1]; ++cell) {
+        earned += tables.realization[cell] * terminal_values[cell];
+        cfv[cell] = terminal_values[cell];
+      }
+    }
+    utility[k] = earned;
+    const PublicUpdate update{form, rule, discounts[k], first_t + k, tables, cfv, scratch};
+    for (std::int32_t s = form.step_start[player + 1]; s-- > form.step_start[player];) {
+      update_step(update, form.steps[s], {0, form.steps[s].num_items});
+    }
+    spread(form, player, tables.strategy, tables.realization);
+  }
+}
+
 // --- values and best responses of fixed strategies ---
 
 // Overwrites a player's cells of `cfv` with terminal values against the other's reach.

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What strategies earn against responses: v_f, and its mean and spread where the response is drawn."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.responses.on_tree import OnTree
+from equipoise.responses.protocol import Response
+from equipoise.responses.streams import Purpose, spawn_stream
+
+__all__ = ["ResponseValue", "response_value"]
+
+FloatArray = npt.NDArray[np.float64]
+
+NORMAL_95 = 1.959963984540054  # standard errors on each side of an interval of 95 %
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseValue:
+    """What the evaluated player earns, in units of utility; up is good."""
+
+    mean: float
+    half_width: float  # of the interval of 95 %; 0 for deterministic responses
+    num_responses: int  # independent draws, each evaluated exactly
+
+    @classmethod
+    def of(cls, samples: FloatArray) -> ResponseValue:
+        """Returns the mean of exact values of independent draws, with its interval."""
+        error = float(np.std(samples, ddof=1)) / math.sqrt(samples.size) if samples.size > 1 else 0.0
+        return cls(mean=float(np.mean(samples)), half_width=NORMAL_95 * error, num_responses=int(samples.size))
+
+
+def response_value(
+    on_tree: OnTree,
+    strategy: FloatArray,
+    response: Response,
+    seats: tuple[int, ...] = (0, 1),
+    *,
+    seed: int = 0,
+    num_responses: int = 100,
+) -> ResponseValue:
+    """Returns v_f of a strategy `[Q]`: its own utility against the answer, as a mean over its seats.
+
+    Args:
+        on_tree: the tree.
+        strategy: both players' parts; in seat s only that of s is used.
+        response: answers in the other seat.
+        seats: in which the strategy plays.
+        seed: of the draws, which no training run shares.
+        num_responses: draws of a response that is not deterministic; each is evaluated exactly.
+    """
+    if num_responses < 1:
+        raise ConfigError(f"num_responses must be at least 1, got {num_responses}")
+    count = 1 if response.deterministic else num_responses
+    values = np.zeros(count)
+    for draw in range(count):
+        for seat in seats:
+            rng = spawn_stream(seed, Purpose.EVALUATION, seat, draw)
+            profile = response.respond(strategy, 1 - seat, rng)
+            values[draw] += on_tree.value(profile, seat) / len(seats)
+    return ResponseValue.of(values)
