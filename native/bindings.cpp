@@ -437,6 +437,7 @@ NB_MODULE(_native, module) {
   bind_likely(module);
   bind_pruning(module);
   bind_public(module);
+  bind_responses(module);
   bind_sampling(module);
   bind_treeplex(module);
 }

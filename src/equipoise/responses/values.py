@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response
 from equipoise.responses.streams import Purpose, spawn_stream
 
-__all__ = ["ResponseValue", "response_value"]
+__all__ = ["ResponseValue", "estimate_deviation", "response_value"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -65,3 +66,47 @@ def response_value(
             profile = response.respond(strategy, 1 - seat, rng)
             values[draw] += on_tree.value(profile, seat) / len(seats)
     return ResponseValue.of(values)
+
+
+def estimate_deviation(
+    on_tree: OnTree,
+    strategies: Sequence[FloatArray],
+    response: Response,
+    seat: int,
+    *,
+    seed: int = 0,
+    num_responses: int = 100,
+) -> float:
+    """Returns a lower bound, up to sampling error, on the delta with which a response is pretty good on average.
+
+    That is the most that the responder would have gained, over pairs of the given strategies, had it answered the other
+    one of the pair ([D15] definition 16). Other strategies may show more: this never proves that a response is good.
+
+    Args:
+        on_tree: the tree.
+        strategies: `[Q]` each, to be answered.
+        response: in `seat`.
+        seat: of the responder.
+        seed: of the draws.
+        num_responses: to each strategy, if the response is not deterministic.
+    """
+    count = 1 if response.deterministic else num_responses
+    cells = on_tree.own_cells[seat]
+    plans = [
+        np.mean(
+            [
+                on_tree.kernel.realize(
+                    response.respond(strategy, seat, spawn_stream(seed, Purpose.EVALUATION, place, draw))
+                )[cells]
+                for draw in range(count)
+            ],
+            axis=0,
+        )
+        for place, strategy in enumerate(strategies)
+    ]
+    worst = 0.0
+    for truth, own in enumerate(strategies):
+        earned = on_tree.kernel.terminal_values(seat, on_tree.kernel.realize(own))[cells]
+        values = np.array(plans) @ earned
+        worst = max(worst, float(values.max() - values[truth]))
+    return worst
