@@ -316,7 +316,7 @@ def test_a_run_goes_on_where_it_stopped(blueprint):
         parted.iterate(count)
     whole.iterate(7)
     np.testing.assert_array_equal(parted.average_strategy(), whole.average_strategy())
-    np.testing.assert_array_equal(parted.watched_values(0), whole.watched_values(0))
+    np.testing.assert_array_equal(parted.average_values(0), whole.average_values(0))
 
 
 def test_nonsense_is_refused(blueprint):

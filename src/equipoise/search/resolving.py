@@ -57,7 +57,7 @@ class SubgameSolver:
         *,
         rule: Rule | None = None,
         is_alternating: bool = True,
-        watched: CellList | None = None,
+        watched: Sequence[int] = (),
     ) -> None:
         """Begins a run.
 
@@ -66,7 +66,7 @@ class SubgameSolver:
             problem: who searches and how the opponent enters.
             rule: CFR+ with linear averaging, the thesis's choice, if None.
             is_alternating: whether each player sees the other's update of the same iteration.
-            watched: cells whose average values are wanted beside those of the root.
+            watched: landmarks of the subgame's tree whose average values are wanted beside those of its root.
         """
         self.subgame = subgame
         self.problem = problem
@@ -74,13 +74,14 @@ class SubgameSolver:
         self.is_alternating = is_alternating
         self.iteration = 0
         self.total_weight = 0.0
-        first, second = subgame.kernel.root_cells
-        extra = watched or CellList.empty()
-        cells = [
-            np.concatenate([root, extra.cells[extra.start[player] : extra.start[player + 1]]])
-            for player, root in enumerate((first, second))
-        ]
-        self.hooks = PublicHooks(subgame.kernel, gate=problem.gate, watched=CellList.of_players(cells[0], cells[1]))
+        self._watched = {node: index for index, node in enumerate((0, *watched))}
+        missing = [node for node in watched if node not in subgame.tree.landmarks]
+        if missing:
+            raise ConfigError(f"watched nodes must be landmarks of the subgame, and {missing[0]} is none")
+        first, second = (
+            np.concatenate([subgame.tree.private_cells(node, player) for node in self._watched]) for player in (0, 1)
+        )
+        self.hooks = PublicHooks(subgame.kernel, gate=problem.gate, watched=CellList.of_players(first, second))
         self.tables = allocate_tables(subgame.tree, self.rule.kernel)
         self.tables.strategy[:] = subgame.kernel.normalize(self.tables.regret_sum)
         reach = list(subgame.beliefs.reach)
@@ -106,10 +107,17 @@ class SubgameSolver:
         """Returns `[C]` both players' average strategies."""
         return self.subgame.kernel.normalize(self.tables.strategy_sum)
 
-    def watched_values(self, player: int) -> FloatArray:
-        """Returns the average counterfactual values of a player's watched cells, those of the root `[H]` first."""
-        start = self.hooks.watched.start
-        return self.hooks.value_sum[start[player] : start[player + 1]] / self.total_weight
+    def average_values(self, player: int, node: int = 0) -> FloatArray:
+        """Returns `[H]` a player's counterfactual values at a watched node, averaged as the strategies are.
+
+        They go with the average strategies: reaches of these are averages of the reaches that the values were seen
+        with. Player of Games calls them self-play values and makes them the alternatives of the next search.
+        """
+        if node not in self._watched:
+            raise ConfigError(f"node {node} of the subgame is not watched, only {', '.join(map(str, self._watched))}")
+        counts = self.subgame.tree.num_private[list(self._watched), player]
+        first = int(self.hooks.watched.start[player]) + int(counts[: self._watched[node]].sum())
+        return self.hooks.value_sum[first : first + int(counts[self._watched[node]])] / self.total_weight
 
     def result(self) -> SubgameResult:
         """Returns what the run has found so far."""
