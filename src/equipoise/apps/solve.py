@@ -30,6 +30,8 @@ from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem_file import SavedSpot
+from equipoise.solvers.pruned_warm_start import warm_start_pruned
+from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.saved_run import RunConfig, SavedRun
 from equipoise.solvers.solve import Form, Stopping, StopReason
 from equipoise.solvers.warm_start import WarmStart, WarmStartReport, warm_start
@@ -132,6 +134,8 @@ class _GameJob(Job):
 
     def warm_start(self, path: Path, config: WarmStart) -> WarmStartReport:
         """Begins where the strategy in a file leaves off."""
+        if isinstance(self.solver, PrunedSolver):
+            return warm_start_pruned(self.solver, read_start(path, self.solver.tree), config)
         if not isinstance(self.solver, CFRSolver):
             raise ConfigError(f"warm starts are for method cfr on a tree, got method {self.config.method}")
         return warm_start(self.solver, read_start(path, self.solver.tree), config)

@@ -15,7 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.pruning import NUM_PLAYERS, KernelPruning, PruningArrays, PruningKernel, PruningMode, ZeroReach
+from equipoise.kernels.pruning import (
+    NUM_PLAYERS,
+    KernelPruning,
+    PastIterations,
+    PruningArrays,
+    PruningKernel,
+    PruningMode,
+    ZeroReach,
+)
 from equipoise.kernels.sweeps import Fallback, PolicyMap
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.cfr import payoff_bounds, scale_share
@@ -211,6 +219,11 @@ class PrunedSolver:
         first_t = self.iteration + 1
         self._kernel.iterate(tabulate_discounts(self.rule, first_t, num_iterations), first_t=first_t)
         self.iteration += num_iterations
+
+    def begin_after(self, past: PastIterations) -> None:
+        """Overwrites the run with one that has iterations behind it which it has not run itself."""
+        self._kernel.begin_after(past)
+        self.iteration = past.iterations
 
     def average_strategy(self) -> FloatArray:
         """Returns `[Q]` the average strategy, the one that converges."""
