@@ -8,7 +8,7 @@
 #include "history.hpp"
 #include "likely.hpp"
 #include "public_bindings.hpp"
-#include "sampling.hpp"
+#include "sampling_bindings.hpp"
 #include "treeplex.hpp"
 
 using namespace equipoise;
@@ -154,38 +154,6 @@ void bind_public(nb::module_& module) {
   form.def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
   bind_sweeps(form);
 }
-
-// Keeps the arrays alive that its form points into, and the scratch memory of its traversals.
-struct BoundSamplingForm {
-  SamplingForm form;
-  SamplingScratch scratch;
-  Bytes actor;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
-
-  BoundSamplingForm(Bytes actor_of, Ints detail, Ints first_edge, Ints edge_child, Doubles edge_probability,
-                    Doubles edge_cumulative, Ints edge_slot, Ints first_slot, Doubles slot_probability, Doubles utility,
-                    Ints first_sequence, Ints num_actions, std::int64_t num_sequences)
-      : actor(actor_of) {
-    form.num_players = static_cast<int>(utility.shape(0));
-    form.num_terminals = static_cast<std::int64_t>(utility.shape(1));
-    form.actor = actor.data();
-    form.detail = detail.data();
-    form.first_edge = first_edge.data();
-    form.edge_child = edge_child.data();
-    form.edge_probability = edge_probability.data();
-    form.edge_cumulative = edge_cumulative.data();
-    form.edge_slot = edge_slot.data();
-    form.first_slot = first_slot.data();
-    form.slot_probability = slot_probability.data();
-    form.utility = utility.data();
-    form.first_sequence = first_sequence.data();
-    form.num_actions = num_actions.data();
-    ints = {detail, first_edge, edge_child, edge_slot, first_slot, first_sequence, num_actions};
-    doubles = {edge_probability, edge_cumulative, slot_probability, utility};
-    scratch.prepare(static_cast<std::size_t>(num_sequences), num_actions.size(), first_slot.size() - 1);
-  }
-};
 
 // What a run of sampled traversals reads and writes, in the order of SamplingKernel's calls.
 struct SamplingCall {
@@ -389,6 +357,8 @@ NB_MODULE(_native, module) {
   bind_history(module);
   bind_holdem(module);
   bind_holdem_sampling(module);
+  bind_ismcts(module);
+  bind_learning(module);
   bind_likely(module);
   bind_pruning(module);
   bind_public(module);

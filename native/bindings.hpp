@@ -56,6 +56,8 @@ struct BoundSkipping {
 void bind_buckets(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_sampling(nb::module_& module);
+void bind_ismcts(nb::module_& module);
+void bind_learning(nb::module_& module);
 void bind_pruning(nb::module_& module);
 void bind_public_hooks(nb::module_& module);
 void bind_responses(nb::module_& module);

@@ -12,6 +12,7 @@ from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
+from equipoise.apps.reproduce.is_mcts import IS_MCTS
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.rbp import RBP
@@ -32,6 +33,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         DCFR_GOOFSPIEL,
         DCFR_TOY,
         DYNAMIC_THRESHOLDING,
+        IS_MCTS,
         LIARS_DICE_BASELINES,
         PRUNED_SAMPLING,
         RBP,
