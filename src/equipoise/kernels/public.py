@@ -214,7 +214,6 @@ class PublicKernel(SweepKernel):
         own: npt.NDArray[np.bool_] = run % 2 == player
         return own
 
-
     def iterate_hooked(
         self,
         hooks: Any,
