@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -113,19 +114,37 @@ def solve_against(
     )
 
 
-def report_seats(solver: AgainstSolver, *, seed: int = 0, num_responses: int = 100) -> tuple[SeatOutcome, ...]:
-    """Returns how each learner of a run fared; responses of the evaluation are drawn apart from those of training."""
-    return tuple(_report_seat(solver, learner, seed, num_responses) for learner in solver.learners)
+def report_seats(
+    solver: AgainstSolver, *, seed: int = 0, num_responses: int = 100, seconds: float = math.inf
+) -> tuple[SeatOutcome, ...]:
+    """Returns how each learner of a run fared; responses of the evaluation are drawn apart from those of training.
+
+    Args:
+        solver: the run.
+        seed: of the draws.
+        num_responses: draws behind each value against a response that is not deterministic.
+        seconds: that the draws may take in all, a few for each value apart.
+    """
+    share = seconds / (2 * len(solver.learners))
+    return tuple(_report_seat(solver, learner, seed, num_responses, share) for learner in solver.learners)
 
 
-def _report_seat(solver: AgainstSolver, learner: SeatLearner, seed: int, num_responses: int) -> SeatOutcome:
+def _report_seat(
+    solver: AgainstSolver, learner: SeatLearner, seed: int, num_responses: int, seconds: float
+) -> SeatOutcome:
     epsilon = learner.measure_regret()
 
     def value(strategy: npt.NDArray[np.float64]) -> ResponseValue | None:
         if isinstance(solver.response, StatefulResponse):
             return None
         return response_value(
-            solver.full, strategy, solver.response, (learner.seat,), seed=seed, num_responses=num_responses
+            solver.full,
+            strategy,
+            solver.response,
+            (learner.seat,),
+            seed=seed,
+            num_responses=num_responses,
+            seconds=seconds,
         )
 
     return SeatOutcome(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = ["ResponseValue", "estimate_deviation", "response_value"]
 
 FloatArray = npt.NDArray[np.float64]
 
+FEWEST_DRAWS = 5
 NORMAL_95 = 1.959963984540054  # standard errors on each side of an interval of 95 %
 
 
@@ -45,6 +47,7 @@ def response_value(
     *,
     seed: int = 0,
     num_responses: int = 100,
+    seconds: float = math.inf,
 ) -> ResponseValue:
     """Returns v_f of a strategy `[Q]`: its own utility against the answer, as a mean over its seats.
 
@@ -55,12 +58,16 @@ def response_value(
         seats: in which the strategy plays.
         seed: of the draws, which no training run shares.
         num_responses: draws of a response that is not deterministic; each is evaluated exactly.
+        seconds: after which no draw is begun beyond the first few.
     """
+    began = time.perf_counter()
     if num_responses < 1:
         raise ConfigError(f"num_responses must be at least 1, got {num_responses}")
     count = 1 if response.deterministic else num_responses
     values = np.zeros(count)
     for draw in range(count):
+        if draw >= FEWEST_DRAWS and time.perf_counter() - began > seconds:
+            return ResponseValue.of(values[:draw])
         for seat in seats:
             rng = spawn_stream(seed, Purpose.EVALUATION, seat, draw)
             profile = response.respond(strategy, 1 - seat, rng)
