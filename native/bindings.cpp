@@ -435,6 +435,8 @@ NB_MODULE(_native, module) {
   bind_holdem(module);
   bind_holdem_sampling(module);
   bind_likely(module);
+  bind_joint_law(module);
+  bind_lines(module);
   bind_pruning(module);
   bind_public(module);
   bind_responses(module);
