@@ -29,7 +29,10 @@ class OnTree:
         self.kernel = kernel or bind_kernel(tree)
         self.own_cells = tuple(np.flatnonzero(self.kernel.is_own(seat)) for seat in (0, 1))  # of reach and values
         num_table_cells = self.kernel.num_table_cells
-        self.table_cells = tuple(cells[cells < num_table_cells] for cells in self.own_cells)  # of strategies
+        empty = tree.sequence_start[:-1] if isinstance(tree, HistoryTree) else ()
+        self.table_cells = tuple(  # of strategies
+            np.setdiff1d(cells[cells < num_table_cells], empty, assume_unique=True) for cells in self.own_cells
+        )
 
     def combine(self, strategy: FloatArray, answer: FloatArray, seat: int) -> FloatArray:
         """Returns `[Q]` a profile: `answer` for the player in `seat`, `strategy` for the other."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
+from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver, SeatLearner
 from equipoise.responses.guarantees import Guarantee, state_guarantee
 from equipoise.responses.protocol import Response, StatefulResponse
@@ -21,7 +23,7 @@ from equipoise.solvers.driver import run
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.solve import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.cache import load_or_build_history_tree
+from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
@@ -84,7 +86,7 @@ def solve_against(
     >>> solution.seats[0].guarantee.theorem, solution.evaluation.exploitability < 0.05
     ('Theorem 6', True)
     """
-    tree = game if isinstance(game, (HistoryTree, PublicTree)) else load_or_build_history_tree(game)
+    tree = game if isinstance(game, (HistoryTree, PublicTree)) else _build_tree(game)
     bound: Any = response(tree) if callable(response) else response
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS
@@ -113,19 +115,42 @@ def solve_against(
     )
 
 
-def report_seats(solver: AgainstSolver, *, seed: int = 0, num_responses: int = 100) -> tuple[SeatOutcome, ...]:
-    """Returns how each learner of a run fared; responses of the evaluation are drawn apart from those of training."""
-    return tuple(_report_seat(solver, learner, seed, num_responses) for learner in solver.learners)
+def _build_tree(game: Game[Any]) -> HistoryTree | PublicTree:
+    """Returns the history tree, or the public tree of a game that says its public states itself."""
+    return load_or_build_public_tree(game) if isinstance(game, HasPublicForm) else load_or_build_history_tree(game)
 
 
-def _report_seat(solver: AgainstSolver, learner: SeatLearner, seed: int, num_responses: int) -> SeatOutcome:
+def report_seats(
+    solver: AgainstSolver, *, seed: int = 0, num_responses: int = 100, seconds: float = math.inf
+) -> tuple[SeatOutcome, ...]:
+    """Returns how each learner of a run fared; responses of the evaluation are drawn apart from those of training.
+
+    Args:
+        solver: the run.
+        seed: of the draws.
+        num_responses: draws behind each value against a response that is not deterministic.
+        seconds: that the draws may take in all, a few for each value apart.
+    """
+    share = seconds / (2 * len(solver.learners))
+    return tuple(_report_seat(solver, learner, seed, num_responses, share) for learner in solver.learners)
+
+
+def _report_seat(
+    solver: AgainstSolver, learner: SeatLearner, seed: int, num_responses: int, seconds: float
+) -> SeatOutcome:
     epsilon = learner.measure_regret()
 
     def value(strategy: npt.NDArray[np.float64]) -> ResponseValue | None:
         if isinstance(solver.response, StatefulResponse):
             return None
         return response_value(
-            solver.full, strategy, solver.response, (learner.seat,), seed=seed, num_responses=num_responses
+            solver.full,
+            strategy,
+            solver.response,
+            (learner.seat,),
+            seed=seed,
+            num_responses=num_responses,
+            seconds=seconds,
         )
 
     return SeatOutcome(

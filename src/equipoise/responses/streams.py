@@ -18,6 +18,7 @@ class Purpose(enum.IntEnum):
 
     TRAINING = 0
     EVALUATION = 1
+    OBSERVATION = 2  # hands that a model is made from
 
 
 def spawn_stream(seed: int, purpose: Purpose, seat: int, iteration: int) -> np.random.Generator:
