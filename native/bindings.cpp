@@ -360,6 +360,8 @@ NB_MODULE(_native, module) {
   bind_ismcts(module);
   bind_learning(module);
   bind_likely(module);
+  bind_joint_law(module);
+  bind_lines(module);
   bind_pruning(module);
   bind_public(module);
   bind_public_hooks(module);

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from equipoise.apps.display import describe_figures, format_small, format_utility, make_console
-from equipoise.apps.methods import check_config, find_method, normalize_pruning, normalize_rule
+from equipoise.apps.methods import Method, check_config, find_method, normalize_pruning, normalize_rule
 from equipoise.apps.parse import format_game, parse_game_options
 from equipoise.apps.parse_response import parse_response
 from equipoise.apps.plots import check_plot_path
@@ -29,7 +29,9 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, lock
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
+from equipoise.games.holdem.bucketed_limit import MILLI_BLINDS, BucketedLimitHoldem
 from equipoise.games.parameters import format_value
+from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.solve_against import SeatOutcome, report_seats
 from equipoise.solvers.cfr import CFRSolver
@@ -190,9 +192,12 @@ class _GameJob(Job):
             }
         share = quality.exploitability / spec.utility_range if spec.utility_range else 0.0
         figure = (format_small(quality.exploitability), "bold")
+        beside = f" ({share:.1e} of the range)"
+        if isinstance(self.prepared.grown.game, BucketedLimitHoldem):
+            beside += f", {MILLI_BLINDS * quality.exploitability:.3g} mbb/g"
         return {
             "game": self.name,
-            "exploitability": Text.assemble(figure, f" ({share:.1e} of the range)"),
+            "exploitability": Text.assemble(figure, beside),
             "nash_conv": format_small(quality.nash_conv),
             "values": ", ".join(map(format_utility, quality.values)),
             **{f"seat {one.seat}": _describe_seat(one, self.config.against) for one in self._outcomes},
@@ -258,7 +263,7 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         parameters={key: format_value(value) for key, value in spec.parameters.items()},
         game_version=spec.version,
         method=method_name,
-        form=str(options.form or (before.form if before else Form.HISTORY)),
+        form=str(options.form or (before.form if before else _default_form(game, method))),
         rule=normalize_rule(method_name, rule_text),
         prune=normalize_pruning(method_name, prune_text),
         updates=str(updates),
@@ -268,6 +273,12 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         baseline=None if baseline is None else str(baseline),
         **against,
     )
+
+
+def _default_form(game: Game[Any], method: Method) -> Form:
+    """Returns what is swept if nothing is said: public states where a game says them itself and the method can."""
+    is_vector = isinstance(game, HasPublicForm) and method.build_vector is not None
+    return Form.VECTOR if is_vector else Form.HISTORY
 
 
 def _describe_against(options: SolveOptions, before: RunConfig | None) -> dict[str, Any]:

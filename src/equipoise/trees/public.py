@@ -102,7 +102,9 @@ class PublicTree:
     relation_target: IntArray  # [K] private state here
     relation_weight: FloatArray  # [K]
     terminal_node: IntArray  # [Z]
-    payoff_start: IntArray  # [Z+1]
+    payoff_table: IntArray  # [Z] which of the T tables of payoffs holds each terminal's
+    payoff_factor: FloatArray  # [Z] factor on them
+    payoff_start: IntArray  # [T+1]
     payoff_private: IntArray  # [2, K] pair of private states
     payoff_chance: FloatArray  # [K] joint weight of the pair
     payoff: FloatArray  # [2, K] joint weight times each player's utility
@@ -283,6 +285,8 @@ def assemble_public_tree(
         relation_target=arrays.relation_target,
         relation_weight=arrays.relation_weight,
         terminal_node=np.flatnonzero(arrays.actor == TERMINAL).astype(np.int32),
+        payoff_table=arrays.payoff_table,
+        payoff_factor=arrays.payoff_factor,
         payoff_start=arrays.payoff_start,
         payoff_private=arrays.payoff_private,
         payoff_chance=arrays.payoff_chance,
