@@ -20,10 +20,9 @@ from equipoise.trees.bucketed_holdem import build_bucketed_tree
 def small_spot(deck="tiny", menu="100%, a", **changes):
     """Returns flop hold'em on a small deck, from before the flop."""
     cards = DECKS[deck]
-    fields = {"stacks": (40, 40), "big_blind": 10, "small_blind": 5, "last_street": Street.FLOP, **changes}
-    return HoldemSpot(
-        board=(), ranges=(Range.random(cards), Range.random(cards)), deck=cards, menu=parse_menu(menu), **fields
-    )
+    fields = {"stacks": (40, 40), "big_blind": 10, "small_blind": 5, "last_street": Street.FLOP}
+    fields |= {"ranges": (Range.random(cards), Range.random(cards)), **changes}
+    return HoldemSpot(board=(), deck=cards, menu=parse_menu(menu), **fields)
 
 
 @functools.cache

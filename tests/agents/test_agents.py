@@ -4,7 +4,15 @@
 import numpy as np
 import pytest
 
-from equipoise.agents import ClassAgent, PublicAgent, TableAgent, UniformAgent, describe_decision, observe_state
+from equipoise.agents import (
+    ClassAgent,
+    PolicyAgent,
+    PublicAgent,
+    TableAgent,
+    UniformAgent,
+    describe_decision,
+    observe_state,
+)
 from equipoise.agents.files import game_of_file, load_agent
 from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent, SpotPolicy, describe_holdem_decision
 from equipoise.apps.agents import AgentText, parse_agent
@@ -56,6 +64,20 @@ def test_class_agents_take_the_nearest_kind(kind, facing_a_bet, first_to_act):
     assert agent.probabilities(first_observation("leduc", [0, 2]), rng=RNG) == first_to_act
     goofspiel = first_observation("goofspiel", [0])
     assert np.ptp(agent.probabilities(goofspiel, rng=RNG)) == 0
+
+
+@pytest.mark.parametrize("name", ["leduc", "goofspiel", "phantom_tic_tac_toe"])
+@pytest.mark.parametrize("agent", [UniformAgent(), *map(ClassAgent, ActionClass)])
+def test_blind_agents_answer_for_public_states_as_for_single_ones(agent, name):
+    game = make_game(
+        name, **{"goofspiel": {"cards": 3}, "phantom_tic_tac_toe": {"rows": 2, "columns": 2, "line": 2}}.get(name, {})
+    )
+    public = derive_public_game(game)
+    for state in range(0, public.arrays.actor.size, 7):
+        if public.actor(state) >= 0:
+            decision = describe_decision(public, state)
+            expected = PolicyAgent.public_strategy(agent, decision, rng=RNG)
+            np.testing.assert_array_equal(agent.public_strategy(decision, rng=RNG), expected)
 
 
 def test_a_table_from_a_file_plays_its_strategy_in_both_forms(tmp_path):

@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from equipoise.agents.base import Observation, PolicyAgent
+from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
 from equipoise.games.base import ActionClass
 
 __all__ = ["ClassAgent", "UniformAgent"]
+
+FloatArray = npt.NDArray[np.float64]
 
 # what is played where the wanted kind is not on offer, first to last
 SECOND_CHOICES: Final[Mapping[ActionClass, tuple[ActionClass, ...]]] = {
@@ -35,6 +38,10 @@ class UniformAgent(PolicyAgent):
         """Returns `[A]` the same number for each action."""
         num_actions = len(observation.actions)
         return [1.0 / num_actions] * num_actions
+
+    def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
+        """Returns `[H, A]` equal shares for what is legal."""
+        return _share_out(decision.legality)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,3 +67,20 @@ class ClassAgent(PolicyAgent):
                 return [(own is kind) / count for own in observation.classes]
         num_actions = len(observation.actions)
         return [1.0 / num_actions] * num_actions
+
+    def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
+        """Returns `[H, A]` equal shares for what is legal and of the kind."""
+        chosen = decision.legality.copy()
+        is_open = np.ones(len(chosen), np.bool_)  # private states that have found nothing of a kind so far
+        for kind in (self.kind, *SECOND_CHOICES[self.kind]):
+            wanted = decision.legality & np.array([own is kind for own in decision.classes])
+            found = is_open & wanted.any(axis=1)
+            chosen[found] = wanted[found]
+            is_open &= ~found
+        return _share_out(chosen)
+
+
+def _share_out(chosen: npt.NDArray[np.bool_]) -> FloatArray:
+    """Returns `[H, A]` equal shares for the columns chosen in each row."""
+    shares: FloatArray = chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
+    return shares

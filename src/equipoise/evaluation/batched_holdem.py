@@ -206,12 +206,18 @@ class BatchedHoldem:
             seating = (chunk * count + np.arange(count)) % 2
             places = np.arange(count) if config.is_duplicate else np.flatnonzero(seating == rotation)
             seats = [(self.rows[agent], prepared[agent]) for agent in (rotation, 1 - rotation)]
-            nodes = _walk(self._ends, seats, places, rng)
-            won = self._ends.pay(self.spot, dealt, nodes, places)  # of seat 0
+            won = self._ends.pay(self.spot, dealt, _walk(self._ends, seats, places, rng), places)  # of seat 0
             column = rotation if config.is_duplicate else 0
             out[places, column, rotation] = won
             out[places, column, 1 - rotation] = -won
         return out[begin : begin + deals.size]
+
+    def play_out(self, dealt: HoldemDeals, *, rng: np.random.Generator) -> tuple[IndexArray, FloatArray]:
+        """Returns `[D]` the betting node at which each hand ends, the first agent in seat 0, and its chips `[D]`."""
+        places = np.arange(len(dealt.hands))
+        seats = [(source, source.prepare(self.spot, dealt)) for source in self.rows]
+        nodes = _walk(self._ends, seats, places, rng)
+        return nodes, self._ends.pay(self.spot, dealt, nodes, places)
 
 
 class _Ends:
