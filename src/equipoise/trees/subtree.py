@@ -21,7 +21,18 @@ from equipoise.trees.public import PublicTree, TreeFacts, assemble_public_tree
 from equipoise.trees.public_arrays import PublicArrays
 from equipoise.trees.segments import flatten_ranges, join, starts
 
-__all__ = ["Subtree", "cut_subtree", "find_children", "find_subtree_end", "joint_weights", "to_arrays", "trace_back"]
+__all__ = [
+    "Subtree",
+    "cut_subtree",
+    "find_children",
+    "find_subtree_end",
+    "joint_weights",
+    "leaf_payoffs",
+    "read_policy",
+    "relation_matrices",
+    "to_arrays",
+    "trace_back",
+]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -30,14 +41,16 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subtree:
-    """A part of a public tree, with the way back."""
+    """A part of a public tree, with the way back. What stands for the rest of the game at leaves may be added to it."""
+
+    ADDED = -1
 
     whole: PublicTree
     tree: PublicTree  # its root is node 0; leaves are landmarks
     nodes: LongArray  # [N] number in the whole tree of each node
     leaves: LongArray  # nodes of `tree` below which the whole tree goes on
-    infosets: LongArray  # [I] number in the whole tree of each information state
-    sequences: LongArray  # [S] number in the whole tree of each (information state, action) pair
+    infosets: LongArray  # [I] number in the whole tree of each information state, ADDED where it has none
+    sequences: LongArray  # [S] number in the whole tree of each (information state, action) pair, likewise
 
     def restrict(self, strategy: FloatArray) -> FloatArray:
         """Returns `[C]` over this part the whole tree's strategy `[C]`.
@@ -45,24 +58,26 @@ class Subtree:
         What it did with actions that are left out is spread over the others in proportion, evenly if it did no other.
         """
         whole, tree = self.whole, self.tree
-        num_before, num_legal = np.diff(whole.infoset_start)[self.infosets], np.diff(tree.infoset_start)
-        before = flatten_ranges(whole.infoset_start[self.infosets], num_before)
-        missing = np.where(np.isin(before, self.sequences), 0.0, strategy[whole.sequence_cell[before]])
+        known, kept_pairs = self.infosets != Subtree.ADDED, self.sequences != Subtree.ADDED
+        infosets, sequences = self.infosets[known], self.sequences[kept_pairs]
+        num_before, num_legal = np.diff(whole.infoset_start)[infosets], np.diff(tree.infoset_start)[known]
+        before = flatten_ranges(whole.infoset_start[infosets], num_before)
+        missing = np.where(np.isin(before, sequences), 0.0, strategy[whole.sequence_cell[before]])
         lost = np.bincount(np.repeat(np.arange(num_before.size), num_before), missing, minlength=num_before.size)
-        kept = strategy[whole.sequence_cell[self.sequences]]
+        kept = strategy[whole.sequence_cell[sequences]]
         owner = np.repeat(np.arange(num_legal.size), num_legal)
         total = np.bincount(owner, kept, minlength=num_legal.size)
         # where nothing is lost everything stays as it is, to the bit
         factor = np.where(lost > 0, np.divide(1.0, total, out=np.zeros(total.size), where=total > 0), 1.0)
         even = np.where((lost > 0) & (total <= 0), 1.0 / num_legal, 0.0)
         out = tree.legal_share.copy()
-        out[tree.sequence_cell] = kept * factor[owner] + even[owner]
+        out[tree.sequence_cell[kept_pairs]] = kept * factor[owner] + even[owner]
         return out
 
     def insert(self, strategy: FloatArray, out: FloatArray, *, players: tuple[int, ...] = (0, 1)) -> None:
         """Overwrites what some players do in this part of a whole strategy `out` `[C]` with `strategy` `[C]`."""
         tree, whole = self.tree, self.whole
-        mine = np.isin(tree.infoset_player(), players)
+        mine = np.isin(tree.infoset_player(), players) & (self.infosets != Subtree.ADDED)
         num_legal = np.diff(whole.infoset_start)[self.infosets[mine]]
         out[whole.sequence_cell[flatten_ranges(whole.infoset_start[self.infosets[mine]], num_legal)]] = 0.0
         chosen = np.repeat(mine, np.diff(tree.infoset_start))
@@ -160,6 +175,12 @@ def read_policy(tree: PublicTree, node: int, strategy: FloatArray) -> FloatArray
     return policy
 
 
+def leaf_payoffs(tree: PublicTree, node: int, strategy: FloatArray, *, end: LongArray | None = None) -> FloatArray:
+    """Returns `[H0, H1]` joint weight times what player 0 earns from a node on when both play `strategy` `[C]`."""
+    found = _back_up_pairs(tree, node, find_subtree_end(tree) if end is None else end, tree.payoff[0], strategy)
+    return found[node]
+
+
 def joint_weights(tree: PublicTree, node: int = 0, *, end: LongArray | None = None) -> FloatArray:
     """Returns `[H0, H1]` chance's probability of each pair of private states at a node, beyond what relations carry.
 
@@ -170,7 +191,22 @@ def joint_weights(tree: PublicTree, node: int = 0, *, end: LongArray | None = No
 
 
 def _joint_weights(tree: PublicTree, root: int, end: LongArray) -> dict[int, FloatArray]:
-    """Returns the joint weights of a node and of everything below, computed from the end up."""
+    """Returns the joint weights of a node and of everything below."""
+    return _back_up_pairs(tree, root, end, tree.payoff_chance, tree.legal_share)
+
+
+def _back_up_pairs(
+    tree: PublicTree, root: int, end: LongArray, entries: FloatArray, strategy: FloatArray
+) -> dict[int, FloatArray]:
+    """Returns a number for every pair of private states at a node and at everything below, from the end up.
+
+    Args:
+        tree: a public tree.
+        root: the node.
+        end: what `find_subtree_end` returns.
+        entries: `[K]` the numbers of terminals' pairs.
+        strategy: `[C]` how both players come to the terminals.
+    """
     first_terminal = np.cumsum(tree.actor == TERMINAL) - 1
     weights: dict[int, FloatArray] = {}
     for node in range(int(end[root]) - 1, root - 1, -1):
@@ -178,13 +214,13 @@ def _joint_weights(tree: PublicTree, root: int, end: LongArray) -> dict[int, Flo
         if tree.actor[node] == TERMINAL:
             index = first_terminal[node]
             pairs = slice(tree.payoff_start[index], tree.payoff_start[index + 1])
-            here[tree.payoff_private[0, pairs], tree.payoff_private[1, pairs]] = tree.payoff_chance[pairs]
+            here[tree.payoff_private[0, pairs], tree.payoff_private[1, pairs]] = entries[pairs]
         if node == root:
             break
         parent = int(tree.parent[node])
         actor = int(tree.actor[parent])
-        uniform = read_policy(tree, parent, tree.legal_share) if actor >= 0 else None
-        ways = [relation_matrices(tree, node, player, uniform if player == actor else None) for player in (0, 1)]
+        policy = read_policy(tree, parent, strategy) if actor >= 0 else None
+        ways = [relation_matrices(tree, node, player, policy if player == actor else None) for player in (0, 1)]
         above = weights.setdefault(parent, np.zeros(tuple(tree.num_private[parent])))
         above += ways[0] @ here @ ways[1].T
     return weights
