@@ -106,9 +106,11 @@ def test_solved_leaves_are_worth_the_value_of_their_beliefs():
     # from other beginnings and by other rules the same value: V is unique, values of single states need not be
     other = ResolvedLeaves(TREE, iterations=3000, rule=DCFR()).evaluate([int(LEAVES[1])], [beliefs])[0]
     assert beliefs.reach[0] @ first == pytest.approx(beliefs.reach[0] @ other[0], abs=1e-4)
-    # and what its pairs pay is the same
-    payoff = ResolvedLeaves(TREE, iterations=1000).payoffs([int(LEAVES[1])], [beliefs])[0]
-    np.testing.assert_allclose(payoff @ beliefs.reach[1], first, atol=1e-12)
+    # what is played for some beliefs earns in proportion to the reach that it meets
+    met = type(beliefs)(reach=(beliefs.reach[0], 2 * beliefs.reach[1]), joint=beliefs.joint)
+    doubled = ResolvedLeaves(TREE, iterations=1000).evaluate_played([int(LEAVES[1])], [beliefs], [met])[0]
+    np.testing.assert_allclose(doubled[0], 2 * first, atol=1e-12)
+    np.testing.assert_allclose(doubled[1], second, atol=1e-12)
 
 
 def test_values_scale_with_the_opponents_reach():

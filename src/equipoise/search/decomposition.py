@@ -16,7 +16,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.public_hooks import CellList, PublicHooks
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.gadgets import Given, Resolve
-from equipoise.search.leaves import LeafEvaluator, LeafSolver, Values, values_of_pairs
+from equipoise.search.leaves import LeafEvaluator, LeafSolver, Values
 from equipoise.search.resolving import DEFAULT_ITERATIONS, search_everywhere
 from equipoise.search.subgames import Blueprint, Subgame
 from equipoise.solvers.cfr import allocate_tables
@@ -70,7 +70,7 @@ class DecomposedSolver:
         """
         if is_alternating and kind is not Decomposition.CFR_D:
             raise ConfigError(f"{kind} updates both players at once, got alternating updates")
-        if kind is Decomposition.CFR_AVG and not hasattr(evaluator, "payoffs"):
+        if kind is Decomposition.CFR_AVG and not isinstance(evaluator, LeafSolver):
             raise ConfigError(f"{kind} needs an evaluator that solves leaves, got {type(evaluator).__name__}")
         uniform = Blueprint(tree, tree.legal_share.copy())
         self.trunk: Subgame = uniform.subgame(0, leaves=leaves)
@@ -128,9 +128,8 @@ class DecomposedSolver:
             return self.evaluator.evaluate(self.leaves, present)
         average = self._beliefs(self._average_realization(row))
         if self.kind is Decomposition.CFR_AVG:
-            solver: LeafSolver = self.evaluator  # type: ignore[assignment]  # it has payoffs, as was checked
-            pairs = zip(solver.payoffs(self.leaves, average), present, strict=True)
-            return [values_of_pairs(payoff, belief) for payoff, belief in pairs]
+            assert isinstance(self.evaluator, LeafSolver)
+            return self.evaluator.evaluate_played(self.leaves, average, present)
         values = list(self.evaluator.evaluate(self.leaves, average))
         share = row[3] / self.total_weight  # of this iteration in the average
         last, self._last = self._last, values

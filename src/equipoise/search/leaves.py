@@ -8,7 +8,7 @@ A network is one more of these.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -36,17 +36,15 @@ class LeafEvaluator(Protocol):
         ...
 
 
+@runtime_checkable
 class LeafSolver(LeafEvaluator, Protocol):
-    """Also says what is played below leaves, by what it pays."""
+    """Also says what is played below leaves, by what it earns against other reaches."""
 
-    def payoffs(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[FloatArray]:
-        """Returns `[H0, H1]` joint weight times player 0's value of each pair, under what is played for the beliefs."""
+    def evaluate_played(
+        self, leaves: Sequence[int], asked: Sequence[PublicBelief], met: Sequence[PublicBelief]
+    ) -> Sequence[Values]:
+        """Returns both players' values for the beliefs `met` of what is played below leaves for the beliefs `asked`."""
         ...
-
-
-def values_of_pairs(payoff: FloatArray, beliefs: PublicBelief) -> Values:
-    """Returns both players' counterfactual values from what pairs of private states pay player 0."""
-    return payoff @ beliefs.reach[1], -(beliefs.reach[0] @ payoff)
 
 
 class ZeroLeaves:
@@ -66,17 +64,19 @@ class FixedLeaves:
         self.end = find_subtree_end(tree)
         self._payoff: dict[int, FloatArray] = {}
 
-    def payoffs(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[FloatArray]:
-        """Returns what pairs pay, whatever the beliefs."""
+    def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
+        """Returns the values of the strategy."""
         for leaf in leaves:
             if leaf not in self._payoff:
                 self._payoff[leaf] = leaf_payoffs(self.tree, leaf, self.strategy, end=self.end)
-        return [self._payoff[leaf] for leaf in leaves]
+        pairs = [(self._payoff[leaf], belief.reach) for leaf, belief in zip(leaves, beliefs, strict=True)]
+        return [(payoff @ second, -(first @ payoff)) for payoff, (first, second) in pairs]
 
-    def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
-        """Returns the values of the strategy."""
-        pairs = zip(self.payoffs(leaves, beliefs), beliefs, strict=True)
-        return [values_of_pairs(payoff, belief) for payoff, belief in pairs]
+    def evaluate_played(
+        self, leaves: Sequence[int], asked: Sequence[PublicBelief], met: Sequence[PublicBelief]
+    ) -> Sequence[Values]:
+        """Returns the values of the strategy, whatever was asked for."""
+        return self.evaluate(leaves, met)
 
 
 class ResolvedLeaves:
@@ -105,14 +105,16 @@ class ResolvedLeaves:
         run.solve(beliefs, self.rule, self.discounts)
         return run
 
-    def payoffs(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[FloatArray]:
-        """Returns what pairs pay when the solution for the beliefs is played."""
-        runs = [self._solve(leaf, belief) for leaf, belief in zip(leaves, beliefs, strict=True)]
-        return [leaf_payoffs(run.tree, 0, run.strategy, end=run.end) for run in runs]
-
     def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
         """Returns the values of the solution."""
-        return [self._solve(leaf, belief).values() for leaf, belief in zip(leaves, beliefs, strict=True)]
+        return self.evaluate_played(leaves, beliefs, beliefs)
+
+    def evaluate_played(
+        self, leaves: Sequence[int], asked: Sequence[PublicBelief], met: Sequence[PublicBelief]
+    ) -> Sequence[Values]:
+        """Returns the values for some beliefs of the solution for others."""
+        triples = zip(leaves, asked, met, strict=True)
+        return [self._solve(leaf, solved).values(belief) for leaf, solved, belief in triples]
 
 
 class _LeafRun:
@@ -122,7 +124,6 @@ class _LeafRun:
         self.tree = tree
         self.kernel = bind_public_kernel(tree)
         self.tables = allocate_tables(tree, rule.kernel)
-        self.end = find_subtree_end(tree)
         self.strategy = tree.legal_share
         self.root = np.zeros(self.kernel.num_cells)
 
@@ -138,8 +139,10 @@ class _LeafRun:
         self.kernel.iterate(rule.kernel, discounts, self.tables, first_t=1, is_alternating=True, num_threads=1)
         self.strategy = self.kernel.normalize(self.tables.strategy_sum)
 
-    def values(self) -> Values:
+    def values(self, beliefs: PublicBelief) -> Values:
         """Returns both players' values under the solution."""
+        for cells, own in zip(self.kernel.root_cells, beliefs.reach, strict=True):
+            self.root[cells] = own
         reach = self.kernel.realize(self.strategy, root_reach=self.root)
         first, second = (
             self.kernel.strategy_values(player, self.strategy, reach)[self.kernel.root_cells[player]]
