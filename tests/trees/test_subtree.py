@@ -130,6 +130,21 @@ def test_strategies_go_into_a_part_and_back(leduc):
     assert 0 < np.count_nonzero(chosen) < chosen.size
 
 
+def test_what_was_done_with_actions_left_out_is_spread_over_the_others(leduc):
+    strategy = random_strategy(leduc, 8)
+    first = leduc.sequence_cell[:12].reshape(6, 2)  # player 0: check or bet
+    strategy[first[0]] = (0.0, 1.0)
+    bets = find_children(leduc, 1)[1:]  # player 1's after a check
+    part = cut_subtree(leduc, 0, without=[*bets.tolist(), find_children(leduc, 0)[1]])
+    got = part.restrict(strategy)
+    totals = np.add.reduceat(got[part.tree.sequence_cell], part.tree.infoset_start[:-1])
+    np.testing.assert_allclose(totals, 1.0, atol=1e-15)
+    untouched = np.diff(part.tree.infoset_start) == np.diff(leduc.infoset_start)[part.infosets]
+    pairs = np.repeat(untouched, np.diff(part.tree.infoset_start))
+    expected = strategy[leduc.sequence_cell[part.sequences]]
+    np.testing.assert_array_equal(got[part.tree.sequence_cell][pairs], expected[pairs])
+
+
 def test_subtrees_are_runs_of_nodes(leduc):
     end = find_subtree_end(leduc)
     assert end[0] == leduc.actor.size
@@ -157,3 +172,49 @@ def test_parts_that_cannot_be_are_refused(leduc):
         cut_subtree(leduc, int(np.flatnonzero(leduc.actor == TERMINAL)[0]))
     with pytest.raises(ConfigError, match="cannot end there"):
         cut_subtree(leduc, 1, leaves=[1])
+
+
+def bets_of(game, tree, action):
+    """Returns the nodes that an action of the rules leads to."""
+    found = []
+    for node in range(1, tree.actor.size):
+        above = int(tree.parent[node])
+        if tree.actor[above] >= 0:
+            column = trace_back(tree, node, int(tree.actor[above]))[1][0]
+            if game.legal_actions(above)[column] == action:
+                found.append(node)
+    return found
+
+
+def test_a_tree_without_a_bet_is_that_of_the_game_without_it():
+    sizes = {"sizing": "pot", "stack": 20.0, "max_raises": 1}
+    large, small = (
+        derive_public_game(make_game("leduc", first_sizes=menu, second_sizes=menu, **sizes))
+        for menu in ((0.5, 0.75, 1.0), (0.5, 1.0))
+    )
+    tree, expected = build_public_tree(large), build_public_tree(small)
+    part = cut_subtree(tree, 0, without=bets_of(large, tree, 3))
+    got = to_arrays(part.tree)
+    for field in dataclasses.fields(got):
+        one, other = getattr(got, field.name), getattr(to_arrays(expected), field.name)
+        if field.name == "states":
+            continue
+        if isinstance(one, np.ndarray):
+            np.testing.assert_allclose(one, other, err_msg=field.name)
+        else:
+            assert one == other
+    # what it says about a pair is what the whole tree says
+    labels = np.array(tree.sequence_labels())[part.sequences]
+    assert tuple(labels) == part.tree.sequence_labels()
+
+
+def test_what_cannot_be_left_out_is_refused(leduc):
+    chance_child = next(n for n in range(1, 465) if leduc.actor[leduc.parent[n]] == -1)
+    with pytest.raises(ConfigError, match="chance leads there"):
+        cut_subtree(leduc, 0, without=[chance_child])
+    with pytest.raises(ConfigError, match="nothing would be left to do"):
+        cut_subtree(leduc, 0, without=find_children(leduc, 0))
+    # phantom tic-tac-toe: the same move is taken or refused, for all to see
+    phantom = build_public_tree(derive_public_game(make_game("phantom_tic_tac_toe", rows=2, columns=2)))
+    with pytest.raises(ConfigError, match="also leads to a node that is left out"):
+        cut_subtree(phantom, 0, without=find_children(phantom, 1)[:1])

@@ -69,12 +69,15 @@ class Subgame:
 class Blueprint:
     """A strategy for a whole public tree, with what searches ask of it again and again."""
 
-    def __init__(self, tree: PublicTree, strategy: FloatArray) -> None:
+    def __init__(
+        self, tree: PublicTree, strategy: FloatArray, *, root_reach: tuple[FloatArray, FloatArray] | None = None
+    ) -> None:
         """Keeps a strategy.
 
         Args:
-            tree: of a zero-sum game.
+            tree: of a zero-sum game, or of a part of one.
             strategy: `[C]` both players'.
+            root_reach: `[H]` both players' reaches of the root, ones if None: the tree is a whole game.
         """
         if not tree.is_zero_sum:
             raise ConfigError(f"search needs a zero-sum game, and {tree.game_label} is not")
@@ -84,6 +87,7 @@ class Blueprint:
             )
         self.tree = tree
         self.strategy = strategy
+        self.root_reach = root_reach
         self._best_cfv: dict[int, FloatArray] = {}
         self._beliefs: dict[int, PublicBelief] = {}
 
@@ -95,7 +99,12 @@ class Blueprint:
     @functools.cached_property
     def realization(self) -> FloatArray:
         """Returns `[C]` both players' reaches."""
-        return self.kernel.realize(self.strategy)
+        if self.root_reach is None:
+            return self.kernel.realize(self.strategy)
+        root = np.zeros(self.kernel.num_cells)
+        for cells, own in zip(self.kernel.root_cells, self.root_reach, strict=True):
+            root[cells] = own
+        return self.kernel.realize(self.strategy, root_reach=root)
 
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the strategy."""
@@ -123,15 +132,23 @@ class Blueprint:
         """Returns `[C]` values of all cells of a player that plays `response` `[C]`."""
         return self.kernel.strategy_values(player, response, self.realization)
 
-    def subgame(self, node: int, *, leaves: npt.ArrayLike = (), landmarks: npt.ArrayLike = ()) -> Subgame:
+    def subgame(
+        self,
+        node: int,
+        *,
+        leaves: npt.ArrayLike = (),
+        without: npt.ArrayLike = (),
+        landmarks: npt.ArrayLike = (),
+    ) -> Subgame:
         """Returns what is played from a node on.
 
         Args:
             node: of the tree, any at which the game is not over.
             leaves: nodes of the tree at which it ends early (see `limits`).
+            without: nodes of the tree that are left out, with the actions that lead there.
             landmarks: nodes of the tree whose values will be asked for.
         """
-        part = cut_subtree(self.tree, node, leaves=leaves, landmarks=landmarks, end=self.subtree_end)
+        part = cut_subtree(self.tree, node, leaves=leaves, without=without, landmarks=landmarks, end=self.subtree_end)
         return Subgame(
             part=part,
             node=node,

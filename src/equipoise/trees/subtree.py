@@ -8,6 +8,8 @@ weights, so that whatever stands for the rest of the game can be put there. Noth
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,18 @@ from equipoise.trees.public import PublicTree, TreeFacts, assemble_public_tree
 from equipoise.trees.public_arrays import PublicArrays
 from equipoise.trees.segments import flatten_ranges, join, starts
 
-__all__ = ["Subtree", "cut_subtree", "find_children", "find_subtree_end", "joint_weights", "to_arrays", "trace_back"]
+__all__ = [
+    "Subtree",
+    "cut_subtree",
+    "find_children",
+    "find_subtree_end",
+    "joint_weights",
+    "leaf_payoffs",
+    "read_policy",
+    "relation_matrices",
+    "to_arrays",
+    "trace_back",
+]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -28,25 +41,46 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subtree:
-    """A part of a public tree, with the way back."""
+    """A part of a public tree, with the way back. What stands for the rest of the game at leaves may be added to it."""
+
+    ADDED = -1
 
     whole: PublicTree
     tree: PublicTree  # its root is node 0; leaves are landmarks
     nodes: LongArray  # [N] number in the whole tree of each node
     leaves: LongArray  # nodes of `tree` below which the whole tree goes on
-    sequences: LongArray  # [S] number in the whole tree of each (information state, action) pair
+    infosets: LongArray  # [I] number in the whole tree of each information state, ADDED where it has none
+    sequences: LongArray  # [S] number in the whole tree of each (information state, action) pair, likewise
 
     def restrict(self, strategy: FloatArray) -> FloatArray:
-        """Returns `[C]` over this part the whole tree's strategy `[C]`."""
-        out = self.tree.legal_share.copy()
-        out[self.tree.sequence_cell] = strategy[self.whole.sequence_cell[self.sequences]]
+        """Returns `[C]` over this part the whole tree's strategy `[C]`.
+
+        What it did with actions that are left out is spread over the others in proportion, evenly if it did no other.
+        """
+        whole, tree = self.whole, self.tree
+        known, kept_pairs = self.infosets != Subtree.ADDED, self.sequences != Subtree.ADDED
+        infosets, sequences = self.infosets[known], self.sequences[kept_pairs]
+        num_before, num_legal = np.diff(whole.infoset_start)[infosets], np.diff(tree.infoset_start)[known]
+        before = flatten_ranges(whole.infoset_start[infosets], num_before)
+        missing = np.where(np.isin(before, sequences), 0.0, strategy[whole.sequence_cell[before]])
+        lost = np.bincount(np.repeat(np.arange(num_before.size), num_before), missing, minlength=num_before.size)
+        kept = strategy[whole.sequence_cell[sequences]]
+        owner = np.repeat(np.arange(num_legal.size), num_legal)
+        total = np.bincount(owner, kept, minlength=num_legal.size)
+        # where nothing is lost everything stays as it is, to the bit
+        factor = np.where(lost > 0, np.divide(1.0, total, out=np.zeros(total.size), where=total > 0), 1.0)
+        even = np.where((lost > 0) & (total <= 0), 1.0 / num_legal, 0.0)
+        out = tree.legal_share.copy()
+        out[tree.sequence_cell[kept_pairs]] = kept * factor[owner] + even[owner]
         return out
 
     def insert(self, strategy: FloatArray, out: FloatArray, *, players: tuple[int, ...] = (0, 1)) -> None:
         """Overwrites what some players do in this part of a whole strategy `out` `[C]` with `strategy` `[C]`."""
-        tree = self.tree
-        owner = np.repeat(tree.infoset_player(), np.diff(tree.infoset_start))
-        chosen = np.isin(owner, players)
+        tree, whole = self.tree, self.whole
+        mine = np.isin(tree.infoset_player(), players) & (self.infosets != Subtree.ADDED)
+        num_legal = np.diff(whole.infoset_start)[self.infosets[mine]]
+        out[whole.sequence_cell[flatten_ranges(whole.infoset_start[self.infosets[mine]], num_legal)]] = 0.0
+        chosen = np.repeat(mine, np.diff(tree.infoset_start))
         out[self.whole.sequence_cell[self.sequences[chosen]]] = strategy[tree.sequence_cell[chosen]]
 
 
@@ -141,6 +175,12 @@ def read_policy(tree: PublicTree, node: int, strategy: FloatArray) -> FloatArray
     return policy
 
 
+def leaf_payoffs(tree: PublicTree, node: int, strategy: FloatArray, *, end: LongArray | None = None) -> FloatArray:
+    """Returns `[H0, H1]` joint weight times what player 0 earns from a node on when both play `strategy` `[C]`."""
+    found = _back_up_pairs(tree, node, find_subtree_end(tree) if end is None else end, tree.payoff[0], strategy)
+    return found[node]
+
+
 def joint_weights(tree: PublicTree, node: int = 0, *, end: LongArray | None = None) -> FloatArray:
     """Returns `[H0, H1]` chance's probability of each pair of private states at a node, beyond what relations carry.
 
@@ -151,7 +191,22 @@ def joint_weights(tree: PublicTree, node: int = 0, *, end: LongArray | None = No
 
 
 def _joint_weights(tree: PublicTree, root: int, end: LongArray) -> dict[int, FloatArray]:
-    """Returns the joint weights of a node and of everything below, computed from the end up."""
+    """Returns the joint weights of a node and of everything below."""
+    return _back_up_pairs(tree, root, end, tree.payoff_chance, tree.legal_share)
+
+
+def _back_up_pairs(
+    tree: PublicTree, root: int, end: LongArray, entries: FloatArray, strategy: FloatArray
+) -> dict[int, FloatArray]:
+    """Returns a number for every pair of private states at a node and at everything below, from the end up.
+
+    Args:
+        tree: a public tree.
+        root: the node.
+        end: what `find_subtree_end` returns.
+        entries: `[K]` the numbers of terminals' pairs.
+        strategy: `[C]` how both players come to the terminals.
+    """
     first_terminal = np.cumsum(tree.actor == TERMINAL) - 1
     weights: dict[int, FloatArray] = {}
     for node in range(int(end[root]) - 1, root - 1, -1):
@@ -159,13 +214,13 @@ def _joint_weights(tree: PublicTree, root: int, end: LongArray) -> dict[int, Flo
         if tree.actor[node] == TERMINAL:
             index = first_terminal[node]
             pairs = slice(tree.payoff_start[index], tree.payoff_start[index + 1])
-            here[tree.payoff_private[0, pairs], tree.payoff_private[1, pairs]] = tree.payoff_chance[pairs]
+            here[tree.payoff_private[0, pairs], tree.payoff_private[1, pairs]] = entries[pairs]
         if node == root:
             break
         parent = int(tree.parent[node])
         actor = int(tree.actor[parent])
-        uniform = read_policy(tree, parent, tree.legal_share) if actor >= 0 else None
-        ways = [relation_matrices(tree, node, player, uniform if player == actor else None) for player in (0, 1)]
+        policy = read_policy(tree, parent, strategy) if actor >= 0 else None
+        ways = [relation_matrices(tree, node, player, policy if player == actor else None) for player in (0, 1)]
         above = weights.setdefault(parent, np.zeros(tuple(tree.num_private[parent])))
         above += ways[0] @ here @ ways[1].T
     return weights
@@ -194,6 +249,7 @@ def cut_subtree(
     node: int = 0,
     *,
     leaves: npt.ArrayLike = (),
+    without: npt.ArrayLike = (),
     landmarks: npt.ArrayLike = (),
     end: LongArray | None = None,
 ) -> Subtree:
@@ -203,6 +259,7 @@ def cut_subtree(
         tree: the whole.
         node: where the part begins.
         leaves: nodes of the whole at which it ends; terminals among them, and nodes below others, count for nothing.
+        without: nodes of the whole that are left out, with all below and with the actions that lead there.
         landmarks: nodes of the whole whose values will be asked for; leaves always are.
         end: what `find_subtree_end` returns for the whole, where it is known.
     """
@@ -221,21 +278,70 @@ def cut_subtree(
     is_kept[node : end[node]] = True
     for leaf in np.flatnonzero(is_leaf).tolist():
         is_kept[leaf + 1 : end[leaf]] = False
+    dropped = np.asarray(without, np.int64)
+    dropped = dropped[(dropped > node) & (dropped < end[node])]
+    for gone in dropped.tolist():
+        is_kept[gone : end[gone]] = False
     nodes = np.flatnonzero(is_kept)
     rank = np.full(num_nodes, -1, np.int64)
     rank[nodes] = np.arange(nodes.size)
     marked = rank[np.asarray(landmarks, np.int64)]
     kept_leaves = np.flatnonzero(is_leaf[nodes])
-    arrays, sequences = _keep_nodes(tree, nodes, is_leaf[nodes], rank, end)
+    columns = _Columns(tree, dropped[is_kept[tree.parent[dropped]] & ~is_leaf[tree.parent[dropped]]], is_kept)
+    arrays, infosets, sequences = _keep_nodes(tree, nodes, is_leaf[nodes], rank, end, columns)
     facts = TreeFacts(tree.game_label, tree.num_histories, tree.is_zero_sum, tree.utility_range)
     part = assemble_public_tree(arrays, facts, landmarks=np.concatenate([kept_leaves, marked[marked >= 0]]))
-    return Subtree(whole=tree, tree=part, nodes=nodes, leaves=kept_leaves, sequences=sequences)
+    return Subtree(whole=tree, tree=part, nodes=nodes, leaves=kept_leaves, infosets=infosets, sequences=sequences)
+
+
+class _Columns:
+    """The actions of every node's actor, those left out that lead to dropped nodes."""
+
+    def __init__(self, tree: PublicTree, dropped: LongArray, is_kept: npt.NDArray[np.bool_]) -> None:
+        self.tree = tree
+        self.first = np.cumsum(tree.num_actions) - tree.num_actions
+        self.is_kept = np.ones(int(tree.num_actions.sum()), np.bool_)
+        for gone in dropped.tolist():
+            above = int(tree.parent[gone])
+            if tree.actor[above] < 0:
+                raise ConfigError(f"{tree.public_labels[gone]!r} cannot be left out: chance leads there, and no action")
+            self.is_kept[self.first[above] + self._actions_into(gone)] = False
+        for above in np.unique(tree.parent[dropped]).tolist():
+            for child in find_children(tree, above).tolist():
+                if is_kept[child] and not self.is_kept[self.first[above] + self._actions_into(child)].all():
+                    raise ConfigError(
+                        f"what leads to {tree.public_labels[child]!r} also leads to a node that is left out"
+                    )
+        before: LongArray = np.cumsum(self.is_kept) - self.is_kept
+        size = self.is_kept.size
+        start = before[np.minimum(self.first, size - 1)] if size else np.zeros(self.first.size, np.int64)
+        self.rank = before - np.repeat(start, tree.num_actions)  # [columns] new number, where kept
+        self.num_kept = np.bincount(
+            np.repeat(np.arange(tree.actor.size), tree.num_actions), self.is_kept, minlength=tree.actor.size
+        ).astype(np.int32)
+
+    def _actions_into(self, child: int) -> IntArray:
+        actor = int(self.tree.actor[self.tree.parent[child]])
+        entries = slice(*self.tree.relation_start[2 * child + actor : 2 * child + actor + 2].tolist())
+        return np.unique(self.tree.relation_action[entries])
+
+    def renumber(self, node: npt.NDArray[Any], action: IntArray) -> IntArray:
+        """Returns the new numbers of actions at nodes; those of players who wait stay what they are."""
+        out = action.copy()
+        moved = action != NO_ACTION
+        out[moved] = self.rank[self.first[node[moved]] + action[moved]]
+        return out
 
 
 def _keep_nodes(
-    tree: PublicTree, nodes: LongArray, is_leaf: npt.NDArray[np.bool_], rank: LongArray, end: LongArray
-) -> tuple[PublicArrays, LongArray]:
-    """Returns the arrays of some nodes, the first of them the root, and the pairs that they have."""
+    tree: PublicTree,
+    nodes: LongArray,
+    is_leaf: npt.NDArray[np.bool_],
+    rank: LongArray,
+    end: LongArray,
+    columns: _Columns,
+) -> tuple[PublicArrays, LongArray, LongArray]:
+    """Returns the arrays of some nodes, the first of them the root, their information states and the pairs."""
     actor = tree.actor[nodes].copy()
     actor[is_leaf] = TERMINAL
     parent = rank[tree.parent[nodes]].astype(np.int32)
@@ -253,6 +359,14 @@ def _keep_nodes(
     infosets = flatten_ranges(first_infoset[decisions], per_node[decisions])
     num_legal = np.diff(tree.infoset_start)[infosets]
     sequences = flatten_ranges(tree.infoset_start[infosets], num_legal)
+    column, owner = _find_columns(tree, infosets), np.repeat(np.arange(infosets.size), num_legal)
+    is_left = columns.is_kept[columns.first[tree.infoset_node[infosets[owner]]] + column]
+    sequences, column, owner = sequences[is_left], column[is_left], owner[is_left]
+    num_legal = np.bincount(owner, minlength=infosets.size)
+    if (num_legal == 0).any():
+        label = tree.infoset_labels[int(infosets[np.argmin(num_legal)])]
+        raise ConfigError(f"nothing would be left to do at {label!r}")
+    above = np.repeat(tree.parent[segments // 2], num_entries)
     pairs, chance, payoff = _keep_payoffs(tree, nodes[actor == TERMINAL], is_leaf[actor == TERMINAL], end)
     kept = PublicArrays(
         states=tuple([tree.states[node] for node in nodes.tolist()]),
@@ -261,13 +375,18 @@ def _keep_nodes(
         parent=parent,
         depth=_find_depth(parent),
         num_private=np.ascontiguousarray(tree.num_private[nodes]),
-        num_actions=np.where(actor >= 0, tree.num_actions[nodes], 0).astype(np.int32),
+        num_actions=np.where(actor >= 0, columns.num_kept[nodes], 0).astype(np.int32),
         action_labels=tuple(
-            [() if leaf else tree.action_labels[node] for node, leaf in zip(nodes.tolist(), is_leaf, strict=True)]
+            [
+                ()
+                if leaf
+                else tuple(itertools.compress(tree.action_labels[node], columns.is_kept[columns.first[node] :]))
+                for node, leaf in zip(nodes.tolist(), is_leaf, strict=True)
+            ]
         ),
         relation_start=starts(num_entries),
         relation_private=tree.relation_private[entry],
-        relation_action=tree.relation_action[entry],
+        relation_action=columns.renumber(above, tree.relation_action[entry]),
         relation_target=tree.relation_target[entry],
         relation_weight=tree.relation_weight[entry],
         payoff_start=starts([part.size for part in chance]),
@@ -276,9 +395,9 @@ def _keep_nodes(
         payoff=join(payoff, np.float64, axis=1),
         infoset_start=starts(num_legal),
         infoset_labels=tuple([tree.infoset_labels[infoset] for infoset in infosets.tolist()]),
-        sequence_column=_find_columns(tree, infosets),
+        sequence_column=columns.renumber(tree.infoset_node[infosets[owner]], column),
     )
-    return kept, sequences
+    return kept, infosets, sequences
 
 
 def _keep_payoffs(
