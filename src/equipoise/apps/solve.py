@@ -24,7 +24,7 @@ from equipoise.apps.solve_spot import is_spot, prepare_spot, read_spot
 from equipoise.apps.warm_start import begin_warm, read_start
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import check_writable, lock
+from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
@@ -169,7 +169,20 @@ class _GameJob(Job):
             "exploitability": Text.assemble(figure, f" ({share:.1e} of the range)"),
             "nash_conv": format_small(quality.nash_conv),
             "values": ", ".join(map(format_utility, quality.values)),
+            **_describe_pruning(self.solver),
         }
+
+
+def _describe_pruning(solver: object) -> dict[str, str]:
+    """Returns a row about what a pruned run visited and what of its tables is left; none of other runs."""
+    if not isinstance(solver, PrunedSolver):
+        return {}
+    found = solver.statistics()
+    share = solver.bytes_in_use / solver.first_bytes
+    return {
+        "pruning": f"{found.nodes_touched:,} nodes touched, {found.num_infosets_pruned:,} information sets pruned now, "
+        f"tables of {format_bytes(solver.bytes_in_use)} ({share:.0%} of the first)"
+    }
 
 
 def _parse_target(text: str | None) -> float | None:
