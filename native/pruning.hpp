@@ -34,7 +34,7 @@ struct PruningSettings {
   bool shares_weights = false;  // iterations weigh the same in regrets and in the average
   bool prunes_leaves = true;    // also sequences without own information sets below
   double scale_share = 1.0;     // Hedge alone: of payoff ranges, what the deviation counts as at least
-  double threshold = 25.0;      // fewest iterations, by estimate, for which a sequence is pruned
+  double threshold = 0.0;       // fewest iterations, by estimate, for which a sequence is pruned
   double discard = 0.0;         // averages at most this over the iterations to the power `discard_exponent` are dropped
   double discard_exponent = 0.5;
 
@@ -736,9 +736,11 @@ class PrunedRun {
     return false;
   }
 
-  // Whether something else is played if an action is not.
+  // Whether something else is played if an action is not. Where all regrets are negative regret-based pruning waits: they
+  // rise and fall together there. Best-response pruning knows better than a regret how bad an action is.
   bool has_alternative(const RegretRow& row, int action) const {
-    return settings_.policy_map == PolicyMap::hedge ? row.strategy()[action] == 0.0 : has_positive(row, action);
+    const bool is_by_regret = settings_.kind == PruningKind::regret && settings_.policy_map != PolicyMap::hedge;
+    return is_by_regret ? has_positive(row, action) : row.strategy()[action] == 0.0;
   }
 
   void propose(std::int32_t infoset, const RegretRow& row) {

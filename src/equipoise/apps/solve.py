@@ -26,7 +26,7 @@ from equipoise.apps.solve_spot import is_spot, prepare_spot, read_spot
 from equipoise.apps.warm_start import begin_warm, check_start, read_start
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import check_writable, lock
+from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
 from equipoise.games.holdem.bucketed_limit import MILLI_BLINDS, BucketedLimitHoldem
@@ -201,6 +201,7 @@ class _GameJob(Job):
             "nash_conv": format_small(quality.nash_conv),
             "values": ", ".join(map(format_utility, quality.values)),
             **{f"seat {one.seat}": _describe_seat(one, self.config.against) for one in self._outcomes},
+            **_describe_pruning(self.solver),
         }
 
 
@@ -213,6 +214,18 @@ def _describe_seat(outcome: SeatOutcome, against: str | None) -> str:
             parts.append(f"{name} earns {format_utility(value.mean)}{error}")
     earned = f"against {against}: {', '.join(parts)}; " if parts else ""
     return f"{earned}measured regret {format_small(outcome.epsilon)}; guarantee: {outcome.guarantee.statement}"
+
+
+def _describe_pruning(solver: object) -> dict[str, str]:
+    """Returns a row about what a pruned run visited and what of its tables is left; none of other runs."""
+    if not isinstance(solver, PrunedSolver):
+        return {}
+    found = solver.statistics()
+    share = solver.bytes_in_use / solver.first_bytes
+    return {
+        "pruning": f"{found.nodes_touched:,} nodes touched, {found.num_infosets_pruned:,} information sets pruned now, "
+        f"tables of {format_bytes(solver.bytes_in_use)} ({share:.0%} of the first)"
+    }
 
 
 def _parse_target(text: str | None) -> float | None:

@@ -58,7 +58,7 @@ class KernelPruning:
     is_alternating: bool = True
     shares_weights: bool = False  # iterations weigh the same in regrets and in the average
     prunes_leaves: bool = True
-    threshold: float = 25.0
+    threshold: float = 0.0  # fewest iterations, by estimate, for which a sequence is pruned
     discard: float = 0.0
     discard_exponent: float = 0.5
 
