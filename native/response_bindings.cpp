@@ -23,15 +23,6 @@ struct BoundWalks {
   }
 };
 
-// Calls `work` with a generator that comes from, and goes back to, the given words.
-template <typename Work>
-void with_random(const MutableWords& words, Work&& work) {
-  std::uint64_t* const state = words.data();
-  Random random{{state[0], state[1], state[2], state[3]}};
-  work(random);
-  for (int word = 0; word < 4; ++word) state[word] = random.state[word];
-}
-
 }  // namespace
 
 void bind_responses(nb::module_& module) {

@@ -24,6 +24,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.evaluation.response_table import GradedRow, grade_strategy
 from equipoise.responses.on_tree import OnTree
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.public import PublicTree
 
 __all__ = ["Graded", "Grading", "grade"]
 
@@ -81,7 +82,7 @@ class Graded:
 
 
 def grade(
-    tree: HistoryTree,
+    tree: HistoryTree | PublicTree,
     strategy: npt.NDArray[np.float64],
     specs: Sequence[ResponseSpec],
     grading: Grading,

@@ -17,27 +17,28 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
+from equipoise.agents.files import game_of_metadata
 from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
 from equipoise.apps.parse_response import parse_responses
 from equipoise.apps.plots import check_plot_path
-from equipoise.apps.preparation import FINAL_PLAYOUTS, build_tree, find_tree
+from equipoise.apps.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
-from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_atomically
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
-from equipoise.games.registry import make_game, parse_game
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
 from equipoise.solvers.playouts import sample_figures, strategy_policy
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.history import DEFAULT_MAX_HISTORIES
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
+from equipoise.trees.public import PublicTree
 
 __all__ = ["EvaluateOptions", "ShowOptions", "StrategyFile", "evaluate", "show"]
 
@@ -57,18 +58,7 @@ class StrategyFile:
 
     def make_game(self, path: Path) -> Game[Any]:
         """Returns the game that the strategy is for; raises if its rules have changed since."""
-        if "game" not in self.metadata:
-            return parse_game(self.strategy.game_label)
-        name, parameters = self.metadata["game"], self.metadata.get("parameters")
-        if not isinstance(name, str) or not isinstance(parameters, dict) or "game_version" not in self.metadata:
-            raise CheckpointError(f"{path} does not describe its game: it has {name!r} with parameters {parameters!r}")
-        game = make_game(name, **parameters)
-        if game.spec.version != self.metadata["game_version"]:
-            raise CheckpointError(
-                f"{path} was solved under version {self.metadata['game_version']} of {game.spec.name}, "
-                f"this is version {game.spec.version}"
-            )
-        return game
+        return game_of_metadata(path, self.metadata)
 
     @property
     def is_partial(self) -> bool:
@@ -139,8 +129,9 @@ def evaluate(options: EvaluateOptions) -> None:
     console = make_console(is_quiet=options.quiet)
     file = StrategyFile.load(options.file)
     game = file.make_game(options.file)
+    tree: HistoryTree | PublicTree
     if not file.is_partial:
-        tree = build_tree(game, max_histories=options.max_histories, console=console)
+        tree = build_any_tree(game, max_histories=options.max_histories, console=console)
     else:
         found, why = find_tree(game, max_histories=options.max_histories, console=console)
         if found is None:
@@ -153,7 +144,8 @@ def evaluate(options: EvaluateOptions) -> None:
     table = file.strategy.to_tree(tree, is_partial=file.is_partial)
     evaluation = evaluate_strategy(tree, table, num_threads=options.threads)
     seconds = time.perf_counter() - began
-    sizes = {"num_histories": tree.size.num_histories, "num_infosets": tree.size.num_infosets}
+    num_histories = tree.num_histories if isinstance(tree, PublicTree) else tree.size.num_histories
+    sizes = {"num_histories": num_histories, "num_infosets": tree.size.num_infosets}
     if not specs:
         _report_evaluation(options, file.describe(), sizes, evaluation, seconds)
         return

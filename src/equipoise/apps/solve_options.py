@@ -87,7 +87,8 @@ class SolveOptions(MachineOptions):
         Form | None,
         typer.Option(
             help="Sweep single histories, or public states with all private states at once, or sample the rules "
-            "without a tree: external and outcome, for games too large for one (default history)."
+            "without a tree: external and outcome, for games too large for one (default history; vector where a "
+            "game says its public states itself)."
         ),
     ] = None
     prune: Annotated[

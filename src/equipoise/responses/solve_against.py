@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
+from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver, SeatLearner
 from equipoise.responses.guarantees import Guarantee, state_guarantee
 from equipoise.responses.protocol import Response, StatefulResponse
@@ -22,7 +23,7 @@ from equipoise.solvers.driver import run
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.solve import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.cache import load_or_build_history_tree
+from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
@@ -85,7 +86,7 @@ def solve_against(
     >>> solution.seats[0].guarantee.theorem, solution.evaluation.exploitability < 0.05
     ('Theorem 6', True)
     """
-    tree = game if isinstance(game, (HistoryTree, PublicTree)) else load_or_build_history_tree(game)
+    tree = game if isinstance(game, (HistoryTree, PublicTree)) else _build_tree(game)
     bound: Any = response(tree) if callable(response) else response
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS
@@ -112,6 +113,11 @@ def solve_against(
         progress=tuple(records),
         stopped_by=stopping.reason(records[-1]) or StopReason.INTERRUPTED,
     )
+
+
+def _build_tree(game: Game[Any]) -> HistoryTree | PublicTree:
+    """Returns the history tree, or the public tree of a game that says its public states itself."""
+    return load_or_build_public_tree(game) if isinstance(game, HasPublicForm) else load_or_build_history_tree(game)
 
 
 def report_seats(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.apps.reproduce.aivat import AIVAT
 from equipoise.apps.reproduce.brp import BRP
 from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
 from equipoise.apps.reproduce.cfr_fbr import CFR_FBR
@@ -15,6 +16,7 @@ from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
 from equipoise.apps.reproduce.graded_responses import GRADED_RESPONSES
+from equipoise.apps.reproduce.is_mcts import IS_MCTS
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.rbp import RBP
@@ -30,6 +32,7 @@ __all__ = ["STUDIES", "find_study"]
 STUDIES: Mapping[str, Study[Any]] = {
     study.name: study
     for study in (
+        AIVAT,
         BRP,
         BUCKETED_HOLDEM,
         CFR_FBR,
@@ -39,6 +42,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         DCFR_TOY,
         DYNAMIC_THRESHOLDING,
         GRADED_RESPONSES,
+        IS_MCTS,
         LIARS_DICE_BASELINES,
         PRUNED_SAMPLING,
         RBP,
