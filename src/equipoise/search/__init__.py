@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Search: what is computed at the moment of play, from the position at hand."""
+"""Search: parts of a game solved again while it is played, safely, in nests, and to a limited depth."""

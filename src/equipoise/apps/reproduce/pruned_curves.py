@@ -159,7 +159,6 @@ def _measure_run(
     variant: Variant, tree: HistoryTree, game: str, updates: str, grid: Sequence[int]
 ) -> Iterator[tuple[int, tuple[Point, ...]]]:
     solver = variant.start(tree, updates)
-    first_bytes = solver.bytes_in_use if isinstance(solver, PrunedSolver) else 0
     lowest = math.inf
     for t in grid:
         nodes, before = solver.nodes_touched, solver.iteration
@@ -173,7 +172,7 @@ def _measure_run(
             COST: (t, (solver.nodes_touched - nodes) / (t - before)),
         }
         if isinstance(solver, PrunedSolver) and solver.pruning.kind is PruningKind.BEST_RESPONSE:
-            places[BYTES] = (t, solver.bytes_in_use / first_bytes)
+            places[BYTES] = (t, solver.bytes_in_use / solver.first_bytes)
         yield (
             t,
             tuple(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.apps.reproduce.aivat import AIVAT
 from equipoise.apps.reproduce.brp import BRP
 from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
 from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
@@ -28,6 +29,7 @@ __all__ = ["STUDIES", "find_study"]
 STUDIES: Mapping[str, Study[Any]] = {
     study.name: study
     for study in (
+        AIVAT,
         BRP,
         BUCKETED_HOLDEM,
         DCFR_ENDGAMES,
