@@ -21,6 +21,7 @@ from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.rbp import RBP
 from equipoise.apps.reproduce.rnr import RNR
+from equipoise.apps.reproduce.rl_baselines import RL_BASELINES
 from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
 from equipoise.apps.reproduce.warm_start import WARM_START
@@ -47,6 +48,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         PRUNED_SAMPLING,
         RBP,
         RNR,
+        RL_BASELINES,
         STORAGE_FLOOR,
         WARM_START,
         ZERO_REACH,
