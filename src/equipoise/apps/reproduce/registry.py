@@ -8,13 +8,16 @@ from typing import Any
 
 from equipoise.apps.reproduce.brp import BRP
 from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
+from equipoise.apps.reproduce.coin_toss import COIN_TOSS
 from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
+from equipoise.apps.reproduce.nested_search import NESTED_SEARCH
 from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.rbp import RBP
+from equipoise.apps.reproduce.safe_search import GIFT_SCALING, SAFE_SEARCH
 from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
 from equipoise.apps.reproduce.warm_start import WARM_START
@@ -28,13 +31,17 @@ STUDIES: Mapping[str, Study[Any]] = {
     for study in (
         BRP,
         BUCKETED_HOLDEM,
+        COIN_TOSS,
         DCFR_ENDGAMES,
         DCFR_GOOFSPIEL,
         DCFR_TOY,
         DYNAMIC_THRESHOLDING,
+        GIFT_SCALING,
         LIARS_DICE_BASELINES,
+        NESTED_SEARCH,
         PRUNED_SAMPLING,
         RBP,
+        SAFE_SEARCH,
         STORAGE_FLOOR,
         WARM_START,
         ZERO_REACH,
