@@ -5,6 +5,10 @@ import numpy as np
 import pytest
 
 from equipoise.apps.reproduce import safe_search
+from equipoise.apps.reproduce.cfr_avg import CFR_AVG, CFRAverageConfiguration
+from equipoise.apps.reproduce.coin_toss import COIN_TOSS, CoinTossConfiguration
+from equipoise.apps.reproduce.multi_valued_states import MULTI_VALUED_STATES, MultiValuedConfiguration
+from equipoise.apps.reproduce.nested_search import NESTED_SEARCH, NestedConfiguration
 from equipoise.apps.reproduce.orderings import Ordering, judge_ordering, sign_test
 from equipoise.apps.reproduce.registry import STUDIES
 from equipoise.apps.reproduce.safe_search import (
@@ -82,8 +86,39 @@ def test_gift_scaling_at_a_small_size():
     assert result.curves["by scale"]
 
 
+def test_coin_toss_confirms_every_figure():
+    result = COIN_TOSS.run(CoinTossConfiguration(iterations=3000))
+    assert set(verdicts(result).values()) == {Verdict.CONFIRMED}
+    assert len(result.conclusion.rows) == 7
+
+
+def test_nested_search_at_a_small_size():
+    result = NESTED_SEARCH.run(NestedConfiguration(blueprint_iterations=300, search_iterations=100))
+    ours = {row["method"]: row["ours (mchips)"] for row in result.conclusion.rows}
+    assert ours["maxmargin"] < ours["pseudo-harmonic translation"] / 2
+    assert len(verdicts(result)) == 6
+
+
+def test_multi_valued_states_at_a_small_size():
+    configuration = MultiValuedConfiguration(
+        ranks=(3,), num_values=(1, 2), blueprint_iterations=200, search_iterations=(50,)
+    )
+    result = MULTI_VALUED_STATES.run(configuration)
+    assert not result.is_partial
+    assert [row["values"] for row in result.conclusion.rows] == [1, 2]
+    assert all(row["ours (mchips)"] is not None for row in result.conclusion.rows)
+
+
+def test_cfr_avg_at_a_small_size():
+    configuration = CFRAverageConfiguration(marks=(3, 12), leaf_iterations=20, composed_iterations=50)
+    result = CFR_AVG.run(configuration)
+    assert not result.is_partial
+    for curve in result.curves["leduc"].values():
+        assert curve[1][1] < curve[0][1]  # every decomposition gets better
+
+
 def test_an_empty_study_measures_nothing():
-    for study in (SAFE_SEARCH, GIFT_SCALING):
+    for study in (SAFE_SEARCH, GIFT_SCALING, COIN_TOSS, NESTED_SEARCH, MULTI_VALUED_STATES, CFR_AVG):
         configuration = next(iter(study.sizes.values()))
         conclusion = study.conclude(configuration, Measured())
         assert {claim.verdict for claim in conclusion.claims} == {Verdict.NOT_MEASURED}

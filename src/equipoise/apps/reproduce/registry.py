@@ -8,12 +8,14 @@ from typing import Any
 
 from equipoise.apps.reproduce.brp import BRP
 from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
+from equipoise.apps.reproduce.cfr_avg import CFR_AVG
 from equipoise.apps.reproduce.coin_toss import COIN_TOSS
 from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
+from equipoise.apps.reproduce.multi_valued_states import MULTI_VALUED_STATES
 from equipoise.apps.reproduce.nested_search import NESTED_SEARCH
 from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.rbp import RBP
@@ -31,6 +33,7 @@ STUDIES: Mapping[str, Study[Any]] = {
     for study in (
         BRP,
         BUCKETED_HOLDEM,
+        CFR_AVG,
         COIN_TOSS,
         DCFR_ENDGAMES,
         DCFR_GOOFSPIEL,
@@ -38,6 +41,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         DYNAMIC_THRESHOLDING,
         GIFT_SCALING,
         LIARS_DICE_BASELINES,
+        MULTI_VALUED_STATES,
         NESTED_SEARCH,
         PRUNED_SAMPLING,
         RBP,
