@@ -7,18 +7,25 @@ batch. Axes `[M, P]`: settings, players. Importing this module needs torch, the 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from equipoise.core.errors import MissingExtraError
+from equipoise.learning.torch_extra import torch
 
-try:
-    import torch
-except ModuleNotFoundError:
-    raise MissingExtraError("torch", "learn", "training networks") from None
+__all__ = ["Adam", "NetworkStack", "one_thread"]
 
-__all__ = ["Adam", "NetworkStack"]
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Keeps torch to one thread within a block: networks this small lose more by a second than they gain."""
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(num_threads)
 
 
 class NetworkStack:
@@ -47,12 +54,6 @@ class NetworkStack:
                 hidden = torch.relu(hidden)
             hidden = torch.matmul(hidden, self.parameters[layer]) + self.parameters[layer + 1]
         return hidden
-
-    def copy_from(self, other: NetworkStack, is_copied: torch.Tensor) -> None:
-        """Overwrites the networks of those settings `[M]` that are true with another stack's."""
-        with torch.no_grad():
-            for own, theirs in zip(self.parameters, other.parameters, strict=True):
-                own.copy_(torch.where(is_copied[:, None, None, None], theirs, own))
 
 
 class Adam:
