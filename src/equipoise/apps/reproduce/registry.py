@@ -8,6 +8,7 @@ from typing import Any
 
 from equipoise.apps.reproduce.brp import BRP
 from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
+from equipoise.apps.reproduce.cfr_fbr_holdem import CFR_FBR_HOLDEM
 from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
@@ -28,6 +29,7 @@ STUDIES: Mapping[str, Study[Any]] = {
     for study in (
         BRP,
         BUCKETED_HOLDEM,
+        CFR_FBR_HOLDEM,
         DCFR_ENDGAMES,
         DCFR_GOOFSPIEL,
         DCFR_TOY,
