@@ -13,6 +13,7 @@ from equipoise.apps.reproduce.cfr_avg import CFR_AVG
 from equipoise.apps.reproduce.cfr_fbr import CFR_FBR
 from equipoise.apps.reproduce.cfr_uct import CFR_UCT
 from equipoise.apps.reproduce.coin_toss import COIN_TOSS
+from equipoise.apps.reproduce.cfr_fbr_holdem import CFR_FBR_HOLDEM
 from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
@@ -45,6 +46,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         CFR_FBR,
         CFR_UCT,
         COIN_TOSS,
+        CFR_FBR_HOLDEM,
         DCFR_ENDGAMES,
         DCFR_GOOFSPIEL,
         DCFR_TOY,
