@@ -13,6 +13,7 @@ from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
+from equipoise.apps.reproduce.lbr import LBR
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.rbp import RBP
@@ -34,6 +35,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         DCFR_GOOFSPIEL,
         DCFR_TOY,
         DYNAMIC_THRESHOLDING,
+        LBR,
         LIARS_DICE_BASELINES,
         PRUNED_SAMPLING,
         RBP,
