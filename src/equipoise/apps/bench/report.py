@@ -13,11 +13,12 @@ from rich.text import Text
 
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.matches import MatchesReport
+from equipoise.apps.bench.responses import ResponsesReport
 from equipoise.apps.bench.tabular import TabularReport
 from equipoise.apps.machine import describe_origin
 from equipoise.core.files import format_bytes
 
-__all__ = ["print_holdem_report", "print_matches_report", "print_tabular_report"]
+__all__ = ["print_holdem_report", "print_matches_report", "print_responses_report", "print_tabular_report"]
 
 SAME = {True: Text("yes"), False: Text("NO", "bold red"), None: Text("-")}
 
@@ -89,6 +90,27 @@ def print_holdem_report(report: HoldemReport, console: Console) -> None:
     for threads, rate in report.bandwidth.items():
         console.print(f"a copy on {threads} thread{'s' * (threads > 1)} moves {rate / 1e9:.1f} GB/s, read and written")
     _print_origin(console, f"{report.settings.repeats} measurements of {report.settings.seconds:g} s")
+
+
+def print_responses_report(report: ResponsesReport, console: Console) -> None:
+    """Prints one line per measurement, and on what it was measured."""
+    settings = report.settings
+    table = Table(
+        title=f"Processor time on {settings.game}, one thread, nanoseconds",
+        title_justify="left",
+        caption=f"calls of {settings.count:,} iterations or hands; a CFR-BR update includes its best response",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    for name in ("what", "against"):
+        table.add_column(name, no_wrap=True)
+    for name in ("ns", "fastest", "slowest"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        figures = (f"{row[name]:,.0f}" for name in ("nanoseconds", "fastest", "slowest"))
+        table.add_row(row["what"], row["opponent"], *figures)
+    console.print(table)
+    _print_origin(console, f"{2 * settings.repeats} measurements, half in each seat")
 
 
 def _format_figure(value: float | None) -> str:
