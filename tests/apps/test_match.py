@@ -92,6 +92,12 @@ def test_blueprints_are_trained_and_meet(equipoise, tmp_path):
     pair = ("match", "file:fine.eq", "file:coarse.eq", "--single", "--json")
     raw = equipoise(*pair, "-n", 3000).json["agents"][0]
     known = equipoise(*pair, "-n", 100, "--aivat", "coarse.eq", "--known", "first").json["agents"][0]
+    stranger = equipoise(
+        "match", "file:fine.eq", "uniform", "--single", "-n", 60, "--aivat", "coarse.eq", "--known", "first"
+    )
+    assert stranger.code == 0
+    refused = equipoise("match", "file:fine.eq", "uniform", "--aivat", "coarse.eq", "-n", 10)
+    assert "uses strategies from files, got uniform" in refused.err
     deviations = [row["standard_error"] * row["num_samples"] ** 0.5 for row in (raw, known)]
     assert deviations[1] < deviations[0] / 1.2
 

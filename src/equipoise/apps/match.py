@@ -116,7 +116,8 @@ def match(options: MatchOptions) -> None:
             _report_match(options, game, result)
             is_missed = options.precision is not None and result.stopped_by == "deals"
     if flag():
-        console.print("interrupted: these are the games so far", style="yellow")
+        hint = "" if options.out is None else "; the same command with --resume goes on"
+        console.print(f"interrupted: these are the games so far{hint}", style="yellow")
         raise typer.Exit(flag.exit_code)
     if is_missed:
         console.print(f"precision {options.precision:g} not reached: stopped by the number of hands", style="yellow")
@@ -162,6 +163,9 @@ def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]
         config = _configure(options, game, is_batched=False)
         known, guesses = KNOWN[options.known], str(options.aivat)
         if isinstance(game, Holdem):
+            make_console(is_quiet=options.quiet).print(
+                "guesses of every pair of hands come first: seconds for a small deck, minutes for the full one"
+            )
             return AivatHands(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
         return AivatGames(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
     is_batched = options.runner is not Runner.HANDS and can_be_batched(game, chosen)

@@ -17,12 +17,13 @@ from equipoise.core.errors import ConfigError
 from equipoise.evaluation.aivat import Aivat, PublicTracer, guess_values, strategy_tables
 from equipoise.evaluation.aivat_holdem import HoldemAivat, build_guesses
 from equipoise.evaluation.assembly import assemble_public_strategy
-from equipoise.evaluation.batched import BATCH_STREAM
-from equipoise.evaluation.batched_holdem import BatchedHoldem, deal_hands, make_rows
 from equipoise.evaluation.matches import AGENT_STREAM, CHANCE_STREAM, AgentMaker, DealRange, MatchConfig
 from equipoise.evaluation.play import play_game
 from equipoise.games.base import Game
-from equipoise.games.holdem.rules import Holdem
+from equipoise.games.holdem.betting_tree import betting_tree
+from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.public_text import lines_of, parse_public_text
+from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot_game import spot_of_game
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
@@ -96,7 +97,10 @@ def _pick(seats: tuple[list[FloatArray] | None, list[FloatArray] | None], actor:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AivatHands:
-    """Plays hands of heads-up hold'em between strategies of hands and scores them by AIVAT."""
+    """Plays hands of heads-up hold'em through the agents and scores them by AIVAT.
+
+    Known agents are strategies of hands; the others may be anything.
+    """
 
     game: Holdem
     makers: tuple[AgentMaker, ...]
@@ -107,45 +111,49 @@ class AivatHands:
 
     def __call__(self, deals: DealRange) -> FloatArray:
         """Returns `[deals, rotations, agents]` estimates of what every agent won."""
-        players, estimators = _prepare_hands(self)
-        config, count = self.config, self.config.deals_per_chunk
-        chunk, begin = divmod(deals.first, count)
-        rng = np.random.default_rng([config.seed, BATCH_STREAM, chunk])
-        dealt = deal_hands(players[0].spot, count, rng=rng)
-        out = np.zeros((count, 2 if config.is_duplicate else 1, 2))
-        for rotation in (0, 1):
-            ends, _ = players[rotation].play_out(dealt, rng=rng)
-            for place in range(begin, begin + deals.size):
-                if not config.is_duplicate and (chunk * count + place) % 2 != rotation:
-                    continue
-                hole, board = dealt.hands[place].tolist(), dealt.boards[place].tolist()
-                won = estimators[rotation].estimate(int(ends[place]), hole, board)
-                column = rotation if config.is_duplicate else 0
+        estimators, agents, node_of = _prepare_hands(self)
+        config, hands = self.config, hands_of(self.game.card_deck)
+        out = np.zeros((deals.size, 2 if config.is_duplicate else 1, 2))
+        for place in range(deals.size):
+            deal = deals.first + place
+            for column in range(out.shape[1]):
+                rotation = column if config.is_duplicate else deal % 2
+                states: list[HoldemState] = []
+                play_game(
+                    self.game,
+                    [agents[rotation], agents[1 - rotation]],
+                    chance=np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
+                    rng=np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
+                    expects_all_ins=False,
+                    on_state=states.append,
+                )
+                end = states[-1]
+                pair = [hands.index(*end.hole[2 * seat : 2 * seat + 2]) for seat in (0, 1)]
+                node = node_of[parse_public_text(end.public).line]
+                won = estimators[rotation].estimate(node, pair, end.board)
                 out[place, column, rotation], out[place, column, 1 - rotation] = won, -won
-        return out[begin : begin + deals.size]
+        return out
 
 
 @functools.lru_cache(2)
-def _prepare_hands(match: AivatHands) -> tuple[list[BatchedHoldem], list[HoldemAivat]]:
-    """Returns who plays and who estimates, for each rotation."""
+def _prepare_hands(match: AivatHands) -> tuple[list[HoldemAivat], list[Any], dict[str, int]]:
+    """Returns who estimates, for each rotation, the agents, and the betting node of each line."""
     blueprint = Blueprint.load(match.guesses)
+    betting = blueprint.tree.betting
+    spot = spot_of_game(match.game)
+    if spot.deck != blueprint.tree.spot.deck or betting_tree(spot.betting_rules, spot.menu).nodes != betting.nodes:
+        raise ConfigError(f"{match.guesses} guesses for another spot or another menu than {match.game.spec.label}")
     guesses = build_guesses(blueprint, rng=np.random.default_rng(GUESS_SEED))
-    spot, betting = spot_of_game(match.game), blueprint.tree.betting
     agents = [maker(match.game) for maker in match.makers]
-    policies: list[HandPolicy] = []
-    rows = []
-    for name, agent in zip(match.names, agents, strict=True):
+    policies: list[HandPolicy | None] = [None, None]
+    for place in match.known:
+        agent = agents[place]
         if not isinstance(agent, HoldemAgent):
-            raise ConfigError(f"AIVAT of hold'em is for strategies from files, got {name}")
-        policies.append(agent.policy)
-        rows.append(make_rows(agent, betting))
-    config = dataclasses.replace(match.config, expects_all_ins=False)
-    players, estimators = [], []
+            raise ConfigError(f"AIVAT of hold'em uses strategies from files, got {match.names[place]}")
+        policies[place] = agent.policy
+    estimators = []
     for first, second in ((0, 1), (1, 0)):
-        one, other = rows[first], rows[second]
-        if one is None or other is None:
-            raise ConfigError("guesses and strategies must be of one spot with one menu")
-        players.append(BatchedHoldem(spot=spot, betting=betting, rows=(one, other), config=config))
-        seats = [seat for seat, agent in enumerate((first, second)) if agent in match.known]
-        estimators.append(HoldemAivat(guesses, [policies[first], policies[second]], known=seats))
-    return players, estimators
+        seats = [policies[first], policies[second]]
+        known = [seat for seat in (0, 1) if seats[seat] is not None]
+        estimators.append(HoldemAivat(guesses, seats, known=known))
+    return estimators, agents, lines_of(betting)

@@ -18,6 +18,7 @@ from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
+from equipoise.apps.reproduce.lbr import LBR
 from equipoise.apps.reproduce.graded_responses import GRADED_RESPONSES
 from equipoise.apps.reproduce.is_mcts import IS_MCTS
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
@@ -51,6 +52,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         DCFR_GOOFSPIEL,
         DCFR_TOY,
         DYNAMIC_THRESHOLDING,
+        LBR,
         GIFT_SCALING,
         GRADED_RESPONSES,
         IS_MCTS,
