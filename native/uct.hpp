@@ -34,12 +34,7 @@ struct UctScratch {
 inline int choose_uct(Random& random, const UctAction* actions, int num_actions, double visits, double exploration) {
   int num_untried = 0;
   for (int a = 0; a < num_actions; ++a) num_untried += actions[a].visits == 0.0;
-  if (num_untried > 0) {
-    int left = draw_uniform(random, num_untried);
-    for (int a = 0;; ++a) {
-      if (actions[a].visits == 0.0 && left-- == 0) return a;
-    }
-  }
+  if (num_untried > 0) return draw_among(random, num_untried, [&](int a) { return actions[a].visits == 0.0; });
   const double log_visits = std::log(visits);
   int chosen = 0;
   double best = -INFINITY;
