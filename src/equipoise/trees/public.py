@@ -137,6 +137,16 @@ class PublicTree:
             num_bytes=sum(value.nbytes for value in arrays if isinstance(value, np.ndarray)),
         )
 
+    def pairs_at(self, terminal: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Returns `[2, P]` the pairs of private states of a terminal, `[P]` their joint weights, `[2, P]` payoffs.
+
+        Payoffs are weighted, as everywhere in a public tree.
+        """
+        table = self.payoff_table[terminal]
+        entries = slice(self.payoff_start[table], self.payoff_start[table + 1])
+        payoff = self.payoff_factor[terminal] * self.payoff[:, entries]
+        return self.payoff_private[:, entries], self.payoff_chance[entries], payoff
+
     def private_cells(self, node: int, player: int) -> IntArray:
         """Returns `[H]` the cell of each of a player's private states at a node."""
         segment = 2 * node + player
