@@ -27,6 +27,9 @@ struct Random {
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 };
 
+// Draws an index below `size`, each as likely as the others.
+inline int draw_uniform(Random& random, int size) { return static_cast<int>(random.uniform() * size); }
+
 // Draws an index below `size` with probabilities `probability(index)`, which sum to 1 up to rounding.
 template <typename Probability>
 int draw(Random& random, int size, Probability&& probability) {

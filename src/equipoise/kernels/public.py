@@ -153,6 +153,7 @@ class PublicKernel(SweepKernel):
         self.num_table_cells = cells.num_table_cells
         self.num_rows = cells.num_rows
         self.root_cells = root_cells
+        self._cell_start = cells.cell_start
         num_entries, num_dense = cells.entry_weight.size, terminals.dense_scale.size
         num_sparse = terminals.sparse_weight.size
         integers = {
@@ -205,6 +206,13 @@ class PublicKernel(SweepKernel):
         check_player(player, self.num_players)
         cells = self.root_cells[player]
         return float(realization[cells] @ cfv[cells])
+
+    def is_own(self, player: int) -> npt.NDArray[np.bool_]:
+        """Returns `[C]` which cells are a player's."""
+        check_player(player, self.num_players)
+        run = np.repeat(np.arange(4), np.diff(self._cell_start))
+        own: npt.NDArray[np.bool_] = run % 2 == player
+        return own
 
     def iterate_hooked(
         self,

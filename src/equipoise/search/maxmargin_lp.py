@@ -15,6 +15,7 @@ from equipoise.search.gadgets import RootProblem
 from equipoise.search.resolving import SubgameResult, summarize
 from equipoise.search.subgames import Subgame
 from equipoise.trees.public import PublicTree
+from equipoise.trees.segments import flatten_ranges
 
 __all__ = ["solve_maxmargin_lp"]
 
@@ -116,12 +117,16 @@ class _Program:
         row_of = np.full(self.num_cells, -1, np.int64)
         row_of[mine] = rows
         self._add(True, rows, mine, -np.ones(mine.size))
-        node = np.repeat(tree.terminal_node, np.diff(tree.payoff_start))
+        num_pairs = np.diff(tree.payoff_start)[tree.payoff_table]
+        node, factor = np.repeat(tree.terminal_node, num_pairs), np.repeat(tree.payoff_factor, num_pairs)
+        entry = flatten_ranges(tree.payoff_start[tree.payoff_table], num_pairs)
         ends = [
-            tree.block_start[node, player] + tree.slot[tree.slot_start[2 * node + player] + tree.payoff_private[player]]
+            tree.block_start[node, player]
+            + tree.slot[tree.slot_start[2 * node + player] + tree.payoff_private[player, entry]]
             for player in (0, 1)
         ]
-        self._add(True, row_of[ends[opponent]], ends[1 - opponent], tree.payoff[opponent] / self.scale)
+        worth = factor * tree.payoff[opponent, entry] / self.scale
+        self._add(True, row_of[ends[opponent]], ends[1 - opponent], worth)
         for step in self._steps(opponent):
             if step.kind == DECISION:
                 above, table, legal = _decision_cells(tree, step)

@@ -96,9 +96,7 @@ def _copy(arrays: PublicArrays, tree: PublicTree, node: int, number: dict[int, i
         kept.relations = (first, second)
     if kept.actor == TERMINAL:
         index = int(np.searchsorted(tree.terminal_node, node))
-        pairs = slice(arrays.payoff_start[index], arrays.payoff_start[index + 1])
-        kept.pairs, kept.chance = arrays.payoff_private[:, pairs], arrays.payoff_chance[pairs]
-        kept.payoff = arrays.payoff[:, pairs]
+        kept.pairs, kept.chance, kept.payoff = tree.pairs_at(index)
     if kept.actor >= 0:
         first_infoset = int(np.searchsorted(tree.infoset_node, node))
         for infoset in range(first_infoset, first_infoset + kept.num_private[kept.actor]):
@@ -201,6 +199,8 @@ def _finish(part: Subtree, nodes: list[_Node], origin: npt.NDArray[np.int64], ch
         relation_action=join([relation.action for relation in relations], np.int32),
         relation_target=join([relation.target for relation in relations], np.int32),
         relation_weight=join([relation.weight for relation in relations], np.float64),
+        payoff_table=np.arange(len(ends), dtype=np.int32),
+        payoff_factor=np.ones(len(ends)),
         payoff_start=starts([0 if node.chance is None else node.chance.size for node in ends]),
         payoff_private=join([empty if node.pairs is None else node.pairs for node in ends], np.int32, axis=1),
         payoff_chance=join([np.zeros(0) if node.chance is None else node.chance for node in ends], np.float64),

@@ -102,7 +102,9 @@ class PublicTree:
     relation_target: IntArray  # [K] private state here
     relation_weight: FloatArray  # [K]
     terminal_node: IntArray  # [Z]
-    payoff_start: IntArray  # [Z+1]
+    payoff_table: IntArray  # [Z] which of the T tables of payoffs holds each terminal's
+    payoff_factor: FloatArray  # [Z] factor on them
+    payoff_start: IntArray  # [T+1]
     payoff_private: IntArray  # [2, K] pair of private states
     payoff_chance: FloatArray  # [K] joint weight of the pair
     payoff: FloatArray  # [2, K] joint weight times each player's utility
@@ -134,6 +136,16 @@ class PublicTree:
             num_cells=self.cells.num_cells,
             num_bytes=sum(value.nbytes for value in arrays if isinstance(value, np.ndarray)),
         )
+
+    def pairs_at(self, terminal: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Returns `[2, P]` the pairs of private states of a terminal, `[P]` their joint weights, `[2, P]` payoffs.
+
+        Payoffs are weighted, as everywhere in a public tree.
+        """
+        table = self.payoff_table[terminal]
+        entries = slice(self.payoff_start[table], self.payoff_start[table + 1])
+        payoff = self.payoff_factor[terminal] * self.payoff[:, entries]
+        return self.payoff_private[:, entries], self.payoff_chance[entries], payoff
 
     def private_cells(self, node: int, player: int) -> IntArray:
         """Returns `[H]` the cell of each of a player's private states at a node."""
@@ -283,6 +295,8 @@ def assemble_public_tree(
         relation_target=arrays.relation_target,
         relation_weight=arrays.relation_weight,
         terminal_node=np.flatnonzero(arrays.actor == TERMINAL).astype(np.int32),
+        payoff_table=arrays.payoff_table,
+        payoff_factor=arrays.payoff_factor,
         payoff_start=arrays.payoff_start,
         payoff_private=arrays.payoff_private,
         payoff_chance=arrays.payoff_chance,

@@ -25,6 +25,7 @@ __all__ = [
     "Subtree",
     "cut_subtree",
     "find_children",
+    "find_private_labels",
     "find_subtree_end",
     "joint_weights",
     "leaf_payoffs",
@@ -137,6 +138,8 @@ def to_arrays(tree: PublicTree) -> PublicArrays:
         relation_action=tree.relation_action,
         relation_target=tree.relation_target,
         relation_weight=tree.relation_weight,
+        payoff_table=tree.payoff_table,
+        payoff_factor=tree.payoff_factor,
         payoff_start=tree.payoff_start,
         payoff_private=tree.payoff_private,
         payoff_chance=tree.payoff_chance,
@@ -177,8 +180,8 @@ def read_policy(tree: PublicTree, node: int, strategy: FloatArray) -> FloatArray
 
 def leaf_payoffs(tree: PublicTree, node: int, strategy: FloatArray, *, end: LongArray | None = None) -> FloatArray:
     """Returns `[H0, H1]` joint weight times what player 0 earns from a node on when both play `strategy` `[C]`."""
-    found = _back_up_pairs(tree, node, find_subtree_end(tree) if end is None else end, tree.payoff[0], strategy)
-    return found[node]
+    end = find_subtree_end(tree) if end is None else end
+    return _back_up_pairs(tree, node, end, strategy, are_payoffs=True)[node]
 
 
 def joint_weights(tree: PublicTree, node: int = 0, *, end: LongArray | None = None) -> FloatArray:
@@ -192,11 +195,11 @@ def joint_weights(tree: PublicTree, node: int = 0, *, end: LongArray | None = No
 
 def _joint_weights(tree: PublicTree, root: int, end: LongArray) -> dict[int, FloatArray]:
     """Returns the joint weights of a node and of everything below."""
-    return _back_up_pairs(tree, root, end, tree.payoff_chance, tree.legal_share)
+    return _back_up_pairs(tree, root, end, tree.legal_share, are_payoffs=False)
 
 
 def _back_up_pairs(
-    tree: PublicTree, root: int, end: LongArray, entries: FloatArray, strategy: FloatArray
+    tree: PublicTree, root: int, end: LongArray, strategy: FloatArray, *, are_payoffs: bool
 ) -> dict[int, FloatArray]:
     """Returns a number for every pair of private states at a node and at everything below, from the end up.
 
@@ -204,17 +207,16 @@ def _back_up_pairs(
         tree: a public tree.
         root: the node.
         end: what `find_subtree_end` returns.
-        entries: `[K]` the numbers of terminals' pairs.
         strategy: `[C]` how both players come to the terminals.
+        are_payoffs: the numbers of terminals' pairs are what player 0 earns, not their joint weights.
     """
-    first_terminal = np.cumsum(tree.actor == TERMINAL) - 1
+    terminal = np.cumsum(tree.actor == TERMINAL) - 1
     weights: dict[int, FloatArray] = {}
     for node in range(int(end[root]) - 1, root - 1, -1):
         here = weights.setdefault(node, np.zeros(tuple(tree.num_private[node])))
         if tree.actor[node] == TERMINAL:
-            index = first_terminal[node]
-            pairs = slice(tree.payoff_start[index], tree.payoff_start[index + 1])
-            here[tree.payoff_private[0, pairs], tree.payoff_private[1, pairs]] = entries[pairs]
+            pairs, chance, payoff = tree.pairs_at(int(terminal[node]))
+            here[pairs[0], pairs[1]] = payoff[0] if are_payoffs else chance
         if node == root:
             break
         parent = int(tree.parent[node])
@@ -242,6 +244,38 @@ def trace_back(tree: PublicTree, node: int, player: int) -> tuple[IntArray, IntA
     private, action = np.zeros(count, np.int32), np.full(count, NO_ACTION, np.int32)
     private[target], action[target] = tree.relation_private[entries], tree.relation_action[entries]
     return private, action
+
+
+def find_private_labels(tree: PublicTree, node: int, player: int) -> list[str]:
+    """Returns `[H]` what a player knows in each private state of a node, as its nearest decision says it.
+
+    Where the player moves that is its information state; else that of its next decision on any way from there, or of
+    its last one before; a number where it has none.
+    """
+    first = int(np.searchsorted(tree.infoset_node, node))
+    count = int(tree.num_private[node, player])
+    if tree.actor[node] == player:
+        return list(tree.infoset_labels[first : first + count])
+    labels: dict[int, str] = {}
+    pending = [(node, np.arange(count))]
+    while pending and len(labels) < count:  # breadth first; each way ends at the player's next decision
+        here, origin = pending.pop(0)
+        if tree.actor[here] == player:
+            below = find_private_labels(tree, here, player)
+            for private, label in zip(origin.tolist(), below, strict=True):
+                labels.setdefault(private, label)
+            continue
+        for child in find_children(tree, here).tolist():
+            entries = slice(*tree.relation_start[2 * child + player : 2 * child + player + 2].tolist())
+            source = np.zeros(int(tree.num_private[child, player]), np.int64)
+            source[tree.relation_target[entries]] = tree.relation_private[entries]
+            pending.append((child, origin[source]))
+    if len(labels) < count and node != 0:
+        above = find_private_labels(tree, int(tree.parent[node]), player)
+        before, _ = trace_back(tree, node, player)
+        for private, came_from in enumerate(before.tolist()):
+            labels.setdefault(private, above[came_from])
+    return [labels.get(private, str(private)) for private in range(count)]
 
 
 def cut_subtree(
@@ -389,6 +423,8 @@ def _keep_nodes(
         relation_action=columns.renumber(above, tree.relation_action[entry]),
         relation_target=tree.relation_target[entry],
         relation_weight=tree.relation_weight[entry],
+        payoff_table=np.arange(len(chance), dtype=np.int32),
+        payoff_factor=np.ones(len(chance)),
         payoff_start=starts([part.size for part in chance]),
         payoff_private=join(pairs, np.int32, axis=1),
         payoff_chance=join(chance, np.float64),
@@ -414,8 +450,6 @@ def _keep_payoffs(
             chance.append(weights[possible[0], possible[1]])
             payoff.append(np.zeros((2, possible.shape[1])))
             continue
-        entries = slice(tree.payoff_start[terminal[node]], tree.payoff_start[terminal[node] + 1])
-        pairs.append(tree.payoff_private[:, entries])
-        chance.append(tree.payoff_chance[entries])
-        payoff.append(tree.payoff[:, entries])
+        for listed, found in zip((pairs, chance, payoff), tree.pairs_at(int(terminal[node])), strict=True):
+            listed.append(found)
     return pairs, chance, payoff

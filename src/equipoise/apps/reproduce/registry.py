@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.apps.reproduce.aivat import AIVAT
 from equipoise.apps.reproduce.brp import BRP
 from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM
 from equipoise.apps.reproduce.cfr_avg import CFR_AVG
@@ -14,6 +15,7 @@ from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
+from equipoise.apps.reproduce.is_mcts import IS_MCTS
 from equipoise.apps.reproduce.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.apps.reproduce.multi_valued_states import MULTI_VALUED_STATES
 from equipoise.apps.reproduce.nested_search import NESTED_SEARCH
@@ -31,6 +33,7 @@ __all__ = ["STUDIES", "find_study"]
 STUDIES: Mapping[str, Study[Any]] = {
     study.name: study
     for study in (
+        AIVAT,
         BRP,
         BUCKETED_HOLDEM,
         CFR_AVG,
@@ -40,6 +43,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         DCFR_TOY,
         DYNAMIC_THRESHOLDING,
         GIFT_SCALING,
+        IS_MCTS,
         LIARS_DICE_BASELINES,
         MULTI_VALUED_STATES,
         NESTED_SEARCH,
