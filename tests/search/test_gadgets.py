@@ -170,7 +170,7 @@ def test_narrow_distributions_keep_the_margins_of_resolving(blueprint):
 @pytest.mark.parametrize("name", SAFE)
 def test_safe_search_never_raises_exploitability(blueprint, name, searcher):
     before = blueprint.evaluate().best_response_values[1 - searcher]
-    strategy = search_everywhere(blueprint, ROOTS, searcher, SAFE[name], iterations=200)
+    strategy = search_everywhere(blueprint, ROOTS, searcher, SAFE[name], iterations=100)
     assert evaluate(LEDUC, strategy).best_response_values[1 - searcher] < before + 1e-3 * LEDUC.utility_range
 
 
@@ -238,7 +238,7 @@ def test_no_gifts_reproduce_maxmargin_bit_for_bit(blueprint, bound):
 def test_theorem_20(blueprint):
     # if the best response to the new strategy comes to I_1, it has lost mass(I_1) times I_1's reach margin
     method = Maxmargin(reach=Reach())
-    after = Blueprint(LEDUC, search_everywhere(blueprint, ROOTS, 1, method, iterations=400))
+    after = Blueprint(LEDUC, search_everywhere(blueprint, ROOTS, 1, method, iterations=150))
     _, best = after.kernel.best_response(0, after.realization)
     response = after.kernel.realize(np.where(np.arange(best.size) < LEDUC.cells.cell_start[1], best, after.strategy))
     checked = 0

@@ -25,6 +25,7 @@ __all__ = [
     "Subtree",
     "cut_subtree",
     "find_children",
+    "find_private_labels",
     "find_subtree_end",
     "joint_weights",
     "leaf_payoffs",
@@ -243,6 +244,38 @@ def trace_back(tree: PublicTree, node: int, player: int) -> tuple[IntArray, IntA
     private, action = np.zeros(count, np.int32), np.full(count, NO_ACTION, np.int32)
     private[target], action[target] = tree.relation_private[entries], tree.relation_action[entries]
     return private, action
+
+
+def find_private_labels(tree: PublicTree, node: int, player: int) -> list[str]:
+    """Returns `[H]` what a player knows in each private state of a node, as its nearest decision says it.
+
+    Where the player moves that is its information state; else that of its next decision on any way from there, or of
+    its last one before; a number where it has none.
+    """
+    first = int(np.searchsorted(tree.infoset_node, node))
+    count = int(tree.num_private[node, player])
+    if tree.actor[node] == player:
+        return list(tree.infoset_labels[first : first + count])
+    labels: dict[int, str] = {}
+    pending = [(node, np.arange(count))]
+    while pending and len(labels) < count:  # breadth first; each way ends at the player's next decision
+        here, origin = pending.pop(0)
+        if tree.actor[here] == player:
+            below = find_private_labels(tree, here, player)
+            for private, label in zip(origin.tolist(), below, strict=True):
+                labels.setdefault(private, label)
+            continue
+        for child in find_children(tree, here).tolist():
+            entries = slice(*tree.relation_start[2 * child + player : 2 * child + player + 2].tolist())
+            source = np.zeros(int(tree.num_private[child, player]), np.int64)
+            source[tree.relation_target[entries]] = tree.relation_private[entries]
+            pending.append((child, origin[source]))
+    if len(labels) < count and node != 0:
+        above = find_private_labels(tree, int(tree.parent[node]), player)
+        before, _ = trace_back(tree, node, player)
+        for private, came_from in enumerate(before.tolist()):
+            labels.setdefault(private, above[came_from])
+    return [labels.get(private, str(private)) for private in range(count)]
 
 
 def cut_subtree(

@@ -55,6 +55,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         LBR,
         GIFT_SCALING,
         GRADED_RESPONSES,
+        GIFT_SCALING,
         IS_MCTS,
         LIARS_DICE_BASELINES,
         MULTI_VALUED_STATES,
