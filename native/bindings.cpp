@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native module: array views in, array views out. Shapes and dtypes are checked by the Python wrappers in
 // equipoise.kernels, which are the only importers.
-#include <array>
-#include <map>
-
 #include "bindings.hpp"
 #include "cardsets.hpp"
 #include "equity.hpp"
 #include "handeval.hpp"
 #include "history.hpp"
 #include "likely.hpp"
-#include "public.hpp"
-#include "sampling.hpp"
+#include "public_bindings.hpp"
+#include "sampling_bindings.hpp"
 #include "treeplex.hpp"
 
 using namespace equipoise;
@@ -43,48 +40,6 @@ struct BoundHistoryForm {
       ints.push_back(array);
     }
     doubles = std::move(weight);
-  }
-};
-
-// Likewise; arrays in the order of PublicKernel's constructor.
-struct BoundPublicForm {
-  PublicForm form;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
-  std::map<int, std::array<TeamPlan, 2>> teams;  // by number of threads: who does what, for both players
-
-  BoundPublicForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays)
-      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
-    static_assert(sizeof(PublicStep) == 8 * sizeof(std::int32_t));
-    static_assert(sizeof(DenseGroup) == 6 * sizeof(std::int32_t));
-    form.cell_start = ints[0].data();
-    form.steps = reinterpret_cast<const PublicStep*>(ints[1].data());
-    form.step_start = ints[2].data();
-    form.source = ints[3].data();
-    form.entry_source = ints[4].data();
-    form.entry_target = ints[5].data();
-    form.groups = reinterpret_cast<const DenseGroup*>(ints[6].data());
-    form.group_start = ints[7].data();
-    form.dense_own = ints[8].data();
-    form.dense_other = ints[9].data();
-    form.sparse_start = ints[10].data();
-    form.sparse_own = ints[11].data();
-    form.sparse_other = ints[12].data();
-    form.entry_weight = doubles[0].data();
-    form.legal_share = doubles[1].data();
-    form.matrix = doubles[2].data();
-    form.dense_scale = doubles[3].data();
-    form.sparse_weight = doubles[4].data();
-    for (std::int32_t s = 0; s < form.step_start[2]; ++s) {
-      form.max_actions = std::max(form.max_actions, static_cast<int>(form.steps[s].num_actions));
-    }
-  }
-
-  const TeamPlan* team(int num_threads) {
-    if (!teams.contains(num_threads)) {
-      teams[num_threads] = {plan_team(form, 0, num_threads), plan_team(form, 1, num_threads)};
-    }
-    return teams[num_threads].data();
   }
 };
 
@@ -199,38 +154,6 @@ void bind_public(nb::module_& module) {
   form.def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
   bind_sweeps(form);
 }
-
-// Keeps the arrays alive that its form points into, and the scratch memory of its traversals.
-struct BoundSamplingForm {
-  SamplingForm form;
-  SamplingScratch scratch;
-  Bytes actor;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
-
-  BoundSamplingForm(Bytes actor_of, Ints detail, Ints first_edge, Ints edge_child, Doubles edge_probability,
-                    Doubles edge_cumulative, Ints edge_slot, Ints first_slot, Doubles slot_probability, Doubles utility,
-                    Ints first_sequence, Ints num_actions, std::int64_t num_sequences)
-      : actor(actor_of) {
-    form.num_players = static_cast<int>(utility.shape(0));
-    form.num_terminals = static_cast<std::int64_t>(utility.shape(1));
-    form.actor = actor.data();
-    form.detail = detail.data();
-    form.first_edge = first_edge.data();
-    form.edge_child = edge_child.data();
-    form.edge_probability = edge_probability.data();
-    form.edge_cumulative = edge_cumulative.data();
-    form.edge_slot = edge_slot.data();
-    form.first_slot = first_slot.data();
-    form.slot_probability = slot_probability.data();
-    form.utility = utility.data();
-    form.first_sequence = first_sequence.data();
-    form.num_actions = num_actions.data();
-    ints = {detail, first_edge, edge_child, edge_slot, first_slot, first_sequence, num_actions};
-    doubles = {edge_probability, edge_cumulative, slot_probability, utility};
-    scratch.prepare(static_cast<std::size_t>(num_sequences), num_actions.size(), first_slot.size() - 1);
-  }
-};
 
 // What a run of sampled traversals reads and writes, in the order of SamplingKernel's calls.
 struct SamplingCall {
@@ -434,11 +357,14 @@ NB_MODULE(_native, module) {
   bind_history(module);
   bind_holdem(module);
   bind_holdem_sampling(module);
+  bind_ismcts(module);
+  bind_learning(module);
   bind_likely(module);
   bind_joint_law(module);
   bind_lines(module);
   bind_pruning(module);
   bind_public(module);
+  bind_public_hooks(module);
   bind_responses(module);
   bind_sampling(module);
   bind_treeplex(module);

@@ -66,9 +66,12 @@ void with_random(const MutableWords& words, Work&& work) {
 void bind_buckets(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_sampling(nb::module_& module);
+void bind_ismcts(nb::module_& module);
 void bind_joint_law(nb::module_& module);
+void bind_learning(nb::module_& module);
 void bind_lines(nb::module_& module);
 void bind_pruning(nb::module_& module);
+void bind_public_hooks(nb::module_& module);
 void bind_responses(nb::module_& module);
 
 }  // namespace equipoise

@@ -34,7 +34,7 @@ struct PruningSettings {
   bool shares_weights = false;  // iterations weigh the same in regrets and in the average
   bool prunes_leaves = true;    // also sequences without own information sets below
   double scale_share = 1.0;     // Hedge alone: of payoff ranges, what the deviation counts as at least
-  double threshold = 25.0;      // fewest iterations, by estimate, for which a sequence is pruned
+  double threshold = 0.0;       // fewest iterations, by estimate, for which a sequence is pruned
   double discard = 0.0;         // averages at most this over the iterations to the power `discard_exponent` are dropped
   double discard_exponent = 0.5;
 
@@ -265,6 +265,47 @@ class PrunedRun {
     transfer<false>(state);
   }
 
+  // What a run that did not begin with its first iteration has behind it.
+  struct Beginning {
+    std::int64_t t;              // iterations
+    std::int64_t nodes_touched;
+    double faced_weight;         // of all of them in negative regrets, the last one weighing 1
+    double average_weight;       // of all of them in the average
+    const double* regret;        // [Q]
+    const double* value;         // [I] mean of v(I)
+    const double* reach;         // [I] mean of pi_-i(I)
+    const double* realization;   // [Q] mean of the players' strategies, in sequence form
+  };
+
+  // Overwrites the run with one after some iterations; nothing is pruned yet.
+  void begin_after(const Beginning& past) {
+    restart_clock(past);
+    for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
+      const int player = form_.owner(infoset);
+      fit_row(regrets_[player], infoset, true);
+      fit_row(walked_[player], infoset, true);
+      fit_row(averages_[player], infoset, true);
+      const std::int32_t first = form_.infosets[infoset].first_sequence;
+      const RegretRow row = regrets(infoset);
+      std::copy_n(past.regret + first, row.num_actions, row.regret());
+      std::fill_n(row.gate(), row.num_actions, 1.0);
+      row[RegretRow::responds] = 0.0;
+      row[RegretRow::cumulative_value] = past.faced_weight * past.value[infoset];
+      row[RegretRow::cumulative_reach] = past.faced_weight * past.reach[infoset];
+      stamp(row);
+      form_strategy(infoset, row);
+      const AverageRow sums = averages(infoset);
+      const double above = past.realization[form_.parent_sequence[infoset]];
+      sums[AverageRow::average_mark] = past.average_weight * above;
+      sums[AverageRow::faced_mark] = past.faced_weight * above;
+      sums[AverageRow::settled] = 0.0;
+      for (int a = 0; a < sums.num_actions; ++a) {
+        if (sums.has_faced) sums.faced()[a] = past.faced_weight * past.realization[first + a];
+        sums.average()[a] = past.average_weight * past.realization[first + a];
+      }
+    }
+  }
+
   // Of all that depends on what is pruned, not of the tree.
   std::int64_t num_bytes() const {
     auto total = static_cast<std::int64_t>(snapshot_.capacity() * sizeof(double) + moments_.capacity() * sizeof(Moments));
@@ -276,6 +317,22 @@ class PrunedRun {
   }
 
  private:
+  void restart_clock(const Beginning& past) {
+    t_ = past.t;
+    traversal_ = 0;
+    discount_ = {};
+    positive_log_ = negative_log_ = 0.0;
+    total_ = past.faced_weight;
+    next_discard_ = static_cast<double>(past.t);
+    counters_ = {};
+    counters_.nodes_touched = past.nodes_touched;
+    for (int player = 0; player < 2; ++player) {
+      average_[player] = {past.average_weight, 1.0};
+      faced_[player] = {past.faced_weight, 1.0};
+    }
+    std::fill(moments_.begin(), moments_.end(), Moments{});
+  }
+
   template <typename Use>
   void for_each_row(Use&& use) {
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
@@ -679,9 +736,11 @@ class PrunedRun {
     return false;
   }
 
-  // Whether something else is played if an action is not.
+  // Whether something else is played if an action is not. Where all regrets are negative regret-based pruning waits: they
+  // rise and fall together there. Best-response pruning knows better than a regret how bad an action is.
   bool has_alternative(const RegretRow& row, int action) const {
-    return settings_.policy_map == PolicyMap::hedge ? row.strategy()[action] == 0.0 : has_positive(row, action);
+    const bool is_by_regret = settings_.kind == PruningKind::regret && settings_.policy_map != PolicyMap::hedge;
+    return is_by_regret ? has_positive(row, action) : row.strategy()[action] == 0.0;
   }
 
   void propose(std::int32_t infoset, const RegretRow& row) {

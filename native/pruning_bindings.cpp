@@ -78,6 +78,12 @@ void bind_pruning(nb::module_& module) {
                           })
       .def("save", [](PrunedRun& run, std::vector<MutableDoubles> arrays) { run.save(make_state(arrays)); })
       .def("restore", [](PrunedRun& run, std::vector<MutableDoubles> arrays) { run.restore(make_state(arrays)); })
+      .def("begin_after",
+           [](PrunedRun& run, std::int64_t t, std::int64_t nodes_touched, double faced_weight, double average_weight,
+              Doubles regret, Doubles value, Doubles reach, Doubles realization) {
+             run.begin_after({t, nodes_touched, faced_weight, average_weight, regret.data(), value.data(), reach.data(),
+                              realization.data()});
+           })
       .def("num_snapshots", &PrunedRun::num_snapshots)
       .def("num_moments", &PrunedRun::num_moments)
       .def("num_bytes", &PrunedRun::num_bytes)

@@ -15,6 +15,7 @@
 
 #include "lanes.hpp"
 #include "public_form.hpp"
+#include "public_hooks.hpp"
 #include "public_team.hpp"
 #include "rule.hpp"
 #include "substitute.hpp"
@@ -438,13 +439,15 @@ inline void spread_part(const PublicForm& form, const Part& part, const double* 
 }
 
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. `plans` are both
-// players', and their size is the team's.
+// players', and their size is the team's. Hooks that watch or give values need a team of one: others keep values apart.
 inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& rule, const Discount* discounts,
                     std::int64_t first_t, std::int64_t num_iterations, bool is_alternating, const Tables& tables,
-                    PublicWorkspace& workspace) {
+                    PublicWorkspace& workspace, const PublicHooks& hooks = {}) {
   const int num_threads = static_cast<int>(plans[0].parts.size());
   workspace.prepare(form, num_threads);
   Barrier barrier(num_threads);
+  const int first_player = hooks.only_player < 0 ? 0 : hooks.only_player;
+  const int last_player = hooks.only_player < 0 ? 1 : hooks.only_player;
 
   run_team(num_threads, [&](int thread) {
     double* const cfv = workspace.cfv[thread].data();
@@ -455,6 +458,7 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
       clear_part(plan.parts[thread], cfv);
       clear_part(plan.trunk, cfv);
       evaluate_part(form, plan.parts[thread], reach, cfv);
+      hooks.give(player, cfv);
     };
     const auto update_player = [&](int player, std::int64_t t) {
       const TeamPlan& plan = plans[player];
@@ -463,6 +467,7 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
       barrier.wait([&] {
         workspace.gather(plan.trunk, thread);
         update_part(update, plan.trunk);
+        hooks.pass(player, rule, update.discount, t, cfv, reach);
         spread_part(form, plan.trunk, tables.strategy, reach);
       });
       spread_part(form, plan.parts[thread], tables.strategy, reach);
@@ -470,13 +475,13 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
     };
 
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
-      for (int player = 0; player < 2; ++player) {
+      for (int player = first_player; player <= last_player; ++player) {
         evaluate(player);
         if (is_alternating) update_player(player, t);
       }
       if (is_alternating) continue;
       barrier.wait();
-      for (int player = 0; player < 2; ++player) update_player(player, t);
+      for (int player = first_player; player <= last_player; ++player) update_player(player, t);
     }
   });
 }

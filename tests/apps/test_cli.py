@@ -665,6 +665,17 @@ def test_one_file_for_run_and_plot_is_refused(equipoise, tmp_path):
 PRUNED = ("--method", "external", "--rule", "lcfr(50000)", "--prune", "weighted-libratus(-5,5,1000)")
 
 
+def test_what_pruning_saves_is_told(equipoise):
+    command = ("solve", "leduc(merge_suits=true)", "--rule", "cfr", "--updates", "simultaneous", "-n", 2000)
+    table = " ".join(equipoise(*command, "--prune", "brp").out.split())
+    nodes, pruned, share = re.search(r"pruning ([\d,]+) nodes .* (\d+) information sets .*\((\d+)% of", table).groups()
+    result = equipoise(*command, "--prune", "brp", "--json").json
+    assert f"{result['nodes_touched']:,}" == nodes
+    assert int(pruned) > 20
+    assert int(share) < 95
+    assert "pruning" not in equipoise(*command[:-1], 5).out
+
+
 def test_a_pruned_run_is_told_saved_and_resumed(equipoise, tmp_path):
     path = tmp_path / "leduc.eq"
     first = equipoise("solve", "leduc", *PRUNED, "--baseline", "history", "-n", 20_000, "--out", path, "--json").json

@@ -20,6 +20,7 @@ from equipoise.apps.parse import (
 )
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError, UnknownNameError
 from equipoise.games.registry import parse_game
+from equipoise.solvers.pruning import Pruning, PruningKind
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, DCFRPlus, Hedge, LinearCFR, NormalHedge, Optimistic, Thresholded
 
 NUMBERS = st.floats(-50, 50) | st.sampled_from([math.inf, 1.5, 0.5])
@@ -166,6 +167,11 @@ def test_methods_say_which_rules_they_take():
 )
 def test_prunings_read_back(text):
     assert format_pruning(parse_pruning(text)) == text
+
+
+def test_what_a_pruning_does_anyway_is_not_named():
+    assert [format_pruning(parse_pruning(text)) for text in ("rbp(25)", "brp(5)")] == ["rbp", "brp"]
+    assert format_pruning(Pruning(kind=PruningKind.BEST_RESPONSE, discard=0.1)) == "brp(5,0.1)"
 
 
 @pytest.mark.parametrize(

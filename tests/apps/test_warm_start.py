@@ -61,6 +61,18 @@ def test_the_vector_form_starts_too(equipoise, leduc):
     assert outcome.json["nash_conv"] == pytest.approx(history.json["nash_conv"], rel=1e-6)
 
 
+@pytest.mark.parametrize("pruning", ["partial", "rbp", "brp(25,0.01)"])
+def test_pruned_runs_start_too(equipoise, leduc, pruning):
+    details = ["--prune", pruning, "--warm-start-iterations", 200]
+    whole = equipoise(*leduc, *details[2:], "-n", 201, "--json")
+    assert equipoise(*leduc, *details, "-n", 201, "--out", "pruned.eq", "-q").code == 0
+    again = equipoise(*leduc, *details, "-n", 300, "--out", "pruned.eq", "--resume", "--json")
+    straight = equipoise(*leduc, *details, "-n", 300, "--json")
+    assert again.json["progress"][0]["nash_conv"] == pytest.approx(whole.json["nash_conv"], rel=1e-6)
+    assert again.json["nash_conv"] == straight.json["nash_conv"] < whole.json["nash_conv"]
+    assert again.json["warm_start"].startswith("start.eq: 200 iterations, lambda ")
+
+
 def test_a_sampled_strategy_will_do(equipoise, leduc):
     assert equipoise(*LEDUC[:2], "--method", "external", "-n", 2000, "--out", "sampled.eq", "-q").code == 0
     outcome = equipoise(*LEDUC, "--warm-start", "sampled.eq", "--warm-start-iterations", 50, "-n", 60, "--json")
@@ -113,6 +125,12 @@ def test_other_files_and_methods_are_refused(equipoise):
         outcome = equipoise(*arguments)
         assert outcome.code == 2
         assert message in outcome.err
+
+
+def test_a_missing_start_is_said_before_a_tree_is_built(equipoise):
+    outcome = equipoise("solve", "leduc", "--warm-start", "none.eq")
+    assert outcome.code == 2
+    assert "histories" not in outcome.err
 
 
 def test_rules_that_theory_does_not_cover_are_said(equipoise, leduc):

@@ -277,9 +277,12 @@ class PruningTwin:
     def find_candidates(self, player, is_visited):
         """Returns `[Q]` the actions worth pruning: visited, with a negative regret, beside one that is played."""
         forest = self.forest
-        largest = np.maximum.reduceat(np.where(self.is_pruned, -np.inf, self.regret)[self.cells], self.firsts)
-        is_ready = is_visited & (largest > 0) & (forest.infoset_player == player)
+        is_ready = is_visited & (forest.infoset_player == player)
+        if self.pruning.kind is PruningKind.REGRET:
+            largest = np.maximum.reduceat(np.where(self.is_pruned, -np.inf, self.regret)[self.cells], self.firsts)
+            is_ready &= largest > 0
         candidates = forest.spread(is_ready, at_empty=False) & ~self.is_pruned & (self.regret < 0)
+        candidates &= self.play() == 0  # all but the largest, if all are negative
         # floored regrets do not say how bad an action is: a best response has to
         if not self.floors or self.pruning.kind is PruningKind.REGRET:
             candidates &= self.is_worth_pruning(player, self.regret)
@@ -289,7 +292,7 @@ class PruningTwin:
         """Returns `[Q]` whether pruning is expected to last for longer than the threshold, [B20] (3.20)."""
         forest = self.forest
         rise = forest.spread(self.reach_sum) * forest.largest - forest.spread(self.value_sum)  # of the bound, so far
-        return (rise <= 0) | (-regret * self.weight_sum[player] > self.pruning.threshold * rise)
+        return (rise <= 0) | (-regret * self.weight_sum[player] > self.pruning.least_window * rise)
 
     def drop_averages(self):
         """Forgets the averages of pruned actions that are reached too rarely to matter."""

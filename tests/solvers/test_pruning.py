@@ -54,7 +54,7 @@ WINDOWS = [
 
 def name(value):
     if isinstance(value, Pruning):
-        return f"{value.kind}-{value.threshold:g}"
+        return f"{value.kind}-{value.least_window:g}"
     return value.name
 
 

@@ -209,6 +209,19 @@ def test_weights_of_plain_and_linear_iterations():
     assert RunWeights.of(LinearCFR(), 50) == pytest.approx((25.5, 25.5, sum(t**2 for t in range(51)) / 2500, 25.5))
 
 
+def test_a_nearly_exact_strategy_stands_for_as_many_iterations_as_can_be_counted():
+    game = Matrix(payoffs=((1.0, 0.0), (0.0, 2.0)))
+    tree = build_history_tree(game)
+    strategy = np.array([1.0, 2 / 3 + 1e-11, 1 / 3 - 1e-11, 1.0, 2 / 3, 1 / 3])
+    solver = CFRSolver(tree, CFR())
+    report = warm_start(solver, strategy)
+    assert 10**9 < report.iterations == round(report.projection / report.nash_conv)  # in no time
+    assert report.is_plain
+    solver.iterate(5)
+    assert solver.evaluate().nash_conv < 10 * report.nash_conv
+    assert warm_start(CFRSolver(tree, LinearCFR()), strategy).iterations == 10**6  # weights are added up one by one
+
+
 @by_mode
 def test_leduc_goes_on_as_the_uninterrupted_run(is_alternating):
     tree = TREES["leduc"]
@@ -320,6 +333,12 @@ def test_what_makes_no_sense_is_refused():
     strategy = random_strategy(tree)
     with pytest.raises(ConfigError, match="at least 1 iteration, got 0"):
         WarmStart(iterations=0)
+    with pytest.raises(ConfigError, match="at most 1,000,000,000,000,000 iterations, got 10,000"):
+        WarmStart(iterations=10**16)
+    with pytest.raises(
+        ConfigError, match="weights of lcfr are added up for at most 1,000,000 iterations, got 2,000,000"
+    ):
+        warm_start(CFRSolver(tree, LinearCFR()), strategy, WarmStart(iterations=2_000_000))
     with pytest.raises(ConfigError, match=r"lambda must be from 0 to 1, got 1\.5"):
         WarmStart(bound_share=1.5)
     with pytest.raises(ConfigError, match="projection_iterations must be at least 1, got 0"):

@@ -17,7 +17,9 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
+from equipoise.agents.files import game_of_metadata
 from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
+from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
 from equipoise.apps.parse_response import parse_responses
@@ -26,11 +28,10 @@ from equipoise.apps.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
-from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_atomically
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
-from equipoise.games.registry import make_game, parse_game
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
@@ -58,18 +59,7 @@ class StrategyFile:
 
     def make_game(self, path: Path) -> Game[Any]:
         """Returns the game that the strategy is for; raises if its rules have changed since."""
-        if "game" not in self.metadata:
-            return parse_game(self.strategy.game_label)
-        name, parameters = self.metadata["game"], self.metadata.get("parameters")
-        if not isinstance(name, str) or not isinstance(parameters, dict) or "game_version" not in self.metadata:
-            raise CheckpointError(f"{path} does not describe its game: it has {name!r} with parameters {parameters!r}")
-        game = make_game(name, **parameters)
-        if game.spec.version != self.metadata["game_version"]:
-            raise CheckpointError(
-                f"{path} was solved under version {self.metadata['game_version']} of {game.spec.name}, "
-                f"this is version {game.spec.version}"
-            )
-        return game
+        return game_of_metadata(path, self.metadata)
 
     @property
     def is_partial(self) -> bool:
@@ -105,7 +95,15 @@ class StrategyFile:
 class EvaluateOptions:
     """What `equipoise evaluate` is told."""
 
-    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or an agent as in `match`.")]
+    game: Annotated[str | None, typer.Option("--game", "-g", help="Of an agent: what it plays.")] = None
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of --game.", metavar="KEY=VALUE")
+    ] = None
+    seeds: Annotated[int, typer.Option(min=1, help="Of an agent: strategies to assemble, one a seed.")] = 1
+    whole_states: Annotated[
+        bool, typer.Option("--whole-states", help="Of an agent: ask for whole public states, not information states.")
+    ] = False
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
     threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Size of the team.")] = 1
     responses: Annotated[
@@ -132,6 +130,19 @@ def evaluate(options: EvaluateOptions) -> None:
         if options.responses is None:
             raise ConfigError("--plot draws what --responses LIST measures, and no list is given")
     specs = () if options.responses is None else parse_responses(options.responses)
+    if is_agent_text(options.file):
+        if specs:
+            raise ConfigError(f"--responses are for strategies in files, and {options.file} is an agent")
+        evaluate_agent(
+            str(options.file),
+            game_name=options.game,
+            parameters=options.parameters,
+            num_seeds=options.seeds,
+            is_public=options.whole_states,
+            is_json=options.json,
+            is_quiet=options.quiet,
+        )
+        return
     if is_spot_file(options.file):
         if specs:
             raise ConfigError(f"--responses are for games, and {options.file} holds a spot")

@@ -252,7 +252,10 @@ def parse_pruning(text: str) -> Pruning:
 
 def format_pruning(pruning: Pruning) -> str:
     """Returns a pruning as it would be typed, numbers up to the last that is not the default."""
-    names, default = PRUNINGS[pruning.kind], Pruning(kind=pruning.kind)
+    names = PRUNINGS[pruning.kind]
+    default, pruning = (
+        dataclasses.replace(each, threshold=each.least_window) for each in (Pruning(kind=pruning.kind), pruning)
+    )
     prefix = next((prefix for prefix, value in ZERO_REACH_PREFIXES.items() if value is pruning.zero_reach), "")
     while names and getattr(pruning, names[-1]) == getattr(default, names[-1]):
         names = names[:-1]

@@ -23,10 +23,10 @@ from equipoise.apps.session import Job, JobSizes, Quality, check_resumable, run_
 from equipoise.apps.solve_options import SolveOptions, Updates
 from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
 from equipoise.apps.solve_spot import is_spot, prepare_spot, read_spot
-from equipoise.apps.warm_start import begin_warm, read_start
+from equipoise.apps.warm_start import begin_warm, check_start, read_start
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import check_writable, lock
+from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
 from equipoise.games.holdem.bucketed_limit import MILLI_BLINDS, BucketedLimitHoldem
@@ -36,6 +36,8 @@ from equipoise.responses.against import AgainstSolver
 from equipoise.responses.solve_against import SeatOutcome, report_seats
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem_file import SavedSpot
+from equipoise.solvers.pruned_warm_start import warm_start_pruned
+from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.saved_run import RunConfig, SavedRun
 from equipoise.solvers.solve import Form, Stopping, StopReason
 from equipoise.solvers.warm_start import WarmStart, WarmStartReport, warm_start
@@ -54,6 +56,7 @@ def solve(options: SolveOptions) -> None:
     with contextlib.nullcontext() if options.out is None else lock(options.out):
         console = make_console(is_quiet=options.quiet)
         saved = _open_outputs(options, console)
+        check_start(options)
         if is_spot(options):
             _refuse_other_kind(options, saved, SavedSpot)
             file = read_spot(options)
@@ -139,6 +142,8 @@ class _GameJob(Job):
 
     def warm_start(self, path: Path, config: WarmStart) -> WarmStartReport:
         """Begins where the strategy in a file leaves off."""
+        if isinstance(self.solver, PrunedSolver):
+            return warm_start_pruned(self.solver, read_start(path, self.solver.tree), config)
         if not isinstance(self.solver, CFRSolver):
             raise ConfigError(f"warm starts are for method cfr on a tree, got method {self.config.method}")
         return warm_start(self.solver, read_start(path, self.solver.tree), config)
@@ -196,6 +201,7 @@ class _GameJob(Job):
             "nash_conv": format_small(quality.nash_conv),
             "values": ", ".join(map(format_utility, quality.values)),
             **{f"seat {one.seat}": _describe_seat(one, self.config.against) for one in self._outcomes},
+            **_describe_pruning(self.solver),
         }
 
 
@@ -208,6 +214,18 @@ def _describe_seat(outcome: SeatOutcome, against: str | None) -> str:
             parts.append(f"{name} earns {format_utility(value.mean)}{error}")
     earned = f"against {against}: {', '.join(parts)}; " if parts else ""
     return f"{earned}measured regret {format_small(outcome.epsilon)}; guarantee: {outcome.guarantee.statement}"
+
+
+def _describe_pruning(solver: object) -> dict[str, str]:
+    """Returns a row about what a pruned run visited and what of its tables is left; none of other runs."""
+    if not isinstance(solver, PrunedSolver):
+        return {}
+    found = solver.statistics()
+    share = solver.bytes_in_use / solver.first_bytes
+    return {
+        "pruning": f"{found.nodes_touched:,} nodes touched, {found.num_infosets_pruned:,} information sets pruned now, "
+        f"tables of {format_bytes(solver.bytes_in_use)} ({share:.0%} of the first)"
+    }
 
 
 def _parse_target(text: str | None) -> float | None:

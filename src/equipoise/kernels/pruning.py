@@ -17,7 +17,7 @@ from equipoise.kernels.arrays import check_array, check_axes, check_finite, chec
 from equipoise.kernels.calls import OneCaller, check_integer
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, Fallback, PolicyMap
 
-__all__ = ["KernelPruning", "PruningArrays", "PruningKernel", "PruningMode", "ZeroReach"]
+__all__ = ["KernelPruning", "PastIterations", "PruningArrays", "PruningKernel", "PruningMode", "ZeroReach"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -58,7 +58,7 @@ class KernelPruning:
     is_alternating: bool = True
     shares_weights: bool = False  # iterations weigh the same in regrets and in the average
     prunes_leaves: bool = True
-    threshold: float = 25.0
+    threshold: float = 0.0  # fewest iterations, by estimate, for which a sequence is pruned
     discard: float = 0.0
     discard_exponent: float = 0.5
 
@@ -129,6 +129,29 @@ class PruningArrays:
         check_range("first_sequence", self.first_sequence, end - self.num_actions, end - self.num_actions + 1)
         check_range("end of sequences", end, 0, self.sequence_start[owner + 1] + 1)
         check_range("parent_sequence", self.parent_sequence, self.sequence_start[owner], self.first_sequence)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PastIterations:
+    """What a run that does not begin with its first iteration has behind it."""
+
+    iterations: int
+    nodes_touched: int
+    faced_weight: float  # of all iterations in negative regrets, the last one weighing 1
+    average_weight: float  # of all iterations in the average
+    regret: FloatArray  # [Q] sums
+    value: FloatArray  # [I] mean of v(I)
+    reach: FloatArray  # [I] mean of the others' reach, chance included
+    realization: FloatArray  # [Q] mean of the strategies, in sequence form; 1 at empty sequences
+
+    def check(self, num_sequences: int, num_infosets: int) -> None:
+        """Raises unless native code can read it."""
+        check_integer("iterations", self.iterations, 1)
+        check_integer("nodes_touched", self.nodes_touched, 0)
+        sizes = {"regret": num_sequences, "value": num_infosets, "reach": num_infosets, "realization": num_sequences}
+        for name, size in sizes.items():
+            check_array(name, getattr(self, name), np.float64, (size,))
+            check_finite(name, getattr(self, name))
 
 
 class PruningKernel:
@@ -203,6 +226,12 @@ class PruningKernel:
             check_array(name, arrays[name], np.float64, shape)
         with self._one_caller:
             self._run.restore([arrays[name].copy() for name in self._state_shapes()])
+
+    def begin_after(self, past: PastIterations) -> None:
+        """Overwrites the run with one that has some iterations behind it and has pruned nothing yet."""
+        past.check(self.num_sequences, self.num_infosets)
+        with self._one_caller:
+            self._run.begin_after(*(getattr(past, field.name) for field in dataclasses.fields(past)))
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         clock, regret, average = _native.PrunedRun.STATE_SIZES

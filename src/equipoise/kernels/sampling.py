@@ -100,7 +100,7 @@ class SamplingKernel:
         self._one_caller = OneCaller("solver")
         edge_cumulative = np.empty(edges)
         _native.sampling_accumulate_chance(arrays.first_edge, arrays.edge_probability, edge_cumulative)
-        self._form = _native.SamplingForm(
+        self.form = _native.SamplingForm(
             arrays.actor,
             arrays.detail,
             arrays.first_edge,
@@ -142,7 +142,7 @@ class SamplingKernel:
         check_integer("node_limit", node_limit, 0)
         rule, call = self._prepare(scheme, tables, exploration, skipping, baselines)
         with self._one_caller:
-            done: int = _native.sampling_iterate(self._form, int(scheme), num_iterations, node_limit, rule, call)
+            done: int = _native.sampling_iterate(self.form, int(scheme), num_iterations, node_limit, rule, call)
         return done
 
     def traverse(
@@ -159,7 +159,7 @@ class SamplingKernel:
         check_player(player, self.num_players)
         rule, call = self._prepare(scheme, tables, exploration, skipping, baselines)
         with self._one_caller:
-            _native.sampling_traverse(self._form, int(scheme), player, rule, call)
+            _native.sampling_traverse(self.form, int(scheme), player, rule, call)
 
     def _prepare(
         self,

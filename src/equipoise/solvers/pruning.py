@@ -10,12 +10,21 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.pruning import NUM_PLAYERS, KernelPruning, PruningArrays, PruningKernel, PruningMode, ZeroReach
+from equipoise.kernels.pruning import (
+    NUM_PLAYERS,
+    KernelPruning,
+    PastIterations,
+    PruningArrays,
+    PruningKernel,
+    PruningMode,
+    ZeroReach,
+)
 from equipoise.kernels.sweeps import Fallback, PolicyMap
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.cfr import payoff_bounds, scale_share
@@ -53,6 +62,9 @@ MODES = {
     PruningKind.BEST_RESPONSE: PruningMode.BEST_RESPONSE,
 }
 
+# [B20] 3.3.6 has 25 for regret-based pruning and says nothing of best-response pruning, which frees more with less
+LEAST_WINDOWS: Final = {PruningKind.REGRET: 25.0, PruningKind.BEST_RESPONSE: 5.0}
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
@@ -65,14 +77,16 @@ class Pruning:
     Departs from the paper: windows are T0+1..T1 throughout, T0 being the last iteration in the regret. What a player
         has faced is summed apart from the average wherever the two differ: by weights, or because the first of two
         alternating players is met with its next strategy. Where no unpruned action has a positive regret the largest
-        one is played. Under discounting, windows are weighed as negative regrets are. Of Hedge (section 3.4.2): the
-        denominator of (3.21) has R^T0, not R^T, and only unpruned actions, U(I,a) is weighted by external reach,
-        bounds must not be positive, and sets that nobody reaches keep their strategy.
+        one is played, and best-response pruning prunes all others. Under discounting, windows are weighed as negative
+        regrets are. Of Hedge (section 3.4.2): the denominator of (3.21) has R^T0, not R^T, and only unpruned actions,
+        U(I,a) is weighted by external reach, bounds must not be positive, and sets that nobody reaches keep their
+        strategy.
     Checked by: tests/solvers/test_pruning.py, tests/solvers/test_pruned_hedge.py.
     """
 
     kind: PruningKind = PruningKind.REGRET
-    threshold: float = 25.0  # fewest iterations, by the estimate (3.20), for which a sequence is pruned; at least 0
+    # fewest iterations, by the estimate (3.20), for which a sequence is pruned; at least 0; None: as in LEAST_WINDOWS
+    threshold: float | None = None
     prunes_leaves: bool | None = (
         None  # sequences with no own information set below; None: all but under rbp with floors
     )
@@ -84,7 +98,7 @@ class Pruning:
         for value, kind in ((self.kind, PruningKind), (self.zero_reach, ZeroReach)):
             if not isinstance(value, kind):
                 raise ConfigError(f"pruning needs a {kind.__name__}, got {value!r}")
-        if not self.threshold >= 0:
+        if self.threshold is not None and not self.threshold >= 0:
             raise ConfigError(f"threshold must be at least 0 iterations, got {self.threshold}")
         if not 0 <= self.discard < math.inf:
             raise ConfigError(f"discard must be at least 0 and finite, got {self.discard}")
@@ -92,6 +106,11 @@ class Pruning:
             raise ConfigError(f"discard is for best-response pruning (brp), got {self.discard} with {self.kind}")
         if not 0 < self.discard_exponent <= 1:
             raise ConfigError(f"discard_exponent must be above 0 and at most 1, got {self.discard_exponent}")
+
+    @property
+    def least_window(self) -> float:
+        """Returns the fewest iterations for which a sequence is pruned, by estimate."""
+        return LEAST_WINDOWS.get(self.kind, 0.0) if self.threshold is None else self.threshold
 
     @property
     def has_windows(self) -> bool:
@@ -185,6 +204,7 @@ class PrunedSolver:
         self.iteration = 0
         self._evaluator = bind_history_kernel(tree)
         self._kernel = PruningKernel(lay_out_for_pruning(tree), _kernel_pruning(rule, pruning, is_alternating))
+        self.first_bytes = self.bytes_in_use  # of the tables before anything is freed
 
     @property
     def nodes_touched(self) -> int:
@@ -211,6 +231,11 @@ class PrunedSolver:
         first_t = self.iteration + 1
         self._kernel.iterate(tabulate_discounts(self.rule, first_t, num_iterations), first_t=first_t)
         self.iteration += num_iterations
+
+    def begin_after(self, past: PastIterations) -> None:
+        """Overwrites the run with one that has iterations behind it which it has not run itself."""
+        self._kernel.begin_after(past)
+        self.iteration = past.iterations
 
     def average_strategy(self) -> FloatArray:
         """Returns `[Q]` the average strategy, the one that converges."""
@@ -277,7 +302,7 @@ def _kernel_pruning(rule: Rule, pruning: Pruning, is_alternating: bool) -> Kerne
         # Hedge weighs all iterations the same
         shares_weights=shares_weights(rule) if isinstance(rule, DCFR) else kernel.policy_map is PolicyMap.HEDGE,
         prunes_leaves=prunes_leaves,
-        threshold=pruning.threshold,
+        threshold=pruning.least_window,
         discard=pruning.discard,
         discard_exponent=pruning.discard_exponent,
     )

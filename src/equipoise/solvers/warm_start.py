@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warm starts: from any strategy to the tables of a CFR run that has it as its average after T iterations.
 
-This module chooses T and lambda, and writes the tables of `CFRSolver`; `holdem_warm_start` those of hold'em trees.
+This module chooses T and lambda, and writes the tables of `CFRSolver`; `pruned_warm_start` those of pruned runs,
+`holdem_warm_start` those of hold'em trees.
 """
 
 from __future__ import annotations
@@ -29,12 +30,14 @@ from equipoise.trees.segments import flatten_ranges
 __all__ = [
     "RegretBound",
     "RunWeights",
+    "SubstituteRun",
     "Substitution",
     "WarmStart",
     "WarmStartReport",
     "choose_start",
     "compute_cf_reach",
     "project_convergence",
+    "substitute_run",
     "warm_start",
 ]
 
@@ -43,6 +46,8 @@ FloatArray = npt.NDArray[np.float64]
 TRACE: Final = 1e-30  # what regrets of exactly zero become, so that best actions are played where none is positive
 EXCESS_PRECISION: Final = 0.01  # by which the sum of values may fall short of 0, relative to nash_conv
 MOST_SEARCHES: Final = 100
+MOST_ITERATIONS: Final = 10**15  # that numbers of 64 bits still count one by one
+MOST_WEIGHTS: Final = 10**6  # that are added up one by one, in a second or two
 PAIR_BYTES: Final = 80  # of a pair of private states at a terminal while it is listed for both players
 ROUNDING: Final = 1e-13  # of sums of values, relative to the payoff range
 
@@ -66,6 +71,10 @@ class WarmStart:
     def __post_init__(self) -> None:
         if self.iterations is not None and self.iterations < 1:
             raise ConfigError(f"a warm start stands for at least 1 iteration, got {self.iterations}")
+        if self.iterations is not None and self.iterations > MOST_ITERATIONS:
+            raise ConfigError(
+                f"a warm start stands for at most {MOST_ITERATIONS:,} iterations, got {self.iterations:,}"
+            )
         if self.bound_share is not None and not 0 <= self.bound_share <= 1:
             raise ConfigError(f"lambda must be from 0 to 1, got {self.bound_share}")
         if self.projection_iterations < 1:
@@ -106,7 +115,9 @@ class RunWeights(NamedTuple):
 
     @classmethod
     def of(cls, rule: Rule, iterations: int) -> RunWeights:
-        """Returns the weights after some iterations of a rule."""
+        """Returns the weights after some iterations of a rule, at most as many as `most_iterations` says."""
+        if has_equal_weights(rule):
+            return cls(*[float(iterations)] * len(cls._fields))
         positive = negative = squares = average = 0.0
         for t in range(1, iterations + 1):
             discounts = rule.discounts(t)
@@ -115,6 +126,17 @@ class RunWeights(NamedTuple):
             squares = squares * discounts.positive**2 + 1.0
             average = average * discounts.average_decay + discounts.average_weight
         return cls(positive, negative, squares, average)
+
+
+def has_equal_weights(rule: Rule) -> bool:
+    """Returns whether all iterations of a rule weigh 1 in all of its sums, as in plain CFR."""
+    # factors depend on t by exponents, under which only the first few iterations can be alike
+    return all(rule.discounts(t)[: len(RunWeights._fields)] == (1.0, 1.0, 1.0, 1.0) for t in (1, 2, 3))
+
+
+def most_iterations(rule: Rule) -> int:
+    """Returns the most iterations of a rule that a warm start can stand for."""
+    return MOST_ITERATIONS if has_equal_weights(rule) else MOST_WEIGHTS
 
 
 class StartedSolver(Protocol):
@@ -215,7 +237,12 @@ def choose_start(solver: StartedSolver, given: Substitution, config: WarmStart) 
             raise ConfigError("nothing is left to gain against this strategy: give the iterations that it stands for")
         projection = project_convergence(solver, config.projection_iterations)
         given.num_passes += 6 * config.projection_iterations  # two to update, four to evaluate
-        iterations = max(1, round(projection / nash_conv))
+        iterations = min(max(1, round(projection / nash_conv)), most_iterations(solver.rule))
+    elif iterations > most_iterations(solver.rule):
+        raise ConfigError(
+            f"weights of {solver.rule.name} are added up for at most {most_iterations(solver.rule):,} iterations, "
+            f"got {iterations:,}"
+        )
     weights = RunWeights.of(solver.rule, iterations)
     if given.excess(1 / weights.effective) > 0:
         most = math.floor(iterations / (given.find_ratio() * weights.effective))
@@ -260,26 +287,59 @@ def warm_start(solver: CFRSolver[Tree], strategy: FloatArray, config: WarmStart 
         strategy: `[Q]` probabilities of both players, in the tree's numbering.
         config: how.
     """
-    config = config or WarmStart()
-    tree, tables = solver.tree, solver.tables
+    tables, found = solver.tables, substitute_run(solver, strategy, config)
+    tables.regret_sum[:] = found.scale_regrets()
+    # in sequence form: mixing behaviour would weigh what is played by how often it is not met
+    tables.strategy_sum[:] = np.where(found.is_played, found.weights.average * found.realization, 0.0)
+    solver.begin_after(found.report.iterations, num_passes=found.report.num_passes)
+    return found.report
+
+
+class SubstituteRun(NamedTuple):
+    """What T iterations have left behind that could have led to a strategy; means over them."""
+
+    report: WarmStartReport
+    weights: RunWeights
+    floors_regrets: bool
+    is_played: npt.NDArray[np.bool_]  # [Q] which entries of a table are actions
+    regret: FloatArray  # [Q]
+    realization: FloatArray  # [Q] of the strategy
+    value: FloatArray  # [I]
+    cf_reach: FloatArray  # [I]
+
+    def scale_regrets(self, *, negative: float | None = None) -> FloatArray:
+        """Returns `[Q]` the sums of regrets.
+
+        Args:
+            negative: what iterations weigh in negative regrets where a run keeps those that the rule floors.
+        """
+        # [B20] 3.2.2: R' = T (v'(I,a) - v'(I))
+        positive = self.weights.positive * self.regret
+        below = (self.weights.negative if negative is None else negative) * self.regret
+        scaled = np.where(self.regret > 0, positive, np.where(self.regret < 0, below, TRACE))
+        if self.floors_regrets and negative is None:
+            scaled = np.maximum(scaled, 0.0)
+        return np.where(self.is_played, scaled, 0.0)
+
+
+def substitute_run(solver: CFRSolver[Tree], strategy: FloatArray, config: WarmStart | None) -> SubstituteRun:
+    """Returns the run that a warm start makes up; begins `solver` again if T must be found."""
+    config, tree = config or WarmStart(), solver.tree
     check_zero_sum(tree.num_players, tree.is_zero_sum)
     given = TreeSubstitution(solver, strategy, config.bound)
     start = choose_start(solver, given, config)
-    weights = start.weights
-    regret = np.zeros_like(tables.regret_sum)
-    for player in (0, 1):
-        regret += given.substitute(player, start.ratio).regret
-    # [B20] 3.2.2: R' = T (v'(I,a) - v'(I))
-    scaled = np.where(regret > 0, weights.positive * regret, np.where(regret < 0, weights.negative * regret, TRACE))
-    if solver.rule.kernel.floors_regrets:
-        scaled = np.maximum(scaled, 0.0)
+    first, second = (given.substitute(player, start.ratio) for player in (0, 1))
     is_played = _played_cells(tree)
-    tables.regret_sum[:] = np.where(is_played, scaled, 0.0)
-    # in sequence form: mixing behaviour would weigh what is played by how often it is not met
-    tables.strategy_sum[:] = np.where(is_played, weights.average * given.realization[: is_played.size], 0.0)
-    report = dataclasses.replace(start.report, num_passes=given.num_passes)
-    solver.begin_after(report.iterations, num_passes=report.num_passes)
-    return report
+    return SubstituteRun(
+        report=dataclasses.replace(start.report, num_passes=given.num_passes),
+        weights=start.weights,
+        floors_regrets=solver.rule.kernel.floors_regrets,
+        is_played=is_played,
+        regret=first.regret + second.regret,
+        realization=given.realization[: is_played.size],
+        value=first.row_value + second.row_value,
+        cf_reach=given.cf_reach,
+    )
 
 
 def check_zero_sum(num_players: int, is_zero_sum: bool) -> None:
@@ -296,10 +356,10 @@ class TreeSubstitution(Substitution):
         super().__init__(ROUNDING * solver.tree.utility_range)
         self.kernel, self.num_threads = solver.kernel, solver.num_threads
         self.realization = self.kernel.realize(strategy)
-        reach = compute_cf_reach(solver.tree, self.realization)
+        self.cf_reach = compute_cf_reach(solver.tree, self.realization)
         exponent = 1 if bound is RegretBound.REACH else 2
         # the right-hand side of [B20] (3.6), without T
-        self.bound = reach**exponent * payoff_ranges(solver.tree) ** 2 * _num_actions(solver.tree)
+        self.bound = self.cf_reach**exponent * payoff_ranges(solver.tree) ** 2 * _num_actions(solver.tree)
         self.num_passes = 2
 
     def substitute(self, player: int, ratio: float) -> Substitutes:

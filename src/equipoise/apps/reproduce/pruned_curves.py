@@ -34,11 +34,11 @@ __all__ = [
     "UPDATES",
     "PrunedConfiguration",
     "Variant",
+    "final_speedup",
     "label_pruned_axes",
     "last_point",
     "measure_pruned_curves",
     "panel_name",
-    "speedup",
     "tabulate_curves",
 ]
 
@@ -159,7 +159,6 @@ def _measure_run(
     variant: Variant, tree: HistoryTree, game: str, updates: str, grid: Sequence[int]
 ) -> Iterator[tuple[int, tuple[Point, ...]]]:
     solver = variant.start(tree, updates)
-    first_bytes = solver.bytes_in_use if isinstance(solver, PrunedSolver) else 0
     lowest = math.inf
     for t in grid:
         nodes, before = solver.nodes_touched, solver.iteration
@@ -173,7 +172,7 @@ def _measure_run(
             COST: (t, (solver.nodes_touched - nodes) / (t - before)),
         }
         if isinstance(solver, PrunedSolver) and solver.pruning.kind is PruningKind.BEST_RESPONSE:
-            places[BYTES] = (t, solver.bytes_in_use / first_bytes)
+            places[BYTES] = (t, solver.bytes_in_use / solver.first_bytes)
         yield (
             t,
             tuple(
@@ -189,7 +188,7 @@ def last_point(measured: Measured, panel: str, curve: str) -> tuple[int, float] 
     return points[-1] if points else None
 
 
-def speedup(measured: Measured, panel: str, slow: str, fast: str) -> float | None:
+def final_speedup(measured: Measured, panel: str, slow: str, fast: str) -> float | None:
     """Returns how many times as far one curve has to go as another to the lowest level that both come down to."""
     curves = measured.panels().get(panel, {})
     if not curves.get(slow) or not curves.get(fast):
