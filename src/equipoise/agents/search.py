@@ -120,7 +120,7 @@ class SearchAgent(PolicyAgent):
 
     def _solve(self, seat: int, root: int, strategy: FloatArray) -> FloatArray:
         """Returns the strategy so far with the seat's part of a subgame solved again."""
-        so_far = Blueprint(self.blueprint.tree, strategy)
+        so_far = Blueprint(self.blueprint.tree, strategy, like=self.blueprint)
         subgame = so_far.subgame(root)
         if not subgame.beliefs.reach[seat].any():
             return strategy  # never played to: nothing to search for
