@@ -450,6 +450,8 @@ def _keep_payoffs(
             chance.append(weights[possible[0], possible[1]])
             payoff.append(np.zeros((2, possible.shape[1])))
             continue
-        for listed, found in zip((pairs, chance, payoff), tree.pairs_at(int(terminal[node])), strict=True):
-            listed.append(found)
+        found_pairs, found_chance, found_payoff = tree.pairs_at(int(terminal[node]))
+        pairs.append(found_pairs)
+        chance.append(found_chance)
+        payoff.append(found_payoff)
     return pairs, chance, payoff
