@@ -99,9 +99,15 @@ def lbr(options: LbrOptions) -> None:
     began = time.perf_counter()
     rng = np.random.default_rng(options.seed)
     if isinstance(game, Holdem):
-        found = measure_holdem_lbr(
-            game, agent, menu=LbrMenu(options.menu), passive_streets=options.passive_streets, rng=rng
-        )
+        with TaskDisplay(console, f"lbr of {options.agent}") as display:
+            found = measure_holdem_lbr(
+                game,
+                agent,
+                menu=LbrMenu(options.menu),
+                passive_streets=options.passive_streets,
+                rng=rng,
+                on_progress=lambda share: display.update(share, "decisions"),
+            )
     else:
         found = _measure(options, game, agent, rng)
     _report_exact(options, game, found, time.perf_counter() - began)

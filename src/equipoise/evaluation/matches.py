@@ -34,6 +34,7 @@ __all__ = [
     "AgentMaker",
     "ChunkPlayer",
     "DealRange",
+    "GivenAgent",
     "HandByHand",
     "MatchConfig",
     "MatchResult",
@@ -135,6 +136,17 @@ class HandByHand:
                 )
                 out[place, column, seats] = won
         return out
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class GivenAgent:
+    """A maker of one agent that is there already; for workers it must be such as can be sent to them."""
+
+    agent: Agent
+
+    def __call__(self, game: Game[Any]) -> Agent:
+        """Returns the agent."""
+        return self.agent
 
 
 @functools.lru_cache(16)
