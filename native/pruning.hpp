@@ -988,6 +988,7 @@ class PrunedRun {
     next_discard_ = t + std::max(1.0, std::floor(t / 16.0));
     const double share = settings_.discard / std::pow(t, settings_.discard_exponent);
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
+      settle(infoset);  // what is in proportion to sums wants all of them; parents come first
       if (has_average(infoset)) discard_at(infoset, share);
     }
   }

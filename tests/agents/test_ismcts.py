@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from equipoise.agents.base import observe_state
-from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent
+from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
 from equipoise.agents.simple import UniformAgent
 from equipoise.apps.agents import parse_agent
 from equipoise.core.errors import ConfigError, InvalidStateError
@@ -94,6 +94,7 @@ def test_games_too_large_for_a_tree_are_searched_by_their_rules():
     agent = parse_agent("ismcts:20", make_game("holdem"))
     assert isinstance(agent, RulesISMCTSAgent)
     assert isinstance(parse_agent("ismcts:20", KUHN), TreeISMCTSAgent)
+    assert make_ismcts_agent(KUHN).name == "ismcts:10000,2,max-visits"
     assert parse_agent("ismcts:20", LEDUC).name == "ismcts:20,13,max-visits"
 
 

@@ -24,7 +24,7 @@ class Recorded:
     def __init__(self, stack):
         self.stack = stack
 
-    def step(self, loss, takes_part=None):
+    def step(self, loss, share=None):
         self.gradients = torch.autograd.grad(loss, self.stack.parameters)
 
 

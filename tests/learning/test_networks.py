@@ -51,7 +51,7 @@ def test_settings_that_sit_out_stay_and_come_back_as_if_nothing_was():
     stack, alone, features = make_stack(), make_stack(), torch.randn(3, 7, 5)
     ours, reference = Adam(stack, [0.1, 0.1]), Adam(alone, [0.1, 0.1])
     before = [weight.detach().clone() for weight in stack.parameters]
-    ours.step((stack(features) ** 2).sum(), torch.tensor([False, True]))
+    ours.step((stack(features) ** 2).sum(), torch.tensor([0.0, 1.0]))
     for weight, old in zip(stack.parameters, before, strict=True):
         torch.testing.assert_close(weight[0], old[0])
         assert not torch.equal(weight[1], old[1])
@@ -59,6 +59,15 @@ def test_settings_that_sit_out_stay_and_come_back_as_if_nothing_was():
     reference.step((alone(features) ** 2).sum())
     for weight, expected in zip(stack.parameters, alone.parameters, strict=True):
         torch.testing.assert_close(weight[0], expected[0])
+
+
+def test_a_share_of_the_rate_is_a_share_of_the_step():
+    stack, half, features = make_stack(), make_stack(), torch.randn(3, 7, 5)
+    before = stack.parameters[0].detach().clone()
+    Adam(stack, [0.1, 0.1]).step((stack(features) ** 2).sum())
+    Adam(half, [0.1, 0.1]).step((half(features) ** 2).sum(), torch.tensor([0.5, 1.0]))
+    torch.testing.assert_close(half.parameters[0][0] - before[0], 0.5 * (stack.parameters[0][0] - before[0]))
+    torch.testing.assert_close(half.parameters[0][1], stack.parameters[0][1])
 
 
 def test_networks_draw_different_weights_within_their_limit():

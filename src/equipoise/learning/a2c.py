@@ -28,30 +28,26 @@ class A2CConfig:
     critic_rate: float = 1e-2
     critic_updates: int = 4  # before every update of the actor
     entropy_cost: float = 0.01  # what a nat of the policy's entropy is worth, at first
-    entropy_halving: int = 0  # critic updates in which that is halved, again and again; 0: never
+    halving: int = 0  # critic updates in which that and the actor's rate are halved, again and again; 0: never
     games_per_update: int = 128  # fresh ones for every update of the critic
 
     def __post_init__(self) -> None:
         for name in ("critic_updates", "games_per_update"):
             check_integer(name, getattr(self, name), 1)
-        check_integer("entropy_halving", self.entropy_halving, 0)
+        check_integer("halving", self.halving, 0)
         for size in self.hidden:
             check_integer("size of a hidden layer", size, 1)
         for name in ("actor_rate", "critic_rate", "entropy_cost"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name} must be finite and at least 0, got {getattr(self, name)}")
 
-    def cost_entropy(self, num_updates: int) -> float:
-        """Returns what a nat is worth after so many updates of the critic.
+    def fade(self, num_updates: int) -> float:
+        """Returns what is left of the actor's rate and of the cost of entropy after so many updates of the critic.
 
-        >>> A2CConfig(entropy_cost=1.0, entropy_halving=500).cost_entropy(1000)
+        >>> A2CConfig(halving=500).fade(1000)
         0.25
         """
-        return (
-            self.entropy_cost * 0.5 ** (num_updates / self.entropy_halving)
-            if self.entropy_halving
-            else self.entropy_cost
-        )
+        return 0.5 ** (num_updates / self.halving) if self.halving else 1.0
 
 
 class A2CLearner(SelfPlayLearner):
@@ -63,8 +59,8 @@ class A2CLearner(SelfPlayLearner):
     Symbols: pi -> actor; V -> critic; beta -> entropy_cost.
     Departs from the paper: [SG21] gives learning rates, layers and critic updates alone. Here returns of whole games
         (no bootstrapping, no discount), actor and critic with layers of their own, Adam, batch and a cost of entropy
-        (which may fall) as in `A2CConfig`. A batch's gradient is computed from its sums over information sets and
-        actions, which is the same.
+        as in `A2CConfig`, where that cost and the actor's rate may fall. A batch's gradient is computed from its sums
+        over information sets and actions, which is the same.
     Checked by: tests/learning/test_a2c.py.
     """
 
@@ -160,7 +156,8 @@ class A2CLearner(SelfPlayLearner):
         advantage = return_sum - visits * value[..., None]
         count = visits.sum(dim=-1)
         gain = (advantage * log_policy).sum(dim=(-1, -2))
-        cost = torch.tensor([config.cost_entropy(self.num_updates) for config in self.configs])[:, None]
+        fade = torch.tensor([config.fade(self.num_updates) for config in self.configs])
+        cost = torch.tensor([config.entropy_cost for config in self.configs]) * fade
         entropy = -(count[..., None] * self.is_legal * log_policy.exp() * log_policy).sum(dim=(-1, -2))
-        loss = -(gain + cost * entropy) / count.sum(dim=-1)
-        self.actor_optimizer.step(loss.sum(), takes_part)
+        loss = -(gain + cost[:, None] * entropy) / count.sum(dim=-1)
+        self.actor_optimizer.step(loss.sum(), takes_part * fade)

@@ -74,13 +74,17 @@ class Adam:
         self.mean = [torch.zeros_like(weight) for weight in stack.parameters]
         self.square = [torch.zeros_like(weight) for weight in stack.parameters]
 
-    def step(self, loss: torch.Tensor, takes_part: torch.Tensor | None = None) -> None:
-        """Moves the networks of all settings (or of those `[M]` that take part) down the gradient of a loss."""
+    def step(self, loss: torch.Tensor, share: torch.Tensor | None = None) -> None:
+        """Moves the networks of all settings down the gradient of a loss, at `share` `[M]` of their rates.
+
+        Settings whose share is zero sit the step out.
+        """
         gradients = torch.autograd.grad(loss, self.stack.parameters)
-        part = torch.ones_like(self.rates) if takes_part is None else takes_part[:, None, None, None].float()
+        shares = torch.ones_like(self.rates) if share is None else share[:, None, None, None].float()
+        part = (shares > 0).float()
         with torch.no_grad():
             self.steps += part
-            scale = part * self.rates / (1.0 - self.MEAN_DECAY ** self.steps.clamp(min=1.0))
+            scale = shares * self.rates / (1.0 - self.MEAN_DECAY ** self.steps.clamp(min=1.0))
             square_scale = 1.0 - self.SQUARE_DECAY ** self.steps.clamp(min=1.0)
             for weight, gradient, mean, square in zip(
                 self.stack.parameters, gradients, self.mean, self.square, strict=True

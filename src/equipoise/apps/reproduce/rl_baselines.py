@@ -67,7 +67,7 @@ class RLConfiguration:
     critic_updates: tuple[int, ...] = (4, 8, 16)
     kuhn_entropy: float = 0.5  # cost of entropy at first, chips a nat; the paper is silent
     leduc_entropy: float = 1.0
-    entropy_halvings: int = 4  # of that cost in the course of the updates
+    halvings: int = 3  # of that cost and of the actor's rate in the course of the updates
     dqn_games: int = 200_000
     dqn_rates: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4)
     explorations: tuple[float, ...] = (1.0, 0.8, 0.5, 0.2, 0.1)
@@ -113,7 +113,7 @@ def _make_a2c(
             critic_rate=critic_rate,
             critic_updates=critic_updates,
             entropy_cost=configuration.kuhn_entropy if game == KUHN else configuration.leduc_entropy,
-            entropy_halving=updates // configuration.entropy_halvings if configuration.entropy_halvings else 0,
+            halving=updates // configuration.halvings if configuration.halvings else 0,
             games_per_update=configuration.a2c_batch,
         )
         for actor_rate, critic_rate, critic_updates in itertools.product(
@@ -265,8 +265,8 @@ def conclude(configuration: RLConfiguration, measured: Measured) -> Conclusion:
         "Q-learning and DQN are judged without exploration: pure strategies. A2C's policy is judged as it is.",
         "The paper is silent on the cost of entropy, batches and optimiser: ours are in A2CConfig and DQNConfig. Here "
         f"the cost of entropy begins at {configuration.kuhn_entropy:g} chips a nat in Kuhn and "
-        f"{configuration.leduc_entropy:g} in Leduc and is halved {configuration.entropy_halvings} times, chosen with "
-        "results in sight. Exploration of DQN falls over the first half of its games.",
+        f"{configuration.leduc_entropy:g} in Leduc; it and the actor's rate are halved {configuration.halvings} times, "
+        "chosen with results in sight. Exploration of DQN falls over the first half of its games.",
     )
     return Conclusion(rows=tuple(rows), claims=tuple(_claims(configuration, best)), notes=notes)
 
