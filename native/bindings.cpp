@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native module: array views in, array views out. Shapes and dtypes are checked by the Python wrappers in
 // equipoise.kernels, which are the only importers.
-#include <array>
-#include <map>
-
 #include "bindings.hpp"
 #include "cardsets.hpp"
 #include "equity.hpp"
 #include "handeval.hpp"
 #include "history.hpp"
 #include "likely.hpp"
-#include "public.hpp"
-#include "sampling.hpp"
+#include "public_bindings.hpp"
+#include "sampling_bindings.hpp"
 #include "treeplex.hpp"
 
 using namespace equipoise;
@@ -46,48 +43,6 @@ struct BoundHistoryForm {
   }
 };
 
-// Likewise; arrays in the order of PublicKernel's constructor.
-struct BoundPublicForm {
-  PublicForm form;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
-  std::map<int, std::array<TeamPlan, 2>> teams;  // by number of threads: who does what, for both players
-
-  BoundPublicForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays)
-      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
-    static_assert(sizeof(PublicStep) == 8 * sizeof(std::int32_t));
-    static_assert(sizeof(DenseGroup) == 6 * sizeof(std::int32_t));
-    form.cell_start = ints[0].data();
-    form.steps = reinterpret_cast<const PublicStep*>(ints[1].data());
-    form.step_start = ints[2].data();
-    form.source = ints[3].data();
-    form.entry_source = ints[4].data();
-    form.entry_target = ints[5].data();
-    form.groups = reinterpret_cast<const DenseGroup*>(ints[6].data());
-    form.group_start = ints[7].data();
-    form.dense_own = ints[8].data();
-    form.dense_other = ints[9].data();
-    form.sparse_start = ints[10].data();
-    form.sparse_own = ints[11].data();
-    form.sparse_other = ints[12].data();
-    form.entry_weight = doubles[0].data();
-    form.legal_share = doubles[1].data();
-    form.matrix = doubles[2].data();
-    form.dense_scale = doubles[3].data();
-    form.sparse_weight = doubles[4].data();
-    for (std::int32_t s = 0; s < form.step_start[2]; ++s) {
-      form.max_actions = std::max(form.max_actions, static_cast<int>(form.steps[s].num_actions));
-    }
-  }
-
-  const TeamPlan* team(int num_threads) {
-    if (!teams.contains(num_threads)) {
-      teams[num_threads] = {plan_team(form, 0, num_threads), plan_team(form, 1, num_threads)};
-    }
-    return teams[num_threads].data();
-  }
-};
-
 // Overwrites the own reach of everything with that of `strategy`.
 void realize_all(const HistoryForm& form, const double* strategy, double* realization) {
   for (int player = 0; player < form.num_players; ++player) realization[form.sequence_start[player]] = 1.0;
@@ -115,6 +70,22 @@ void run_iterations(BoundPublicForm& bound, const Rule& rule, const Discount* ro
   iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, workspace);
 }
 
+void run_learning(const BoundHistoryForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                  std::int64_t num_updates, int player, const double* terminal_values, const Tables& tables,
+                  double* utility) {
+  std::vector<double> cfv(static_cast<std::size_t>(bound.form.num_sequences()));
+  learn(bound.form, rule, rows, first_t, num_updates, player, terminal_values, tables, cfv.data(), utility);
+}
+
+void run_learning(const BoundPublicForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                  std::int64_t num_updates, int player, const double* terminal_values, const Tables& tables,
+                  double* utility) {
+  PublicWorkspace workspace;
+  workspace.prepare(bound.form, 1);
+  learn(bound.form, rule, rows, first_t, num_updates, player, terminal_values, tables, workspace.cfv[0].data(),
+        workspace.scratch[0].data(), utility);
+}
+
 // What sweeps over any form of tree offer, as methods of its class.
 template <typename Bound>
 void bind_sweeps(nb::class_<Bound> bound_class) {
@@ -132,6 +103,18 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
         const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
         run_iterations(bound, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables);
       });
+  bound_class.def("learn", [](const Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+                              bool tracks_variance, Doubles discounts, std::int64_t first_t, int player,
+                              Doubles terminal_values, MutableDoubles regret_sum, MutableDoubles strategy_sum,
+                              MutableDoubles strategy, MutableDoubles realization, MutableDoubles scale,
+                              MutableDoubles value_moments, MutableDoubles utility) {
+    const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
+    const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
+                        realization.data(), scale.data(),        value_moments.data()};
+    nb::gil_scoped_release release;
+    run_learning(bound, rule, reinterpret_cast<const Discount*>(discounts.data()), first_t,
+                 static_cast<std::int64_t>(discounts.shape(0)), player, terminal_values.data(), tables, utility.data());
+  });
   bound_class.def("realize", [](const Bound& bound, Doubles strategy, MutableDoubles realization) {
     realize_all(bound.form, strategy.data(), realization.data());
   });
@@ -160,6 +143,10 @@ void bind_history(nb::module_& module) {
   nb::class_<BoundHistoryForm> history(module, "HistoryForm");
   history.def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
   bind_sweeps(history);
+  history.def("back_up_biased", [](const BoundHistoryForm& bound, int player, Doubles model, Doubles trust,
+                                   MutableDoubles cfv, MutableDoubles best) {
+    back_up_biased(bound.form, player, model.data(), trust.data(), cfv.data(), best.data());
+  });
 }
 
 void bind_public(nb::module_& module) {
@@ -167,38 +154,6 @@ void bind_public(nb::module_& module) {
   form.def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
   bind_sweeps(form);
 }
-
-// Keeps the arrays alive that its form points into, and the scratch memory of its traversals.
-struct BoundSamplingForm {
-  SamplingForm form;
-  SamplingScratch scratch;
-  Bytes actor;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
-
-  BoundSamplingForm(Bytes actor_of, Ints detail, Ints first_edge, Ints edge_child, Doubles edge_probability,
-                    Doubles edge_cumulative, Ints edge_slot, Ints first_slot, Doubles slot_probability, Doubles utility,
-                    Ints first_sequence, Ints num_actions, std::int64_t num_sequences)
-      : actor(actor_of) {
-    form.num_players = static_cast<int>(utility.shape(0));
-    form.num_terminals = static_cast<std::int64_t>(utility.shape(1));
-    form.actor = actor.data();
-    form.detail = detail.data();
-    form.first_edge = first_edge.data();
-    form.edge_child = edge_child.data();
-    form.edge_probability = edge_probability.data();
-    form.edge_cumulative = edge_cumulative.data();
-    form.edge_slot = edge_slot.data();
-    form.first_slot = first_slot.data();
-    form.slot_probability = slot_probability.data();
-    form.utility = utility.data();
-    form.first_sequence = first_sequence.data();
-    form.num_actions = num_actions.data();
-    ints = {detail, first_edge, edge_child, edge_slot, first_slot, first_sequence, num_actions};
-    doubles = {edge_probability, edge_cumulative, slot_probability, utility};
-    scratch.prepare(static_cast<std::size_t>(num_sequences), num_actions.size(), first_slot.size() - 1);
-  }
-};
 
 // What a run of sampled traversals reads and writes, in the order of SamplingKernel's calls.
 struct SamplingCall {
@@ -402,9 +357,15 @@ NB_MODULE(_native, module) {
   bind_history(module);
   bind_holdem(module);
   bind_holdem_sampling(module);
+  bind_ismcts(module);
+  bind_learning(module);
   bind_likely(module);
+  bind_joint_law(module);
+  bind_lines(module);
   bind_pruning(module);
   bind_public(module);
+  bind_public_hooks(module);
+  bind_responses(module);
   bind_sampling(module);
   bind_treeplex(module);
 }

@@ -6,6 +6,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include "random.hpp"
 #include "rule.hpp"
 #include "sampled_pruning.hpp"
 
@@ -53,9 +54,24 @@ struct BoundSkipping {
   }
 };
 
+// Calls `work` with a generator that comes from, and goes back to, the given words.
+template <typename Work>
+void with_random(const MutableWords& words, Work&& work) {
+  std::uint64_t* const state = words.data();
+  Random random{{state[0], state[1], state[2], state[3]}};
+  work(random);
+  for (int word = 0; word < 4; ++word) state[word] = random.state[word];
+}
+
 void bind_buckets(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_sampling(nb::module_& module);
+void bind_ismcts(nb::module_& module);
+void bind_joint_law(nb::module_& module);
+void bind_learning(nb::module_& module);
+void bind_lines(nb::module_& module);
 void bind_pruning(nb::module_& module);
+void bind_public_hooks(nb::module_& module);
+void bind_responses(nb::module_& module);
 
 }  // namespace equipoise

@@ -93,8 +93,7 @@ inline std::vector<std::int32_t> split_forest(const HistoryForm& form, int playe
 // `cfv` holds accumulated terminal values and is consumed; `sign` turns them into the player's own.
 template <PolicyMap policy_map, bool is_optimistic>
 void update_infosets(const HistoryForm& form, const Rule& rule, const Discount& discount, std::int64_t t, int player,
-                     std::int32_t begin, std::int32_t end, const Tables& tables, double* __restrict cfv) {
-  const double sign = value_sign(form, player);
+                     double sign, std::int32_t begin, std::int32_t end, const Tables& tables, double* __restrict cfv) {
   const std::int32_t empty = form.sequence_start[player];
   const double floor = rule.floor();
   for (std::int32_t infoset = end; infoset-- > begin;) {
@@ -116,8 +115,8 @@ void update_infosets(const HistoryForm& form, const Rule& rule, const Discount& 
   }
 }
 
-using UpdateKernel = void (*)(const HistoryForm&, const Rule&, const Discount&, std::int64_t, int, std::int32_t,
-                              std::int32_t, const Tables&, double*);
+using UpdateKernel = void (*)(const HistoryForm&, const Rule&, const Discount&, std::int64_t, int, double,
+                              std::int32_t, std::int32_t, const Tables&, double*);
 
 inline UpdateKernel choose_update(const Rule& rule) {
   switch (rule.policy_map) {
@@ -172,7 +171,7 @@ inline void iterate(const HistoryForm& form, const Rule& rule, const Discount* d
         const double* __restrict addend = workspace.cfv[other].data();
         for (std::int32_t q = first; q < last; ++q) cfv[q] += addend[q];
       }
-      update(form, rule, discounts[t - first_t], t, player, begin, end, tables, cfv);
+      update(form, rule, discounts[t - first_t], t, player, value_sign(form, player), begin, end, tables, cfv);
       realize(form, begin, end, tables.strategy, tables.realization);
     };
 
@@ -192,6 +191,26 @@ inline void iterate(const HistoryForm& form, const Rule& rule, const Discount* d
       }
     }
   });
+}
+
+// Updates one player once per row of `discounts`, against others that stand still: their whole effect is in
+// `terminal_values` [Q], the player's own. `cfv` [Q] is scratch; `utility` receives what the player earns in each update.
+inline void learn(const HistoryForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
+                  std::int64_t num_updates, int player, const double* terminal_values, const Tables& tables, double* cfv,
+                  double* utility) {
+  const UpdateKernel update = choose_update(rule);
+  const std::int32_t start = form.sequence_start[player];
+  const std::int32_t size = form.num_sequences(player);
+  const std::int32_t begin = form.infoset_start[player];
+  const std::int32_t end = form.infoset_start[player + 1];
+  for (std::int64_t k = 0; k < num_updates; ++k) {
+    double earned = 0.0;
+    for (std::int32_t q = start; q < start + size; ++q) earned += tables.realization[q] * terminal_values[q];
+    utility[k] = earned;
+    std::memcpy(cfv + start, terminal_values + start, sizeof(double) * size);
+    update(form, rule, discounts[k], first_t + k, player, 1.0, begin, end, tables, cfv);
+    realize(form, begin, end, tables.strategy, tables.realization);
+  }
 }
 
 // Overwrites `cfv` over the player's own sequences with terminal values against the others' realisation weights.
@@ -245,6 +264,23 @@ inline void back_up_strategy(const HistoryForm& form, int player, const double* 
     double expected = 0.0;
     for (int a = 0; a < num_actions; ++a) expected += strategy[first + a] * values[first + a];
     return expected;
+  });
+}
+
+// Backs up the best action everywhere, but with probability `trust` [I] the one that `model` plays there: no strategy that
+// follows the model as often earns more. Writes that strategy into `best`.
+inline void back_up_biased(const HistoryForm& form, int player, const double* model, const double* trust, double* cfv,
+                           double* best) {
+  back_up(form, player, cfv, [&](std::int32_t infoset, std::int32_t first, int num_actions, const double* values) {
+    int chosen = 0;
+    double modelled = 0.0;
+    for (int a = 0; a < num_actions; ++a) {
+      if (values[first + a] > values[first + chosen]) chosen = a;
+      modelled += model[first + a] * values[first + a];
+    }
+    const double share = trust[infoset];
+    for (int a = 0; a < num_actions; ++a) best[first + a] = share * model[first + a] + (a == chosen ? 1.0 - share : 0.0);
+    return share * modelled + (1.0 - share) * values[first + chosen];
   });
 }
 

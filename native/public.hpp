@@ -15,6 +15,7 @@
 
 #include "lanes.hpp"
 #include "public_form.hpp"
+#include "public_hooks.hpp"
 #include "public_team.hpp"
 #include "rule.hpp"
 #include "substitute.hpp"
@@ -24,25 +25,44 @@ namespace equipoise {
 
 // --- terminals ---
 
-// Adds scale * matrix * reach of a run of terminals into cfv, over `vectors` vectors of rows. With `fixed_columns` the sum
-// is unrolled (instructions, not loads, are the limit on small matrices); 0 reads the number from the group.
-template <int vectors, int fixed_columns>
-void multiply_rows(const DenseGroup& group, std::int32_t row, Share share, const PublicForm& form,
-                   const double* __restrict reach, double* __restrict cfv) {
+// Adds scale * matrix * reach of `batch` terminals from one on into cfv, over `vectors` vectors of rows. With
+// `fixed_columns` the sum is unrolled (instructions, not loads, are the limit on small matrices); 0 reads the number from
+// the group. A sum waits for its own last addition: two terminals at a time keep the adders of large matrices busy.
+template <int vectors, int fixed_columns, int batch>
+void multiply_batch(const DenseGroup& group, std::int32_t row, std::int64_t terminal, const PublicForm& form,
+                    const double* __restrict reach, double* __restrict cfv) {
   const double* __restrict matrix = form.matrix + group.matrix_start + row;
   const int num_columns = fixed_columns > 0 ? fixed_columns : group.num_columns;
   const std::ptrdiff_t num_rows = group.num_rows;
-  for (std::int64_t terminal = group.first_terminal + share.begin; terminal < group.first_terminal + share.end;
-       ++terminal) {
-    const double* __restrict other = reach + form.dense_other[terminal];
-    double* __restrict own = cfv + form.dense_own[terminal] + row;
-    Quad sum[vectors] = {};
-    for (int column = 0; column < num_columns; ++column) {
-      const Quad weight = broadcast<Quad>(other[column]);
-      for (int v = 0; v < vectors; ++v) sum[v] += load<Quad>(matrix + column * num_rows + 4 * v) * weight;
+  const double* __restrict other[batch];
+  for (int b = 0; b < batch; ++b) other[b] = reach + form.dense_other[terminal + b];
+  Quad sum[batch][vectors] = {};
+  for (int column = 0; column < num_columns; ++column) {
+    for (int v = 0; v < vectors; ++v) {
+      const Quad entry = load<Quad>(matrix + column * num_rows + 4 * v);
+      for (int b = 0; b < batch; ++b) sum[b][v] += entry * broadcast<Quad>(other[b][column]);
     }
-    const Quad scale = broadcast<Quad>(form.dense_scale[terminal]);
-    for (int v = 0; v < vectors; ++v) store<Quad>(own + 4 * v, load<Quad>(own + 4 * v) + scale * sum[v]);
+  }
+  for (int b = 0; b < batch; ++b) {
+    double* __restrict own = cfv + form.dense_own[terminal + b] + row;
+    const Quad scale = broadcast<Quad>(form.dense_scale[terminal + b]);
+    for (int v = 0; v < vectors; ++v) store<Quad>(own + 4 * v, load<Quad>(own + 4 * v) + scale * sum[b][v]);
+  }
+}
+
+// The same over a run of terminals.
+template <int vectors, int fixed_columns>
+void multiply_rows(const DenseGroup& group, std::int32_t row, Share share, const PublicForm& form,
+                   const double* __restrict reach, double* __restrict cfv) {
+  std::int64_t terminal = group.first_terminal + share.begin;
+  const std::int64_t end = group.first_terminal + share.end;
+  if constexpr (fixed_columns == 0) {
+    for (; terminal + 1 < end; terminal += 2) {
+      multiply_batch<vectors, 0, 2>(group, row, terminal, form, reach, cfv);
+    }
+  }
+  for (; terminal < end; ++terminal) {
+    multiply_batch<vectors, fixed_columns, 1>(group, row, terminal, form, reach, cfv);
   }
 }
 
@@ -419,13 +439,15 @@ inline void spread_part(const PublicForm& form, const Part& part, const double* 
 }
 
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. `plans` are both
-// players', and their size is the team's.
+// players', and their size is the team's. Hooks that watch or give values need a team of one: others keep values apart.
 inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& rule, const Discount* discounts,
                     std::int64_t first_t, std::int64_t num_iterations, bool is_alternating, const Tables& tables,
-                    PublicWorkspace& workspace) {
+                    PublicWorkspace& workspace, const PublicHooks& hooks = {}) {
   const int num_threads = static_cast<int>(plans[0].parts.size());
   workspace.prepare(form, num_threads);
   Barrier barrier(num_threads);
+  const int first_player = hooks.only_player < 0 ? 0 : hooks.only_player;
+  const int last_player = hooks.only_player < 0 ? 1 : hooks.only_player;
 
   run_team(num_threads, [&](int thread) {
     double* const cfv = workspace.cfv[thread].data();
@@ -436,6 +458,7 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
       clear_part(plan.parts[thread], cfv);
       clear_part(plan.trunk, cfv);
       evaluate_part(form, plan.parts[thread], reach, cfv);
+      hooks.give(player, cfv);
     };
     const auto update_player = [&](int player, std::int64_t t) {
       const TeamPlan& plan = plans[player];
@@ -444,6 +467,7 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
       barrier.wait([&] {
         workspace.gather(plan.trunk, thread);
         update_part(update, plan.trunk);
+        hooks.pass(player, rule, update.discount, t, cfv, reach);
         spread_part(form, plan.trunk, tables.strategy, reach);
       });
       spread_part(form, plan.parts[thread], tables.strategy, reach);
@@ -451,15 +475,37 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
     };
 
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
-      for (int player = 0; player < 2; ++player) {
+      for (int player = first_player; player <= last_player; ++player) {
         evaluate(player);
         if (is_alternating) update_player(player, t);
       }
       if (is_alternating) continue;
       barrier.wait();
-      for (int player = 0; player < 2; ++player) update_player(player, t);
+      for (int player = first_player; player <= last_player; ++player) update_player(player, t);
     }
   });
+}
+
+// Updates one player once per row of `discounts`, as the function of this name does on a history tree. `cfv` is over all
+// cells; `scratch` has room for one information state.
+inline void learn(const PublicForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
+                  std::int64_t num_updates, int player, const double* terminal_values, const Tables& tables, double* cfv,
+                  double* scratch, double* utility) {
+  for (std::int64_t k = 0; k < num_updates; ++k) {
+    double earned = 0.0;
+    for (const int run : {player, player + 2}) {
+      for (std::int32_t cell = form.cell_start[run]; cell < form.cell_start[run + 1]; ++cell) {
+        earned += tables.realization[cell] * terminal_values[cell];
+        cfv[cell] = terminal_values[cell];
+      }
+    }
+    utility[k] = earned;
+    const PublicUpdate update{form, rule, discounts[k], first_t + k, tables, cfv, scratch};
+    for (std::int32_t s = form.step_start[player + 1]; s-- > form.step_start[player];) {
+      update_step(update, form.steps[s], {0, form.steps[s].num_items});
+    }
+    spread(form, player, tables.strategy, tables.realization);
+  }
 }
 
 // --- values and best responses of fixed strategies ---

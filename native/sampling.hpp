@@ -348,7 +348,7 @@ inline void walk_average(SamplingRun& run, int player) {
       const double* strategy = run.scratch.strategy.data() + form.first_sequence[infoset];
       chosen = draw(run.random, size, [&](int a) { return strategy[a]; });
     } else {
-      chosen = static_cast<int>(run.random.uniform() * size);
+      chosen = draw_uniform(run.random, size);
     }
     node = form.edge_child[begin + chosen];
   }

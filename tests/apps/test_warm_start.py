@@ -127,6 +127,12 @@ def test_other_files_and_methods_are_refused(equipoise):
         assert message in outcome.err
 
 
+def test_a_missing_start_is_said_before_a_tree_is_built(equipoise):
+    outcome = equipoise("solve", "leduc", "--warm-start", "none.eq")
+    assert outcome.code == 2
+    assert "histories" not in outcome.err
+
+
 def test_rules_that_theory_does_not_cover_are_said(equipoise, leduc):
     plain = equipoise(*leduc, "--warm-start-iterations", 200, "-n", 205)
     discounted = equipoise(*leduc, "--rule", "dcfr", "--warm-start-iterations", 200, "-n", 205)

@@ -38,7 +38,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.strength import hand_kernel
 from equipoise.kernels.buckets import BLOCKED, BoardRows, count_scores, find_nearest, rank_scores
 
-__all__ = ["CardBuckets", "KMeans", "Percentile", "build_buckets", "street_of"]
+__all__ = ["CardBuckets", "KMeans", "Percentile", "build_buckets", "list_orders", "street_of"]
 
 BUCKETS_FORMAT_VERSION: Final = 1  # raised whenever the meaning of a street's arrays changes
 MAX_RANKS: Final = BLOCKED  # ranks and scores have 16 bits
@@ -148,6 +148,18 @@ class CardBuckets:
             check_board(cards[int(is_board.argmin())].tolist(), self.deck)
         return self._assign(cards)
 
+    def assign_orders(self, sets: CardArray) -> BucketArray:
+        """Returns `[B, R, H]` the buckets at the river of sets of cards `[B, 5]`, for each order of `list_orders`."""
+        own = self._streets[Street.RIVER]
+        scores = own.scores(sets, self.deck)
+        rows = [
+            rank_scores(
+                self._previous(Street.RIVER, np.ascontiguousarray(sets[:, order])), scores, own.ranks, own.num_ranks
+            )
+            for order in list_orders(Street.RIVER)
+        ]
+        return np.stack(rows, axis=1)
+
     def _assign(self, boards: CardArray) -> BucketArray:
         street = STREET_BY_CARDS[boards.shape[1]]
         self.num_buckets(street)  # says which streets there are
@@ -161,6 +173,21 @@ class CardBuckets:
             return np.zeros((len(boards), self.deck.num_hands), np.int32)
         num_cards = Street(street - 1).num_board_cards
         return self._assign(np.ascontiguousarray(boards[:, :num_cards]))
+
+
+def list_orders(street: Street) -> list[list[int]]:
+    """Returns the orders in which a board's cards may have come, those of the flop among themselves excepted.
+
+    >>> list_orders(Street.TURN)
+    [[1, 2, 3, 0], [0, 2, 3, 1], [0, 1, 3, 2], [0, 1, 2, 3]]
+    """
+    size = street.num_board_cards
+    if street <= Street.FLOP:
+        return [list(range(size))]
+    later = [[i] for i in range(size)]
+    if street == Street.RIVER:
+        later = [[turn, river] for turn in range(size) for river in range(size) if turn != river]
+    return [[i for i in range(size) if i not in last] + last for last in later]
 
 
 def street_of(board: Sequence[int]) -> Street:
@@ -315,21 +342,11 @@ class _Builder:
             part = slice(begin, begin + CHUNK)
             cards, weights = boards.sets[part], boards.counts[part]
             scores = strength_levels(cards, self.deck) if table is None else table[part]
-            for order in self._orders() if is_nested else [list(range(cards.shape[1]))]:
+            for order in list_orders(self.street) if is_nested else [list(range(cards.shape[1]))]:
                 previous = before._previous(self.street, np.ascontiguousarray(cards[:, order]))
                 count_scores(previous, scores, weights, counts)
             self._report(begin / len(boards.sets), "percentiles")
         return counts
-
-    def _orders(self) -> list[list[int]]:
-        """Returns the orders in which cards may have come, those of the flop among themselves excepted."""
-        size = self.street.num_board_cards
-        if self.street == Street.FLOP:
-            return [[0, 1, 2]]
-        later = [[i] for i in range(size)]
-        if self.street == Street.RIVER:
-            later = [[turn, river] for turn in range(size) for river in range(size) if turn != river]
-        return [[i for i in range(size) if i not in last] + last for last in later]
 
     def _cluster_levels(self, method: KMeans, counts: npt.NDArray[np.int64], size: int) -> ScoreArray:
         strengths = (np.arange(counts.size, dtype=np.float32) / np.float32(counts.size - 1))[:, None]

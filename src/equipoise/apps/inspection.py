@@ -17,24 +17,29 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
+from equipoise.agents.files import game_of_metadata
 from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
+from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
+from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
-from equipoise.apps.preparation import FINAL_PLAYOUTS, build_tree, find_tree
+from equipoise.apps.parse_response import parse_responses
+from equipoise.apps.plots import check_plot_path
+from equipoise.apps.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
-from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_atomically
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
-from equipoise.games.registry import make_game, parse_game
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
 from equipoise.solvers.playouts import sample_figures, strategy_policy
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.history import DEFAULT_MAX_HISTORIES
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
+from equipoise.trees.public import PublicTree
 
 __all__ = ["EvaluateOptions", "ShowOptions", "StrategyFile", "evaluate", "show"]
 
@@ -54,18 +59,7 @@ class StrategyFile:
 
     def make_game(self, path: Path) -> Game[Any]:
         """Returns the game that the strategy is for; raises if its rules have changed since."""
-        if "game" not in self.metadata:
-            return parse_game(self.strategy.game_label)
-        name, parameters = self.metadata["game"], self.metadata.get("parameters")
-        if not isinstance(name, str) or not isinstance(parameters, dict) or "game_version" not in self.metadata:
-            raise CheckpointError(f"{path} does not describe its game: it has {name!r} with parameters {parameters!r}")
-        game = make_game(name, **parameters)
-        if game.spec.version != self.metadata["game_version"]:
-            raise CheckpointError(
-                f"{path} was solved under version {self.metadata['game_version']} of {game.spec.name}, "
-                f"this is version {game.spec.version}"
-            )
-        return game
+        return game_of_metadata(path, self.metadata)
 
     @property
     def is_partial(self) -> bool:
@@ -101,9 +95,27 @@ class StrategyFile:
 class EvaluateOptions:
     """What `equipoise evaluate` is told."""
 
-    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or an agent as in `match`.")]
+    game: Annotated[str | None, typer.Option("--game", "-g", help="Of an agent: what it plays.")] = None
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of --game.", metavar="KEY=VALUE")
+    ] = None
+    seeds: Annotated[int, typer.Option(min=1, help="Of an agent: strategies to assemble, one a seed.")] = 1
+    whole_states: Annotated[
+        bool, typer.Option("--whole-states", help="Of an agent: ask for whole public states, not information states.")
+    ] = False
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
     threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Size of the team.")] = 1
+    responses: Annotated[
+        str | None,
+        typer.Option(
+            help="Also say what it earns against responses, in this order, as in uct:100,uct:1000,best.",
+            metavar="RESPONSE,...",
+        ),
+    ] = None
+    num_responses: Annotated[int, typer.Option(min=1, help="With --responses: draws of those that sample.")] = 100
+    seed: Annotated[int, typer.Option(min=0, help="With --responses: of the draws.")] = 0
+    plot: Annotated[Path | None, typer.Option(help="With --responses: draw them, .png, .svg or .pdf.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
@@ -113,17 +125,40 @@ def evaluate(options: EvaluateOptions) -> None:
 
     Where a run without a tree solved a game too large for one, say why there is no exact answer, and what is sampled.
     """
+    if options.plot is not None:
+        check_plot_path(options.plot)
+        if options.responses is None:
+            raise ConfigError("--plot draws what --responses LIST measures, and no list is given")
+    specs = () if options.responses is None else parse_responses(options.responses)
+    if is_agent_text(options.file):
+        if specs:
+            raise ConfigError(f"--responses are for strategies in files, and {options.file} is an agent")
+        evaluate_agent(
+            str(options.file),
+            game_name=options.game,
+            parameters=options.parameters,
+            num_seeds=options.seeds,
+            is_public=options.whole_states,
+            is_json=options.json,
+            is_quiet=options.quiet,
+        )
+        return
     if is_spot_file(options.file):
+        if specs:
+            raise ConfigError(f"--responses are for games, and {options.file} holds a spot")
         _evaluate_spot(options)
         return
     console = make_console(is_quiet=options.quiet)
     file = StrategyFile.load(options.file)
     game = file.make_game(options.file)
+    tree: HistoryTree | PublicTree
     if not file.is_partial:
-        tree = build_tree(game, max_histories=options.max_histories, console=console)
+        tree = build_any_tree(game, max_histories=options.max_histories, console=console)
     else:
         found, why = find_tree(game, max_histories=options.max_histories, console=console)
         if found is None:
+            if specs:
+                raise ConfigError(f"--responses need a tree: {why}")
             _report_samples(options, file, game, why)
             return
         tree = found
@@ -131,8 +166,15 @@ def evaluate(options: EvaluateOptions) -> None:
     table = file.strategy.to_tree(tree, is_partial=file.is_partial)
     evaluation = evaluate_strategy(tree, table, num_threads=options.threads)
     seconds = time.perf_counter() - began
-    sizes = {"num_histories": tree.size.num_histories, "num_infosets": tree.size.num_infosets}
-    _report_evaluation(options, file.describe(), sizes, evaluation, seconds)
+    num_histories = tree.num_histories if isinstance(tree, PublicTree) else tree.size.num_histories
+    sizes = {"num_histories": num_histories, "num_infosets": tree.size.num_infosets}
+    if not specs:
+        _report_evaluation(options, file.describe(), sizes, evaluation, seconds)
+        return
+    grading = Grading(num_responses=options.num_responses, seed=options.seed, plot=options.plot)
+    graded = grade(tree, table, specs, grading, console)
+    _report_evaluation(options, file.describe(), sizes, evaluation, seconds, graded)
+    graded.end(console)
 
 
 def _evaluate_spot(options: EvaluateOptions) -> None:
@@ -148,10 +190,13 @@ def _report_evaluation(
     sizes: Mapping[str, int | None],
     evaluation: Evaluation,
     seconds: float,
+    graded: Graded | None = None,
 ) -> None:
-    """Says what an exact evaluation found."""
+    """Says what an exact evaluation found, and what responses did."""
     if not options.json:
         _print_evaluation(options, described, evaluation, seconds)
+        if graded is not None:
+            print_result(graded.as_table(), is_quiet=options.quiet)
         return
     write_json(
         {
@@ -166,6 +211,7 @@ def _report_evaluation(
             "seconds": seconds,
             "why": None,
             "sampled": None,
+            **({} if graded is None else graded.as_json()),
         }
     )
 

@@ -21,9 +21,11 @@ from equipoise.apps.parse import (
     parse_rule,
     parse_sampled_pruning,
 )
+from equipoise.apps.parse_response import merge_by_pattern, parse_response
 from equipoise.apps.signals import call_interruptibly
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.base import Game
+from equipoise.responses.against import AgainstSolver
 from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes
 from equipoise.solvers.egt import EGTSolver
@@ -61,6 +63,7 @@ __all__ = [
 AnyTree = TypeVar("AnyTree", HistoryTree, PublicTree)
 
 ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
+WALK_BYTES = 50  # that a history takes once more where a response walks down the tree
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +121,7 @@ def check_config(config: RunConfig) -> None:
     method = find_method(config.method)
     if config.method == "cfr" and config.prune is not None:
         _check_pruned_cfr(config)
+    _check_against(config)
     if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.form == Form.GAME and method.build_treeless is None:
@@ -128,6 +132,19 @@ def check_config(config: RunConfig) -> None:
     if config.baseline is not None and not method.has_baselines:
         able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
         raise ConfigError(f"method {config.method} has no --baseline, got {config.baseline!r}; it is for {able}")
+
+
+def _check_against(config: RunConfig) -> None:
+    if config.against is None:
+        for name in ("updates_per_response", "seat", "merge"):
+            if getattr(config, name) is not None:
+                raise ConfigError(f"--{name.replace('_', '-')} is for runs --against a response, and none is given")
+        return
+    parse_response(config.against)
+    if config.method != "cfr":
+        raise ConfigError(f"--against {config.against} is for method cfr, got {config.method}")
+    if config.prune is not None:
+        raise ConfigError(f"--against {config.against} sweeps the whole tree, got --prune {config.prune}")
 
 
 def _check_pruned_cfr(config: RunConfig) -> None:
@@ -167,6 +184,8 @@ def estimate_bytes(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
 
 def _build_cfr(tree: AnyTree, config: RunConfig) -> TreeSolver:
     assert config.rule is not None
+    if config.against is not None:
+        return _build_against(tree, config)
     is_alternating = config.updates == ALTERNATING
     if config.prune is not None:
         assert isinstance(tree, HistoryTree)  # see check_config
@@ -175,11 +194,36 @@ def _build_cfr(tree: AnyTree, config: RunConfig) -> TreeSolver:
     return CFRSolver(tree, parse_rule(config.rule), is_alternating=is_alternating, num_threads=config.threads)
 
 
+def _build_against(tree: HistoryTree | PublicTree, config: RunConfig) -> TreeSolver:
+    assert config.against is not None
+    assert config.rule is not None
+    groups = None
+    if config.merge is not None:
+        if not isinstance(tree, HistoryTree):
+            raise ConfigError(f"--merge {config.merge!r} is for --form history")
+        groups = merge_by_pattern(tree, config.merge)
+    return AgainstSolver(
+        tree,
+        parse_response(config.against).bind(tree, seat=config.seat),
+        rule=parse_rule(config.rule),
+        seat=config.seat,
+        updates_per_response=config.updates_per_response or 1,
+        seed=config.seed,
+        groups=groups,
+        num_threads=config.threads,
+    )
+
+
 def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
     assert config.rule is not None
     if config.prune is not None:
         assert isinstance(tree, HistoryTree)
         return estimate_pruned_bytes(tree)
+    if config.against is not None:
+        learners = 2 if config.seat is None else 1
+        walks = WALK_BYTES * tree.actor.size if parse_response(config.against).is_sampled else 0
+        tables = estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
+        return walks + 2 * learners * tables
     return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # importing matplotlib takes longer than solving a small game
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PanelLabels", "check_plot_path", "plot_convergence", "plot_panels"]
+__all__ = ["PanelLabels", "check_plot_path", "plot_bars", "plot_convergence", "plot_panels"]
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B4E9B", "#4D4D4D")
@@ -111,6 +111,38 @@ def plot_panels(
             axes.set_xlabel(own.x, color=INK)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
+    figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
+    _write_figure(figure, path)
+
+
+def plot_bars(bars: Mapping[str, tuple[float, float]], path: Path, *, title: str, label: str) -> None:
+    """Writes values with their intervals as points over names, in the order given.
+
+    Args:
+        bars: a value and half the width of its interval, by name.
+        path: a picture of type png, svg or pdf.
+        title: of the whole.
+        label: of the ordinate.
+    """
+    figure, (axes,) = _make_figure(1, 1, width=max(4.8, 0.9 * len(bars) + 2.0), height=4.8)
+    places = list(range(len(bars)))
+    axes.axhline(0.0, color=INK, linewidth=1, linestyle=(0, (4, 3)))
+    axes.errorbar(
+        places,
+        [value for value, _ in bars.values()],
+        yerr=[half_width for _, half_width in bars.values()],
+        color=COLOURS[0],
+        marker=MARKERS[0],
+        markersize=5,
+        linewidth=1.6,
+        capsize=3,
+    )
+    axes.set_xticks(places, [name if len(name) <= 24 else f"{name[:21]}..." for name in bars], rotation=30, ha="right")
+    axes.set_ylabel(label, color=INK)
+    axes.grid(True, axis="y", color="#DDDDDD", linewidth=0.8)
+    axes.tick_params(colors=INK)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
     figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
     _write_figure(figure, path)
 

@@ -13,14 +13,19 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from rich.console import Console
 
+from equipoise.abstraction.joint_law import load_or_count_law
 from equipoise.apps.display import BuildDisplay, format_duration
 from equipoise.apps.methods import build_solver, build_treeless_solver, estimate_bytes
 from equipoise.apps.parse import format_game
+from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import GameTooLargeError
 from equipoise.core.files import format_bytes
 from equipoise.core.memory import available_bytes, check_memory
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
+from equipoise.games.holdem.bucket_law import has_law
+from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem
+from equipoise.games.public import HasPublicForm
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver
@@ -33,13 +38,23 @@ from equipoise.trees.cache import load_or_build_history_tree, load_or_build_publ
 from equipoise.trees.history import BYTES_PER_HISTORY, HistoryTree, estimate_num_histories
 from equipoise.trees.public import PublicTree
 
-__all__ = ["FINAL_PLAYOUTS", "GrownTree", "PreparedRun", "build_tree", "find_tree", "grow_tree", "prepare"]
+__all__ = [
+    "FINAL_PLAYOUTS",
+    "GrownTree",
+    "PreparedRun",
+    "build_any_tree",
+    "build_tree",
+    "find_tree",
+    "grow_tree",
+    "prepare",
+]
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 # The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
 HOPELESS_RATIO = 100
 MEASURED_HISTORIES: Final = 1_000_000  # larger games are not enumerated merely to measure a run without a tree
 MOST_TRAVERSAL_NODES: Final = 1e8  # of external sampling without a tree: a quarter of an hour that no Ctrl-C ends
+BYTES_PER_INFOSET: Final = 500  # of a public form that is not enumerated, peak while building, measured
 FINAL_PLAYOUTS: Final = 2000  # of each player, behind the figures of a result that cannot be exact
 
 
@@ -110,11 +125,38 @@ def build_tree(game: Game[Any], *, max_histories: int, console: Console) -> Hist
 
 def build_vector_tree(game: Game[Any], *, max_histories: int, console: Console) -> PublicTree:
     """Returns the public tree of a game; refuses one that is larger than the limit or than memory, with figures."""
+    if isinstance(game, HasPublicForm):
+        return _build_public_form(game, console)
     with (
         _size_guard(game, Form.VECTOR, max_histories, console) as limit,
         BuildDisplay(console, format_game(game)) as display,
     ):
         return load_or_build_public_tree(game, max_histories=limit, on_progress=display.update)
+
+
+def build_any_tree(game: Game[Any], *, max_histories: int, console: Console) -> HistoryTree | PublicTree:
+    """Returns the history tree of a game, or the public tree of one that says its public form itself."""
+    if isinstance(game, HasPublicForm):
+        return _build_public_form(game, console)
+    return build_tree(game, max_histories=max_histories, console=console)
+
+
+def _build_public_form(game: Game[Any], console: Console) -> PublicTree:
+    """Returns the public tree of a game that need not be enumerated, sizes said beforehand."""
+    assert isinstance(game, HasPublicForm)
+    label, num_infosets = format_game(game), game.count_infosets()
+    num_bytes = BYTES_PER_INFOSET * num_infosets
+    if num_infosets >= WORTH_SAYING:
+        console.print(f"{label}: {num_infosets:,} information sets, about {format_bytes(num_bytes)} while it is built")
+    check_memory(num_bytes, f"the tree of {label}")
+    if isinstance(game, BucketedLimitHoldem) and not has_law(game.buckets):
+        console.print(f"{label}: counting every deal of the cards for its joint law, once and for all; minutes")
+        with TaskDisplay(console, "joint law") as law_display:
+            load_or_count_law(game.buckets, on_progress=law_display.update)
+    with TaskDisplay(console, f"building {label}") as display:
+        return load_or_build_public_tree(
+            game, on_progress=lambda count, done: display.update(done, f"{count:,} public states")
+        )
 
 
 def find_tree(game: Game[Any], *, max_histories: int, console: Console) -> tuple[HistoryTree | None, str]:
@@ -140,7 +182,10 @@ def grow_tree(game: Game[Any], form: str, *, max_histories: int, console: Consol
     try:
         return _grow(game, form, max_histories=max_histories, console=console)
     except GameTooLargeError as error:
-        raise GameTooLargeError(f"{error}. Without a tree: --form game, under --method external or outcome") from None
+        other = "Without a tree: --form game, under --method external or outcome"
+        if isinstance(game, HasPublicForm) and form != Form.VECTOR:
+            other = "Its public states fit: --form vector"
+        raise GameTooLargeError(f"{error}. {other}") from None
 
 
 def _grow_for_measuring(game: Game[Any], *, max_histories: int, console: Console) -> GrownTree:
@@ -163,10 +208,11 @@ def _grow_for_measuring(game: Game[Any], *, max_histories: int, console: Console
 def _grow(game: Game[Any], form: str, *, max_histories: int, console: Console) -> GrownTree:
     began = time.perf_counter()
     tree: HistoryTree | PublicTree
+    num_histories: int | None
     if form == Form.VECTOR:
         tree = build_vector_tree(game, max_histories=max_histories, console=console)
         num_histories, shape = (
-            tree.num_histories or 0,
+            tree.num_histories,
             f"{tree.actor.size:,} public states, {tree.cells.num_cells:,} cells, ",
         )
     else:
@@ -174,8 +220,10 @@ def _grow(game: Game[Any], form: str, *, max_histories: int, console: Console) -
         num_histories, shape = tree.actor.size, ""
     seconds = time.perf_counter() - began
     size = tree.size
+    if num_histories is not None:
+        shape = f"{num_histories:,} histories, {shape}"
     console.print(
-        f"{format_game(game)}: {num_histories:,} histories, {shape}{size.num_infosets:,} information sets, "
+        f"{format_game(game)}: {shape}{size.num_infosets:,} information sets, "
         f"{form} tree of {format_bytes(size.num_bytes)} in {format_duration(seconds)}"
     )
     return GrownTree(
@@ -237,7 +285,8 @@ def _size_guard(game: Game[Any], form: Form, max_histories: int, console: Consol
         console.print(
             f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected, form)} as a tree"
         )
-    if expected > HOPELESS_RATIO * limit:
+    # with public states to fall back on, nobody should wait for what will not fit
+    if expected > (1 if isinstance(game, HasPublicForm) else HOPELESS_RATIO) * limit:
         raise GameTooLargeError(
             f"{label} is too large: sampling suggests about {expected:.2g} histories, that is "
             f"{_tree_bytes(expected, form)} as a tree. What fits: smaller parameters with at most {limit:,} histories "

@@ -312,9 +312,9 @@ def _summary(job: Job, result: dict[str, Any], quality: Quality) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    algorithm = " · ".join(
-        str(result[key]) for key in ("method", "rule", "prune", "updates") if result[key] is not None
-    )
+    parts = [str(result[key]) for key in ("method", "rule", "prune") if result[key] is not None]
+    against = result.get("against")
+    algorithm = " · ".join([*parts, str(result["updates"]) if against is None else f"against {against}"])
     reason = result["stopped_by"]
     if reason == StopReason.TARGET:
         reason = f"{reason} ({format_small(result['target'])})"

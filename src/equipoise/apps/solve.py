@@ -5,29 +5,35 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
 
 from equipoise.apps.display import describe_figures, format_small, format_utility, make_console
-from equipoise.apps.methods import check_config, find_method, normalize_pruning, normalize_rule
+from equipoise.apps.methods import Method, check_config, find_method, normalize_pruning, normalize_rule
 from equipoise.apps.parse import format_game, parse_game_options
+from equipoise.apps.parse_response import parse_response
 from equipoise.apps.plots import check_plot_path
 from equipoise.apps.preparation import GrownTree, PreparedRun, grow_tree, prepare
 from equipoise.apps.session import Job, JobSizes, Quality, check_resumable, run_job
 from equipoise.apps.solve_options import SolveOptions, Updates
 from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
 from equipoise.apps.solve_spot import is_spot, prepare_spot, read_spot
-from equipoise.apps.warm_start import begin_warm, read_start
+from equipoise.apps.warm_start import begin_warm, check_start, read_start
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
+from equipoise.games.holdem.bucketed_limit import MILLI_BLINDS, BucketedLimitHoldem
 from equipoise.games.parameters import format_value
+from equipoise.games.public import HasPublicForm
+from equipoise.responses.against import AgainstSolver
+from equipoise.responses.solve_against import SeatOutcome, report_seats
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem_file import SavedSpot
 from equipoise.solvers.pruned_warm_start import warm_start_pruned
@@ -37,6 +43,8 @@ from equipoise.solvers.solve import Form, Stopping, StopReason
 from equipoise.solvers.warm_start import WarmStart, WarmStartReport, warm_start
 
 __all__ = ["make_config", "solve"]
+
+REPORT_SECONDS: Final = 2.0  # that drawing responses to the result may take
 
 
 def solve(options: SolveOptions) -> None:
@@ -48,6 +56,7 @@ def solve(options: SolveOptions) -> None:
     with contextlib.nullcontext() if options.out is None else lock(options.out):
         console = make_console(is_quiet=options.quiet)
         saved = _open_outputs(options, console)
+        check_start(options)
         if is_spot(options):
             _refuse_other_kind(options, saved, SavedSpot)
             file = read_spot(options)
@@ -139,6 +148,25 @@ class _GameJob(Job):
             raise ConfigError(f"warm starts are for method cfr on a tree, got method {self.config.method}")
         return warm_start(self.solver, read_start(path, self.solver.tree), config)
 
+    def describe(self, quality: Quality) -> dict[str, Any]:
+        """Returns the keys of a run against a response."""
+        config = self.config
+        seats = [dataclasses.asdict(outcome) for outcome in self._outcomes]
+        return {
+            "against": config.against,
+            "updates_per_response": config.updates_per_response,
+            "seat": config.seat,
+            "merge": config.merge,
+            "seats": seats if config.against is not None else None,
+        }
+
+    @functools.cached_property
+    def _outcomes(self) -> tuple[SeatOutcome, ...]:
+        """Returns how each seat's learner fared against its response; asked for when the run is over."""
+        if not isinstance(self.solver, AgainstSolver):
+            return ()
+        return report_seats(self.solver, seed=self.config.seed, seconds=REPORT_SECONDS)
+
     def file_content(self) -> dict[str, Any]:
         """Returns the arrays and strings that a file of the run holds now."""
         return {**self.prepared.make_strategy().encode(), **self.solver.state()}
@@ -164,13 +192,28 @@ class _GameJob(Job):
             }
         share = quality.exploitability / spec.utility_range if spec.utility_range else 0.0
         figure = (format_small(quality.exploitability), "bold")
+        beside = f" ({share:.1e} of the range)"
+        if isinstance(self.prepared.grown.game, BucketedLimitHoldem):
+            beside += f", {MILLI_BLINDS * quality.exploitability:.3g} mbb/g"
         return {
             "game": self.name,
-            "exploitability": Text.assemble(figure, f" ({share:.1e} of the range)"),
+            "exploitability": Text.assemble(figure, beside),
             "nash_conv": format_small(quality.nash_conv),
             "values": ", ".join(map(format_utility, quality.values)),
+            **{f"seat {one.seat}": _describe_seat(one, self.config.against) for one in self._outcomes},
             **_describe_pruning(self.solver),
         }
+
+
+def _describe_seat(outcome: SeatOutcome, against: str | None) -> str:
+    """Returns a row of the summary: what the average and the current strategy earn, and what theory says."""
+    parts = []
+    for name, value in (("average", outcome.average_value), ("current", outcome.current_value)):
+        if value is not None:
+            error = f" ± {format_small(value.half_width)}" if value.half_width else ""
+            parts.append(f"{name} earns {format_utility(value.mean)}{error}")
+    earned = f"against {against}: {', '.join(parts)}; " if parts else ""
+    return f"{earned}measured regret {format_small(outcome.epsilon)}; guarantee: {outcome.guarantee.statement}"
 
 
 def _describe_pruning(solver: object) -> dict[str, str]:
@@ -225,12 +268,15 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
     if baseline is None and before is not None and before.method == method_name:
         baseline = before.baseline
     spec = game.spec
+    against = _describe_against(options, before)
+    if against["against"] is not None and rule_text is None and method_name == "cfr":
+        rule_text = "cfr"  # the paper's, whose averages weigh all iterations alike
     return RunConfig(
         game=spec.name,
         parameters={key: format_value(value) for key, value in spec.parameters.items()},
         game_version=spec.version,
         method=method_name,
-        form=str(options.form or (before.form if before else Form.HISTORY)),
+        form=str(options.form or (before.form if before else _default_form(game, method))),
         rule=normalize_rule(method_name, rule_text),
         prune=normalize_pruning(method_name, prune_text),
         updates=str(updates),
@@ -238,7 +284,31 @@ def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) 
         threads=options.threads if options.threads is not None else (before.threads if before else 1),
         warm_start=before.warm_start if before else None,
         baseline=None if baseline is None else str(baseline),
+        **against,
     )
+
+
+def _default_form(game: Game[Any], method: Method) -> Form:
+    """Returns what is swept if nothing is said: public states where a game says them itself and the method can."""
+    is_vector = isinstance(game, HasPublicForm) and method.build_vector is not None
+    return Form.VECTOR if is_vector else Form.HISTORY
+
+
+def _describe_against(options: SolveOptions, before: RunConfig | None) -> dict[str, Any]:
+    """Returns the fields of a configuration that say against what is trained."""
+    names = ("against", "updates_per_response", "seat", "merge")
+    fields = {name: getattr(options, name) for name in names}
+    if before is not None:
+        fields = {name: getattr(before, name) if value is None else value for name, value in fields.items()}
+    if fields["against"] is None:
+        return {**fields, "against_digest": None}
+    if options.warm_start is not None:
+        raise ConfigError("--warm-start is for learners that train against each other, got --against")
+    if options.updates is not None:
+        raise ConfigError("--updates is for learners that train against each other, got --against")
+    spec = parse_response(fields["against"])
+    updates = fields["updates_per_response"] or 1
+    return {**fields, "against": spec.text, "updates_per_response": updates, "against_digest": spec.digest()}
 
 
 def _open_outputs(options: SolveOptions, console: Console) -> SavedRun | SavedSpot | None:

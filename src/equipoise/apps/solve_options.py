@@ -12,6 +12,7 @@ import typer
 
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
 from equipoise.apps.parse import PRUNINGS, SAMPLED_PRUNINGS, rule_names
+from equipoise.apps.parse_response import RESPONSES
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.solvers.baselines import BaselineKey
 from equipoise.solvers.solve import Form
@@ -86,7 +87,8 @@ class SolveOptions(MachineOptions):
         Form | None,
         typer.Option(
             help="Sweep single histories, or public states with all private states at once, or sample the rules "
-            "without a tree: external and outcome, for games too large for one (default history)."
+            "without a tree: external and outcome, for games too large for one (default history; vector where a "
+            "game says its public states itself)."
         ),
     ] = None
     prune: Annotated[
@@ -100,6 +102,25 @@ class SolveOptions(MachineOptions):
     updates: Annotated[
         Updates | None,
         typer.Option(help="Whether players see each other's updates of the same iteration (default alternating)."),
+    ] = None
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Train against a response in place of each other: {', '.join(RESPONSES)}, as in uct:10000 or best.",
+            metavar="RESPONSE",
+        ),
+    ] = None
+    updates_per_response: Annotated[
+        int | None, typer.Option(min=1, help="With --against: how many updates an answer stands for (default 1).")
+    ] = None
+    seat: Annotated[
+        int | None, typer.Option(min=0, max=1, help="With --against: learn in this seat alone (default both).")
+    ] = None
+    merge: Annotated[
+        str | None,
+        typer.Option(
+            help="With --against: what learners cannot read in information states, as in '[JQK]'.", metavar="PATTERN"
+        ),
     ] = None
     iterations: Annotated[int | None, typer.Option("--iterations", "-n", help="Stop after so many in total.")] = None
     target: Annotated[

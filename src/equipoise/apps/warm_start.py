@@ -13,16 +13,26 @@ from rich.console import Console
 from equipoise.apps.display import format_small
 from equipoise.apps.session import Job
 from equipoise.apps.solve_options import SolveOptions
+from equipoise.apps.solve_spot import is_spot
+from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.warm_start import WarmStart, WarmStartReport
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
-__all__ = ["begin_warm", "read_start"]
+__all__ = ["begin_warm", "check_start", "read_start"]
 
 AUTO = "auto"
 DETAILS = ("warm_start_iterations", "warm_start_lambda", "warm_start_bound")
+
+
+def check_start(options: SolveOptions) -> None:
+    """Raises if what the options say of a warm start cannot be, before a tree is built for it."""
+    if _parse_warm_start(options) is not None and options.warm_start is not None:
+        expected = (Kind.SPOT,) if is_spot(options) else (Kind.STRATEGY, Kind.RUN)
+        with CheckpointReader(options.warm_start, *expected):
+            pass
 
 
 def begin_warm(job: Job, options: SolveOptions, console: Console) -> None:

@@ -51,6 +51,8 @@ class Kind(enum.StrEnum):
     STRATEGY = "strategy"
     RUN = "run"
     SPOT = "spot"
+    BLUEPRINT = "blueprint"
+    MATCH = "match"
     TREE = "tree"
     TABLE = "table"  # numbers that take long to compute, such as hand strengths
 

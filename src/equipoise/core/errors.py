@@ -13,6 +13,7 @@
     ├── GameTooLargeError      (ValueError)    a game that does not fit the given limit
     ├── NotConvergedError      (RuntimeError)  a target that was not reached
     ├── ConcurrentUseError     (RuntimeError)  two threads in what serves one at a time
+    ├── WorkerError            (RuntimeError)  a worker process that ended without a result
     ├── MissingExtraError      (RuntimeError)  an optional package that is not installed
     └── CheckpointError        (RuntimeError)  a file that cannot be read or written
 """
@@ -35,6 +36,7 @@ __all__ = [
     "NotConvergedError",
     "ParseError",
     "UnknownNameError",
+    "WorkerError",
 ]
 
 
@@ -86,6 +88,10 @@ class NotConvergedError(EquipoiseError, RuntimeError):
 
 class ConcurrentUseError(EquipoiseError, RuntimeError):
     """Two threads in what serves one at a time."""
+
+
+class WorkerError(EquipoiseError, RuntimeError):
+    """A worker process that ended without a result."""
 
 
 class MissingExtraError(EquipoiseError, RuntimeError):

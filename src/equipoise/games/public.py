@@ -9,14 +9,15 @@ games get this form by enumeration (`equipoise.trees.derive`); nothing here buil
 from __future__ import annotations
 
 import dataclasses
-from typing import Final, Generic, Protocol, TypeVar
+from collections.abc import Hashable
+from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.base import ActionClass, GameSpec
 
-__all__ = ["NO_ACTION", "PublicEdge", "PublicGame", "Relation"]
+__all__ = ["NO_ACTION", "HasPublicForm", "PublicEdge", "PublicGame", "Relation", "SharesPayoffs"]
 
 NO_ACTION: Final = -1  # action column in the relation of a player who did not move
 
@@ -122,4 +123,30 @@ class PublicGame(Protocol[PublicState]):
 
     def action_class(self, state: PublicState, action: int) -> ActionClass:
         """Returns the kind of move that an action is."""
+        ...
+
+
+@runtime_checkable
+class SharesPayoffs(Protocol):
+    """A public game in which many terminal states pay alike up to a factor, so that a tree keeps each matrix once."""
+
+    def payoff_table(self, state: Any) -> tuple[Hashable, float]:
+        """Returns the name of a terminal state's payoffs and the factor on them.
+
+        States of one name have the same private states, in the same order, and the same joint weights; their
+        `payoffs` are in the ratio of their factors, none of which is 0.
+        """
+        ...
+
+
+@runtime_checkable
+class HasPublicForm(Protocol):
+    """A game that says its public form itself: it need not be enumerated to be swept a vector at a time."""
+
+    def public_form(self) -> PublicGame[Any]:
+        """Returns the game over public states, with the information states of the game itself."""
+        ...
+
+    def count_infosets(self) -> int:
+        """Returns how many information states the public form has, before anything is built."""
         ...

@@ -13,6 +13,7 @@ from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import Game
 from equipoise.games.coin_toss import CoinToss
 from equipoise.games.goofspiel import Goofspiel
+from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem
 from equipoise.games.holdem.rules import FlopHoldem, Holdem, HoldemEndgame, HoldemLimit, HoldemSix
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc, Leduc5, LeducNoLimit
@@ -26,6 +27,7 @@ from equipoise.games.tic_tac_toe import TicTacToe
 __all__ = ["GAMES", "describe_parameters", "game_names", "make_game", "parse_game"]
 
 GAMES: Mapping[str, type[Any]] = {
+    "bucketed_limit_holdem": BucketedLimitHoldem,
     "coin_toss": CoinToss,
     "dcfr_slow_2x2": DCFRSlow2x2,
     "flop_holdem": FlopHoldem,

@@ -7,12 +7,14 @@ The native module trusts every index; forms check theirs once, when they are bou
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = ["check_array", "check_axes", "check_finite", "check_range", "check_segments"]
+
+ONE_THREAD: Final = 8192  # numbers of a product that BLAS computes alone: its teams cost milliseconds on a busy machine
 
 
 def check_axes(name: str, value: npt.NDArray[Any], num_axes: int) -> None:
@@ -52,7 +54,9 @@ def check_array(
 
 def check_finite(name: str, value: npt.NDArray[Any]) -> None:
     """Raises `ValueError` if a number is NaN or infinite."""
-    if math.isfinite(np.vdot(value, value)):  # a tenth of the time of what follows, and no temporary array
+    flat = value.reshape(-1)
+    parts = (flat[begin : begin + ONE_THREAD] for begin in range(0, flat.size, ONE_THREAD))
+    if all(math.isfinite(np.vdot(part, part)) for part in parts):  # a tenth of what follows, and no temporary array
         return
     is_finite = np.isfinite(value)
     if not is_finite.all():

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
-from equipoise.kernels.arrays import check_array, check_axes
+from equipoise.kernels.arrays import check_array, check_axes, check_range
 from equipoise.kernels.calls import check_integer
 
 __all__ = ["BLOCKED", "NUM_STRENGTHS", "HandCategory", "HandKernel"]
@@ -191,6 +191,38 @@ class HandKernel:
         if weights.size and int(weights.max()) > MAX_BOARD_WEIGHT:
             raise ValueError(f"weights must be at most {MAX_BOARD_WEIGHT}, got {int(weights.max())}")
         _native.accumulate_pair_wins(self._evaluator, hole_cards, boards, weights, out)
+
+    def accumulate_joint_counts(
+        self,
+        boards: CardArray,
+        weights: CountArray,
+        hole_cards: CardArray,
+        paths: npt.NDArray[np.int32],
+        *,
+        wins: CountArray,
+        ties: CountArray,
+    ) -> None:
+        """Adds into `wins` and `ties` `[P, P]` the weights of the pairs of hands that meet on boards `[B, 5]`.
+
+        Args:
+            boards: complete boards.
+            weights: `[B]` of boards.
+            hole_cards: `[H, 2]`.
+            paths: `[B, R, H]` the path, below P, of each hand in each of R ways that the board may have come; -1 where
+                the board blocks it.
+            wins: the row's path holds the better hand.
+            ties: both are as good; every such pair counts both ways round.
+        """
+        num_boards, num_hands = _check_deals(boards, hole_cards)
+        check_array("weights", weights, np.int64, (num_boards,))
+        check_axes("paths", paths, 3)
+        check_array("paths", paths, np.int32, (num_boards, paths.shape[1], num_hands))
+        check_axes("wins", wins, 2)
+        for name, out in (("wins", wins), ("ties", ties)):
+            check_array(name, out, np.int64, (wins.shape[0], wins.shape[0]), is_written=True)
+        is_blocked = (hole_cards[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
+        check_range("paths", paths, np.where(is_blocked, -1, 0)[:, None, :], wins.shape[0])
+        _native.accumulate_joint_counts(self._evaluator, hole_cards, boards, paths, weights, wins, ties)
 
 
 def _check_deals(boards: CardArray, hole_cards: CardArray) -> tuple[int, int]:

@@ -94,6 +94,25 @@ class HistoryKernel(SweepKernel):
         check_range("end of sequences", end, 0, self.sequence_start[player + 1] + 1)
         check_range("parent_sequence", parent_sequence, self.sequence_start[player], first_sequence)
 
+    def biased_response(
+        self, player: int, realization: FloatArray, model: FloatArray, trust: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Returns the value of the best strategy that follows a model with given probabilities, and it as `[Q]`.
+
+        Args:
+            player: who responds.
+            realization: `[Q]` reach of the others.
+            model: `[Q]` probabilities of actions.
+            trust: `[I]` with which probability the model is followed at each information set.
+        """
+        check_array("model", model, np.float64, (self.num_table_cells,))
+        check_array("trust", trust, np.float64, (self.num_rows,))
+        cfv = self.terminal_values(player, realization)
+        check_finite("realization", realization)
+        best = np.zeros(self.num_table_cells)
+        self._form.back_up_biased(player, model, trust, cfv, best)
+        return self.root_value(player, realization, cfv), best
+
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
         """Returns the counterfactual value of the player's empty sequence, whose reach is one."""
         check_player(player, self.num_players)
@@ -104,6 +123,13 @@ class HistoryKernel(SweepKernel):
         reach = np.zeros(self.num_cells)
         reach[self.sequence_start[:-1]] = 1.0
         return reach
+
+    def is_own(self, player: int) -> npt.NDArray[np.bool_]:
+        """Returns `[Q]` which sequences are a player's."""
+        check_player(player, self.num_players)
+        cells = np.arange(self.num_cells)
+        own: npt.NDArray[np.bool_] = (self.sequence_start[player] <= cells) & (cells < self.sequence_start[player + 1])
+        return own
 
     def normalize(self, sums: FloatArray) -> FloatArray:
         """Returns `[Q]` normalised sums as every form does, and 1 at empty sequences."""

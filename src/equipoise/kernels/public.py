@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
 from equipoise.kernels.calls import check_integer, check_player
-from equipoise.kernels.sweeps import SweepKernel
+from equipoise.kernels.sweeps import KernelRule, SweepKernel, SweepTables
 
 __all__ = [
     "DECISION",
@@ -153,6 +153,7 @@ class PublicKernel(SweepKernel):
         self.num_table_cells = cells.num_table_cells
         self.num_rows = cells.num_rows
         self.root_cells = root_cells
+        self._cell_start = cells.cell_start
         num_entries, num_dense = cells.entry_weight.size, terminals.dense_scale.size
         num_sparse = terminals.sparse_weight.size
         integers = {
@@ -205,6 +206,48 @@ class PublicKernel(SweepKernel):
         check_player(player, self.num_players)
         cells = self.root_cells[player]
         return float(realization[cells] @ cfv[cells])
+
+    def is_own(self, player: int) -> npt.NDArray[np.bool_]:
+        """Returns `[C]` which cells are a player's."""
+        check_player(player, self.num_players)
+        run = np.repeat(np.arange(4), np.diff(self._cell_start))
+        own: npt.NDArray[np.bool_] = run % 2 == player
+        return own
+
+    def iterate_hooked(
+        self,
+        hooks: Any,
+        only_player: int,
+        rule: KernelRule,
+        discounts: FloatArray,
+        tables: SweepTables,
+        *,
+        first_t: int,
+        is_alternating: bool,
+        num_threads: int,
+    ) -> None:
+        """Runs iterations with hooks of the native module; `PublicHooks.iterate` checks what it is given."""
+        with self._one_caller:
+            _native.public_iterate_hooked(
+                self._form,
+                hooks,
+                only_player,
+                int(rule.policy_map),
+                int(rule.fallback),
+                rule.is_optimistic,
+                rule.floors_regrets,
+                rule.tracks_variance,
+                discounts,
+                first_t,
+                is_alternating,
+                self.team_size(num_threads),
+                tables.regret_sum,
+                tables.strategy_sum,
+                tables.strategy,
+                tables.realization,
+                tables.scale,
+                tables.value_moments,
+            )
 
     def root_reach(self) -> FloatArray:
         """Returns `[C]` a reach of one for every private state of the root, and nothing below."""

@@ -23,6 +23,7 @@ __all__ = [
     "SamplingKernel",
     "SamplingTables",
     "Scheme",
+    "check_sampling_arrays",
 ]
 
 IntArray = npt.NDArray[np.int32]
@@ -91,41 +92,15 @@ class SamplingKernel:
     """A history tree as sampled traversals read it, and their scratch memory: one call at a time."""
 
     def __init__(self, arrays: SamplingArrays) -> None:
-        check_axes("actor", arrays.actor, 1)
-        check_axes("edge_child", arrays.edge_child, 1)
-        check_axes("first_slot", arrays.first_slot, 1)
-        check_axes("num_actions", arrays.num_actions, 1)
-        check_axes("utility", arrays.utility, 2)
-        nodes, edges, infosets = arrays.actor.size, arrays.edge_child.size, arrays.num_actions.size
-        check_integer("number of nodes", nodes, 1)
-        check_integer("number of public states and one", arrays.first_slot.size, 1)
-        check_integer("num_sequences", arrays.num_sequences, 0, np.iinfo(np.int32).max)
+        check_sampling_arrays(arrays)
+        edges = arrays.edge_child.size
         self.num_players = arrays.utility.shape[0]
         self.num_sequences = arrays.num_sequences
         self.num_edges = edges
-        check_array("actor", arrays.actor, np.int8, (nodes,))
-        for name, size in (
-            ("detail", nodes),
-            ("first_edge", nodes + 1),
-            ("edge_child", edges),
-            ("edge_slot", edges),
-            ("first_slot", arrays.first_slot.size),
-            ("first_sequence", infosets),
-            ("num_actions", infosets),
-        ):
-            check_array(name, getattr(arrays, name), np.int32, (size,))
-        for name, shape in (
-            ("edge_probability", (edges,)),
-            ("slot_probability", (int(arrays.first_slot[-1]),)),
-            ("utility", arrays.utility.shape),
-        ):
-            check_array(name, getattr(arrays, name), np.float64, shape)
-            check_finite(name, getattr(arrays, name))
-        _check_nodes(arrays)
         self._one_caller = OneCaller("solver")
         edge_cumulative = np.empty(edges)
         _native.sampling_accumulate_chance(arrays.first_edge, arrays.edge_probability, edge_cumulative)
-        self._form = _native.SamplingForm(
+        self.form = _native.SamplingForm(
             arrays.actor,
             arrays.detail,
             arrays.first_edge,
@@ -167,7 +142,7 @@ class SamplingKernel:
         check_integer("node_limit", node_limit, 0)
         rule, call = self._prepare(scheme, tables, exploration, skipping, baselines)
         with self._one_caller:
-            done: int = _native.sampling_iterate(self._form, int(scheme), num_iterations, node_limit, rule, call)
+            done: int = _native.sampling_iterate(self.form, int(scheme), num_iterations, node_limit, rule, call)
         return done
 
     def traverse(
@@ -184,7 +159,7 @@ class SamplingKernel:
         check_player(player, self.num_players)
         rule, call = self._prepare(scheme, tables, exploration, skipping, baselines)
         with self._one_caller:
-            _native.sampling_traverse(self._form, int(scheme), player, rule, call)
+            _native.sampling_traverse(self.form, int(scheme), player, rule, call)
 
     def _prepare(
         self,
@@ -240,6 +215,38 @@ class SamplingKernel:
             check_array(name, getattr(tables, name), dtype, (size,), is_written=True)
         if not tables.random_words.any():
             raise ValueError("random_words must not all be zero")
+
+
+def check_sampling_arrays(arrays: SamplingArrays) -> None:
+    """Raises unless every array has its size and type, and what it names exists."""
+    check_axes("actor", arrays.actor, 1)
+    check_axes("edge_child", arrays.edge_child, 1)
+    check_axes("first_slot", arrays.first_slot, 1)
+    check_axes("num_actions", arrays.num_actions, 1)
+    check_axes("utility", arrays.utility, 2)
+    nodes, edges, infosets = arrays.actor.size, arrays.edge_child.size, arrays.num_actions.size
+    check_integer("number of nodes", nodes, 1)
+    check_integer("number of public states and one", arrays.first_slot.size, 1)
+    check_integer("num_sequences", arrays.num_sequences, 0, np.iinfo(np.int32).max)
+    check_array("actor", arrays.actor, np.int8, (nodes,))
+    for name, size in (
+        ("detail", nodes),
+        ("first_edge", nodes + 1),
+        ("edge_child", edges),
+        ("edge_slot", edges),
+        ("first_slot", arrays.first_slot.size),
+        ("first_sequence", infosets),
+        ("num_actions", infosets),
+    ):
+        check_array(name, getattr(arrays, name), np.int32, (size,))
+    for name, shape in (
+        ("edge_probability", (edges,)),
+        ("slot_probability", (int(arrays.first_slot[-1]),)),
+        ("utility", arrays.utility.shape),
+    ):
+        check_array(name, getattr(arrays, name), np.float64, shape)
+        check_finite(name, getattr(arrays, name))
+    _check_nodes(arrays)
 
 
 def _check_exploration(exploration: float) -> None:

@@ -115,6 +115,10 @@ class SweepKernel(abc.ABC):
     def root_reach(self) -> FloatArray:
         """Returns `[C]` a reach of one at every root of the players, and nothing below."""
 
+    @abc.abstractmethod
+    def is_own(self, player: int) -> npt.NDArray[np.bool_]:
+        """Returns `[C]` which cells are a player's; those of tables come first."""
+
     def team_size(self, num_threads: int) -> int:
         """Returns how many of `num_threads` are worth their meetings on a tree of this size."""
         return num_threads
@@ -168,6 +172,57 @@ class SweepKernel(abc.ABC):
                 tables.scale,
                 tables.value_moments,
             )
+
+    def learn(
+        self,
+        rule: KernelRule,
+        discounts: FloatArray,
+        tables: SweepTables,
+        player: int,
+        terminal_values: FloatArray,
+        *,
+        first_t: int,
+    ) -> FloatArray:
+        """Updates one player's part of `tables` once per row of `discounts`; returns `[B]` its utility in each update.
+
+        The others stand still, and all that they do to the player is in the values of its terminals: what costs most
+        of an iteration is not repeated.
+
+        Args:
+            rule: what the kernel is specialised on.
+            discounts: `[B, 6]` as for `iterate`.
+            tables: the run so far.
+            player: who learns.
+            terminal_values: `[C]` as `terminal_values` returns them.
+            first_t: index of the first update, from 1.
+        """
+        check_axes("discounts", discounts, 2)
+        check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
+        check_integer("first_t", first_t, 1)
+        check_player(player, self.num_players)
+        check_array("terminal_values", terminal_values, np.float64, (self.num_cells,))
+        self.check_tables(rule, tables)
+        utility = np.zeros(discounts.shape[0])
+        with self._one_caller:
+            self._form.learn(
+                int(rule.policy_map),
+                int(rule.fallback),
+                rule.is_optimistic,
+                rule.floors_regrets,
+                rule.tracks_variance,
+                discounts,
+                first_t,
+                player,
+                terminal_values,
+                tables.regret_sum,
+                tables.strategy_sum,
+                tables.strategy,
+                tables.realization,
+                tables.scale,
+                tables.value_moments,
+                utility,
+            )
+        return utility
 
     def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
         """Raises unless every table that the rule reads has the tree's size."""

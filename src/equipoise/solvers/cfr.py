@@ -123,11 +123,12 @@ def payoff_bounds(tree: HistoryTree) -> tuple[FloatArray, FloatArray]:
 def _public_payoff_ranges(tree: PublicTree) -> FloatArray:
     largest, smallest = np.full(tree.cells.num_cells, -np.inf), np.full(tree.cells.num_cells, np.inf)
     utility = tree.payoff / tree.payoff_chance
-    for node, start, end in zip(tree.terminal_node, tree.payoff_start, tree.payoff_start[1:], strict=False):
+    for node, table, factor in zip(tree.terminal_node, tree.payoff_table, tree.payoff_factor, strict=True):
+        entries = slice(tree.payoff_start[table], tree.payoff_start[table + 1])
         for player in (0, 1):
-            cells = tree.private_cells(int(node), player)[tree.payoff_private[player, start:end]]
-            np.maximum.at(largest, cells, utility[player, start:end])
-            np.minimum.at(smallest, cells, utility[player, start:end])
+            cells = tree.private_cells(int(node), player)[tree.payoff_private[player, entries]]
+            np.maximum.at(largest, cells, factor * utility[player, entries])
+            np.minimum.at(smallest, cells, factor * utility[player, entries])
     ranges = np.zeros(tree.cells.num_rows)
     for fields in reversed(tree.cells.steps.tolist()):
         step = Step(*fields)

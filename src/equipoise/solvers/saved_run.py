@@ -40,6 +40,11 @@ class RunConfig:
     prune: str | None = None  # as typed; None: nothing is pruned
     threads: int  # changes sums in their last bits, and which way a run goes where regrets tie exactly
     warm_start: str | None = None  # what the run began from, in words; None: from nothing
+    against: str | None = None  # the response that the learners train against, as typed; None: each other
+    against_digest: str | None = None  # of the files that it reads
+    updates_per_response: int | None = None  # None: no response
+    seat: int | None = None  # of the only learner; None: both
+    merge: str | None = None  # pattern of what learners cannot read in information states
     equipoise_version: str = dataclasses.field(default_factory=version)
 
     def differences(self, other: RunConfig) -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.memory import check_memory
 from equipoise.kernels.public import TerminalGroups
 from equipoise.kernels.sweeps import PolicyMap, Substitutes
 from equipoise.solvers.best_response import Evaluation, bind_kernel
@@ -24,6 +25,7 @@ from equipoise.solvers.cfr import CFRSolver, Tree, payoff_ranges
 from equipoise.solvers.rules import Rule
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
+from equipoise.trees.segments import flatten_ranges
 
 __all__ = [
     "RegretBound",
@@ -46,6 +48,7 @@ EXCESS_PRECISION: Final = 0.01  # by which the sum of values may fall short of 0
 MOST_SEARCHES: Final = 100
 MOST_ITERATIONS: Final = 10**15  # that numbers of 64 bits still count one by one
 MOST_WEIGHTS: Final = 10**6  # that are added up one by one, in a second or two
+PAIR_BYTES: Final = 80  # of a pair of private states at a terminal while it is listed for both players
 ROUNDING: Final = 1e-13  # of sums of values, relative to the payoff range
 
 
@@ -383,9 +386,13 @@ def _pay_one(tree: HistoryTree | PublicTree) -> HistoryTree | PublicTree:
     """Returns a tree in which everybody gets 1 wherever it ends."""
     if isinstance(tree, HistoryTree):
         return dataclasses.replace(tree, utility=np.ones_like(tree.utility), is_zero_sum=False)
-    node = np.repeat(tree.terminal_node, np.diff(tree.payoff_start))
+    num_entries = np.diff(tree.payoff_start)[tree.payoff_table]
+    check_memory(int(num_entries.sum()) * PAIR_BYTES, f"a warm start on {tree.game_label}, which lists every pair")
+    node = np.repeat(tree.terminal_node, num_entries)
+    entry = flatten_ranges(tree.payoff_start[tree.payoff_table], num_entries)
     first, second = (
-        tree.block_start[node, player] + tree.slot[tree.slot_start[2 * node + player] + tree.payoff_private[player]]
+        tree.block_start[node, player]
+        + tree.slot[tree.slot_start[2 * node + player] + tree.payoff_private[player, entry]]
         for player in (0, 1)
     )
     num_pairs = node.size
@@ -400,7 +407,7 @@ def _pay_one(tree: HistoryTree | PublicTree) -> HistoryTree | PublicTree:
         sparse_start=np.array([0, num_pairs, 2 * num_pairs], np.int32),
         sparse_own=np.concatenate([first, second]).astype(np.int32),
         sparse_other=np.concatenate([second, first]).astype(np.int32),
-        sparse_weight=np.tile(tree.payoff_chance, 2),
+        sparse_weight=np.tile(tree.payoff_chance[entry], 2),
     )
     return dataclasses.replace(tree, terminals=terminals)
 

@@ -192,6 +192,12 @@ class BucketedTree:
         buckets = self.buckets(tuple(board))
         return np.where(buckets[:, None] < 0, 0.0, self._shares(table, decision)[buckets])
 
+    def bucket_strategy(self, table: TableArray, node: int) -> FloatArray:
+        """Returns `[buckets, A]` what each bucket plays at a decision, uniformly where a table has nothing."""
+        decision = self.decisions[node]
+        num_buckets = self.assigner.num_buckets(self.streets[decision.street])
+        return self._shares(table, decision)[:num_buckets]
+
     def count_rows(self, table: TableArray) -> int:
         """Returns at how many (decision, bucket) pairs a table has some positive number."""
         return sum(int((self._sums(table, decision) > 0).any(axis=1).sum()) for decision in self.decisions.values())

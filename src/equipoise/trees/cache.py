@@ -17,6 +17,7 @@ import numpy as np
 from equipoise.core.cache import MIN_BUILD_SECONDS, CacheFile, Parts
 from equipoise.core.checkpoint import Kind
 from equipoise.games.base import Game
+from equipoise.games.public import HasPublicForm
 from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree, OnProgress, build_history_tree
@@ -25,7 +26,7 @@ from equipoise.trees.public import PublicTree, build_public_tree
 __all__ = ["load_or_build_history_tree", "load_or_build_public_tree"]
 
 TREE_FORMAT_VERSION: Final = 2  # raised whenever the meaning of a history tree's arrays changes
-PUBLIC_TREE_FORMAT_VERSION: Final = 1  # likewise for public trees
+PUBLIC_TREE_FORMAT_VERSION: Final = 2  # likewise for public trees
 DERIVING_SHARE: Final = 0.9  # of the time that building a public tree takes
 OWN_GAMES: Final = "equipoise.games."
 
@@ -76,7 +77,11 @@ def load_or_build_public_tree(
         on_progress: called now and then while building, with the histories so far and the fraction done.
         directory: where trees are kept; `default_cache_directory()` if None.
         min_build_seconds: trees that build faster are not kept.
+
+    A game that says its public form itself is neither enumerated nor kept, and the limit on histories is not for it.
     """
+    if isinstance(game, HasPublicForm):
+        return build_public_tree(game.public_form(), on_progress=on_progress)
     version = {
         "public_tree_format_version": PUBLIC_TREE_FORMAT_VERSION,
         "fields": sorted(

@@ -307,6 +307,8 @@ def _assemble(enumeration: Enumeration) -> DerivedPublicGame:
         relation_action=columns.of_step[step].astype(np.int32),
         relation_target=numbering.place[below].astype(np.int32),
         relation_weight=np.ones(below.size),
+        payoff_table=np.arange(np.count_nonzero(numbering.actor == TERMINAL), dtype=np.int32),
+        payoff_factor=np.ones(np.count_nonzero(numbering.actor == TERMINAL)),
         payoff_start=starts(np.bincount(pairs.node[ends], minlength=num_nodes)[numbering.actor == TERMINAL]),
         payoff_private=pairs.private[:, ends].astype(np.int32),
         payoff_chance=pairs.weight[ends],

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,21 +19,24 @@ import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidStateError
 from equipoise.core.files import format_bytes
-from equipoise.games.base import CHANCE, TERMINAL, Game, GameSpec
+from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
 from equipoise.trees.segments import flatten_ranges
 
 __all__ = [
+    "ACTION_CODES",
     "DEFAULT_MAX_HISTORIES",
     "HistoryTree",
     "TreeSize",
     "build_history_tree",
     "check_zero_sum_claim",
     "estimate_num_histories",
+    "order_forests",
 ]
 
 DEFAULT_MAX_HISTORIES: Final = 20_000_000
 BYTES_PER_HISTORY: Final = 56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
 PROGRESS_EVERY: Final = 1 << 14  # histories between two progress calls
+ACTION_CODES: Final = {kind: code for code, kind in enumerate(ActionClass)}  # of `HistoryTree.action_class`
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -92,6 +95,7 @@ class HistoryTree:
     infoset_end: IntArray  # [I] one past the last information set below
     infoset_labels: tuple[str, ...]  # [I]
     sequence_labels: tuple[str, ...]  # [Q] names of actions; "" at empty sequences
+    action_class: npt.NDArray[np.int8]  # [Q] ACTION_CODES of actions; OTHER at empty sequences
 
     @property
     def size(self) -> TreeSize:
@@ -142,6 +146,7 @@ class _Recorder:
         self.infoset_actions: list[tuple[int, ...]] = []
         self.infoset_player: list[int] = []
         self.infoset_names: list[tuple[str, ...]] = []
+        self.infoset_classes: list[tuple[int, ...]] = []
         self.infoset_first: list[int] = []  # provisional number of the set's first sequence
         self.infoset_parent: list[int] = []  # provisional number of the sequence above
         self.num_sequences = self.num_players  # provisional 0..P-1 are the empty sequences
@@ -224,6 +229,9 @@ class _Recorder:
             self.infoset_actions.append(actions)
             self.infoset_player.append(player)
             self.infoset_names.append(tuple(self.game.action_name(state, action) for action in actions))
+            self.infoset_classes.append(
+                tuple(ACTION_CODES[self.game.action_class(state, action)] for action in actions)
+            )
             self.infoset_first.append(self.num_sequences)
             self.infoset_parent.append(parent)
             self.num_sequences += len(actions)
@@ -278,7 +286,12 @@ def build_history_tree(
 def _assemble(recorder: _Recorder) -> HistoryTree:
     """Returns the finished tree: provisional numbers replaced by forest pre-order."""
     num_players = recorder.num_players
-    order, subtree_sizes = _order_forests(recorder)
+    order, subtree_sizes = order_forests(
+        recorder.infoset_parent,
+        recorder.infoset_first,
+        [len(actions) for actions in recorder.infoset_actions],
+        range(num_players),
+    )
     num_infosets = len(order)
     rank = np.empty(num_infosets, np.int32)
     rank[order] = np.arange(num_infosets, dtype=np.int32)
@@ -303,6 +316,10 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
             infoset_labels[rank[provisional]] = label
     for k, first in zip(order, first_sequence, strict=True):
         labels[first : first + len(recorder.infoset_names[k])] = recorder.infoset_names[k]
+
+    action_class = np.full(recorder.num_sequences, ACTION_CODES[ActionClass.OTHER], np.int8)
+    for k, first in zip(order, first_sequence, strict=True):
+        action_class[first : first + len(recorder.infoset_classes[k])] = recorder.infoset_classes[k]
 
     actor = _as_array(recorder.actor, np.int8)
     parent = _as_array(recorder.parent, np.int32)
@@ -341,6 +358,7 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
         infoset_end=np.arange(num_infosets, dtype=np.int32) + np.array(subtree_sizes, np.int32),
         infoset_labels=tuple(infoset_labels),
         sequence_labels=tuple(labels),
+        action_class=action_class,
     )
 
 
@@ -357,15 +375,24 @@ def check_zero_sum_claim(spec: GameSpec, utility: FloatArray) -> None:
         raise InvalidGameError(f"{spec.label} says that it is zero-sum, but its returns do not sum to zero: {returns}")
 
 
-def _order_forests(recorder: _Recorder) -> tuple[list[int], list[int]]:
-    """Returns provisional information sets, player after player in forest pre-order, and their subtree sizes."""
+def order_forests(
+    parent: Sequence[int], first: Sequence[int], num_actions: Sequence[int], roots: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Returns information sets in forest pre-order, one player's after the other's, and the sizes of their subtrees.
+
+    Args:
+        parent: `[I]` the sequence above each information set, in any numbering of sequences.
+        first: `[I]` its first sequence.
+        num_actions: `[I]` its sequences.
+        roots: `[P]` the players' empty sequences.
+    """
     below: dict[int, list[int]] = {}
-    for infoset, parent in enumerate(recorder.infoset_parent):
-        below.setdefault(parent, []).append(infoset)
+    for infoset, above in enumerate(parent):
+        below.setdefault(above, []).append(infoset)
     order: list[int] = []
     sizes: list[int] = []
-    for player in range(recorder.num_players):
-        stack = [(infoset, False, 0) for infoset in reversed(below.get(player, []))]
+    for root in roots:
+        stack = [(infoset, False, 0) for infoset in reversed(below.get(root, []))]
         while stack:
             infoset, is_done, position = stack.pop()
             if is_done:
@@ -374,8 +401,7 @@ def _order_forests(recorder: _Recorder) -> tuple[list[int], list[int]]:
             stack.append((infoset, True, len(order)))
             order.append(infoset)
             sizes.append(0)
-            first = recorder.infoset_first[infoset]
-            for sequence in reversed(range(first, first + len(recorder.infoset_actions[infoset]))):
+            for sequence in reversed(range(first[infoset], first[infoset] + num_actions[infoset])):
                 stack.extend((child, False, 0) for child in reversed(below.get(sequence, [])))
     return order, sizes
 

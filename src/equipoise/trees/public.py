@@ -9,7 +9,8 @@ This module does not solve anything.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Final
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +22,18 @@ from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.derive import DerivedPublicGame
 from equipoise.trees.history import HistoryTree, OnProgress
 from equipoise.trees.public_arrays import PublicArrays, collect_public_game, too_many_states
-from equipoise.trees.public_layout import Layout, lay_out
+from equipoise.trees.public_layout import lay_out
 from equipoise.trees.segments import flatten_ranges, number_within
 from equipoise.trees.terminals import group_terminals
 
-__all__ = ["DEFAULT_MAX_NODES", "PublicTree", "PublicTreeSize", "build_public_tree"]
+__all__ = [
+    "DEFAULT_MAX_NODES",
+    "PublicTree",
+    "PublicTreeSize",
+    "TreeFacts",
+    "assemble_public_tree",
+    "build_public_tree",
+]
 
 DEFAULT_MAX_NODES: Final = 2_000_000
 COLLECTING_SHARE: Final = 0.9  # of the time that building takes, where a game is asked for every state
@@ -53,6 +61,15 @@ class PublicTreeSize:
         )
 
 
+class TreeFacts(NamedTuple):
+    """What a tree knows of its game as a whole."""
+
+    game_label: str
+    num_histories: int | None  # of the game that it is derived from, None if there is none
+    is_zero_sum: bool
+    utility_range: float  # distance between the game's smallest and largest return
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PublicTree:
     """A two-player game as public states.
@@ -71,6 +88,7 @@ class PublicTree:
     num_histories: int | None  # of the game that it is derived from, None if there is none
     is_zero_sum: bool
     utility_range: float  # distance between the game's smallest and largest return
+    landmarks: IntArray  # nodes with cells of their own: `node_values` can say what they are worth
     states: tuple[Any, ...]  # [N] public states as the public game has them
     public_labels: tuple[str, ...]  # [N]
     actor: npt.NDArray[np.int8]  # [N] player, CHANCE or TERMINAL
@@ -84,7 +102,9 @@ class PublicTree:
     relation_target: IntArray  # [K] private state here
     relation_weight: FloatArray  # [K]
     terminal_node: IntArray  # [Z]
-    payoff_start: IntArray  # [Z+1]
+    payoff_table: IntArray  # [Z] which of the T tables of payoffs holds each terminal's
+    payoff_factor: FloatArray  # [Z] factor on them
+    payoff_start: IntArray  # [T+1]
     payoff_private: IntArray  # [2, K] pair of private states
     payoff_chance: FloatArray  # [K] joint weight of the pair
     payoff: FloatArray  # [2, K] joint weight times each player's utility
@@ -117,6 +137,16 @@ class PublicTree:
             num_bytes=sum(value.nbytes for value in arrays if isinstance(value, np.ndarray)),
         )
 
+    def pairs_at(self, terminal: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Returns `[2, P]` the pairs of private states of a terminal, `[P]` their joint weights, `[2, P]` payoffs.
+
+        Payoffs are weighted, as everywhere in a public tree.
+        """
+        table = self.payoff_table[terminal]
+        entries = slice(self.payoff_start[table], self.payoff_start[table + 1])
+        payoff = self.payoff_factor[terminal] * self.payoff[:, entries]
+        return self.payoff_private[:, entries], self.payoff_chance[entries], payoff
+
     def private_cells(self, node: int, player: int) -> IntArray:
         """Returns `[H]` the cell of each of a player's private states at a node."""
         segment = 2 * node + player
@@ -124,6 +154,15 @@ class PublicTree:
             self.block_start[node, player]
         )
         return cells
+
+    def node_values(self, node: int, player: int, cfv: FloatArray) -> FloatArray:
+        """Returns `[H]` a player's counterfactual values at the root or a landmark, from those of all cells `[C]`."""
+        if node != 0 and node not in self.landmarks:
+            raise ConfigError(
+                f"node {node} of {self.game_label} is no landmark: its cells are those of other nodes too"
+            )
+        values: FloatArray = cfv[self.private_cells(node, player)]
+        return values
 
     def infoset_player(self) -> IntArray:
         """Returns `[I]` the player that each information state belongs to."""
@@ -172,6 +211,7 @@ def build_public_tree(
     *,
     root: Any = None,
     max_nodes: int = DEFAULT_MAX_NODES,
+    landmarks: npt.ArrayLike = (),
     on_progress: OnProgress | None = None,
 ) -> PublicTree:
     """Returns the tree of every public state of a public game.
@@ -181,6 +221,7 @@ def build_public_tree(
         root: public state to start from; the initial one if none is given. Reaches at a root with several private
             states are set by the caller, one by default.
         max_nodes: a larger tree is refused with `GameTooLargeError`.
+        landmarks: nodes whose values will be asked for (`PublicTree.node_values`).
         on_progress: called now and then with the public states so far and the fraction done.
     """
     if root is None and isinstance(game, DerivedPublicGame):
@@ -196,15 +237,34 @@ def build_public_tree(
             on_progress=on_progress and (lambda num_nodes, done: on_progress(num_nodes, collected * done)),
         )
     size = arrays.actor.size
-    layout = lay_out(
+    return assemble_public_tree(
         arrays,
+        TreeFacts(
+            game_label=game.spec.label,
+            num_histories=game.num_histories if isinstance(game, DerivedPublicGame) else None,
+            is_zero_sum=game.spec.is_zero_sum,
+            utility_range=game.spec.utility_range,
+        ),
+        landmarks=landmarks,
         on_level=on_progress and (lambda done: on_progress(done, collected + (1.0 - collected) * done / size)),
     )
-    return _assemble(game, arrays, layout)
 
 
-def _assemble(game: PublicGame[Any], arrays: PublicArrays, layout: Layout) -> PublicTree:
+def assemble_public_tree(
+    arrays: PublicArrays,
+    facts: TreeFacts,
+    *,
+    landmarks: npt.ArrayLike = (),
+    on_level: Callable[[int], None] | None = None,
+) -> PublicTree:
     """Returns the finished tree: what the game is, and where it stands."""
+    marked = np.unique(np.asarray(landmarks, np.int32))
+    marked = marked[marked != 0]  # the root has cells of its own anyway
+    if marked.size and not 0 < marked[0] <= marked[-1] < arrays.actor.size:
+        raise ConfigError(
+            f"landmarks must be nodes from 0 to {arrays.actor.size - 1}, got {marked[0]} and {marked[-1]}"
+        )
+    layout = lay_out(arrays, landmarks=marked, on_level=on_level)
     decisions = np.flatnonzero(arrays.actor >= 0).astype(np.int32)
     actor = arrays.actor[decisions].astype(np.int32)
     num_infosets = arrays.num_private[decisions, actor]
@@ -217,10 +277,11 @@ def _assemble(game: PublicGame[Any], arrays: PublicArrays, layout: Layout) -> Pu
     legal_share = np.zeros(layout.cells.num_table_cells)
     legal_share[sequence_cell] = np.repeat(1.0 / num_legal, num_legal)
     return PublicTree(
-        game_label=game.spec.label,
-        num_histories=game.num_histories if isinstance(game, DerivedPublicGame) else None,
-        is_zero_sum=game.spec.is_zero_sum,
-        utility_range=game.spec.utility_range,
+        game_label=facts.game_label,
+        num_histories=facts.num_histories,
+        is_zero_sum=facts.is_zero_sum,
+        utility_range=facts.utility_range,
+        landmarks=marked,
         states=arrays.states,
         public_labels=arrays.public_labels,
         actor=arrays.actor,
@@ -234,6 +295,8 @@ def _assemble(game: PublicGame[Any], arrays: PublicArrays, layout: Layout) -> Pu
         relation_target=arrays.relation_target,
         relation_weight=arrays.relation_weight,
         terminal_node=np.flatnonzero(arrays.actor == TERMINAL).astype(np.int32),
+        payoff_table=arrays.payoff_table,
+        payoff_factor=arrays.payoff_factor,
         payoff_start=arrays.payoff_start,
         payoff_private=arrays.payoff_private,
         payoff_chance=arrays.payoff_chance,

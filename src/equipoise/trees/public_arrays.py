@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError
 from equipoise.games.base import TERMINAL
-from equipoise.games.public import NO_ACTION, PublicGame, Relation
+from equipoise.games.public import NO_ACTION, PublicGame, Relation, SharesPayoffs
 from equipoise.trees.history import OnProgress, check_zero_sum_claim
 from equipoise.trees.segments import join, starts
 
@@ -45,7 +46,9 @@ class PublicArrays:
     relation_action: IntArray  # [K] column of the action taken, NO_ACTION for a player who did not move
     relation_target: IntArray  # [K] private state here
     relation_weight: FloatArray  # [K]
-    payoff_start: IntArray  # [Z+1]
+    payoff_table: IntArray  # [Z] which of the T tables of payoffs holds each terminal's
+    payoff_factor: FloatArray  # [Z] factor on them
+    payoff_start: IntArray  # [T+1]
     payoff_private: IntArray  # [2, K] pair of private states
     payoff_chance: FloatArray  # [K] joint weight of the pair
     payoff: FloatArray  # [2, K] joint weight times each player's utility
@@ -71,7 +74,9 @@ class _Collector:
         self.num_legal: list[npt.NDArray[np.int64]] = []
         self.columns: list[npt.NDArray[np.int64]] = []
         self.infoset_labels: list[str] = []
-        self.payoffs: list[tuple[npt.NDArray[np.int64], FloatArray, FloatArray]] = []  # of terminal nodes
+        self.payoffs: list[tuple[npt.NDArray[np.int64], FloatArray, FloatArray]] = []  # tables
+        self.payoff_tables: dict[Hashable, int] = {}
+        self.terminals: list[tuple[int, float]] = []  # table and factor
 
     def fault(self, state: Any, what: str) -> InvalidGameError:
         return InvalidGameError(f"{self.game.spec.label}: {what} at {self.game.public_state(state)!r}")
@@ -139,7 +144,16 @@ class _Collector:
 
     def add_payoffs(self, state: Any, num_private: tuple[int, int]) -> None:
         """Appends a terminal's payoffs, without the pairs that cannot be."""
-        chance, payoffs = self.game.joint_weights(state), self.game.payoffs(state)
+        name, factor = (None, 1.0)
+        if isinstance(self.game, SharesPayoffs):
+            name, factor = self.game.payoff_table(state)
+            if not factor:
+                raise self.fault(state, "the factor on shared payoffs is 0")
+        table = len(self.payoffs) if name is None else self.payoff_tables.setdefault(name, len(self.payoffs))
+        self.terminals.append((table, factor))
+        if table < len(self.payoffs):
+            return
+        chance, payoffs = self.game.joint_weights(state), self.game.payoffs(state) / factor
         if chance.shape != num_private or payoffs.shape != (2, *num_private):
             raise self.fault(state, f"payoffs have shape {payoffs.shape}, expected {(2, *num_private)}")
         pairs = np.argwhere(chance != 0.0).T
@@ -175,6 +189,8 @@ def collect_public_game(
         relation_action=join([relation.action for relation in relations], np.int32),
         relation_target=join([relation.target for relation in relations], np.int32),
         relation_weight=join([relation.weight for relation in relations], np.float64),
+        payoff_table=np.array([table for table, _ in collector.terminals], np.int32),
+        payoff_factor=np.array([factor for _, factor in collector.terminals], np.float64),
         payoff_start=starts([chance.size for _, chance, _ in payoffs]),
         payoff_private=join([pairs for pairs, _, _ in payoffs], np.int32, axis=1),
         payoff_chance=payoff_chance,

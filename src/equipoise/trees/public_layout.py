@@ -63,7 +63,7 @@ class Layout:
 class _Planner:
     """Makes blocks and views from the root down, then numbers their cells."""
 
-    def __init__(self, arrays: PublicArrays) -> None:
+    def __init__(self, arrays: PublicArrays, landmarks: npt.NDArray[Any]) -> None:
         num_nodes = arrays.actor.size
         self.arrays = arrays
         self.actor = arrays.actor.astype(np.int64)
@@ -79,6 +79,7 @@ class _Planner:
         self.block_source = np.full(4 * num_nodes, NO_BLOCK, np.int64)
         self.block_source_start = np.zeros(4 * num_nodes, np.int64)  # where a decision reads, within that block
         self.is_selection = _find_selections(arrays)
+        self.is_selection[2 * landmarks] = self.is_selection[2 * landmarks + 1] = False
         self.entry_source = np.zeros(arrays.relation_private.size, np.int32)  # cell read, within the block above
         self.packed_nodes: list[LongArray] = []
         self.packed_source: list[npt.NDArray[Any]] = []  # cell read of each private state, within the block above
@@ -180,9 +181,16 @@ class _Planner:
         )
 
 
-def lay_out(arrays: PublicArrays, *, on_level: OnLevel | None = None) -> Layout:
-    """Returns where the numbers of a public game stand."""
-    planner = _Planner(arrays)
+def lay_out(arrays: PublicArrays, *, landmarks: npt.NDArray[Any], on_level: OnLevel | None = None) -> Layout:
+    """Returns where the numbers of a public game stand.
+
+    Args:
+        arrays: the game.
+        landmarks: nodes that get blocks of their own in place of views: what stands there is their value alone, not
+            that of all that views the same cells.
+        on_level: called after each level of the tree.
+    """
+    planner = _Planner(arrays, landmarks)
     planner.open_root()
     num_done = 0
     for nodes in _levels(arrays.depth):

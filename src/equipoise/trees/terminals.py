@@ -35,19 +35,24 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(slots=True, eq=False)
 class _Entries:
-    """One player's payoffs that are not zero, terminal after terminal, then by own and by the other's private state."""
+    """One player's payoffs that are not zero, terminal after terminal, then by own and by the other's private state.
+
+    Terminals that read one table of payoffs in the same way are members of one Z.
+    """
 
     start: LongArray  # [Z+1] Z terminals that have any
     own_slot: LongArray  # [K] cells from each side's first
     other_slot: LongArray  # [K]
     weight: FloatArray  # [K]
-    own_cell: LongArray  # [Z] first cells of both sides
-    other_cell: LongArray  # [Z]
     own_extent: LongArray  # [Z]
+    member_start: LongArray  # [Z+1]
+    own_cell: LongArray  # [M] first cells of both sides
+    other_cell: LongArray  # [M]
+    factor: FloatArray  # [M] on the weights
 
     @property
     def num_terminals(self) -> int:
-        return self.own_cell.size
+        return self.own_extent.size
 
     def of_terminals(self, chosen: LongArray) -> tuple[LongArray, LongArray]:
         """Returns the places of some terminals' entries, and which of those terminals each belongs to."""
@@ -74,10 +79,12 @@ def group_terminals(arrays: PublicArrays, layout: Layout) -> TerminalGroups:
         entries = _list_entries(arrays, layout, player)
         dense, listed = _split(entries)
         shared.append(sorted(dense, key=lambda group: group.first_terminal))
-        place, owner = entries.of_terminals(listed)
-        own = entries.own_cell[listed][owner] + entries.own_slot[place]
-        other = entries.other_cell[listed][owner] + entries.other_slot[place]
-        sparse.append((own, other, entries.weight[place]))
+        num_members = np.diff(entries.member_start)[listed]
+        member = flatten_ranges(entries.member_start[listed], num_members)
+        place, owner = entries.of_terminals(np.repeat(listed, num_members))
+        own = entries.own_cell[member][owner] + entries.own_slot[place]
+        other = entries.other_cell[member][owner] + entries.other_slot[place]
+        sparse.append((own, other, entries.weight[place] * entries.factor[member][owner]))
     members = [_sort_members(group) for groups in shared for group in groups]
     matrix_start = starts([group.matrix.size for groups in shared for group in groups])
     first_terminal = starts([own.size for own, _, _ in members])
@@ -110,27 +117,50 @@ def group_terminals(arrays: PublicArrays, layout: Layout) -> TerminalGroups:
 
 def _list_entries(arrays: PublicArrays, layout: Layout, player: int) -> _Entries:
     """Returns a player's payoffs by terminal."""
-    terminal = np.repeat(np.arange(arrays.payoff_start.size - 1), np.diff(arrays.payoff_start))
-    place = np.flatnonzero(arrays.payoff[player])
-    if player == 1:  # pairs stand in the order of player 0's private states
-        place = place[np.lexsort((arrays.payoff_private[0, place], arrays.payoff_private[1, place], terminal[place]))]
-    terminal = terminal[place]
-    present, count = np.unique(terminal, return_counts=True)
     node = np.flatnonzero(arrays.actor == TERMINAL)
+    members = _find_members(arrays, layout, node)
+    leader = np.array([same[0] for same in members], np.int64)  # [L]
+    table = arrays.payoff_table[leader]
+    count = (arrays.payoff_start[table + 1] - arrays.payoff_start[table]).astype(np.int64)
+    group = np.repeat(np.arange(leader.size), count)
+    place = flatten_ranges(arrays.payoff_start[table].astype(np.int64), count)
+    is_paid = arrays.payoff[player, place] != 0.0
+    place, group = place[is_paid], group[is_paid]
+    if player == 1:  # pairs stand in the order of player 0's private states
+        order = np.lexsort((arrays.payoff_private[0, place], arrays.payoff_private[1, place], group))
+        place, group = place[order], group[order]
+    present, count = np.unique(group, return_counts=True)
     views = 2 * node + player, 2 * node + 1 - player
     own_slot, other_slot = (
-        layout.slot[layout.slot_start[view][terminal] + arrays.payoff_private[side, place]].astype(np.int64)
+        layout.slot[layout.slot_start[view[leader]][group] + arrays.payoff_private[side, place]].astype(np.int64)
         for view, side in zip(views, (player, 1 - player), strict=True)
     )
+    listed = [members[index] for index in present.tolist()]
+    terminal = join(listed, np.int64)
     return _Entries(
         start=starts(count).astype(np.int64),
         own_slot=own_slot,
         other_slot=other_slot,
         weight=arrays.payoff[player, place],
-        own_cell=layout.view_cell[views[0][present]].astype(np.int64),
-        other_cell=layout.view_cell[views[1][present]].astype(np.int64),
-        own_extent=layout.view_extent[views[0][present]].astype(np.int64),
+        own_extent=layout.view_extent[views[0][leader[present]]].astype(np.int64),
+        member_start=starts([same.size for same in listed]).astype(np.int64),
+        own_cell=layout.view_cell[views[0][terminal]].astype(np.int64),
+        other_cell=layout.view_cell[views[1][terminal]].astype(np.int64),
+        factor=arrays.payoff_factor[terminal],
     )
+
+
+def _find_members(arrays: PublicArrays, layout: Layout, node: LongArray) -> list[LongArray]:
+    """Returns terminals that share a table and lay out their private states alike, in the order of the first."""
+    num_users = np.bincount(arrays.payoff_table)
+    found: dict[tuple[int, ...] | tuple[int, bytes], list[int]] = {}
+    for terminal, table in enumerate(arrays.payoff_table.tolist()):
+        key: tuple[int, ...] | tuple[int, bytes] = (table,)
+        if num_users[table] > 1:
+            first, last = layout.slot_start[2 * node[terminal]], layout.slot_start[2 * node[terminal] + 2]
+            key = (table, layout.slot[first:last].tobytes())
+        found.setdefault(key, []).append(terminal)
+    return [np.array(same, np.int64) for same in found.values()]
 
 
 def _split(entries: _Entries) -> tuple[list[_Shared], LongArray]:
@@ -151,7 +181,7 @@ def _split(entries: _Entries) -> tuple[list[_Shared], LongArray]:
         dense[owner, entries.other_slot[place] - left[chosen][owner], entries.own_slot[place] - low[chosen][owner]] = (
             entries.weight[place]
         )
-        _share(dense, chosen, entries.own_cell[chosen] + low[chosen], entries.other_cell[chosen] + left[chosen], shared)
+        _share(dense, chosen, low[chosen], left[chosen], entries, shared)
     return list(shared.values()), np.flatnonzero(is_listed)
 
 
@@ -172,9 +202,10 @@ def _by_shape(chosen: LongArray, num_rows: LongArray, num_columns: LongArray) ->
 
 def _share(
     dense: FloatArray,
-    terminals: LongArray,
-    own: LongArray,
-    other: LongArray,
+    chosen: LongArray,
+    low: LongArray,
+    left: LongArray,
+    entries: _Entries,
     shared: dict[tuple[int, int, bytes], _Shared],
 ) -> None:
     """Files matrices of one shape `[Z, columns, rows]` under what they are up to a scale, into `shared`."""
@@ -182,16 +213,16 @@ def _share(
     scale = flat[np.arange(len(flat)), np.argmax(np.abs(flat), axis=1)]
     normal = flat / scale[:, None]
     rounded = np.round(normal, SAME_DIGITS) + 0.0  # + 0.0: no negative zeros
-    rows = zip(terminals.tolist(), own.tolist(), other.tolist(), scale.tolist(), strict=True)
-    for index, (terminal, own_cell, other_cell, factor) in enumerate(rows):
+    for index, terminal in enumerate(chosen.tolist()):
         key = (*dense.shape[1:], rounded[index].tobytes())
         group = shared.get(key)
         if group is None:
             matrix = normal[index].reshape(dense.shape[1:]).copy()
             group = shared[key] = _Shared(matrix, terminal, [], [], [])
-        group.own.append(own_cell)
-        group.other.append(other_cell)
-        group.scale.append(factor)
+        members = slice(entries.member_start[terminal], entries.member_start[terminal + 1])
+        group.own.extend((entries.own_cell[members] + low[index]).tolist())
+        group.other.extend((entries.other_cell[members] + left[index]).tolist())
+        group.scale.extend((entries.factor[members] * scale[index]).tolist())
 
 
 def _sort_members(group: _Shared) -> tuple[LongArray, LongArray, FloatArray]:

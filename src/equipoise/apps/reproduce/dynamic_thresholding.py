@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from equipoise.apps.reproduce.node_curves import CountingSolver, NodePanel, measure_node_curves, speedup
+from equipoise.apps.reproduce.node_curves import CountingSolver, NodePanel, measure_node_curves, typical_speedup
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, judge
 from equipoise.games.base import Game
 from equipoise.games.leduc import Leduc, Leduc5
@@ -167,7 +167,7 @@ def _plain(curve: str) -> str:
 
 
 def _speedup(measured: Measured, game: str, panel: str, slow: str, fast: str) -> float | None:
-    return speedup(measured, name_panel(game, panel), slow, fast)
+    return typical_speedup(measured, name_panel(game, panel), slow, fast)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from equipoise.apps.reproduce.curves import EvaluatedSolver, crossing
 from equipoise.apps.reproduce.study import Measured, Point, Step
 
-__all__ = ["CountingSolver", "NodePanel", "measure_node_curves", "speedup"]
+__all__ = ["CountingSolver", "NodePanel", "measure_node_curves", "typical_speedup"]
 
 Tree = TypeVar("Tree")
 
@@ -70,7 +70,7 @@ def advance(solver: CountingSolver, num_nodes: int) -> None:
             solver.iterate(min(further, iteration + 1))
 
 
-def speedup(measured: Measured, panel: str, slow: str, fast: str) -> float | None:
+def typical_speedup(measured: Measured, panel: str, slow: str, fast: str) -> float | None:
     """Returns how many times more nodes one curve takes than another for the same quality; None without both.
 
     It is the median over qualities, the lower half (on a logarithmic axis) of those that both curves pass, because

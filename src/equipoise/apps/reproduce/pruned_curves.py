@@ -34,11 +34,11 @@ __all__ = [
     "UPDATES",
     "PrunedConfiguration",
     "Variant",
+    "final_speedup",
     "label_pruned_axes",
     "last_point",
     "measure_pruned_curves",
     "panel_name",
-    "speedup",
     "tabulate_curves",
 ]
 
@@ -188,7 +188,7 @@ def last_point(measured: Measured, panel: str, curve: str) -> tuple[int, float] 
     return points[-1] if points else None
 
 
-def speedup(measured: Measured, panel: str, slow: str, fast: str) -> float | None:
+def final_speedup(measured: Measured, panel: str, slow: str, fast: str) -> float | None:
     """Returns how many times as far one curve has to go as another to the lowest level that both come down to."""
     curves = measured.panels().get(panel, {})
     if not curves.get(slow) or not curves.get(fast):

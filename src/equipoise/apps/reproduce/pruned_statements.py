@@ -14,9 +14,9 @@ from equipoise.apps.reproduce.pruned_curves import (
     BYTES,
     COST,
     PrunedConfiguration,
+    final_speedup,
     last_point,
     panel_name,
-    speedup,
 )
 from equipoise.apps.reproduce.study import Claim, Measured, judge
 
@@ -70,7 +70,7 @@ def measure_quantity(
     """Returns how many times larger a quantity is for one curve than for another, None where either is missing."""
     panel = panel_name(game, updates, PANELS[quantity])
     if quantity in (Quantity.NODES, Quantity.ITERATIONS):
-        return speedup(measured, panel, above, below)
+        return final_speedup(measured, panel, above, below)
     numerator = last_point(measured, panel, above)
     denominator = last_point(measured, panel, below) if below else (0, 1.0)
     if numerator is None or denominator is None or (below and numerator[0] != denominator[0]):

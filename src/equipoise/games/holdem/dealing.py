@@ -29,7 +29,6 @@ NOTHING = -1  # below every card
 Outcomes = tuple[tuple[int, float], ...]
 
 
-@functools.lru_cache(maxsize=65536)
 def deal_uniformly(available: tuple[int, ...], num_missing: int) -> Outcomes:
     """Returns each card that may come next, with its probability, when a set is dealt in ascending order.
 
@@ -40,12 +39,15 @@ def deal_uniformly(available: tuple[int, ...], num_missing: int) -> Outcomes:
     >>> deal_uniformly((3, 5, 8), 2)  # 3 and 5, 3 and 8, 5 and 8
     ((3, 0.6666666666666666), (5, 0.3333333333333333))
     """
-    num_sets = math.comb(len(available), num_missing)
-    last = len(available) - num_missing
-    return tuple(
-        (card, math.comb(len(available) - 1 - place, num_missing - 1) / num_sets)
-        for place, card in enumerate(available[: last + 1])
-    )
+    return tuple(zip(available, _chances(len(available), num_missing), strict=False))
+
+
+@functools.cache
+def _chances(num_available: int, num_missing: int) -> tuple[float, ...]:
+    """Returns the probability of each available card but the last few, which cannot be the lowest of the missing."""
+    num_sets = math.comb(num_available, num_missing)
+    last = num_available - num_missing
+    return tuple(math.comb(num_available - 1 - place, num_missing - 1) / num_sets for place in range(last + 1))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -46,6 +46,7 @@ from equipoise.games.parameters import check_parameters, parameters_of
 __all__ = ["FlopHoldem", "Holdem", "HoldemEndgame", "HoldemLimit", "HoldemSix", "HoldemState"]
 
 ALL_RAISES = "all"
+MAX_KNOWN = 100_000  # states of the betting whose actions are remembered; a hand of a menu has a few hundred
 LAST_STREETS = ("flop", "turn", "river")
 ROOTS = {street.num_board_cards: street for street in Street}
 
@@ -95,21 +96,31 @@ class Holdem:
     _dealer: HandDealer | None = derived()
     _menu: Menu | None = derived()
     _num_hole_cards: int = derived()
+    _first_betting: BettingState = derived()
+    _known_actions: dict[BettingState, tuple[int, ...]] = derived()
+    _known_bets: dict[tuple[BettingState, int], BettingState] = derived()
 
     def __post_init__(self) -> None:
         check_parameters(self)
         deck = parse_deck(self.deck)
+        self._set(_known_actions={}, _known_bets={})
         self._set(_deck=deck, deck=format_deck(deck), _num_hole_cards=HAND_SIZE * len(self.stacks))
         self._check_deck()
         board = _sorted_flop(parse_board(self.board, deck))
         self._set(_board=board, board=format_board(board))
         self._set(betting_rules=self._make_rules())
+        self._set(_first_betting=initial_betting(self.betting_rules))
         self._set(_menu=self._make_menu(), _dealer=self._make_dealer())
         self._set(spec=self._make_spec())
 
+    @property
+    def card_deck(self) -> Deck:
+        """Returns the cards in play, which `deck` names."""
+        return self._deck
+
     def initial_state(self) -> HoldemState:
         """Returns the state after the blinds and before the deal."""
-        return HoldemState((), self._board, initial_betting(self.betting_rules), "deal 0")
+        return HoldemState((), self._board, self._first_betting, "deal 0")
 
     def actor(self, state: HoldemState) -> int:
         """Returns the player to move, `CHANCE` or `TERMINAL`."""
@@ -128,14 +139,10 @@ class Holdem:
         """Returns the cards that may come next; hands and flops are dealt in ascending order."""
         if self.actor(state) != CHANCE:
             return ()
-        if len(state.hole) < self._num_hole_cards:
-            if self._dealer:
-                return self._dealer.outcomes(state.hole)
-            num_dealt = len(state.hole) % HAND_SIZE
-            return self._deal_uniformly(state, state.hole, num_dealt, HAND_SIZE - num_dealt)
-        num_dealt = len(state.board) - state.betting.street.num_board_cards
-        num_missing = Street(state.betting.street + 1).num_board_cards - len(state.board)
-        return self._deal_uniformly(state, state.board, num_dealt, num_missing)
+        if self._dealer and len(state.hole) < self._num_hole_cards:
+            return self._dealer.outcomes(state.hole)
+        above, num_missing = self._next_deal(state)
+        return deal_uniformly(self._available(state, above), num_missing)
 
     def apply(self, state: HoldemState, action: int) -> HoldemState:
         """Returns the state after a card is dealt or a player acts."""
@@ -151,7 +158,7 @@ class Holdem:
             offered = ", ".join(map(str, raises)) or "no raise"
             name = "call" if action == CALL else f"raise to {action}"
             raise IllegalActionError(f"{name} is not on the menu for player {actor}, which offers {offered}")
-        after = apply_action(self.betting_rules, betting, action)
+        after = self._bet(betting, action)
         word = {FOLD: "f", CALL: "c"}.get(action, f"r{action}")
         end = "/" if after.stage is Stage.DEAL else ""
         return state._replace(betting=after, public=f"{state.public}{word}{end}")
@@ -200,21 +207,50 @@ class Holdem:
         return state.hole[HAND_SIZE * player : HAND_SIZE * (player + 1)]
 
     def _actions(self, betting: BettingState) -> tuple[int, ...]:
-        if self._menu is None:
+        if self._menu is None:  # too many amounts to remember
             return legal_actions(self.betting_rules, betting)
-        return menu_actions(self.betting_rules, self._menu, betting)
+        actions = self._known_actions.get(betting)
+        if actions is None:
+            actions = menu_actions(self.betting_rules, self._menu, betting)
+            if len(self._known_actions) < MAX_KNOWN:
+                self._known_actions[betting] = actions
+        return actions
 
-    def _deal_uniformly(
-        self, state: HoldemState, dealt: tuple[int, ...], num_dealt: int, num_missing: int
-    ) -> tuple[tuple[int, float], ...]:
-        """Returns the outcomes when the last `num_dealt` cards of `dealt` are the set's own so far."""
-        above = dealt[-1] if num_dealt else -1
+    def _bet(self, betting: BettingState, action: int) -> BettingState:
+        """Returns the betting after a legal action, from memory if it was met before."""
+        after = self._known_bets.get((betting, action))
+        if after is None:
+            after = apply_action(self.betting_rules, betting, action)
+            if self._menu and len(self._known_bets) < MAX_KNOWN:
+                self._known_bets[betting, action] = after
+        return after
+
+    def _next_deal(self, state: HoldemState) -> tuple[int, int]:
+        """Returns the card above which the next one of a hand or a flop must be, and how many it still lacks."""
+        if len(state.hole) < self._num_hole_cards:
+            num_dealt = len(state.hole) % HAND_SIZE
+            return state.hole[-1] if num_dealt else -1, HAND_SIZE - num_dealt
+        num_dealt = len(state.board) - state.betting.street.num_board_cards
+        num_missing = Street(state.betting.street + 1).num_board_cards - len(state.board)
+        return state.board[-1] if num_dealt else -1, num_missing
+
+    def _available(self, state: HoldemState, above: int) -> tuple[int, ...]:
+        """Returns the cards above one that nobody has."""
         used = {*state.hole, *state.board}
-        available = tuple(card for card in self._deck.cards if card > above and card not in used)
-        return deal_uniformly(available, num_missing)
+        # a list is filled faster than a generator is drained, and hands are dealt by the million
+        return tuple([card for card in self._deck.cards if card > above and card not in used])
+
+    def _may_come(self, state: HoldemState, card: int) -> bool:
+        """Returns whether a card may be dealt next: `chance_outcomes` without its probabilities."""
+        if self._dealer and len(state.hole) < self._num_hole_cards:
+            return any(card == outcome for outcome, _ in self._dealer.outcomes(state.hole))
+        above, num_missing = self._next_deal(state)
+        if card <= above or card in state.hole or card in state.board or card not in self._deck.cards:
+            return False
+        return num_missing == 1 or len(self._available(state, card)) >= num_missing - 1
 
     def _deal(self, state: HoldemState, card: int) -> HoldemState:
-        if card not in dict(self.chance_outcomes(state)):
+        if not self._may_come(state, card):
             raise illegal_action(self, state, card)
         if len(state.hole) < self._num_hole_cards:
             hole = (*state.hole, card)

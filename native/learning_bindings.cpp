@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What learners need of the native module: tabular Q-learning, and games played by a given strategy.
+#include "q_learning.hpp"
+#include "sampling_bindings.hpp"
+#include "self_play.hpp"
+
+namespace equipoise {
+
+void bind_learning(nb::module_& module) {
+  module.def("q_learning_play", [](const BoundSamplingForm& tree, std::int64_t num_games, double step_size,
+                                   double exploration, MutableWords random, MutableDoubles value) {
+    nb::gil_scoped_release release;
+    std::uint64_t* const state = random.data();
+    QLearningRun run{.form = tree.form,
+                     .step_size = step_size,
+                     .exploration = exploration,
+                     .value = value.data(),
+                     .random = Random{{state[0], state[1], state[2], state[3]}},
+                     .last = std::vector<std::int32_t>(static_cast<std::size_t>(tree.form.num_players))};
+    for (std::int64_t game = 0; game < num_games; ++game) run.play_game();
+    for (int word = 0; word < 4; ++word) state[word] = run.random.state[word];
+  });
+  module.def("self_play", [](const BoundSamplingForm& tree, Doubles strategy, std::int64_t num_games,
+                             MutableWords random, Array<std::int32_t> sequence, Array<std::int32_t> next_infoset,
+                             MutableDoubles returns) {
+    nb::gil_scoped_release release;
+    std::uint64_t* const state = random.data();
+    Random generator{{state[0], state[1], state[2], state[3]}};
+    const DecisionLog log{sequence.data(), next_infoset.data(), returns.data()};
+    const std::int64_t count = play_games(tree.form, strategy.data(), num_games, generator, log);
+    for (int word = 0; word < 4; ++word) state[word] = generator.state[word];
+    return count;
+  });
+}
+
+}  // namespace equipoise

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks down lines of betting in the native module.
+#include "bindings.hpp"
+#include "line_uct.hpp"
+#include "line_walks.hpp"
+
+namespace equipoise {
+
+namespace {
+
+struct BoundLines {
+  LineForm form;
+  std::vector<double> counts;  // [cells] zero between calls
+  std::vector<UctAction> actions;  // [cells] likewise
+  std::vector<LineRow> met;
+
+  BoundLines(Bytes actor, Ints num_actions, Ints child, Ints first_cell, Ints stride, Ints level, Ints call,
+             Ints raise, Cards is_showdown, Doubles stake, Doubles cumulative, Ints ancestor, std::int64_t num_cells)
+      : counts(static_cast<std::size_t>(num_cells)), actions(static_cast<std::size_t>(num_cells)) {
+    std::int32_t first_child = 0;
+    for (std::size_t n = 0; n < actor.size(); ++n) {
+      form.nodes.push_back({actor.data()[n], num_actions.data()[n], first_child, first_cell.data()[n],
+                            stride.data()[n], level.data()[n], call.data()[n], raise.data()[n]});
+      form.ends.push_back({stake.data()[n], is_showdown.data()[n] != 0});
+      first_child += num_actions.data()[n];
+    }
+    form.child.assign(child.data(), child.data() + child.size());
+    form.cumulative.assign(cumulative.data(), cumulative.data() + cumulative.size());
+    form.ancestor.assign(ancestor.data(), ancestor.data() + ancestor.size());
+    form.num_private = static_cast<std::int32_t>(ancestor.shape(1));
+  }
+};
+
+}  // namespace
+
+void bind_lines(nb::module_& module) {
+  nb::class_<BoundLines>(module, "Lines")
+      .def(nb::init<Bytes, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Cards, Doubles, Doubles, Ints, std::int64_t>())
+      .def("model_by_probe", [](BoundLines& bound, int target, std::int64_t num_hands, Doubles strategy,
+                                MutableWords words, MutableDoubles model) {
+        nb::gil_scoped_release release;
+        with_random(words, [&](Random& random) {
+          model_by_probe(bound.form, target, num_hands, strategy.data(), random, bound.counts.data(), bound.met,
+                         model.data());
+        });
+      })
+      .def("search_uct", [](BoundLines& bound, int player, std::int64_t num_iterations, double exploration,
+                            Doubles strategy, MutableWords words, MutableDoubles out) {
+        nb::gil_scoped_release release;
+        with_random(words, [&](Random& random) {
+          search_uct(bound.form, player, num_iterations, exploration, strategy.data(), random, bound.actions.data(),
+                     bound.met, out.data());
+        });
+      });
+}
+
+}  // namespace equipoise

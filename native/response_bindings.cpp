@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampled responses for the native module.
+#include "bindings.hpp"
+#include "uct.hpp"
+
+namespace equipoise {
+
+namespace {
+
+struct BoundWalks {
+  WalkForm form;
+  UctScratch scratch;
+
+  BoundWalks(Bytes actor, Ints detail, Ints first_edge, Ints edge_child, Doubles edge_probability, Doubles utility,
+             Ints first_sequence, Ints num_actions, std::int64_t num_sequences) {
+    form.utility.assign(utility.data(), utility.data() + utility.size());
+    form.first_sequence.assign(first_sequence.data(), first_sequence.data() + first_sequence.size());
+    form.num_actions.assign(num_actions.data(), num_actions.data() + num_actions.size());
+    form.num_terminals = static_cast<std::int64_t>(utility.shape(1));
+    form.num_sequences = num_sequences;
+    form.index_nodes(static_cast<std::int64_t>(actor.size()), actor.data(), detail.data(), first_edge.data(),
+                     edge_child.data(), edge_probability.data());
+  }
+};
+
+}  // namespace
+
+void bind_responses(nb::module_& module) {
+  nb::class_<BoundWalks>(module, "Walks")
+      .def(nb::init<Bytes, Ints, Ints, Ints, Doubles, Doubles, Ints, Ints, std::int64_t>())
+      .def("search_uct",
+           [](BoundWalks& bound, int player, std::int64_t num_iterations, double exploration, Doubles strategy,
+              Ints fallback, MutableWords words, MutableDoubles out) {
+             nb::gil_scoped_release release;
+             with_random(words, [&](Random& random) {
+               search_uct(bound.form, player, num_iterations, exploration, strategy.data(), fallback.data(), random,
+                          bound.scratch, out.data());
+             });
+           })
+      .def("count_actions", [](BoundWalks& bound, int player, std::int64_t num_hands, Doubles strategy,
+                               MutableWords words, MutableDoubles counts) {
+        nb::gil_scoped_release release;
+        with_random(words, [&](Random& random) {
+          count_actions(bound.form, player, num_hands, strategy.data(), random, bound.scratch, counts.data());
+        });
+      });
+}
+
+}  // namespace equipoise

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blueprints: strategies of hold'em in buckets, with all that is needed to play them, in one file.
+
+The buckets themselves are not kept: how they were made is, and they come from the cache or are made again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.abstraction.buckets import CardBuckets, KMeans, Percentile, build_buckets
+from equipoise.abstraction.hand_strength import OnProgress, Strength
+from equipoise.core import checkpoint
+from equipoise.core.checkpoint import Checkpoint, Kind
+from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
+from equipoise.core.files import StrPath
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
+from equipoise.solvers.bucketed_holdem import BucketedSolver
+from equipoise.trees.bucketed_holdem import BucketedTree, build_bucketed_tree
+
+__all__ = ["Blueprint", "BucketRecipe"]
+
+STRATEGY: Final = "blueprint.strategy_sum"
+METHODS: Final[Mapping[str, type[Percentile | KMeans]]] = {"percentile": Percentile, "kmeans": KMeans}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BucketRecipe:
+    """How buckets are made; see `build_buckets`."""
+
+    method: Percentile | KMeans = dataclasses.field(default_factory=Percentile)
+    sizes: tuple[int | None, ...] = (None, 200, 200, 200)  # of each street
+    seed: int = 0
+
+    def build(self, spot: HoldemSpot, *, on_progress: OnProgress | None = None) -> CardBuckets:
+        """Returns the buckets of a spot's deck."""
+        sizes = self.sizes[: spot.last_street + 1]
+        return build_buckets(self.method, spot.deck, sizes=sizes, seed=self.seed, on_progress=on_progress)
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the recipe as JSON values."""
+        name = next(name for name, kind in METHODS.items() if isinstance(self.method, kind))
+        settings = dataclasses.asdict(self.method)
+        return {"method": name, "settings": settings, "sizes": list(self.sizes), "seed": self.seed}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> BucketRecipe:
+        """Returns the recipe that `as_json` wrote."""
+        settings = dict(values["settings"])
+        if "strength" in settings:
+            settings["strength"] = Strength(settings["strength"])
+        method = METHODS[values["method"]](**settings)
+        return cls(method=method, sizes=tuple(values["sizes"]), seed=int(values["seed"]))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Blueprint:
+    """A strategy in buckets and what it is for."""
+
+    tree: BucketedTree
+    recipe: BucketRecipe
+    strategy_sum: npt.NDArray[np.float32]  # [C] hands of a bucket play in proportion to it
+
+    @classmethod
+    def of(cls, solver: BucketedSolver, recipe: BucketRecipe) -> Blueprint:
+        """Returns the average strategy of a run, whose tree was built with this recipe."""
+        return cls(tree=solver.tree, recipe=recipe, strategy_sum=solver.tables.strategy_sum.astype(np.float32))
+
+    def hand_strategy(self, node: int, board: Sequence[int]) -> npt.NDArray[np.float64]:
+        """Returns `[H, A]` what every hand of the deck plays at a decision on a board; 0 where it is blocked."""
+        return self.tree.normalize(self.strategy_sum, node, board)
+
+    def save(self, path: StrPath, metadata: Mapping[str, Any] | None = None) -> None:
+        """Writes the blueprint to a file atomically, with metadata of the caller's."""
+        described = {"spot": format_spot(SpotFile(spot=self.tree.spot)), "buckets": self.recipe.as_json()}
+        checkpoint.save(path, Kind.BLUEPRINT, {**(metadata or {}), **described}, {STRATEGY: self.strategy_sum})
+
+    @classmethod
+    def load(cls, path: StrPath, *, on_progress: OnProgress | None = None) -> Blueprint:
+        """Returns the blueprint in a file; its buckets come from the cache or are made again."""
+        return cls.decode(path, checkpoint.load(path, Kind.BLUEPRINT), on_progress=on_progress)
+
+    @classmethod
+    def decode(cls, path: StrPath, content: Checkpoint, *, on_progress: OnProgress | None = None) -> Blueprint:
+        """Returns the blueprint in a file's content."""
+        try:
+            spot = parse_spot(str(content.metadata["spot"])).spot
+            recipe = BucketRecipe.from_json(content.metadata["buckets"])
+            sums = content.arrays[STRATEGY]
+        except (KeyError, TypeError, ValueError, EquipoiseError) as error:
+            raise CheckpointError(f"{path} does not describe its blueprint: {error}") from None
+        tree = build_bucketed_tree(spot, recipe.build(spot, on_progress=on_progress))
+        if sums.shape != (tree.rows.num_cells,):
+            raise CheckpointError(f"{path} has {sums.size:,} numbers in its strategy, expected {tree.rows.num_cells:,}")
+        if not np.isfinite(sums).all():
+            raise ConfigError(f"{path} has numbers in its strategy that are not finite")
+        return cls(tree=tree, recipe=recipe, strategy_sum=np.ascontiguousarray(sums, np.float32))

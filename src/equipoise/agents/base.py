@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an agent is: it is told what its seat sees, and acts.
+
+Agents get values without a way back to the state of the game, so that none can look at what its seat may not see. Who
+deals, keeps the score and swaps seats is the business of `equipoise.evaluation`.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.games.base import ActionClass, Game
+from equipoise.games.public import PublicGame
+from equipoise.solvers.playouts import draw_index
+
+__all__ = [
+    "Agent",
+    "Observation",
+    "PolicyAgent",
+    "PublicAgent",
+    "PublicDecision",
+    "describe_decision",
+    "observe_state",
+]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Observation(NamedTuple):
+    """All that one seat knows of a game in progress."""
+
+    seat: int
+    infostate: str  # as `Game.infostate` writes it
+    public_state: str
+    actions: tuple[int, ...]  # legal, ascending; empty unless it is this seat's turn
+    classes: tuple[ActionClass, ...]  # what kind of move each of them is
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class PublicDecision:
+    """A public state in which a seat acts, with every private state that the seat may be in."""
+
+    seat: int
+    public_state: str
+    infostates: Sequence[str]  # [H] the seat's information state in each private state
+    actions: tuple[int, ...]  # [A] ascending, that some private state has
+    classes: tuple[ActionClass, ...]  # [A]
+    legality: npt.NDArray[np.bool_]  # [H, A] which of them each private state has
+
+    def observation(self, private: int) -> Observation:
+        """Returns what the seat sees in one of its private states."""
+        columns = np.flatnonzero(self.legality[private]).tolist()
+        return Observation(
+            self.seat,
+            self.infostates[private],
+            self.public_state,
+            tuple([self.actions[column] for column in columns]),
+            tuple([self.classes[column] for column in columns]),
+        )
+
+
+class Agent(Protocol):
+    """Who plays one seat at a time; memory of a game, if any, lasts from `begin_game` to the next."""
+
+    @property
+    def name(self) -> str:
+        """Returns a short name for tables of results."""
+        ...
+
+    def begin_game(self, seat: int) -> None:
+        """Forgets the last game: a new one begins, played from this seat."""
+        ...
+
+    def observe(self, observation: Observation) -> None:
+        """Takes in what the seat sees after a move that it did not make, chance's included."""
+        ...
+
+    def act(self, observation: Observation, *, rng: np.random.Generator) -> int:
+        """Returns one of the observation's actions."""
+        ...
+
+
+@runtime_checkable
+class PublicAgent(Agent, Protocol):
+    """An agent that can say what it would do in every private state at once."""
+
+    def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
+        """Returns `[H, A]` the probability of each action in each private state; rows of live states sum to 1."""
+        ...
+
+
+class PolicyAgent(abc.ABC):
+    """An agent without memory of the game: a probability for each action at each information state."""
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """Returns a short name for tables of results."""
+
+    @abc.abstractmethod
+    def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
+        """Returns `[A]` the probability of each of the observation's actions; agents that search may need `rng`."""
+
+    def begin_game(self, seat: int) -> None:  # noqa: B027 - without memory there is nothing to forget
+        """Begins a game."""
+
+    def observe(self, observation: Observation) -> None:  # noqa: B027 - the next observation says it all again
+        """Takes in what the seat sees."""
+
+    def act(self, observation: Observation, *, rng: np.random.Generator) -> int:
+        """Returns an action drawn by its probability."""
+        return observation.actions[draw_index(self.probabilities(observation, rng=rng), rng.random())]
+
+    def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
+        """Returns `[H, A]` the probability of each action in each private state."""
+        out = np.zeros(decision.legality.shape)
+        for private in np.flatnonzero(decision.legality.any(axis=1)).tolist():
+            out[private, decision.legality[private]] = self.probabilities(decision.observation(private), rng=rng)
+        return out
+
+
+def observe_state(game: Game[Any], state: Any, seat: int) -> Observation:
+    """Returns what a seat sees of a state."""
+    actions = game.legal_actions(state) if game.actor(state) == seat else ()
+    return Observation(
+        seat,
+        game.infostate(state, seat),
+        game.public_state(state),
+        actions,
+        tuple([game.action_class(state, action) for action in actions]),
+    )
+
+
+def describe_decision(game: PublicGame[Any], state: Any) -> PublicDecision:
+    """Returns the decision of a public state's actor, for agents that know strategies of whole public states."""
+    seat = game.actor(state)
+    actions = game.legal_actions(state)
+    return PublicDecision(
+        seat=seat,
+        public_state=game.public_state(state),
+        infostates=[game.infostate(state, seat, private) for private in range(game.num_private(state, seat))],
+        actions=actions,
+        classes=tuple([game.action_class(state, action) for action in actions]),
+        legality=game.legality(state),
+    )

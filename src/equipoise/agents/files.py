@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Agents from files: strategies and runs of games, solved hold'em spots, blueprints in buckets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from equipoise.abstraction.blueprint import Blueprint
+from equipoise.agents.base import PolicyAgent
+from equipoise.agents.holdem import BlueprintPolicy, HandPolicy, HoldemAgent, SpotPolicy
+from equipoise.agents.tables import TableAgent
+from equipoise.core import checkpoint
+from equipoise.core.checkpoint import CheckpointReader, Kind
+from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.files import StrPath
+from equipoise.games.base import Game
+from equipoise.games.holdem.rules import Holdem
+from equipoise.games.holdem.spot_game import game_of_spot
+from equipoise.games.registry import make_game, parse_game
+from equipoise.solvers.holdem_file import StoredSpot
+from equipoise.solvers.solve import Form
+from equipoise.solvers.strategy import TabularStrategy
+
+__all__ = ["game_of_file", "game_of_metadata", "load_agent"]
+
+LARGEST_READ_BYTES = 256_000_000  # of a spot's table that is kept in memory; of larger ones boards are read
+
+
+def load_agent(path: StrPath, game: Game[Any] | None = None) -> PolicyAgent:
+    """Returns an agent that plays the strategy in a file.
+
+    Args:
+        path: a strategy, a run, a solved spot or a blueprint.
+        game: what will be played; the file's own game if None.
+    """
+    name = os.path.splitext(os.path.basename(path))[0]
+    with CheckpointReader(path) as reader:
+        kind = reader.kind
+    if kind in (Kind.SPOT, Kind.BLUEPRINT):
+        policy = _load_policy(path, kind)
+        return HoldemAgent(policy, _as_holdem(game) if game else game_of_spot(policy.spot), name=name)
+    content = checkpoint.load(path, Kind.RUN, Kind.STRATEGY)
+    strategy = TabularStrategy.decode(content)
+    own = game_of_metadata(path, content.metadata)
+    if game is not None and game.spec.label != own.spec.label:
+        raise ConfigError(f"{path} is a strategy for {own.spec.label}, the game is {game.spec.label}")
+    return TableAgent(strategy, name=name, is_partial=content.metadata.get("form") == Form.GAME)
+
+
+def game_of_file(path: StrPath) -> Game[Any]:
+    """Returns the game that a file's strategy is for."""
+    with CheckpointReader(path) as reader:
+        kind = reader.kind
+    if kind is Kind.SPOT:
+        with StoredSpot(path) as stored:
+            return game_of_spot(stored.file.spot)
+    if kind is Kind.BLUEPRINT:
+        return game_of_spot(Blueprint.load(path).tree.spot)
+    return game_of_metadata(path, checkpoint.load(path, Kind.RUN, Kind.STRATEGY).metadata)
+
+
+def _load_policy(path: StrPath, kind: Kind) -> HandPolicy:
+    if kind is Kind.BLUEPRINT:
+        return BlueprintPolicy(Blueprint.load(path))
+    stored = StoredSpot(path)
+    if stored.strategy_sum.num_bytes > LARGEST_READ_BYTES:
+        return SpotPolicy(stored.tree, stored.strategy_sum)  # the open file is the agent's
+    with stored:
+        return SpotPolicy(stored.tree, stored.strategy_sum.read())
+
+
+def _as_holdem(game: Game[Any]) -> Holdem:
+    if not isinstance(game, Holdem):
+        raise ConfigError(f"a strategy of hold'em plays hold'em, got the game {game.spec.name}")
+    return game
+
+
+def game_of_metadata(path: StrPath, found: Mapping[str, Any]) -> Game[Any]:
+    """Returns the game that the metadata of a strategy or a run name; raises if its rules have changed since."""
+    if "game" not in found:
+        return parse_game(str(found.get("game_label")))
+    name, parameters = found["game"], found.get("parameters")
+    if not isinstance(name, str) or not isinstance(parameters, dict) or "game_version" not in found:
+        raise CheckpointError(f"{path} does not describe its game: it has {name!r} with parameters {parameters!r}")
+    game = make_game(name, **parameters)
+    if game.spec.version != found["game_version"]:
+        raise CheckpointError(
+            f"{path} was solved under version {found['game_version']} of {game.spec.name}, "
+            f"this is version {game.spec.version}"
+        )
+    return game

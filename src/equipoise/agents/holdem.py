@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Agents that play hold'em by tables of hands: solved spots and blueprints in buckets."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.abstraction.blueprint import Blueprint
+from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.games.holdem.betting_tree import BettingTree
+from equipoise.games.holdem.cards import Deck
+from equipoise.games.holdem.hands import format_hand, hands_of
+from equipoise.games.holdem.isomorphism import hand_permutation
+from equipoise.games.holdem.public_text import lines_of, parse_public_text
+from equipoise.games.holdem.rules import Holdem, HoldemState
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.trees.holdem import CellTable, HoldemTree
+
+__all__ = ["BlueprintPolicy", "HandPolicy", "HoldemAgent", "SpotPolicy", "describe_holdem_decision"]
+
+KEPT_ROWS: Final = 4096  # strategies of (decision, board) pairs that are at hand
+KEPT_BOARDS: Final = 4096  # whose buckets are at hand
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class HandPolicy(Protocol):
+    """What every hand plays at every decision of a spot."""
+
+    @property
+    def spot(self) -> HoldemSpot:
+        """Returns what it is a strategy of."""
+        ...
+
+    @property
+    def betting(self) -> BettingTree:
+        """Returns the bets that it knows."""
+        ...
+
+    def hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
+        """Returns `[H, A]` by hand of the deck; 0 where the board blocks it."""
+        ...
+
+    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
+        """Returns `[A]` what one hand plays."""
+        ...
+
+
+class BlueprintPolicy:
+    """A strategy in buckets."""
+
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.blueprint = blueprint
+        self._buckets = functools.lru_cache(KEPT_BOARDS)(blueprint.tree.buckets)
+        self._shares: dict[int, FloatArray] = {}
+
+    @property
+    def spot(self) -> HoldemSpot:
+        """Returns what it is a strategy of."""
+        return self.blueprint.tree.spot
+
+    @property
+    def betting(self) -> BettingTree:
+        """Returns the bets that it knows."""
+        return self.blueprint.tree.betting
+
+    def hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
+        """Returns `[H, A]` by hand of the deck; 0 where the board blocks it."""
+        buckets = self._buckets(board)
+        return np.where(buckets[:, None] < 0, 0.0, self._share(node)[buckets])
+
+    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
+        """Returns `[A]` what one hand plays."""
+        row: list[float] = self._share(node)[self._buckets(board)[hand]].tolist()
+        return row
+
+    def _share(self, node: int) -> FloatArray:
+        """Returns `[buckets, A]` what buckets play, which a decision keeps once it was asked."""
+        if node not in self._shares:
+            self._shares[node] = self.blueprint.tree.bucket_strategy(self.blueprint.strategy_sum, node)
+        return self._shares[node]
+
+
+class SpotPolicy:
+    """A solved spot whose table is in memory or on disk; hands that its ranges lack play uniformly."""
+
+    def __init__(self, tree: HoldemTree, sums: CellTable) -> None:
+        self.tree, self.sums = tree, sums
+        self.hand_strategy = functools.lru_cache(KEPT_ROWS)(self._hand_strategy)
+
+    @property
+    def spot(self) -> HoldemSpot:
+        """Returns what it is a strategy of."""
+        return self.tree.spot
+
+    @property
+    def betting(self) -> BettingTree:
+        """Returns the bets that it knows."""
+        return self.tree.betting
+
+    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
+        """Returns `[A]` what one hand plays."""
+        row: list[float] = self.hand_strategy(node, board)[hand].tolist()
+        return row
+
+    def _hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
+        deck = self.spot.deck
+        index, relabelling = self.tree.locate(board)
+        shares = self.tree.normalize(self.sums, index, node)
+        kept = np.full((deck.num_hands, shares.shape[1]), 1.0 / shares.shape[1])
+        kept[self.tree.hands[index][self.tree.decisions[node].player]] = shares
+        out = kept[hand_permutation(relabelling, deck)]
+        out[hands_of(deck).blocked(board)] = 0.0
+        return out
+
+
+class HoldemAgent(PolicyAgent):
+    """Plays a table of hands in the game of its spot."""
+
+    def __init__(self, policy: HandPolicy, game: Holdem, *, name: str) -> None:
+        """Keeps the policy.
+
+        Args:
+            policy: what is played.
+            game: of the same cards and chips as the policy's spot.
+            name: for tables of results.
+        """
+        _check_game(policy.spot, game)
+        self.policy = policy
+        self._name = name
+        self._node_of = lines_of(policy.betting)
+        self._hand_of = _hands_by_name(policy.spot.deck)
+
+    @property
+    def name(self) -> str:
+        """Returns the name that was given."""
+        return self._name
+
+    def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
+        """Returns `[A]` what the hand plays."""
+        node, board = self._find(observation.public_state, observation.actions)
+        return self.policy.hand_row(node, board, self._hand_of[observation.infostate.partition("|")[0]])
+
+    def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
+        """Returns `[H, A]` what each hand plays."""
+        table = self.policy.hand_strategy(*self._find(decision.public_state, decision.actions))
+        hands = [self._hand_of[infostate.partition("|")[0]] for infostate in decision.infostates]
+        return table[hands]
+
+    def _find(self, public_state: str, actions: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        """Returns the betting node of a public state, and its board."""
+        line, board = parse_public_text(public_state)
+        node = self._node_of.get(line)
+        known = () if node is None else self.policy.betting.nodes[node].actions
+        if node is None or known != actions:
+            raise InvalidStateError(
+                f"{self.name} knows actions {known} at {public_state!r}, the game offers {actions}: both need one menu"
+            )
+        return node, board
+
+
+def describe_holdem_decision(game: Holdem, state: HoldemState) -> PublicDecision:
+    """Returns the decision of the player to move, private states being all hands of the deck in their order.
+
+    Hands that the board blocks have no action; those that the other players hold are not told apart.
+    """
+    seat, actions = game.actor(state), game.legal_actions(state)
+    hands = hands_of(game.card_deck)
+    is_live = ~hands.blocked(state.board)
+    public = game.public_state(state)
+    names = _hands_by_name(game.card_deck)
+    return PublicDecision(
+        seat=seat,
+        public_state=public,
+        infostates=[f"{name}|{public}" for name in names],
+        actions=actions,
+        classes=tuple([game.action_class(state, action) for action in actions]),
+        legality=np.repeat(is_live[:, None], len(actions), axis=1),
+    )
+
+
+@functools.cache
+def _hands_by_name(deck: Deck) -> dict[str, int]:
+    """Returns the number of each hand by its name in information states, in the order of hands."""
+    return {format_hand(hand, deck): hand for hand in range(deck.num_hands)}
+
+
+def _check_game(spot: HoldemSpot, game: Any) -> None:
+    if not isinstance(game, Holdem):
+        raise ConfigError(f"a strategy of hold'em plays hold'em, got the game {game.spec.name}")
+    if game.card_deck != spot.deck or game.betting_rules != spot.betting_rules:
+        raise ConfigError(f"the strategy is of another deck, board or other chips than {game.spec.label}")

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matches: many deals between agents, with seats swapped, intervals, early stopping and checkpoints.
+
+A deal is played once with every agent in every seat, from the same cards; its mean over the seats is one sample. Deals
+are dealt out in chunks with seeds of their own, so that results do not depend on how many workers play them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.agents.base import Agent
+from equipoise.core import checkpoint
+from equipoise.core.checkpoint import Kind
+from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.files import StrPath
+from equipoise.core.pool import LocalPool, Pool
+from equipoise.evaluation.play import play_game
+from equipoise.evaluation.statistics import Estimate, estimate_mean
+from equipoise.games.base import Game
+
+__all__ = [
+    "AGENT_STREAM",
+    "CHANCE_STREAM",
+    "AgentMaker",
+    "ChunkPlayer",
+    "DealRange",
+    "GivenAgent",
+    "HandByHand",
+    "MatchConfig",
+    "MatchResult",
+    "load_match",
+    "run_match",
+]
+
+AgentMaker = Callable[[Game[Any]], Agent]
+FloatArray = npt.NDArray[np.float64]
+
+CHANCE_STREAM, AGENT_STREAM = 0, 1  # of random numbers, beside the seed and the deal
+UTILITY: Final = "match.utility"
+OWN_SETTINGS: Final = ("guesses", "known", "menu", "passive_streets")  # of players that have them
+SAVE_SECONDS: Final = 10.0
+LEAST_SAMPLES: Final = 100  # before a match may stop early: intervals of a few samples mean little
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MatchConfig:
+    """How a match is played; what is here decides the result to the bit."""
+
+    num_deals: int = 1000
+    seed: int = 0
+    is_duplicate: bool = True  # every deal in every seat; else seats alternate from deal to deal
+    expects_all_ins: bool = True  # heads-up all-ins count as their expectation over the cards to come
+    precision: float | None = None  # stop once the interval of the first agent's mean is at most so wide to each side
+    confidence: float = 0.95  # of intervals
+    deals_per_chunk: int = 100  # stopping is thought about between chunks
+
+    def __post_init__(self) -> None:
+        for name in ("num_deals", "deals_per_chunk"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.seed < 0:
+            raise ConfigError(f"seed must be at least 0, got {self.seed}")
+        if self.precision is not None and not self.precision > 0:
+            raise ConfigError(f"precision must be positive, got {self.precision}")
+        if not 0 < self.confidence < 1:
+            raise ConfigError(f"confidence must be between 0 and 1, got {self.confidence}")
+
+
+class DealRange(NamedTuple):
+    """Deals of a match that are played together."""
+
+    first: int
+    size: int
+
+
+class ChunkPlayer(Protocol):
+    """Plays deals; can be sent to another process."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Returns the agents' names."""
+        ...
+
+    @property
+    def config(self) -> MatchConfig:
+        """Returns how deals are played."""
+        ...
+
+    def __call__(self, deals: DealRange) -> FloatArray:
+        """Returns `[deals, rotations, agents]` what every agent won."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HandByHand:
+    """Plays deals one after the other through the agents' own protocol."""
+
+    game: Game[Any]
+    makers: tuple[AgentMaker, ...]  # one for each seat of the game; hashable, and such as other processes can call
+    names: tuple[str, ...]
+    config: MatchConfig
+
+    def __post_init__(self) -> None:
+        num_players = self.game.spec.num_players
+        if len(self.makers) != num_players or len(self.names) != num_players:
+            raise ConfigError(f"{self.game.spec.name} is played by {num_players} agents, got {len(self.makers)}")
+
+    def __call__(self, deals: DealRange) -> FloatArray:
+        """Returns `[deals, rotations, agents]` what every agent won; on rotation r agent a sits in seat (a - r)."""
+        game: Any = self.game  # hashable: rules are frozen values
+        agents = [_make_agent(maker, game, place) for place, maker in enumerate(self.makers)]
+        size = len(agents)
+        config = self.config
+        out = np.zeros((deals.size, size if config.is_duplicate else 1, size))
+        for place in range(deals.size):
+            deal = deals.first + place
+            for column in range(out.shape[1]):
+                rotation = column if config.is_duplicate else deal % size
+                seats = [(seat + rotation) % size for seat in range(size)]
+                won = play_game(
+                    self.game,
+                    [agents[agent] for agent in seats],
+                    chance=np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
+                    rng=np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
+                    expects_all_ins=config.expects_all_ins,
+                )
+                out[place, column, seats] = won
+        return out
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class GivenAgent:
+    """A maker of one agent that is there already; for workers it must be such as can be sent to them."""
+
+    agent: Agent
+
+    def __call__(self, game: Game[Any]) -> Agent:
+        """Returns the agent."""
+        return self.agent
+
+
+@functools.lru_cache(16)
+def _make_agent(maker: AgentMaker, game: Any, _place: int) -> Agent:
+    """Returns an agent that this process keeps; each place has its own, for agents remember their game."""
+    return maker(game)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MatchResult:
+    """What a match gave."""
+
+    names: tuple[str, ...]
+    config: MatchConfig
+    utility: FloatArray  # [deals, rotations, agents]
+    stopped_by: str  # deals, precision, interrupted
+    seconds: float  # of play, resumed parts included
+
+    @property
+    def num_deals(self) -> int:
+        """Returns how many deals were played."""
+        return int(self.utility.shape[0])
+
+    @property
+    def num_hands(self) -> int:
+        """Returns how many games were played, every seating of a deal being one."""
+        return int(self.utility.shape[0] * self.utility.shape[1])
+
+    def estimate(self, agent: int = 0) -> Estimate:
+        """Returns what an agent wins a game, in the game's unit of utility."""
+        samples = self.utility[:, :, agent].mean(axis=1)
+        return estimate_mean(samples, confidence=self.config.confidence)
+
+    def count_results(self, agent: int = 0) -> tuple[int, int, int]:
+        """Returns how many games an agent won, drew and lost against the mean of the others."""
+        own = self.utility[:, :, agent]
+        others = (self.utility.sum(axis=2) - own) / max(len(self.names) - 1, 1)
+        return int((own > others).sum()), int((own == others).sum()), int((own < others).sum())
+
+
+def run_match(
+    play: ChunkPlayer,
+    config: MatchConfig,
+    *,
+    pool: Pool | None = None,
+    path: StrPath | None = None,
+    is_resumed: bool = False,
+    label: str = "",
+    on_progress: Callable[[float, Estimate], None] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> MatchResult:
+    """Returns the result of a match.
+
+    Args:
+        play: who plays deals.
+        config: how many, and what stops the match.
+        pool: who works; this process alone if None.
+        path: where deals are kept: every ten seconds, at the end and when interrupted.
+        is_resumed: whether to go on with the match in `path` if there is one.
+        label: of the game, which a resumed match must share.
+        on_progress: called after every chunk with the share done and the first agent's winnings.
+        should_stop: looked at after every chunk.
+    """
+    identity = _identify(play, config, label)
+    parts, seconds = _load_parts(path, identity) if path is not None and is_resumed else ([], 0.0)
+    num_done = sum(len(part) for part in parts)
+    began = time.perf_counter()
+
+    def save(stopped_by: str | None) -> None:
+        if path is not None and parts:
+            spent = seconds + time.perf_counter() - began
+            metadata = {**identity, "seconds": spent, "stopped_by": stopped_by}
+            checkpoint.save(path, Kind.MATCH, metadata, {UTILITY: np.concatenate(parts)})
+
+    last_save = began
+    stopped_by = _is_over(parts, config)
+    tasks = _chunks(num_done, config) if not stopped_by else iter(())
+    results = (pool or LocalPool()).map(play, tasks)
+    for part in results:
+        parts.append(part)
+        num_done += len(part)
+        stopped_by = _is_over(parts, config)
+        if not stopped_by and should_stop():
+            stopped_by = "interrupted"
+        if on_progress is not None:
+            on_progress(_share_done(parts, config), _estimate(parts, config))
+        if stopped_by:
+            break
+        if time.perf_counter() - last_save > SAVE_SECONDS:
+            save(None)
+            last_save = time.perf_counter()
+    results.close()
+    save(stopped_by)
+    return MatchResult(
+        names=play.names,
+        config=config,
+        utility=np.concatenate(parts),
+        stopped_by=stopped_by,
+        seconds=seconds + time.perf_counter() - began,
+    )
+
+
+def load_match(path: StrPath) -> dict[str, Any]:
+    """Returns what a file says of its match, and under `utility` its games `[deals, rotations, agents]`."""
+    content = checkpoint.load(path, Kind.MATCH)
+    if UTILITY not in content.arrays:
+        raise CheckpointError(f"{path} holds no games of a match")
+    return {**content.metadata, "utility": content.arrays[UTILITY]}
+
+
+def _identify(play: ChunkPlayer, config: MatchConfig, label: str) -> dict[str, Any]:
+    """Returns what two parts of one match have in common; how long it lasts is no part of it."""
+    settings = dataclasses.asdict(config)
+    for name in ("num_deals", "precision", "confidence"):
+        del settings[name]
+    own = {name: getattr(play, name) for name in OWN_SETTINGS if hasattr(play, name)}
+    return {
+        "game_label": label,
+        "agents": list(play.names),
+        "runner": type(play).__name__,
+        "settings": {**settings, **{name: list(v) if isinstance(v, tuple) else v for name, v in own.items()}},
+    }
+
+
+def _load_parts(path: StrPath, identity: dict[str, Any]) -> tuple[list[FloatArray], float]:
+    if not os.path.exists(path):
+        return [], 0.0
+    found = load_match(path)
+    for name, value in identity.items():
+        if found.get(name) != value:
+            raise CheckpointError(f"{path} holds another match: {name} is {found.get(name)}, asked for {value}")
+    return [found["utility"]], float(found.get("seconds", 0.0))
+
+
+def _chunks(num_done: int, config: MatchConfig) -> Iterator[DealRange]:
+    first = num_done
+    while first < config.num_deals:
+        # chunks end at multiples, wherever a match was interrupted
+        end = min((first // config.deals_per_chunk + 1) * config.deals_per_chunk, config.num_deals)
+        yield DealRange(first, end - first)
+        first = end
+
+
+def _estimate(parts: Sequence[FloatArray], config: MatchConfig) -> Estimate:
+    samples = np.concatenate([part[:, :, 0].mean(axis=1) for part in parts])
+    return estimate_mean(samples, confidence=config.confidence)
+
+
+def _is_over(parts: Sequence[FloatArray], config: MatchConfig) -> str:
+    """Returns what ends a match now, nothing if it goes on."""
+    num_done = sum(len(part) for part in parts)
+    if config.precision is not None and num_done >= LEAST_SAMPLES:
+        half_width = _estimate(parts, config).half_width
+        if half_width <= config.precision:
+            return "precision"
+    return "deals" if num_done >= config.num_deals else ""
+
+
+def _share_done(parts: Sequence[FloatArray], config: MatchConfig) -> float:
+    num_done = sum(len(part) for part in parts)
+    share = num_done / config.num_deals
+    if config.precision is not None and num_done > 1:
+        half_width = _estimate(parts, config).half_width
+        # widths shrink with the root of the deals
+        share = max(share, min(1.0, (config.precision / half_width) ** 2) if half_width else 1.0)
+    return min(share, 1.0) if math.isfinite(share) else 0.0

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means with intervals, and the units in which results of games are told."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.base import Game
+from equipoise.games.holdem.rules import Holdem
+from equipoise.games.kuhn import Kuhn
+from equipoise.games.leduc import Leduc
+
+__all__ = ["Estimate", "big_blind_of", "estimate_mean", "normal_quantile"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A mean of independent samples; the interval is that of a normal distribution."""
+
+    mean: float
+    standard_error: float  # infinite for a single sample
+    num_samples: int
+    confidence: float = 0.95  # that the interval holds the true mean
+
+    @property
+    def half_width(self) -> float:
+        """Returns half the length of the interval."""
+        return normal_quantile(self.confidence) * self.standard_error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Returns the interval's ends."""
+        return self.mean - self.half_width, self.mean + self.half_width
+
+    @property
+    def standard_deviation(self) -> float:
+        """Returns the deviation of one sample."""
+        return self.standard_error * math.sqrt(self.num_samples)
+
+    def scale(self, factor: float) -> Estimate:
+        """Returns the estimate in another unit.
+
+        >>> Estimate(mean=2.0, standard_error=0.5, num_samples=9).scale(10).mean
+        20.0
+        """
+        return dataclasses.replace(self, mean=self.mean * factor, standard_error=self.standard_error * abs(factor))
+
+
+def estimate_mean(samples: npt.NDArray[np.float64], *, confidence: float = 0.95) -> Estimate:
+    """Returns the mean of samples `[N]` with its standard error."""
+    if not samples.size:
+        raise ConfigError("a mean needs at least one sample, got none")
+    error = float(samples.std(ddof=1)) / math.sqrt(samples.size) if samples.size > 1 else math.inf
+    return Estimate(mean=float(samples.mean()), standard_error=error, num_samples=samples.size, confidence=confidence)
+
+
+def normal_quantile(confidence: float) -> float:
+    """Returns how many standard errors an interval reaches to either side.
+
+    >>> round(normal_quantile(0.95), 2)
+    1.96
+    """
+    if not 0 < confidence < 1:
+        raise ConfigError(f"confidence must be between 0 and 1, got {confidence}")
+    return float(ndtri(0.5 + confidence / 2))
+
+
+def big_blind_of(game: Game[Any]) -> float | None:
+    """Returns the utility that counts as a big blind: hold'em's own, an ante in Kuhn and Leduc; None elsewhere.
+
+    A thousandth of it is the unit mbb of the papers.
+    """
+    if isinstance(game, Holdem):
+        return float(game.big_blind)
+    return 1.0 if isinstance(game, Kuhn | Leduc) else None

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two hands that are shown down without more bets: how often each wins over every board that may come.
+
+After the flop boards are listed when asked; before it a table of all pairs of hands is made once and kept on disk.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.cache import CacheFile
+from equipoise.core.checkpoint import Kind
+from equipoise.games.holdem.cards import Deck, format_deck
+from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.isomorphism import canonical_sets, hand_permutation, suit_permutations
+from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
+
+__all__ = ["PairOdds", "find_pair_odds", "load_or_build_pair_wins"]
+
+FORMAT_VERSION: Final = 1  # raised whenever the meaning of the array changes
+CHUNK: Final = 4096  # boards between two reports
+FULL_BOARD: Final = 5
+
+WinArray = npt.NDArray[np.int32]
+
+
+class PairOdds(NamedTuple):
+    """How two hands do against each other."""
+
+    first: float  # probability that the first hand wins
+    second: float
+    tie: float
+
+
+def find_pair_odds(first: int, second: int, board: tuple[int, ...], deck: Deck, *, num_board_cards: int) -> PairOdds:
+    """Returns how two hands do over all boards of so many cards that begin with the one given.
+
+    Args:
+        first: number of a hand of the deck.
+        second: number of a hand that shares no card with it.
+        board: cards that lie there already.
+        deck: the cards in play.
+        num_board_cards: of the showdown, 3 to 5.
+    """
+    if not board:
+        wins = _kept_pair_wins(deck, num_board_cards)
+        total = math.comb(deck.num_cards - 4, num_board_cards)
+        won, lost = int(wins[first, second]), int(wins[second, first])
+        return PairOdds(won / total, lost / total, (total - won - lost) / total)
+    hands = hands_of(deck)
+    pair = np.concatenate([hands.cards[first], hands.cards[second]])
+    left = [card for card in deck.cards if card not in board and card not in pair]
+    runouts = np.array(list(itertools.combinations(left, num_board_cards - len(board))), np.uint8)
+    shared = np.broadcast_to(np.array(board, np.uint8), (len(runouts), len(board)))
+    kernel = hand_kernel(deck)
+    strengths = [
+        kernel.evaluate_hands(
+            np.ascontiguousarray(np.hstack([np.broadcast_to(own, (len(runouts), 2)), shared, runouts]))
+        )
+        for own in (pair[:2], pair[2:])
+    ]
+    ahead, behind = (float(np.mean(strengths[own] > strengths[1 - own])) for own in (0, 1))
+    return PairOdds(ahead, behind, 1.0 - ahead - behind)
+
+
+@functools.lru_cache(4)
+def _kept_pair_wins(deck: Deck, num_board_cards: int) -> WinArray:
+    return load_or_build_pair_wins(deck, num_board_cards)
+
+
+def load_or_build_pair_wins(
+    deck: Deck,
+    num_board_cards: int = FULL_BOARD,
+    *,
+    on_progress: Callable[[float], None] | None = None,
+    directory: Path | None = None,
+) -> WinArray:
+    """Returns `[H, H]` on how many boards the row's hand beats the column's; 0 where they share a card.
+
+    Ten seconds for boards of five cards from the full deck, unless they are in the cache.
+
+    Args:
+        deck: the cards in play.
+        num_board_cards: of a board, 3 to 5.
+        on_progress: called now and then with the share done.
+        directory: where the table is kept; `default_cache_directory()` if None.
+    """
+    name = f"pair-wins-{format_deck(deck)}-{num_board_cards}".replace("/", "-")
+    identity = {
+        "table": "pair wins",
+        "format_version": FORMAT_VERSION,
+        "deck": format_deck(deck),
+        "cards": num_board_cards,
+    }
+    file = CacheFile(Kind.TABLE, name, identity, directory=directory)
+    parts = file.read()
+    if parts is not None:
+        kept: WinArray = parts["wins"]
+        return kept
+    return file.fill(lambda: _build(deck, num_board_cards, on_progress), lambda wins: {"wins": wins})
+
+
+def _build(deck: Deck, num_board_cards: int, on_progress: Callable[[float], None] | None) -> WinArray:
+    hands = hands_of(deck)
+    permutations = suit_permutations(deck)
+    boards, counts = canonical_sets(deck.cards, num_board_cards, permutations)
+    wins = np.zeros((hands.num_hands, hands.num_hands), np.int64)
+    for begin in range(0, len(boards), CHUNK):
+        part = slice(begin, begin + CHUNK)
+        if num_board_cards == FULL_BOARD:
+            weights = counts[part].astype(np.uint8)
+            hand_kernel(deck).accumulate_pair_wins(boards[part], weights, hands.cards, wins)
+        else:
+            for strength, count in zip(evaluate_boards(boards[part], deck), counts[part].tolist(), strict=True):
+                live = np.flatnonzero(strength)
+                beats = strength[live][:, None] > strength[live][None, :]
+                wins[np.ix_(live, live)] += count * beats
+        if on_progress is not None:
+            on_progress(min(begin + CHUNK, len(boards)) / len(boards))
+    # a board stands for all that differ by suits' names: the mean over relabellings gives each pair its share
+    images = [hand_permutation(permutation, deck) for permutation in permutations]
+    total = sum(wins[np.ix_(image, image)] for image in images) // len(images)
+    is_apart = (hands.masks[:, None] & hands.masks[None, :]) == 0
+    return np.where(is_apart, total, 0).astype(np.int32)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CFR-f: regret minimisation against an opponent that answers every iteration's strategy.
+
+Paper: Davis 2015, "Using Response Functions for Strategy Training and Evaluation", MSc thesis [D15], 4.1 and 4.2.
+Symbols: sigma_1^t -> tables.strategy; f_t(sigma_1^t) -> what `respond` returns; R_1^T -> epsilon, measured.
+Departs from the paper: any rule of CFR; the average and the measured regret then weigh iterations alike, under
+    which the chain of theorem 6 still holds. `updates_per_response` above 1 lets a response stand for several updates,
+    as the paper's hold'em runs do, to which none of its theorems applies.
+Checked by: tests/responses/test_against.py, tests/responses/test_guarantees.py.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_integer, check_num_threads
+from equipoise.responses.on_tree import OnTree
+from equipoise.responses.protocol import Response, StatefulResponse
+from equipoise.responses.streams import Purpose, spawn_stream
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.cfr import allocate_tables
+from equipoise.solvers.rules import CFR, Rule, tabulate_discounts
+from equipoise.solvers.saved_state import (
+    SavedArrays,
+    name_tables,
+    overwrite_tables,
+    read_array,
+    read_count,
+    read_number,
+)
+from equipoise.trees.history import HistoryTree
+from equipoise.trees.merging import merge_infosets
+from equipoise.trees.public import PublicTree
+
+__all__ = ["AgainstSolver", "SeatLearner"]
+
+FloatArray = npt.NDArray[np.float64]
+
+NUMBERS: Final = ("utility_sum", "weight_sum", "standing_weight", "earlier_share")
+
+
+class SeatLearner:
+    """The learner of one seat: its tables, and what its opponent has played so far.
+
+    Strategies that go in and out are over the tree; with an abstraction, tables are over the merged tree.
+    """
+
+    def __init__(
+        self,
+        tree: HistoryTree | PublicTree,
+        response: Response,
+        *,
+        seat: int,
+        rule: Rule,
+        updates_per_response: int = 1,
+        seed: int = 0,
+        groups: npt.ArrayLike | None = None,
+        num_threads: int = 1,
+    ) -> None:
+        """Begins a run.
+
+        Args:
+            tree: two players, zero sum.
+            response: the opponent, over the same tree.
+            seat: of the learner.
+            rule: how regrets and averages are weighed.
+            updates_per_response: of the learner, before the opponent answers again.
+            seed: of the opponent's draws.
+            groups: `[I]` information sets that the learner cannot tell apart, see `merge_infosets`; None: it can.
+            num_threads: size of the team that evaluates terminals.
+        """
+        check_integer("updates_per_response", updates_per_response, 1)
+        check_integer("seed", seed, 0)
+        check_num_threads(num_threads)
+        if seat not in (0, 1):
+            raise ConfigError(f"seat must be 0 or 1, got {seat}")
+        self.full = OnTree(tree)
+        self.tree = tree
+        self.response, self.rule = response, rule
+        self.seat, self.seed = seat, seed
+        self.updates_per_response = updates_per_response
+        self.num_threads = num_threads
+        self.merged = None
+        learner_tree = tree
+        if groups is not None:
+            if not isinstance(tree, HistoryTree):
+                raise ConfigError("a learner's information sets are merged on history trees alone, got a public tree")
+            self.merged = merge_infosets(tree, groups, players=(seat,))
+            learner_tree = self.merged.tree
+        self.learner = OnTree(learner_tree) if self.merged else self.full
+        self.kernel = self.learner.kernel
+        self.tables = allocate_tables(learner_tree, rule.kernel)
+        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
+        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
+        self.iteration = 0
+        self.response_reach = np.zeros(self.kernel.num_cells)  # of the answer that stands
+        self.response_sum = np.zeros(self.kernel.num_cells)  # of earlier answers, weighted as the average is
+        self.standing_weight = 0.0  # of the answer that stands
+        self.earlier_share = 1.0  # of `response_sum` that updates since have left
+        self.utility_sum = 0.0  # the learner's, weighted likewise
+        self.weight_sum = 0.0
+        self._terminal_values = np.zeros(self.kernel.num_cells)
+        self._idle = self._spawn()  # for responses that draw nothing
+
+    def iterate(self, num_iterations: int) -> None:
+        """Updates the learner so many times; an answer is asked for whenever the last one has stood long enough."""
+        goal = self.iteration + num_iterations
+        while self.iteration < goal:
+            if self.iteration % self.updates_per_response == 0:
+                self._ask()
+            left = self.updates_per_response - self.iteration % self.updates_per_response
+            self._learn(min(left, goal - self.iteration))
+
+    def _ask(self) -> None:
+        """Lets the opponent answer the present strategy: [D15] 5.1.1, the one that this iteration plays."""
+        rng = self._idle if self.response.deterministic else self._spawn()
+        answer = self.response.respond(self.current_strategy(), 1 - self.seat, rng)
+        reach = self.kernel.realize(self.merged.lower(answer) if self.merged else answer)
+        reach[self.learner.own_cells[self.seat]] = 0.0
+        self.response_sum = self._sum_answers()
+        self.standing_weight, self.earlier_share = 0.0, 1.0
+        self._stand(reach)
+
+    def _spawn(self) -> np.random.Generator:
+        return spawn_stream(self.seed, Purpose.TRAINING, self.seat, self.iteration)
+
+    def _sum_answers(self) -> FloatArray:
+        """Returns `[C]` the reach of all answers so far, weighted as the average is."""
+        return self.earlier_share * self.response_sum + self.standing_weight * self.response_reach
+
+    def _stand(self, reach: FloatArray) -> None:
+        self.response_reach = reach
+        self._terminal_values = self.kernel.terminal_values(self.seat, reach, num_threads=self.num_threads)
+
+    def _learn(self, num_updates: int) -> None:
+        first_t = self.iteration + 1
+        discounts = tabulate_discounts(self.rule, first_t, num_updates)
+        utility = self.kernel.learn(
+            self.rule.kernel, discounts, self.tables, self.seat, self._terminal_values, first_t=first_t
+        )
+        # one number after the other, so that sums do not depend on how a run is cut into calls
+        for decay, weight, earned in zip(
+            discounts[:, 2].tolist(), discounts[:, 3].tolist(), utility.tolist(), strict=True
+        ):
+            self.earlier_share *= decay
+            self.standing_weight = decay * self.standing_weight + weight
+            self.utility_sum = decay * self.utility_sum + weight * earned
+            self.weight_sum = decay * self.weight_sum + weight
+        self.iteration += num_updates
+
+    @property
+    def nodes_touched(self) -> int:
+        """Returns the nodes of the learner's sweeps: all histories (or public states), once per update."""
+        return self.iteration * int(self.tree.actor.size)
+
+    def average_sums(self) -> FloatArray:
+        """Returns `[Q]` of the learner's tree: own reach summed up, the learner's, and its opponent's beside it."""
+        cells = self.learner.table_cells[1 - self.seat]
+        sums = self.tables.strategy_sum.copy()
+        sums[cells] = self._sum_answers()[cells]
+        return sums
+
+    def average_strategy(self) -> FloatArray:
+        """Returns `[Q]` the learner's average, and for its opponent the average of the answers."""
+        average = self.kernel.normalize(self.average_sums())
+        return self.merged.lift(average) if self.merged else average
+
+    def current_strategy(self) -> FloatArray:
+        """Returns `[Q]` what the learner plays next; its opponent's part means nothing."""
+        return self.merged.lift(self.tables.strategy) if self.merged else self.tables.strategy.copy()
+
+    def measure_regret(self) -> float:
+        """Returns epsilon: what the best strategy would have earned more, per iteration, against the answers given.
+
+        [D15] definition 7, measured rather than bounded; iterations weigh as in the average. 0 before the first one.
+        """
+        if self.weight_sum <= 0:
+            return 0.0
+        best, _ = self.kernel.best_response(self.seat, self._mean_reach())
+        return best - self.utility_sum / self.weight_sum
+
+    def _mean_reach(self) -> FloatArray:
+        """Returns `[C]` the mean of the answers, and a reach of one at the learner's root."""
+        reach = self._sum_answers() / self.weight_sum
+        own = self.learner.own_cells[self.seat]
+        reach[own] = self.kernel.root_reach()[own]
+        return reach
+
+    def state(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Returns the arrays from which the run goes on to the bit."""
+        arrays: dict[str, npt.NDArray[np.generic]] = {
+            **name_tables(self.tables),
+            "iteration": np.array(self.iteration),
+            "response_reach": self.response_reach,
+            "response_sum": self.response_sum,
+            **{name: np.array(getattr(self, name)) for name in NUMBERS},
+        }
+        if isinstance(self.response, StatefulResponse):
+            arrays.update({f"response.{name}": value for name, value in self.response.state().items()})
+        return arrays
+
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites the run with a saved state of the same tree, rule and response."""
+        iteration = read_count(state, "iteration")
+        numbers = {name: read_number(state, name) for name in NUMBERS}
+        shape = (self.kernel.num_cells,)
+        reach, sums = (read_array(state, name, np.float64, shape) for name in ("response_reach", "response_sum"))
+        overwrite_tables(name_tables(self.tables), state)
+        if isinstance(self.response, StatefulResponse):
+            inner = {name: array for name, array in state.items() if name.startswith("response.")}
+            self.response.restore({name.removeprefix("response."): array for name, array in inner.items()})
+        self.iteration = iteration
+        self.response_sum = np.array(sums)
+        for name, value in numbers.items():
+            setattr(self, name, value)
+        self._stand(np.array(reach))
+
+
+class AgainstSolver:
+    """A run of CFR-f in one seat or in both, as the driver advances it.
+
+    In both seats, two learners train apart, each against the response in the other seat, and the strategy is theirs.
+    In one seat the other half of the strategy is the average of the answers, with which CFR-BR comes to an equilibrium.
+    """
+
+    def __init__(
+        self,
+        tree: HistoryTree | PublicTree,
+        response: Response,
+        *,
+        rule: Rule | None = None,
+        seat: int | None = None,
+        updates_per_response: int = 1,
+        seed: int = 0,
+        groups: npt.ArrayLike | None = None,
+        num_threads: int = 1,
+    ) -> None:
+        """Begins a run; `seat` None is both, the others are as for `SeatLearner`."""
+        if isinstance(response, StatefulResponse) and seat is None:
+            raise ConfigError(f"{response.name} learns from one opponent: give the seat of the learner, 0 or 1")
+        self.tree, self.response = tree, response
+        self.rule = rule or CFR()
+        self.num_threads = num_threads
+        self.learners = tuple(
+            SeatLearner(
+                tree,
+                response,
+                seat=learner,
+                rule=self.rule,
+                updates_per_response=updates_per_response,
+                seed=seed,
+                groups=groups,
+                num_threads=num_threads,
+            )
+            for learner in ((0, 1) if seat is None else (seat,))
+        )
+        self.full = self.learners[0].full
+
+    @property
+    def iteration(self) -> int:
+        """Returns the updates of each learner so far."""
+        return self.learners[0].iteration
+
+    @property
+    def nodes_touched(self) -> int:
+        """Returns the nodes of all learners' sweeps; what responses visit is theirs."""
+        return sum(learner.nodes_touched for learner in self.learners)
+
+    def iterate(self, num_iterations: int) -> None:
+        """Updates every learner so many times."""
+        for learner in self.learners:
+            learner.iterate(num_iterations)
+
+    def average_strategy(self) -> FloatArray:
+        """Returns `[Q]` the average strategy, the one of theorems 6, 8 and 10."""
+        return self._join([learner.average_strategy() for learner in self.learners])
+
+    def current_strategy(self) -> FloatArray:
+        """Returns `[Q]` what is played next, the one of theorems 7 and 9 at a random iteration."""
+        return self._join([learner.current_strategy() for learner in self.learners])
+
+    def measure_regrets(self) -> dict[int, float]:
+        """Returns epsilon of each learner's seat."""
+        return {learner.seat: learner.measure_regret() for learner in self.learners}
+
+    def evaluate(self) -> Evaluation:
+        """Returns the exact quality of the average strategy as a profile."""
+        return self.full.evaluate(self.average_strategy(), num_threads=self.num_threads)
+
+    def state(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Returns the arrays from which the run goes on to the bit."""
+        return {f"seat{one.seat}.{name}": array for one in self.learners for name, array in one.state().items()}
+
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites the run with a saved state of the same tree, rule, response and seats."""
+        for learner in self.learners:
+            prefix = f"seat{learner.seat}."
+            part = {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+            learner.restore(part)
+
+    def _join(self, strategies: list[FloatArray]) -> FloatArray:
+        profile = strategies[0]
+        for learner, strategy in zip(self.learners[1:], strategies[1:], strict=True):
+            profile = self.full.combine(profile, strategy, learner.seat)
+        return profile

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Responses that pick the best member of a fixed set, exactly: all of them pretty good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.kernels.history import HistoryKernel
+from equipoise.responses.on_tree import OnTree
+from equipoise.solvers.best_response import bind_history_kernel
+from equipoise.trees.history import HistoryTree
+from equipoise.trees.merging import MergedTree, merge_infosets
+from equipoise.trees.public import PublicTree
+
+__all__ = ["AbstractBestResponse", "BestResponse", "LibraryResponse", "RandomLibraryResponse", "StaticResponse"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class BestResponse(OnTree):
+    """The best of all strategies; training against it is CFR-BR, and its value is exploitability."""
+
+    name = "best"
+    deterministic = True
+    is_pretty_good = True
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` a pure best response, the first of equally good actions."""
+        _, best = self.kernel.best_response(seat, self.kernel.realize(strategy))
+        return self.combine(strategy, best, seat)
+
+
+class AbstractBestResponse(OnTree):
+    """The best of the strategies that play alike in merged information sets.
+
+    Paper: [D15] 3.3 and 3.4.
+    Symbols: beta -> groups.
+    Departs from the paper: nothing is bucketed here, groups are given; actions are not taken away.
+    Checked by: tests/responses/test_exact.py.
+    """
+
+    deterministic = True
+    is_pretty_good = True
+
+    def __init__(self, tree: HistoryTree, groups: npt.ArrayLike, *, name: str = "abstract-best") -> None:
+        """Merges information sets.
+
+        Args:
+            tree: the game.
+            groups: `[I]` the number of each information set's group, for both players; see `merge_infosets`.
+            name: as tables print it.
+        """
+        super().__init__(tree)
+        self.name = name
+        self.merged = tuple(merge_infosets(tree, groups, players=(seat,)) for seat in (0, 1))
+        self.merged_kernels = tuple(bind_history_kernel(merged.tree) for merged in self.merged)
+
+    def num_infosets(self, seat: int) -> int:
+        """Returns how many information sets the responder tells apart."""
+        return int(np.diff(self.merged[seat].tree.infoset_start)[seat])
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` a pure best response within the abstraction: values are merged before actions are compared."""
+        best = respond_merged(self.merged[seat], self.merged_kernels[seat], strategy, seat)
+        return self.combine(strategy, best, seat)
+
+
+class StaticResponse(OnTree):
+    """One strategy, whatever it meets; its value is that of a match."""
+
+    deterministic = True
+    is_pretty_good = True
+
+    def __init__(self, tree: HistoryTree | PublicTree, strategy: FloatArray, *, name: str = "static") -> None:
+        super().__init__(tree)
+        self.check_strategy("a static strategy", strategy)
+        self.name = name
+        self.strategy = strategy
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` the strategy that was given."""
+        return self.combine(strategy, self.strategy, seat)
+
+
+class LibraryResponse(OnTree):
+    """The best of a finite list of strategies: the worst case of a row of a cross-table."""
+
+    deterministic = True
+    is_pretty_good = True
+
+    def __init__(
+        self, tree: HistoryTree | PublicTree, strategies: Sequence[FloatArray], *, name: str = "library"
+    ) -> None:
+        super().__init__(tree)
+        if not strategies:
+            raise ConfigError("a library needs at least one strategy, got none")
+        for place, member in enumerate(strategies):
+            self.check_strategy(f"strategy {place} of a library", member)
+        self.name = name
+        self.strategies = tuple(strategies)
+        # own reach, so that a value is one product with the values of terminals
+        self.plans = np.stack([self.kernel.realize(member) for member in self.strategies])
+
+    def values(self, strategy: FloatArray, seat: int) -> FloatArray:
+        """Returns what each member earns in `seat`."""
+        cells = self.own_cells[seat]
+        earned = self.kernel.terminal_values(seat, self.kernel.realize(strategy))
+        values: FloatArray = self.plans[:, cells] @ earned[cells]
+        return values
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` the member that earns most, the first of equals."""
+        best = self.strategies[int(np.argmax(self.values(strategy, seat)))]
+        return self.combine(strategy, best, seat)
+
+
+class RandomLibraryResponse(LibraryResponse):
+    """The best of a few members drawn from a list, whatever they meet: every draw is a pretty-good response."""
+
+    deterministic = False
+
+    def __init__(
+        self,
+        tree: HistoryTree | PublicTree,
+        strategies: Sequence[FloatArray],
+        *,
+        num_drawn: int,
+        name: str = "random-library",
+    ) -> None:
+        super().__init__(tree, strategies, name=name)
+        if not 1 <= num_drawn <= len(strategies):
+            raise ConfigError(
+                f"a draw from {len(strategies)} strategies must have 1 to {len(strategies)}, got {num_drawn}"
+            )
+        self.num_drawn = num_drawn
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` the member that earns most among those drawn."""
+        drawn = rng.choice(len(self.strategies), self.num_drawn, replace=False)
+        best = drawn[int(np.argmax(self.values(strategy, seat)[drawn]))]
+        return self.combine(strategy, self.strategies[best], seat)
+
+
+def respond_merged(merged: MergedTree, kernel: HistoryKernel, strategy: FloatArray, seat: int) -> FloatArray:
+    """Returns `[Q]` of the full tree, the best response of a player whose information sets alone are merged."""
+    _, best = kernel.best_response(seat, kernel.realize(merged.lower(strategy)))
+    return merged.lift(best)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What theory promises of a strategy that was trained against a response, in words and numbers.
+
+Paper: [D15] theorems 6 to 11 and 13, with two corrections: the exponent of theorem 10 has T, not T squared (it is
+    Hoeffding's for a mean), and theorem 12 and corollary 1 allow phi / p, not phi.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from equipoise.responses.protocol import Response, StatefulResponse
+
+__all__ = ["Guarantee", "failure_probability", "state_guarantee"]
+
+CONFIDENCE = 0.95  # with which the slack of sampled responses is stated
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantee:
+    """How far a learner's average can be from the best against its response."""
+
+    theorem: str | None  # of [D15]; None: no theorem applies
+    shortfall: float | None  # the average earns at least the optimum less this, in units of utility
+    probability: float  # with which that holds
+    statement: str  # in words
+
+
+def failure_probability(num_iterations: int, gamma: float, utility_range: float) -> float:
+    """Returns the most that theorem 10 leaves to chance: 2 exp(-T gamma^2 / (2 Delta^2)).
+
+    The paper prints T^2. Its proof applies Hoeffding's inequality to a mean of T draws, which gives T; since iterates
+    depend on earlier draws it is Azuma's, with the same exponent.
+
+    >>> round(failure_probability(100, 0.2, 1.0), 4)
+    0.2707
+    """
+    return min(1.0, 2.0 * math.exp(-num_iterations * gamma**2 / (2.0 * utility_range**2)))
+
+
+def state_guarantee(
+    response: Response, *, epsilon: float, num_iterations: int, updates_per_response: int, utility_range: float
+) -> Guarantee:
+    """Returns what holds for the average of a run whose measured regret is `epsilon`."""
+    if updates_per_response > 1:
+        return _nothing(
+            f"none: each answer stood for {updates_per_response} updates, so it did not answer what was played",
+            response,
+        )
+    if isinstance(response, StatefulResponse):
+        return Guarantee(
+            theorem="Theorem 13",
+            shortfall=None,
+            probability=1.0,
+            statement=f"optimal against {response.name} with a best response in the mimic's place as iterations grow "
+            "(Theorem 13); nothing is said of this many",
+        )
+    if not response.is_pretty_good:
+        return _nothing("none: the response is not known to be pretty good, and epsilon bounds regret alone", response)
+    if response.deterministic:
+        return Guarantee(
+            theorem="Theorem 6",
+            shortfall=epsilon,
+            probability=1.0,
+            statement=f"the average earns at least the best value against {response.name} less {epsilon:.4g}, the "
+            "measured regret (Theorem 6)",
+        )
+    gamma = utility_range * math.sqrt(2.0 * math.log(2.0 / (1.0 - CONFIDENCE)) / num_iterations)
+    return Guarantee(
+        theorem="Theorem 10",
+        shortfall=epsilon + gamma,
+        probability=CONFIDENCE,
+        statement=f"with probability {CONFIDENCE:g} the average earns at least the best mean value against "
+        f"{response.name} less {epsilon + gamma:.4g}: measured regret {epsilon:.4g} and chance {gamma:.4g} "
+        "(Theorem 10, with T for T^2 in its exponent)",
+    )
+
+
+def _nothing(reason: str, response: Response) -> Guarantee:
+    return Guarantee(theorem=None, shortfall=None, probability=0.0, statement=f"{reason} ({response.name})")

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opponents that are one thing with some probability and another else: restricted Nash and data-biased responses."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.kernels.history import HistoryKernel
+from equipoise.responses.on_tree import OnTree
+from equipoise.responses.protocol import Response
+from equipoise.solvers.cfr import allocate_tables
+from equipoise.solvers.rules import CFR, Rule, tabulate_discounts
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
+from equipoise.trees.history import HistoryTree
+from equipoise.trees.public import PublicTree
+
+__all__ = ["DataBiasedResponse", "MimicResponse", "MixedResponse", "trust_counts"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def _check_probability(probability: float) -> None:
+    if not 0 <= probability <= 1:
+        raise ConfigError(f"the probability of the first response must be from 0 to 1, got {probability}")
+
+
+class _Mix(OnTree):
+    """What mixtures share: strategies are mixed as whole plans, so that values are mixed too."""
+
+    def mix(self, first: FloatArray, second: FloatArray, probability: float, seat: int) -> FloatArray:
+        """Returns `[Q]` what plays `first` with a probability and else `second`, in `seat`; `first` elsewhere."""
+        reach = probability * self.kernel.realize(first) + (1.0 - probability) * self.kernel.realize(second)
+        mixed = self.kernel.normalize(np.ascontiguousarray(reach[: self.kernel.num_table_cells]))
+        return self.combine(first, mixed, seat)
+
+
+class MixedResponse(_Mix):
+    """One response with probability p, another else: with a model and a best response, restricted Nash response.
+
+    Paper: [D15] 2.6 and 4.3; Johanson, Zinkevich & Bowling 2007, "Computing Robust Counter-Strategies".
+    Symbols: f o^p g -> first, probability, second.
+    Departs from the paper: nothing; the equivalent behaviour strategy is played rather than a coin tossed.
+    Checked by: tests/responses/test_mixtures.py.
+    """
+
+    def __init__(
+        self, tree: HistoryTree | PublicTree, first: Response, second: Response, probability: float, *, name: str = ""
+    ) -> None:
+        super().__init__(tree)
+        _check_probability(probability)
+        self.first, self.second, self.probability = first, second, probability
+        self.name = name or f"{probability:g} {first.name} + {1 - probability:g} {second.name}"
+
+    @property
+    def deterministic(self) -> bool:
+        """Returns whether both parts are."""
+        return self.first.deterministic and self.second.deterministic
+
+    @property
+    def is_pretty_good(self) -> bool:
+        """Returns whether both parts are: then so is the mixture ([D15] corollary 1)."""
+        return self.first.is_pretty_good and self.second.is_pretty_good
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` the mixture of both answers."""
+        first, second = (part.respond(strategy, seat, rng) for part in (self.first, self.second))
+        return self.mix(first, second, self.probability, seat)
+
+
+class MimicResponse(_Mix):
+    """One response with probability p, else a regret minimiser that learns against what it meets.
+
+    It remembers, so it is no response function; in training it takes the place of a best response at less cost.
+
+    Paper: [D15] 4.3.1, theorem 13.
+    Symbols: A -> the tables of CFR in the responder's seat.
+    Departs from the paper: by default both parts play and A learns in every iteration, weighted; `is_sampled` tosses
+        the paper's coin, and A plays and learns on its own iterations alone.
+    Checked by: tests/responses/test_mixtures.py.
+    """
+
+    deterministic = False
+    is_pretty_good = False
+
+    def __init__(
+        self,
+        tree: HistoryTree | PublicTree,
+        first: Response,
+        probability: float,
+        *,
+        seat: int,
+        rule: Rule | None = None,
+        is_sampled: bool = False,
+    ) -> None:
+        """Begins without regrets.
+
+        Args:
+            tree: the game.
+            first: the response with probability `probability`.
+            probability: in [0, 1].
+            seat: of the responder, the only one that it can play in.
+            rule: of the regret minimiser, `CFR()` if None.
+            is_sampled: whether a coin decides who plays.
+        """
+        super().__init__(tree)
+        _check_probability(probability)
+        self.first, self.probability, self.seat = first, probability, seat
+        self.rule = rule or CFR()
+        self.is_sampled = is_sampled
+        kind = "sampled mimic" if is_sampled else "mimic"
+        self.name = f"{probability:g} {first.name} + {1 - probability:g} {kind}"
+        self.tables = allocate_tables(tree, self.rule.kernel)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.value_moments):
+            table[:] = 0.0
+        self.num_updates = 0
+        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
+        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` the mixture, and lets the regret minimiser learn from `strategy`."""
+        if seat != self.seat:
+            raise ConfigError(f"a mimic made for seat {self.seat} cannot play in seat {seat}")
+        if self.is_sampled and rng.random() < self.probability:
+            return self.first.respond(strategy, seat, rng)
+        answer = self.combine(strategy, self.tables.strategy, seat)
+        if not self.is_sampled:
+            answer = self.mix(self.first.respond(strategy, seat, rng), answer, self.probability, seat)
+        self._learn(strategy)
+        return answer
+
+    def _learn(self, strategy: FloatArray) -> None:
+        self.num_updates += 1
+        values = self.kernel.terminal_values(self.seat, self.kernel.realize(strategy))
+        discounts = tabulate_discounts(self.rule, self.num_updates, 1)
+        self.kernel.learn(self.rule.kernel, discounts, self.tables, self.seat, values, first_t=self.num_updates)
+
+    def state(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Returns the arrays from which it goes on to the bit."""
+        return {**name_tables(self.tables), "num_updates": np.array(self.num_updates)}
+
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites what it has learnt with a saved state."""
+        num_updates = read_count(state, "num_updates")
+        overwrite_tables(name_tables(self.tables), state)
+        self.num_updates = num_updates
+
+
+class DataBiasedResponse(OnTree):
+    """The best of the strategies that follow a model at every information set with a probability of its own.
+
+    Paper: Johanson & Bowling 2009, "Data Biased Robust Counter Strategies" (not in [D15]).
+    Symbols: P_conf(I) -> trust; sigma_fix -> model.
+    Departs from the paper: the free part is a best response, not a regret minimiser.
+    Checked by: tests/responses/test_mixtures.py.
+    """
+
+    deterministic = True
+    is_pretty_good = True
+
+    def __init__(self, tree: HistoryTree, model: FloatArray, trust: FloatArray, *, name: str = "data-biased") -> None:
+        """Checks the model.
+
+        Args:
+            tree: the game.
+            model: `[Q]` what the responder is believed to play.
+            trust: `[I]` with which probability it does, at each information set.
+            name: as tables print it.
+        """
+        super().__init__(tree)
+        self.check_strategy("a model", model)
+        if trust.shape != tree.num_actions.shape or not ((trust >= 0) & (trust <= 1)).all():
+            raise ConfigError(
+                f"trust must be a probability for each of {tree.num_actions.size} information sets, got shape "
+                f"{trust.shape} with values from {trust.min(initial=0):g} to {trust.max(initial=0):g}"
+            )
+        self.name, self.model, self.trust = name, model, trust
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` model and best response, mixed at every information set."""
+        assert isinstance(self.kernel, HistoryKernel)
+        _, best = self.kernel.biased_response(seat, self.kernel.realize(strategy), self.model, self.trust)
+        return self.combine(strategy, best, seat)
+
+
+def trust_counts(tree: HistoryTree, counts: FloatArray, *, most: float, full_at: int = 10) -> FloatArray:
+    """Returns `[I]` a trust that grows with what was seen: linearly up to `most` at `full_at` observations.
+
+    Johanson & Bowling 2009 call this the 0-10 linear rule.
+
+    Args:
+        tree: the game.
+        counts: `[Q]` how often each action was seen.
+        most: largest trust.
+        full_at: observations of an information set that earn it.
+    """
+    _check_probability(most)
+    ends = tree.first_sequence + tree.num_actions
+    total = np.append(0.0, np.cumsum(counts))
+    seen = total[ends] - total[tree.first_sequence]
+    trust: FloatArray = most * np.minimum(seen / full_at, 1.0)
+    return trust

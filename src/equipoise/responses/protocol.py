@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a response is: a rule that answers a fixed strategy with one of its own.
+
+Paper: Davis 2015, "Using Response Functions for Strategy Training and Evaluation", MSc thesis, University of Alberta
+    [D15], chapter 3.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.solvers.saved_state import SavedArrays
+
+__all__ = ["Response", "StatefulResponse"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Response(Protocol):
+    """A response function over one tree: f of [D15] 3.3, or a draw from a distribution F of them.
+
+    A response is pretty good ([D15] definition 12) if answering the truth never hurts the responder: no answer to
+    another strategy would have earned it more. That is so exactly if it picks the best from a fixed set.
+    """
+
+    @property
+    def name(self) -> str:
+        """Returns a short name with the numbers that matter, as tables print it."""
+        ...
+
+    @property
+    def deterministic(self) -> bool:
+        """Returns whether equal strategies always get equal answers, whatever `rng` is."""
+        ...
+
+    @property
+    def is_pretty_good(self) -> bool:
+        """Returns whether every draw is known to be a pretty-good response; False: nothing is known."""
+        ...
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` an answer for the player in `seat` to what the other plays in `strategy` `[Q]`.
+
+        The other's part of the answer is that of `strategy`, so that the answer is a profile. `strategy` is left alone,
+        and nothing is remembered from one call to the next.
+        """
+        ...
+
+
+@runtime_checkable
+class StatefulResponse(Protocol):
+    """An opponent that learns from call to call: no response function, but it can stand in for one in training."""
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        ...
+
+    def state(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Returns the arrays from which it goes on to the bit."""
+        ...
+
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites what it has learnt with a saved state."""
+        ...

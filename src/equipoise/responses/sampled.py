@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Responses that watch a sampled number of hands: the more of them, the stronger; none is known to be pretty good."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.base import ActionClass
+from equipoise.kernels.history import HistoryKernel
+from equipoise.kernels.walks import WalkKernel
+from equipoise.responses.on_tree import OnTree
+from equipoise.solvers.best_response import bind_history_kernel
+from equipoise.solvers.mccfr import lay_out_for_sampling
+from equipoise.trees.history import ACTION_CODES, HistoryTree
+from equipoise.trees.merging import MergedTree, merge_infosets
+from equipoise.trees.segments import flatten_ranges
+
+__all__ = ["DEFAULT_EXPLORATION", "FBRResponse", "UCTResponse", "find_calls", "probe_strategy"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int32]
+
+DEFAULT_EXPLORATION: Final = 2.0  # chips: ours, picked after the fact; [D15] does not print its constant
+
+
+def find_calls(tree: HistoryTree) -> IntArray:
+    """Returns `[I]` which action is a call or check; where there is none, the first that is no fold, or the first."""
+    rank = np.ones(len(ACTION_CODES), np.int8)
+    rank[ACTION_CODES[ActionClass.CALL]] = 0
+    rank[ACTION_CODES[ActionClass.FOLD]] = 2
+    rank = rank[tree.action_class]
+    out = np.zeros(tree.num_actions.size, np.int32)
+    for infoset, (first, count) in enumerate(zip(tree.first_sequence.tolist(), tree.num_actions.tolist(), strict=True)):
+        out[infoset] = np.argmin(rank[first : first + count])
+    return out
+
+
+def probe_strategy(tree: HistoryTree) -> FloatArray:
+    """Returns `[Q]` play that never folds: all other actions alike, a call and a raise with one half each."""
+    sequences = flatten_ranges(tree.first_sequence, tree.num_actions)
+    shares = np.zeros(int(tree.sequence_start[-1]))
+    shares[sequences] = tree.action_class[sequences] != ACTION_CODES[ActionClass.FOLD]
+    return bind_history_kernel(tree).normalize(shares)
+
+
+def draw_words(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
+    """Returns `[4]` the state of a native generator."""
+    return rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True)
+
+
+class UCTResponse(OnTree):
+    """What a search of n iterations finds against a fixed opponent.
+
+    Paper: [D15] 5.1.1; Kocsis & Szepesvari 2006, "Bandit based Monte-Carlo Planning".
+    Symbols: n -> num_iterations; C -> exploration, in units of utility.
+    Departs from the paper: nothing that it prints. It leaves open the constant C (2 here), what is done where a node is
+        added (a call) or an action is untried (one is drawn), and ties (the first action). In games without calls the
+        first action that is no fold takes their place.
+    Checked by: tests/kernels/test_walks.py, tests/responses/test_sampled.py.
+    """
+
+    deterministic = False
+    is_pretty_good = False
+
+    def __init__(
+        self,
+        tree: HistoryTree,
+        num_iterations: int,
+        *,
+        exploration: float = DEFAULT_EXPLORATION,
+        groups: npt.ArrayLike | None = None,
+    ) -> None:
+        """Lays the tree out for searches.
+
+        Args:
+            tree: the game.
+            num_iterations: of each search, in one seat.
+            exploration: the constant of UCB1.
+            groups: `[I]` information sets that the search takes for one, see `merge_infosets`; None: none.
+        """
+        super().__init__(tree)
+        if num_iterations < 0:
+            raise ConfigError(f"iterations of UCT must be at least 0, got {num_iterations}")
+        if not 0 <= exploration < np.inf:
+            raise ConfigError(f"exploration of UCT must be at least 0 and finite, got {exploration}")
+        self.num_iterations, self.exploration = num_iterations, exploration
+        self.name = f"uct:{num_iterations}" + ("" if exploration == DEFAULT_EXPLORATION else f",{exploration:g}")
+        self.merged: tuple[MergedTree, ...] = ()
+        if groups is not None:
+            self.merged = tuple(merge_infosets(tree, groups, players=(seat,)) for seat in (0, 1))
+        searched = [one.tree for one in self.merged] or [tree]
+        self.walks = [WalkKernel(lay_out_for_sampling(one)) for one in searched]
+        self.fallback = [find_calls(one) for one in searched]
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` the actions of the best mean; a call wherever the search has not been."""
+        which = seat if self.merged else 0
+        answer = self.walks[which].search_uct(
+            seat,
+            self.merged[seat].lower(strategy) if self.merged else strategy,
+            num_iterations=self.num_iterations,
+            exploration=self.exploration,
+            fallback=self.fallback[which],
+            random_words=draw_words(rng),
+        )
+        return self.combine(strategy, self.merged[seat].lift(answer) if self.merged else answer, seat)
+
+
+class FBRResponse(OnTree):
+    """A best response to what an opponent did in n hands against a probe.
+
+    Paper: [D15] 5.2 and 5.2.1; Johanson, Zinkevich & Bowling 2007, "Computing Robust Counter-Strategies" (frequentist
+        best response).
+    Symbols: n -> num_hands.
+    Departs from the paper: nothing that it prints. The probe calls where it cannot raise; cards are seen after folds.
+    Checked by: tests/kernels/test_walks.py, tests/responses/test_sampled.py.
+    """
+
+    deterministic = False
+    is_pretty_good = False
+
+    def __init__(
+        self,
+        tree: HistoryTree,
+        num_hands: int,
+        *,
+        model_groups: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+    ) -> None:
+        """Lays the tree out for sampling.
+
+        Args:
+            tree: the game.
+            num_hands: watched for each answer.
+            model_groups: `[I]` information sets in which the opponent is modelled as one; None: each by itself.
+            groups: `[I]` information sets that the response takes for one; None: it tells all apart.
+        """
+        super().__init__(tree)
+        if num_hands < 0:
+            raise ConfigError(f"hands of FBR must be at least 0, got {num_hands}")
+        self.num_hands = num_hands
+        self.name = f"fbr:{num_hands}"
+        self.walks = WalkKernel(lay_out_for_sampling(tree))
+        self.probe = probe_strategy(tree)
+        calls = find_calls(tree)
+        self.model_map = None if model_groups is None else merge_infosets(tree, model_groups).sequence_map
+        self.call_sequence = tree.first_sequence + calls
+        self.infoset_of = np.repeat(np.arange(tree.num_actions.size), tree.num_actions)
+        self.sequences = flatten_ranges(tree.first_sequence, tree.num_actions)
+        self.responders: tuple[tuple[MergedTree, HistoryKernel], ...] = ()
+        if groups is not None:
+            merged = tuple(merge_infosets(tree, groups, players=(seat,)) for seat in (0, 1))
+            self.responders = tuple((one, bind_history_kernel(one.tree)) for one in merged)
+
+    def observe(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` how often the opponent of `seat` took each action against the probe."""
+        hands = self.combine(strategy, self.probe, seat)
+        counts = self.walks.count_actions(1 - seat, hands, num_hands=self.num_hands, random_words=draw_words(rng))
+        if self.model_map is None:
+            return counts
+        pooled = np.bincount(self.model_map, weights=counts).astype(np.float64)
+        return np.take(pooled, self.model_map)
+
+    def fit(self, counts: FloatArray) -> FloatArray:
+        """Returns `[Q]` the model: frequencies, and calls where nothing was seen."""
+        seen = np.bincount(self.infoset_of, weights=counts[self.sequences], minlength=self.call_sequence.size)
+        filled = counts.copy()
+        filled[self.call_sequence[seen == 0]] = 1.0
+        return self.kernel.normalize(filled)
+
+    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` the best response to the model, exactly."""
+        model = self.fit(self.observe(strategy, seat, rng))
+        if self.responders:
+            merged, kernel = self.responders[seat]
+            _, best = kernel.best_response(seat, kernel.realize(merged.lower(model)))
+            best = merged.lift(best)
+        else:
+            _, best = self.kernel.best_response(seat, self.kernel.realize(model))
+        return self.combine(strategy, best, seat)

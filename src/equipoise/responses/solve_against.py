@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call from a game and a response to a strategy trained against it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.progress import Progress
+from equipoise.games.base import Game
+from equipoise.games.public import HasPublicForm
+from equipoise.responses.against import AgainstSolver, SeatLearner
+from equipoise.responses.guarantees import Guarantee, state_guarantee
+from equipoise.responses.protocol import Response, StatefulResponse
+from equipoise.responses.values import ResponseValue, response_value
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.driver import run
+from equipoise.solvers.rules import Rule
+from equipoise.solvers.solve import DEFAULT_SECONDS, Stopping, StopReason
+from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
+from equipoise.trees.history import HistoryTree
+from equipoise.trees.public import PublicTree
+
+__all__ = ["AgainstSolution", "SeatOutcome", "report_seats", "solve_against"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SeatOutcome:
+    """How one seat's learner fared."""
+
+    seat: int
+    epsilon: float  # measured regret, in units of utility
+    average_value: ResponseValue | None  # v_f of the average; None for opponents that are no functions
+    current_value: ResponseValue | None  # v_f of what would be played next
+    guarantee: Guarantee  # of the average
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstSolution:
+    """What training against a response gave."""
+
+    strategy: TabularStrategy  # the average
+    current: TabularStrategy  # what would be played next
+    evaluation: Evaluation  # exact, of the average as a profile
+    seats: tuple[SeatOutcome, ...]
+    progress: tuple[Progress, ...]
+    stopped_by: StopReason
+
+
+def solve_against(
+    game: Game[Any] | HistoryTree | PublicTree,
+    response: Response | Callable[[Any], Response],
+    *,
+    rule: Rule | None = None,
+    updates_per_response: int = 1,
+    seat: int | None = None,
+    groups: npt.ArrayLike | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> AgainstSolution:
+    """Returns a strategy trained by CFR-f, with its measured regret and the guarantee that applies.
+
+    Args:
+        game: two players, zero sum; or its tree.
+        response: over the tree, or a function that makes one from it; the class `BestResponse` will do.
+        rule: of CFR, `CFR()` if None, the paper's.
+        updates_per_response: how many updates an answer stands for; above 1 no theorem applies.
+        seat: of the learner; None: one learner in each seat.
+        groups: `[I]` information sets that learners cannot tell apart (CFR-BR in an abstraction); None: they can.
+        iterations: stop after so many updates.
+        seconds: stop after this time; a minute if neither is given.
+        seed: of all draws.
+        on_progress: called with each record.
+
+    >>> from equipoise.games.kuhn import Kuhn
+    >>> from equipoise.responses.exact import BestResponse
+    >>> solution = solve_against(Kuhn(), BestResponse, iterations=1000)
+    >>> solution.seats[0].guarantee.theorem, solution.evaluation.exploitability < 0.05
+    ('Theorem 6', True)
+    """
+    tree = game if isinstance(game, (HistoryTree, PublicTree)) else _build_tree(game)
+    bound: Any = response(tree) if callable(response) else response
+    if iterations is None and seconds is None:
+        seconds = DEFAULT_SECONDS
+    stopping = Stopping(iterations=iterations, seconds=seconds)
+    solver = AgainstSolver(
+        tree,
+        bound,
+        rule=rule,
+        seat=seat,
+        updates_per_response=updates_per_response,
+        seed=seed,
+        groups=groups,
+    )
+    records = []
+    for record in run(solver, iterations=stopping.iterations, seconds=stopping.seconds):
+        records.append(record)
+        if on_progress is not None:
+            on_progress(record)
+    return AgainstSolution(
+        strategy=TabularStrategy.from_tree(tree, solver.average_strategy()),
+        current=TabularStrategy.from_tree(tree, solver.current_strategy()),
+        evaluation=solver.evaluate(),
+        seats=report_seats(solver, seed=seed),
+        progress=tuple(records),
+        stopped_by=stopping.reason(records[-1]) or StopReason.INTERRUPTED,
+    )
+
+
+def _build_tree(game: Game[Any]) -> HistoryTree | PublicTree:
+    """Returns the history tree, or the public tree of a game that says its public states itself."""
+    return load_or_build_public_tree(game) if isinstance(game, HasPublicForm) else load_or_build_history_tree(game)
+
+
+def report_seats(
+    solver: AgainstSolver, *, seed: int = 0, num_responses: int = 100, seconds: float = math.inf
+) -> tuple[SeatOutcome, ...]:
+    """Returns how each learner of a run fared; responses of the evaluation are drawn apart from those of training.
+
+    Args:
+        solver: the run.
+        seed: of the draws.
+        num_responses: draws behind each value against a response that is not deterministic.
+        seconds: that the draws may take in all, a few for each value apart.
+    """
+    share = seconds / (2 * len(solver.learners))
+    return tuple(_report_seat(solver, learner, seed, num_responses, share) for learner in solver.learners)
+
+
+def _report_seat(
+    solver: AgainstSolver, learner: SeatLearner, seed: int, num_responses: int, seconds: float
+) -> SeatOutcome:
+    epsilon = learner.measure_regret()
+
+    def value(strategy: npt.NDArray[np.float64]) -> ResponseValue | None:
+        if isinstance(solver.response, StatefulResponse):
+            return None
+        return response_value(
+            solver.full,
+            strategy,
+            solver.response,
+            (learner.seat,),
+            seed=seed,
+            num_responses=num_responses,
+            seconds=seconds,
+        )
+
+    return SeatOutcome(
+        seat=learner.seat,
+        epsilon=epsilon,
+        average_value=value(learner.average_strategy()),
+        current_value=value(learner.current_strategy()),
+        guarantee=state_guarantee(
+            solver.response,
+            epsilon=epsilon,
+            num_iterations=learner.iteration,
+            updates_per_response=learner.updates_per_response,
+            utility_range=solver.tree.utility_range,
+        ),
+    )

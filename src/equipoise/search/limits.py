@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a search ends before the game does: after some actions, after some rounds, or when a budget is spent."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.trees.public import PublicTree
+from equipoise.trees.subtree import find_subtree_end
+
+__all__ = ["ActionLimit", "BudgetLimit", "DepthLimit", "RoundLimit"]
+
+LongArray = npt.NDArray[np.int64]
+
+
+class DepthLimit(Protocol):
+    """Says where a part of a tree ends."""
+
+    def leaves(self, tree: PublicTree, root: int) -> LongArray:
+        """Returns the nodes below a root at which the search ends, ascending; terminals are none of them."""
+        ...
+
+
+def _check_count(name: str, count: int) -> None:
+    if count < 1:
+        raise ConfigError(f"{name} must be at least 1, got {count}")
+
+
+def _first_at(tree: PublicTree, root: int, count: int, *, counts_at: npt.NDArray[np.bool_]) -> LongArray:
+    """Returns the nodes before which `count` counted nodes lie, from the root on, and whose parent has fewer."""
+    end = int(find_subtree_end(tree)[root])
+    before = np.zeros(tree.actor.size, np.int64)
+    parent = tree.parent.tolist()
+    for node in range(root + 1, end):
+        before[node] = before[parent[node]] + counts_at[parent[node]]
+    nodes = np.arange(root + 1, end)
+    is_first = (before[nodes] >= count) & (before[tree.parent[nodes]] < count)
+    leaves: LongArray = nodes[is_first & (tree.actor[nodes] != TERMINAL)]
+    return leaves
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ActionLimit:
+    """Ends after so many actions of players."""
+
+    actions: int
+
+    def __post_init__(self) -> None:
+        _check_count("actions", self.actions)
+
+    def leaves(self, tree: PublicTree, root: int) -> LongArray:
+        """Returns the nodes that so many actions lead to."""
+        return _first_at(tree, root, self.actions, counts_at=tree.actor >= 0)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RoundLimit:
+    """Ends with a round: where chance is about to move for all to see, or right after it has."""
+
+    rounds: int = 1
+    is_after_deal: bool = False  # leaves are the public states that open the next round
+
+    def __post_init__(self) -> None:
+        _check_count("rounds", self.rounds)
+
+    def leaves(self, tree: PublicTree, root: int) -> LongArray:
+        """Returns the last nodes of the last round, or the first of the one after."""
+        is_chance = tree.actor == CHANCE
+        after = _first_at(tree, root, self.rounds, counts_at=is_chance)
+        if self.is_after_deal:
+            return after
+        last: LongArray = np.unique(tree.parent[after]).astype(np.int64)
+        return np.setdiff1d(last, [root])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BudgetLimit:
+    """Ends where a budget of nodes is spent, shallow nodes first."""
+
+    nodes: int  # most nodes of the part, its root included
+
+    def __post_init__(self) -> None:
+        _check_count("nodes", self.nodes)
+
+    def leaves(self, tree: PublicTree, root: int) -> LongArray:
+        """Returns the nodes that are not expanded; those of a level are expanded in order while the budget lasts.
+
+        The root is always expanded, whatever its children cost.
+        """
+        end = int(find_subtree_end(tree)[root])
+        children: dict[int, list[int]] = {}
+        for node in range(root + 1, end):
+            children.setdefault(int(tree.parent[node]), []).append(node)
+        level, spent, leaves = [root], 1, []
+        while level:
+            following: list[int] = []
+            for node in level:
+                below = children.get(node, [])
+                if below and node != root and spent + len(below) > self.nodes:
+                    leaves.append(node)
+                    continue
+                spent += len(below)
+                following += below
+            level = following
+        return np.array(sorted(leaves), np.int64)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Games played by hand, blueprints and spots small enough for tests."""
+
+import functools
+
+import numpy as np
+
+from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
+from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.cards import DECKS
+from equipoise.games.holdem.menu_notation import parse_menu
+from equipoise.games.holdem.ranges import Range
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.solvers.bucketed_holdem import BucketedSolver
+from equipoise.solvers.playouts import draw_chance
+from equipoise.trees.bucketed_holdem import build_bucketed_tree
+
+
+def small_spot(deck="tiny", menu="100%, a", **changes):
+    """Returns flop hold'em on a small deck, from before the flop."""
+    cards = DECKS[deck]
+    fields = {"stacks": (40, 40), "big_blind": 10, "small_blind": 5, "last_street": Street.FLOP}
+    fields |= {"ranges": (Range.random(cards), Range.random(cards)), **changes}
+    return HoldemSpot(board=(), deck=cards, menu=parse_menu(menu), **fields)
+
+
+@functools.cache
+def blueprint(deck="tiny", num_buckets=4, iterations=30, **changes):
+    """Returns a strategy in a few buckets after a few iterations."""
+    spot = small_spot(deck, **changes)
+    recipe = BucketRecipe(sizes=(None, num_buckets, num_buckets, num_buckets))
+    solver = BucketedSolver(build_bucketed_tree(spot, recipe.build(spot)), rng=np.random.default_rng(1))
+    solver.iterate(iterations)
+    return Blueprint.of(solver, recipe)
+
+
+def walk(game, rng):
+    """Yields the states of a game in which everybody moves uniformly."""
+    state = game.initial_state()
+    while game.actor(state) != TERMINAL:
+        yield state
+        if game.actor(state) == CHANCE:
+            state = game.apply(state, draw_chance(game, state, rng.random()))
+        else:
+            state = game.apply(state, int(rng.choice(game.legal_actions(state))))
+    yield state

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Local best responses win at most what best responses do, exactly, and punish weak play."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from equipoise.agents import ClassAgent, TableAgent, UniformAgent
+from equipoise.core.errors import ConfigError
+from equipoise.evaluation.lbr import every_action, fold_or_call, measure_lbr
+from equipoise.games.base import ActionClass
+from equipoise.games.registry import make_game
+from equipoise.solvers.rules import CFR
+from equipoise.solvers.solve import solve
+
+GAMES = {
+    "kuhn": {},
+    "leduc": {},
+    "leduc_nolimit": {"stack": 3, "ranks": 2},
+    "liars_dice": {"faces": 3},
+    "goofspiel": {"cards": 3},
+    "coin_toss": {},
+}
+
+
+@functools.cache
+def game_of(name):
+    return make_game(name, **GAMES[name])
+
+
+@functools.cache
+def agent_of(name, kind):
+    agents = {"uniform": UniformAgent(), "call": ClassAgent(ActionClass.CALL), "raise": ClassAgent(ActionClass.RAISE)}
+    if kind in agents:
+        return agents[kind]
+    return TableAgent(solve(game_of(name), rule=CFR(), iterations=int(kind)).strategy)
+
+
+@pytest.mark.parametrize("menu", [every_action, fold_or_call])
+@pytest.mark.parametrize("kind", ["uniform", "raise", "3"])
+@pytest.mark.parametrize("name", GAMES)
+def test_a_local_response_wins_at_most_what_a_best_response_wins(name, kind, menu):
+    found = measure_lbr(agent_of(name, kind), game_of(name), menu=menu, rng=np.random.default_rng(0))
+    for local, best in zip(found.values, found.best_response_values, strict=True):
+        assert local <= best + 1e-12
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+@pytest.mark.parametrize("kind", ["uniform", "call"])
+def test_weak_play_is_punished(name, kind):
+    found = measure_lbr(agent_of(name, kind), game_of(name), rng=np.random.default_rng(0))
+    assert found.mean > 0.05
+
+
+def test_against_a_caller_the_look_ahead_is_exact_in_kuhn():
+    # whoever is always called, and calls on, ends where the roll-out says: the greedy choice is the best one
+    found = measure_lbr(agent_of("kuhn", "call"), game_of("kuhn"), rng=np.random.default_rng(0))
+    assert found.values == pytest.approx(found.best_response_values)
+
+
+def test_roll_outs_by_the_opponents_own_strategy_improve_on_it():
+    # with folds believed and the rest as played, each choice is one step of policy improvement on the last move
+    agent = agent_of("liars_dice", "uniform")
+    own = measure_lbr(agent, game_of("liars_dice"), rollout=agent, rng=np.random.default_rng(0))
+    assert own.values[0] > own.strategy_values[0]
+    assert own.values[1] > own.strategy_values[1]
+
+
+def test_menus_restrict_what_is_played():
+    uniform = UniformAgent()
+    passive = measure_lbr(uniform, game_of("leduc"), menu=fold_or_call, rng=np.random.default_rng(0))
+    free = measure_lbr(uniform, game_of("leduc"), rng=np.random.default_rng(0))
+    assert 0 < passive.mean < free.mean
+    with pytest.raises(ConfigError, match="for two players, kuhn has 3"):
+        measure_lbr(uniform, make_game("kuhn", players=3), rng=np.random.default_rng(0))

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Beliefs against histories counted one by one, and what is refused."""
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import InvalidStateError
+from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.registry import make_game
+from equipoise.search.beliefs import beliefs_at, initial_beliefs, update_beliefs
+from equipoise.solvers.best_response import bind_public_kernel
+from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.derive import derive_public_game
+from equipoise.trees.public import build_public_tree
+from equipoise.trees.subtree import find_children, joint_weights, read_policy
+from tests.reference.pursuit import MAP_A, Pursuit, parse_map
+from tests.search.blueprints import random_strategy
+
+GAMES = {
+    "leduc": ("leduc", {}),
+    "goofspiel": ("goofspiel", {"cards": 3, "prizes": "random", "reveal_bids": False}),
+    "liars_dice": ("liars_dice", {"faces": 3}),
+}
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def derived(request):
+    name, parameters = GAMES[request.param]
+    game = make_game(name, **parameters)
+    public = derive_public_game(game)
+    return game, public, build_public_tree(public)
+
+
+def count_histories(game, table):
+    """Returns the probability of every pair of infostates at every public state, from the rules alone."""
+    found = {}
+
+    def walk(state, probability):
+        key = game.public_state(state)
+        pair = game.infostate(state, 0), game.infostate(state, 1)
+        found.setdefault(key, {})[pair] = found.get(key, {}).get(pair, 0.0) + probability
+        actor = game.actor(state)
+        if actor == TERMINAL:
+            return
+        if actor == CHANCE:
+            outcomes = game.chance_outcomes(state)
+        else:
+            outcomes = zip(
+                game.legal_actions(state), table.probabilities(actor, game.infostate(state, actor)), strict=True
+            )
+        for action, share in outcomes:
+            walk(game.apply(state, action), probability * share)
+
+    walk(game.initial_state(), 1.0)
+    return found
+
+
+def test_beliefs_are_bayes_rule_on_enumerated_histories(derived):
+    game, public, tree = derived
+    strategy = random_strategy(tree, 1)
+    found = count_histories(game, TabularStrategy.from_tree(tree, strategy))
+    realization = bind_public_kernel(tree).realize(strategy)
+    for node in range(0, tree.actor.size, 7):
+        got = beliefs_at(tree, node, realization).probabilities()
+        pairs = found[tree.public_labels[node]]
+        total = sum(pairs.values())
+        expected = np.array(
+            [
+                [
+                    pairs.get((public.infostate(node, 0, first), public.infostate(node, 1, second)), 0.0) / total
+                    for second in range(tree.num_private[node, 1])
+                ]
+                for first in range(tree.num_private[node, 0])
+            ]
+        )
+        np.testing.assert_allclose(got, expected, atol=1e-14)
+
+
+def test_updates_step_by_step_arrive_at_the_same_beliefs(derived):
+    _, _, tree = derived
+    strategy = random_strategy(tree, 2)
+    realization = bind_public_kernel(tree).realize(strategy)
+    beliefs = {0: initial_beliefs(tree)}
+    for node in range(min(tree.actor.size, 150)):
+        policy = read_policy(tree, node, strategy) if tree.actor[node] >= 0 else None
+        for child in find_children(tree, node).tolist():
+            beliefs[child] = update_beliefs(tree, node, beliefs[node], child, policy)
+            expected = beliefs_at(tree, child, realization)
+            for player in (0, 1):
+                np.testing.assert_allclose(beliefs[child].reach[player], expected.reach[player], atol=1e-15)
+                np.testing.assert_allclose(beliefs[child].mass(player), expected.mass(player), atol=1e-15)
+
+
+def test_joint_weights_of_the_tree_are_those_of_the_game(derived):
+    _, public, tree = derived
+    for node in range(0, tree.actor.size, 5):
+        np.testing.assert_allclose(joint_weights(tree, node), public.joint_weights(node), atol=1e-15)
+
+
+def test_joint_weights_where_private_states_merge():
+    game = Pursuit(parse_map(MAP_A), 6, (1, 11), 3)
+    tree = build_public_tree(game)
+    for node in range(0, tree.actor.size, 9):
+        np.testing.assert_allclose(joint_weights(tree, node), game.joint_weights(tree.states[node]), atol=1e-12)
+
+
+def test_marginals_sum_the_pairs(derived):
+    _, _, tree = derived
+    beliefs = beliefs_at(tree, 1, bind_public_kernel(tree).realize(random_strategy(tree, 3)))
+    np.testing.assert_allclose(beliefs.marginal(0), beliefs.probabilities().sum(axis=1))
+    assert beliefs.marginal(1).sum() == pytest.approx(1.0)
+    # a player's marginal is its reach times the mass of the others
+    own = beliefs.reach[0] * beliefs.mass(0)
+    np.testing.assert_allclose(beliefs.marginal(0), own / own.sum())
+
+
+def test_what_nobody_plays_to_has_no_beliefs(derived):
+    _, _, tree = derived
+    beliefs = beliefs_at(tree, 1, np.zeros(tree.cells.num_cells))
+    with pytest.raises(InvalidStateError, match="nobody plays to this public state"):
+        beliefs.probabilities()
+
+
+def test_updates_refuse_what_does_not_follow(derived):
+    _, _, tree = derived
+    beliefs = initial_beliefs(tree)
+    with pytest.raises(InvalidStateError, match="does not follow"):
+        update_beliefs(tree, 0, beliefs, 0)
+    with pytest.raises(InvalidStateError, match="a policy is for players alone"):
+        update_beliefs(tree, 0, beliefs, 1, None if tree.actor[0] >= 0 else np.ones((1, 1)))

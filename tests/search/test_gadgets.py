@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of safe search: the thesis's examples, the linear program as oracle, and the laws on Leduc."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.registry import make_game
+from equipoise.search.gadgets import (
+    Distribution,
+    Estimate,
+    Exact,
+    GiftBound,
+    Given,
+    Maxmargin,
+    Reach,
+    Resolve,
+    SoftGate,
+    Unsafe,
+    find_gifts,
+    pose,
+)
+from equipoise.search.maxmargin_lp import solve_maxmargin_lp
+from equipoise.search.resolving import SubgameSolver, search_everywhere, solve_subgame, summarize
+from equipoise.search.subgames import Blueprint
+from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.rules import CFR
+from equipoise.trees.derive import derive_public_game
+from equipoise.trees.public import build_public_tree
+from tests.reference.pursuit import MAP_A, Pursuit, parse_map
+from tests.search.blueprints import random_strategy
+from tests.search.fixtures import OneOrTen, coin_toss, make_blueprint, played, second_round, two_coin_tosses
+
+LEDUC = build_public_tree(derive_public_game(make_game("leduc")))
+ROOTS = second_round(LEDUC)
+UNIFORM = Blueprint(LEDUC, LEDUC.legal_share)  # its parts serve all
+OPTIMAL = Given(np.array([0.5, -0.5]))  # what selling pays: Coin Toss's equilibrium values of playing
+SAFE = {
+    "resolve": Resolve(),
+    "maxmargin": Maxmargin(),
+    "reach-resolve": Resolve(reach=Reach()),
+    "reach-maxmargin": Maxmargin(reach=Reach()),
+    "reach-maxmargin-exact": Maxmargin(reach=Reach(bound=GiftBound.EXACT)),
+}
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def blueprint(request):
+    return Blueprint(LEDUC, random_strategy(LEDUC, request.param), like=UNIFORM)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected", "value"),
+    [
+        (Unsafe(), (1, 0, 0), 0.75),
+        (Maxmargin(), (5 / 8, 3 / 8, 0), 3 / 8),
+        (Maxmargin(reach=Reach()), (1 / 2, 1 / 2, 0), 1 / 4),
+        (Maxmargin(alternatives=OPTIMAL), (1 / 4, 3 / 4, 0), 0.0),
+        (Resolve(distribution=Distribution(deviation=0.25)), (5 / 8, 3 / 8, 0), 3 / 8),
+        (Resolve(distribution=Distribution(deviation=5.0), reach=Reach()), (1 / 2, 1 / 2, 0), 1 / 4),
+        (
+            Resolve(
+                alternatives=OPTIMAL,
+                distribution=Distribution(deviation=0.25, gate=SoftGate.BEST_RESPONSE),
+            ),
+            (1 / 4, 3 / 4, 0),
+            0.0,
+        ),
+    ],
+    ids=["unsafe", "maxmargin", "reach", "optimum", "hedge", "reach-hedge", "best-response"],
+)
+def test_coin_toss(method, expected, value):
+    blueprint, node = coin_toss()
+    result = solve_subgame(blueprint, node, 1, method, iterations=5000)
+    subgame = blueprint.subgame(node)
+    np.testing.assert_allclose(played(subgame, result.strategy), expected, atol=2e-3)
+    out = blueprint.strategy.copy()
+    subgame.part.insert(result.strategy, out, players=(1,))
+    assert evaluate(blueprint.tree, out).best_response_values[0] == pytest.approx(value, abs=2e-3)
+
+
+def test_resolving_coin_toss_keeps_both_margins():
+    blueprint, node = coin_toss()
+    result = solve_subgame(blueprint, node, 1, Resolve(), iterations=2000)
+    np.testing.assert_allclose(result.alternative, (0.0, 0.5), atol=1e-12)  # Figure 5.2
+    assert result.least_margin > -1e-3
+    subgame = blueprint.subgame(node)
+    blueprint_margin = summarize(subgame, pose(blueprint, subgame, 1, Resolve()), subgame.blueprint)
+    np.testing.assert_allclose(blueprint_margin.margin, 0.0, atol=1e-12)  # the blueprint is a solution itself
+
+
+def test_gifts_of_two_subgames_are_split():
+    blueprint, nodes = two_coin_tosses()
+    for node in nodes:
+        np.testing.assert_allclose(find_gifts(blueprint, node, 0, Reach()), (0.5, 0.0), atol=1e-12)
+        np.testing.assert_allclose(find_gifts(blueprint, node, 0, Reach(is_split=False)), (1.0, 0.0), atol=1e-12)
+
+
+@pytest.mark.parametrize(("raised", "is_allowed", "worth"), [(1.0, True, 1.0), (0.5, False, 0.5)])
+def test_gifts_that_are_not_split_break_safety(raised, is_allowed, worth):
+    # Figure 5.4: raised by 1 in both subgames, guessing tails always keeps every margin, and playing heads is worth 1
+    blueprint, nodes = two_coin_tosses()
+    out = blueprint.strategy.copy()
+    for node in nodes:
+        subgame = blueprint.subgame(node)
+        problem = pose(blueprint, subgame, 1, Resolve(alternatives=Given(np.array([raised, 0.0]))))
+        tails = subgame.tree.legal_share * 0
+        tails[subgame.tree.sequence_cell] = (0, 1, 0)
+        assert (summarize(subgame, problem, tails).least_margin >= 0) == is_allowed
+        kept = tails if is_allowed else solve_maxmargin_lp(subgame, problem).strategy
+        subgame.part.insert(kept, out, players=(1,))
+    after = Blueprint(blueprint.tree, out)
+    playing = after.best_cfv(0)[blueprint.tree.sequence_cell[1]] / 0.5  # heads, play
+    assert playing <= worth + 1e-9
+    assert (playing > 0.5 + 1e-9) == is_allowed
+
+
+def test_one_or_ten():
+    # section 5.1.5: margins prefer the reply that leaves both sides just below their estimates
+    blueprint = make_blueprint(OneOrTen(), {})
+    node = blueprint.tree.public_labels.index("guess")
+    subgame = blueprint.subgame(node)
+    estimates = Given(np.array([1.0, 10.0]))
+
+    def first_reply(method):
+        return played(subgame, solve_subgame(blueprint, node, 1, method, iterations=3000).strategy)[0]
+
+    margins = solve_maxmargin_lp(subgame, pose(blueprint, subgame, 1, Maxmargin(alternatives=estimates)))
+    assert played(subgame, margins.strategy)[0] == pytest.approx(1.0, abs=1e-9)
+    assert first_reply(Resolve(alternatives=estimates)) > 0.45
+    # what the opponent expects when it sees N(1, 1) and N(10, 1) first, by the probability of the first reply
+    share = np.linspace(0, 1, 2001)
+    gain = np.stack([1.01 - 0.02 * share, 9.99 * share]) - np.array([[1.0], [10.0]])
+    expected = (gain * stats.norm.cdf(gain) + stats.norm.pdf(gain)).sum(axis=0)
+    assert expected[0] < expected[-1] - 0.3  # of the two pure replies the second
+    assert 0.6 < share[expected.argmin()] < 0.7  # but no more of it than is of use against the 10
+    for gate in SoftGate:
+        method = Resolve(alternatives=estimates, distribution=Distribution(deviation=1.0, gate=gate))
+        assert first_reply(method) == pytest.approx(share[expected.argmin()], abs=0.02)
+
+
+def test_soft_gates_agree_in_the_limit(blueprint):
+    node = ROOTS[8]
+    found = [
+        solve_subgame(blueprint, node, 0, Resolve(distribution=Distribution(deviation=1.0, gate=gate)), iterations=2000)
+        for gate in SoftGate
+    ]
+    np.testing.assert_allclose(found[0].margin[found[0].possible], found[1].margin[found[1].possible], atol=0.15)
+    assert found[0].margin.sum() == pytest.approx(found[1].margin.sum(), abs=0.1)
+
+
+def test_wide_distributions_maximise_the_sum_of_margins(blueprint):
+    # every private state enters half the time, whatever happens: as from a range that is the same for all
+    node = ROOTS[3]
+    wide = solve_subgame(blueprint, node, 1, Resolve(distribution=Distribution(deviation=1e4)), iterations=1500)
+    narrow = solve_subgame(blueprint, node, 1, Maxmargin(), iterations=1500)
+    mass = blueprint.subgame(node).mass(0)
+    assert (mass * wide.margin).sum() >= (mass * narrow.margin).sum() - 1e-4
+
+
+def test_narrow_distributions_keep_the_margins_of_resolving(blueprint):
+    node = ROOTS[5]
+    narrow = Resolve(distribution=Distribution(deviation=1e-6, gate=SoftGate.BEST_RESPONSE))
+    assert solve_subgame(blueprint, node, 1, narrow, iterations=2000).least_margin > -0.02
+
+
+@pytest.mark.parametrize("searcher", [0, 1])
+@pytest.mark.parametrize("name", SAFE)
+def test_safe_search_never_raises_exploitability(blueprint, name, searcher):
+    before = blueprint.evaluate().best_response_values[1 - searcher]
+    strategy = search_everywhere(blueprint, ROOTS, searcher, SAFE[name], iterations=100)
+    assert evaluate(LEDUC, strategy).best_response_values[1 - searcher] < before + 1e-3 * LEDUC.utility_range
+
+
+@pytest.mark.parametrize("searcher", [0, 1])
+def test_margins_are_ordered_and_the_linear_program_agrees(blueprint, searcher):
+    for node in ROOTS[1::10]:
+        subgame = blueprint.subgame(node)
+        resolved = solve_subgame(blueprint, node, searcher, Resolve(), iterations=1000)
+        problem = pose(blueprint, subgame, searcher, Maxmargin())
+        solver = SubgameSolver(subgame, problem)
+        solver.iterate(1000)
+        best = solve_maxmargin_lp(subgame, problem)
+        assert resolved.least_margin > -0.01
+        assert best.least_margin >= resolved.least_margin - 1e-9
+        assert best.least_margin == pytest.approx(solver.result().least_margin, abs=0.01)
+        assert best.least_margin >= solver.result().least_margin - 1e-9
+
+
+def test_the_linear_program_serves_merged_private_states():
+    game = Pursuit(parse_map(MAP_A), 6, (1, 11), 3)
+    tree = build_public_tree(game)
+    blueprint = Blueprint(tree, random_strategy(tree, 5))
+    node = next(n for n in range(20, 200) if tree.actor[n] == 0 and tree.num_private[n, 0] > 2)
+    subgame = blueprint.subgame(node)
+    for searcher in (0, 1):
+        problem = pose(blueprint, subgame, searcher, Maxmargin())
+        solver = SubgameSolver(subgame, problem)
+        solver.iterate(2000)
+        exact = solve_maxmargin_lp(subgame, problem).least_margin
+        assert exact == pytest.approx(solver.result().least_margin, abs=0.01)
+        assert exact >= solver.result().least_margin - 1e-9
+
+
+def test_gifts_are_never_negative_and_bounded_by_exact_ones(blueprint):
+    for node in ROOTS[::7]:
+        for opponent in (0, 1):
+            lower = find_gifts(blueprint, node, opponent, Reach())
+            exact = find_gifts(blueprint, node, opponent, Reach(bound=GiftBound.EXACT))
+            assert np.all(lower >= 0)
+            assert np.all(exact >= lower)
+    assert exact.max() > 0
+
+
+def test_gifts_raise_alternatives_in_proportion(blueprint):
+    node = ROOTS[4]
+    subgame = blueprint.subgame(node)
+    plain = pose(blueprint, subgame, 1, Maxmargin()).alternative
+    raised = [
+        pose(blueprint, subgame, 1, Maxmargin(reach=Reach(bound=GiftBound.EXACT, scale=scale))).alternative - plain
+        for scale in (1.0, 3.0)
+    ]
+    assert np.all(raised[0] >= 0)
+    np.testing.assert_allclose(raised[1], 3 * raised[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("bound", GiftBound)
+def test_no_gifts_reproduce_maxmargin_bit_for_bit(blueprint, bound):
+    plain, scaled = (
+        solve_subgame(blueprint, ROOTS[6], 0, method, iterations=100).strategy
+        for method in (Maxmargin(), Maxmargin(reach=Reach(bound=bound, scale=0.0)))
+    )
+    np.testing.assert_array_equal(plain, scaled)
+
+
+def test_theorem_20(blueprint):
+    # if the best response to the new strategy comes to I_1, it has lost mass(I_1) times I_1's reach margin
+    method = Maxmargin(reach=Reach())
+    after = Blueprint(LEDUC, search_everywhere(blueprint, ROOTS, 1, method, iterations=150), like=UNIFORM)
+    _, best = after.kernel.best_response(0, after.realization)
+    response = after.kernel.realize(np.where(np.arange(best.size) < LEDUC.cells.cell_start[1], best, after.strategy))
+    checked = 0
+    for node in ROOTS:
+        reached = response[LEDUC.private_cells(node, 0)] > 0
+        if not reached.any():
+            continue
+        subgame = blueprint.subgame(node)
+        problem = pose(blueprint, subgame, 1, method)
+        result = summarize(subgame, problem, subgame.part.restrict(after.strategy))
+        without = after.strategy.copy()
+        subgame.part.insert(subgame.blueprint, without, players=(1,))
+        gained = evaluate(LEDUC, without).best_response_values[0] - after.evaluate().best_response_values[0]
+        owed = subgame.mass(0) * result.margin
+        assert np.all(gained >= owed[reached] - 1e-9)
+        checked += 1
+    assert checked > 0
+
+
+@settings(max_examples=25, deadline=None)
+@given(noise=st.tuples(st.floats(-0.4, 0.4), st.floats(-0.4, 0.4)))
+def test_theorem_21(noise):
+    # errors of estimates cost at most twice the largest of them; what is least exploitable loses nothing in Coin Toss
+    blueprint, node = coin_toss()
+    subgame = blueprint.subgame(node)
+    problem = pose(blueprint, subgame, 1, Maxmargin(alternatives=Given(OPTIMAL.values + np.array(noise))))
+    out = blueprint.strategy.copy()
+    subgame.part.insert(solve_maxmargin_lp(subgame, problem).strategy, out, players=(1,))
+    assert evaluate(blueprint.tree, out).best_response_values[0] <= 2 * max(map(abs, noise)) + 1e-9
+
+
+def test_estimates_are_what_the_response_earns(blueprint):
+    subgame = blueprint.subgame(ROOTS[2])
+    _, best = blueprint.kernel.best_response(0, blueprint.realization)
+    exact = pose(blueprint, subgame, 1, Resolve(alternatives=Exact())).alternative
+    estimated = pose(blueprint, subgame, 1, Resolve(alternatives=Estimate(best))).alternative
+    own = pose(blueprint, subgame, 1, Resolve(alternatives=Estimate(blueprint.strategy))).alternative
+    np.testing.assert_allclose(estimated, exact, atol=1e-12)
+    assert np.all(own <= exact + 1e-12)
+    assert np.any(own < exact - 0.1)
+    # deviations of a distribution are how far estimates are from what is exact
+    problem = pose(
+        blueprint, subgame, 1, Resolve(alternatives=Estimate(blueprint.strategy), distribution=Distribution())
+    )
+    np.testing.assert_allclose(problem.gate.deviation, exact - own, atol=1e-12)
+
+
+def test_reach_gifts_of_estimates_use_the_same_response(blueprint):
+    estimate = Estimate(blueprint.strategy)
+    gifts = find_gifts(blueprint, ROOTS[9], 0, Reach(bound=GiftBound.EXACT), estimate)
+    assert np.all(gifts >= 0)
+    assert not np.allclose(gifts, find_gifts(blueprint, ROOTS[9], 0, Reach(bound=GiftBound.EXACT)))
+
+
+def test_a_mixed_range_begins_between_gate_and_blueprint(blueprint):
+    subgame = blueprint.subgame(ROOTS[0])
+    gate = pose(blueprint, subgame, 1, Resolve(share=0.2)).gate
+    np.testing.assert_allclose(gate.first_reach(), 0.1 + 0.8 * subgame.beliefs.reach[0])
+
+
+def test_subgames_that_the_searcher_does_not_reach_keep_the_blueprint():
+    strategy = random_strategy(LEDUC, 3)
+    node = ROOTS[0]  # after check, check
+    first = LEDUC.sequence_cell[LEDUC.infoset_start[0] : LEDUC.infoset_start[6]].reshape(6, 2)
+    strategy[first] = (0.0, 1.0)  # player 0 always bets
+    blueprint = Blueprint(LEDUC, strategy)
+    after = search_everywhere(blueprint, [node], 0, Maxmargin(), iterations=10)
+    np.testing.assert_array_equal(after, strategy)
+
+
+def test_a_run_goes_on_where_it_stopped(blueprint):
+    subgame = blueprint.subgame(ROOTS[0])
+    parted, whole = (SubgameSolver(subgame, pose(blueprint, subgame, 1, Resolve()), rule=CFR()) for _ in range(2))
+    for count in (3, 4):
+        parted.iterate(count)
+    whole.iterate(7)
+    np.testing.assert_array_equal(parted.average_strategy(), whole.average_strategy())
+    np.testing.assert_array_equal(parted.average_values(0), whole.average_values(0))
+
+
+def test_nonsense_is_refused(blueprint):
+    for make, message in (
+        (lambda: Reach(scale=-1.0), "scale of gifts must be at least 0 and finite, got -1"),
+        (lambda: Resolve(share=0.0), "share of the gate must be above 0 and at most 1, got 0"),
+        (lambda: Distribution(deviation=-1.0), "deviation must be at least 0, got -1"),
+        (lambda: solve_subgame(blueprint, ROOTS[0], 1, Resolve(), iterations=0), "iterations must be at least 1"),
+        (
+            lambda: solve_subgame(blueprint, ROOTS[0], 1, Resolve(alternatives=Given(np.zeros(2)))),
+            r"alternatives must have shape \(5,\), got \(2,\)",
+        ),
+        (lambda: Blueprint(LEDUC, np.zeros(3)), "a strategy on leduc"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            make()
+
+
+def test_blueprints_share_parts_of_one_tree_alone(blueprint):
+    assert blueprint.subgame(ROOTS[0]).part is UNIFORM.subgame(ROOTS[0]).part
+    other = build_public_tree(derive_public_game(make_game("leduc")))
+    with pytest.raises(ConfigError, match="on the same tree"):
+        Blueprint(other, other.legal_share, like=UNIFORM)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Off-tree actions: nested search against translation, and what it must leave alone."""
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.games.registry import make_game
+from equipoise.search.gadgets import GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
+from equipoise.search.nested import NestedSearch
+from equipoise.search.overlays import LayeredStrategy, Overlay
+from equipoise.search.resolving import search_everywhere
+from equipoise.search.subgames import Blueprint
+from equipoise.search.translated import translate_strategy
+from equipoise.solvers.best_response import evaluate
+from equipoise.trees.derive import derive_public_game
+from equipoise.trees.public import build_public_tree
+from equipoise.trees.subtree import cut_subtree, find_children, read_policy
+from tests.search.betting import three_sizes
+from tests.search.blueprints import random_strategy
+from tests.search.fixtures import second_round
+
+
+def lost(three, strategy, searcher):
+    """Returns what the opponent's best response among all sizes earns."""
+    return evaluate(three.tree, strategy).best_response_values[1 - searcher]
+
+
+@pytest.mark.parametrize("searcher", [0, 1])
+@pytest.mark.parametrize(
+    ("method", "is_expensive"),
+    [
+        (Resolve(), False),
+        (Maxmargin(), False),
+        (Maxmargin(reach=Reach(bound=GiftBound.EXACT)), False),
+        (Maxmargin(reach=Reach()), True),
+        (Unsafe(), True),
+    ],
+    ids=["resolve", "maxmargin", "reach-maxmargin", "reach-maxmargin-expensive", "unsafe-expensive"],
+)
+def test_nested_search_is_far_below_translation(searcher, method, is_expensive):
+    three = three_sizes()
+    known = cut_subtree(three.tree, 0, without=three.off_tree)
+    floor = evaluate(known.tree, known.restrict(three.strategy)).best_response_values[1 - searcher]
+    translated = translate_strategy(three.tree, three.off_tree, searcher, three.strategy, three.images)
+    search = NestedSearch(
+        three.tree, three.off_tree, searcher, method, iterations=200, is_expensive=is_expensive
+    ).everywhere(three.strategy)
+    price = lost(three, search.flatten(), searcher) - floor
+    assert -1e-9 <= price < 0.5 * (lost(three, translated, searcher) - floor)
+
+
+@pytest.mark.parametrize("is_expensive", [False, True])
+def test_overlays_leave_other_branches_alone(is_expensive):
+    three = three_sizes()
+    search = NestedSearch(three.tree, three.off_tree, 1, Maxmargin(), iterations=20, is_expensive=is_expensive)
+    first = search.begin(three.strategy)
+    node = next(search.surprises(first))
+    layers = search.everywhere(three.strategy)
+    out = layers.flatten()
+    behind = np.zeros(three.tree.actor.size, bool)
+    for gone in three.off_tree:
+        behind[gone : search.end[gone]] = True
+    known = ~behind[three.tree.infoset_node]
+    pairs = np.repeat(known, np.diff(three.tree.infoset_start))
+    cells = three.tree.sequence_cell
+    np.testing.assert_array_equal(out[cells[pairs]], three.strategy[cells[pairs]])
+    changed = np.repeat(~known & (three.tree.infoset_player() == 1), np.diff(three.tree.infoset_start))
+    assert not np.array_equal(out[cells[changed]], three.strategy[cells[changed]])
+    np.testing.assert_array_equal(layers.probabilities(node), read_policy(three.tree, node, out))
+
+
+def test_stages_are_rooted_behind_the_action_with_values_from_before_it():
+    three = three_sizes()
+    search = NestedSearch(three.tree, three.off_tree, 1, Resolve(), iterations=10)
+    first = search.begin(three.strategy)
+    node = next(search.surprises(first))
+    stage = search.reply(first, node)
+    assert stage.part.nodes[0] == stage.begins == node
+    inner = first.part.nodes.tolist().index(int(three.tree.parent[node]))
+    assert first.part.tree.actor[inner] == 0
+    best = read_policy(first.part.tree, inner, first.blueprint.best_cfv(0)).max(axis=1)
+    expected = best / first.blueprint.beliefs(inner).mass(0)
+    np.testing.assert_allclose(search._values_before(first, inner), expected)
+    assert all(gone not in stage.part.nodes[1:] for gone in three.off_tree)
+
+
+def test_searching_again_below_a_search_does_not_raise_exploitability():
+    tree = build_public_tree(derive_public_game(make_game("leduc")))
+    blueprint = Blueprint(tree, random_strategy(tree, 4))
+    roots = second_round(tree)
+    deeper = [int(child) for root in roots for child in find_children(tree, root) if tree.actor[child] >= 0]
+    values = [blueprint.evaluate().best_response_values[0]]
+    for nodes in (roots, deeper):
+        blueprint = Blueprint(tree, search_everywhere(blueprint, nodes, 1, Maxmargin(), iterations=150))
+        values.append(blueprint.evaluate().best_response_values[0])
+    assert values[1] < values[0]
+    assert values[2] < values[1] + 1e-3
+
+
+def test_translation_mixes_plans_by_own_reach():
+    three = three_sizes()
+    out = translate_strategy(three.tree, three.off_tree, 1, three.strategy, three.images)
+    node = next(n for n in three.off_tree if three.tree.actor[n] == 1)
+    shares = three.images(node)
+    expected = sum(share * read_policy(three.tree, image, three.strategy) for image, share in shares.items())
+    np.testing.assert_allclose(read_policy(three.tree, node, out), expected)  # no own action lies before it
+
+
+def test_layers_answer_node_by_node():
+    three = three_sizes()
+    layers = LayeredStrategy(tree=three.tree, base=three.strategy)
+    part = cut_subtree(three.tree, 1)
+    other = random_strategy(part.tree, 5)
+    over = layers.over(Overlay(part=part, strategy=other, players=(1,)))
+    flat = over.flatten()
+    for node in range(0, three.tree.actor.size, 11):
+        if three.tree.actor[node] >= 0:
+            np.testing.assert_array_equal(over.probabilities(node), read_policy(three.tree, node, flat))
+    with pytest.raises(InvalidStateError, match="nobody moves at"):
+        over.probabilities(int(np.flatnonzero(three.tree.actor < 0)[0]))
+    with pytest.raises(ConfigError, match="for a part of the same tree"):
+        layers.over(Overlay(part=cut_subtree(part.tree, 0), strategy=other))
+
+
+def test_nonsense_is_refused():
+    three = three_sizes()
+    with pytest.raises(ConfigError, match="only the expensive form has"):
+        NestedSearch(three.tree, three.off_tree, 1, Unsafe())
+    with pytest.raises(ConfigError, match="finds its alternatives itself"):
+        NestedSearch(three.tree, three.off_tree, 1, Resolve(alternatives=Given(np.zeros(6))))
