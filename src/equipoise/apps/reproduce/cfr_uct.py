@@ -156,13 +156,17 @@ def _judge_constant(configuration: UCTConfiguration, measured: Measured, constan
 def _beats_cfr(
     configuration: UCTConfiguration, measured: Measured, panel: str, strength: int, cells: dict[int, list[Cell]]
 ) -> Iterator[Claim]:
-    for low, high in ((SMALLEST_PRINTED, strength), (0, SMALLEST_PRINTED - 1)):
+    ranges = {
+        f"n from {SMALLEST_PRINTED:,} and below {strength:,}": (SMALLEST_PRINTED, strength - 1),
+        f"n = {strength:,}, the one that it was trained against": (strength, strength),
+        f"n below {SMALLEST_PRINTED:,}, which the text does not name": (0, min(SMALLEST_PRINTED, strength) - 1),
+    }
+    for where, (low, high) in ranges.items():
         counts = [count for count in configuration.evaluations if low <= count <= high]
         theirs = {count: read_cell(measured, panel, BASELINE, count) for count in counts}
         if counts:
-            where = f"n up to {strength:,}" if low else f"n below {SMALLEST_PRINTED:,}, which the text does not name"
             yield claim(
-                f"{panel}: {curve_name(strength)} does better than CFR against every UCT-n with {where} (R6)",
+                f"{panel}: {curve_name(strength)} does better than CFR against UCT-n, {where} (R6)",
                 "section 5.1.2, Fig. 5.1",
                 compare_cells([(cells[count], theirs[count]) for count in counts]),
                 "; ".join(
