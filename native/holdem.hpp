@@ -13,6 +13,7 @@
 #include "holdem_form.hpp"
 #include "holdem_storage.hpp"
 #include "pack_policy.hpp"
+#include "root_gate.hpp"
 #include "rule.hpp"
 #include "substitute.hpp"
 #include "threads.hpp"
@@ -787,12 +788,28 @@ class HoldemSweep {
   static constexpr int kMaxActions = kMaxPackActions;
 };
 
+// A gate through which one player's hands enter the tree, in place of its range; see root_gate.hpp.
+struct HoldemGate {
+  int player = -1;          // -1: none, both ranges are given
+  RootGate gate{};          // over rows of the root; padding has no mass
+  double* reach = nullptr;  // [rows] what enters
+
+  // Takes what entering was worth into the gate and sets what enters next.
+  template <typename Real>
+  void pass(const Rule& rule, const Discount& discount, std::int64_t t, const std::vector<Real>& value) const {
+    std::copy_n(value.data(), gate.num_private, reach);
+    pass_gate(gate, rule, discount, t, reach);
+  }
+};
+
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once.
 template <typename Real, typename Cell>
 void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
                     std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Cell>& tables,
-                    HoldemWorkspace<Real>& workspace) {
+                    HoldemWorkspace<Real>& workspace, const HoldemGate& gate = {}) {
   Barrier barrier(num_threads);
+  HoldemStart start = HoldemStart::at_root(form);
+  if (gate.player >= 0) start.reach[gate.player] = gate.reach;
   run_team(num_threads, [&](int thread) {
     const FlushSubnormals flush;
     HoldemTask<Cell> task;
@@ -802,7 +819,7 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
     if (rule.is_optimistic) task.policy.last_regret = {tables.last_regret.cells, tables.last_regret.exponents};
     task.policy.step = tables.step;
     task.policy.policy_map = rule.policy_map;
-    HoldemSweep<Real, Cell> sweep(form, task, workspace);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start);
     const HoldemMember member{thread, num_threads, &barrier};
     const auto set_fallback = [&](int player, bool has_played) {  // whatever the rule, the first strategy is uniform
       task.policy.fallback[player] = has_played ? rule.fallback : Fallback::uniform;
@@ -816,6 +833,9 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
         task.is_active[player] = true;
         task.is_active[1 - player] = !is_alternating;
         sweep.run(member);
+        if (gate.player >= 0 && task.is_active[gate.player]) {
+          barrier.wait([&] { gate.pass(rule, task.discount, t, workspace.root_value[gate.player]); });
+        }
         if (!is_alternating) break;
         set_fallback(player, true);
       }

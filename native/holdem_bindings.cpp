@@ -9,6 +9,28 @@ namespace {
 
 using Exponents = Array<std::uint8_t>;
 
+// Keeps the arrays alive that its gate points into; without a gate arrays are empty.
+struct BoundHoldemGate {
+  HoldemGate gate;
+  std::vector<Doubles> doubles;
+  MutableDoubles regret, reach;
+
+  BoundHoldemGate(int player, int kind, double share, std::vector<Doubles> double_arrays, MutableDoubles regret_of,
+                  MutableDoubles reach_of)
+      : doubles(std::move(double_arrays)), regret(regret_of), reach(reach_of) {
+    gate.player = player;
+    gate.reach = reach.data();
+    gate.gate = {.kind = static_cast<GateKind>(kind),
+                 .num_private = static_cast<std::int64_t>(reach.size()),
+                 .mass = doubles[0].data(),
+                 .leave = doubles[1].data(),
+                 .deviation = doubles[2].data(),
+                 .prior = doubles[3].data(),
+                 .share = share,
+                 .regret = regret.data()};
+  }
+};
+
 template <typename Real, typename Cell>
 void bind_holdem_iterate(nb::module_& module, const char* name) {
   using Average = typename AverageOf<Cell>::Type;
@@ -16,7 +38,7 @@ void bind_holdem_iterate(nb::module_& module, const char* name) {
                       bool floors_regrets, bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating,
                       int num_threads, Array<Cell> regret_sum, Array<Average> strategy_sum, Array<Cell> last_regret,
                       Exponents regret_exponent, Exponents strategy_exponent, Exponents last_exponent,
-                      Array<Cell> scale, Array<Cell> step, Array<Cell> value_moments) {
+                      Array<Cell> scale, Array<Cell> step, Array<Cell> value_moments, const BoundHoldemGate& gate) {
     const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
     const HoldemTables<Cell> tables{.regret_sum = {regret_sum.data(), regret_exponent.data()},
                                     .strategy_sum = {strategy_sum.data(), strategy_exponent.data()},
@@ -30,7 +52,7 @@ void bind_holdem_iterate(nb::module_& module, const char* name) {
     HoldemWorkspace<Real> workspace;
     workspace.prepare(bound.form, num_threads);
     iterate_holdem<Real, Cell>(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables,
-                               workspace);
+                               workspace, gate.gate);
   });
 }
 
@@ -102,6 +124,8 @@ void bind_holdem_substitute(nb::module_& module, const char* name) {
 void bind_holdem(nb::module_& module) {
   nb::class_<BoundHoldemForm>(module, "HoldemForm")
       .def(nb::init<Array<const std::int64_t>, Cards, std::vector<Ints>, std::vector<Doubles>>());
+  nb::class_<BoundHoldemGate>(module, "HoldemGate")
+      .def(nb::init<int, int, double, std::vector<Doubles>, MutableDoubles, MutableDoubles>());
   bind_holdem_iterate<float, float>(module, "holdem_iterate_float32");
   bind_holdem_iterate<double, double>(module, "holdem_iterate_float64");
   bind_holdem_iterate<float, std::int16_t>(module, "holdem_iterate_int16");

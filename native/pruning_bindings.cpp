@@ -87,6 +87,7 @@ void bind_pruning(nb::module_& module) {
       .def("num_snapshots", &PrunedRun::num_snapshots)
       .def("num_moments", &PrunedRun::num_moments)
       .def("num_bytes", &PrunedRun::num_bytes)
+      .def("num_tree_bytes", [](const PrunedRun& run) { return run.form().num_bytes(); })
       .def("nodes_touched", [](const PrunedRun& run) { return run.counters().nodes_touched; })
       .def("statistics", [](PrunedRun& run) {
         const PruningCounters& counters = run.counters();

@@ -67,6 +67,12 @@ struct PruningForm {
     return last.first_sequence + last.num_actions - infosets[slice.begin].first_sequence;
   }
 
+  std::int64_t num_bytes() const {
+    const auto count = [](const auto& array) { return static_cast<std::int64_t>(array.capacity() * sizeof(array[0])); };
+    return count(cells) + count(infosets) + count(parent_sequence) + count(sequence_infoset) + count(below) +
+           count(largest) + count(range) + count(entry_start) + count(entry_child) + count(entry_other);
+  }
+
   void index_infosets(const std::int32_t* first_sequence, const std::int32_t* num_actions) {
     sequence_infoset.assign(static_cast<std::size_t>(num_sequences()), -1);
     below.assign(static_cast<std::size_t>(num_sequences()), {});

@@ -23,7 +23,7 @@ from equipoise.apps.reproduce.search_games import SecondRound, bucket_rows
 from equipoise.apps.reproduce.study import Measured, Point, Verdict
 
 SMALL_GAME = "leduc(merge_suits=true)"
-SMALL = {"games": (SMALL_GAME,), "buckets": (2,), "seeds": 1, "blueprint_iterations": 50, "search_iterations": 60}
+SMALL = {"games": (SMALL_GAME,), "buckets": (2,), "seeds": 1, "blueprint_iterations": 30, "search_iterations": 30}
 
 
 def verdicts(result):
@@ -80,8 +80,8 @@ def test_safe_search_at_a_small_size():
 
 
 def test_gift_scaling_at_a_small_size():
-    result = GIFT_SCALING.run(GiftConfiguration(**SMALL, scales=(0, 1, 1000)))
-    assert len(result.conclusion.rows) == 3
+    result = GIFT_SCALING.run(GiftConfiguration(**SMALL, scales=(0, 1)))
+    assert len(result.conclusion.rows) == 2
     assert verdicts(result)["gifts times 1 are safe: never more exploitable than the trunk"] is Verdict.CONFIRMED
     assert result.curves["by scale"]
 
@@ -93,7 +93,7 @@ def test_coin_toss_confirms_every_figure():
 
 
 def test_nested_search_at_a_small_size():
-    result = NESTED_SEARCH.run(NestedConfiguration(blueprint_iterations=300, search_iterations=100))
+    result = NESTED_SEARCH.run(NestedConfiguration(blueprint_iterations=150, search_iterations=40))
     ours = {row["method"]: row["ours (mchips)"] for row in result.conclusion.rows}
     assert ours["maxmargin"] < ours["pseudo-harmonic translation"] / 2
     assert len(verdicts(result)) == 6
@@ -110,7 +110,7 @@ def test_multi_valued_states_at_a_small_size():
 
 
 def test_cfr_avg_at_a_small_size():
-    configuration = CFRAverageConfiguration(marks=(3, 12), leaf_iterations=20, composed_iterations=50)
+    configuration = CFRAverageConfiguration(marks=(3, 10), leaf_iterations=20, composed_iterations=30)
     result = CFR_AVG.run(configuration)
     assert not result.is_partial
     for curve in result.curves["leduc"].values():

@@ -195,6 +195,7 @@ def test_what_does_not_fit_is_refused():
         ({"floor": 0.0, "threshold": -1.0}, "floor must be at most the threshold -1, got 0.0"),
         ({"floor": np.nan}, "floor must be at most the threshold"),
         ({"first_node": -1}, "first_node must be at least 0, got -1"),
+        ({"first_node": 5, "end_node": 5}, "end_node must be above first_node, 5, or nothing is left out; got 5"),
     ],
 )
 def test_bad_numbers_are_refused(changes, message):

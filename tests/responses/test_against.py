@@ -69,6 +69,17 @@ def test_several_updates_at_once_are_single_ones_in_a_row():
     np.testing.assert_allclose(once.tables.strategy_sum, single.tables.strategy_sum)
     assert once.measure_regret() == pytest.approx(single.measure_regret())
     assert once.weight_sum == pytest.approx(single.weight_sum)
+    assert once.effective_iterations == pytest.approx(single.effective_iterations)
+
+
+def test_weights_decide_how_many_iterations_a_mean_rests_on():
+    response = StaticResponse(KUHN, random_strategy(1, ON_KUHN))
+    plain, linear = (SeatLearner(KUHN, response, seat=0, rule=rule) for rule in (CFR(), LinearCFR()))
+    for learner in (plain, linear):
+        learner.iterate(50)
+    assert plain.effective_iterations == pytest.approx(50)
+    weights = np.arange(1, 51)
+    assert linear.effective_iterations == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
 
 
 @pytest.mark.parametrize("rule", [CFR(), LinearCFR(), DCFR(), CFRPlus()], ids=lambda rule: rule.name)
@@ -131,6 +142,7 @@ def test_alike_abstractions_come_to_the_abstract_equilibrium():
     (outcome,) = solution.seats
     assert value - outcome.epsilon - 1e-9 <= outcome.average_value.mean <= value + 1e-9
     assert outcome.epsilon < 0.1
+    assert "in its abstraction" in outcome.guarantee.statement
 
 
 @pytest.mark.parametrize("seat", [0, 1])

@@ -18,19 +18,20 @@ from tests.search.fixtures import second_round
 
 TREE = build_public_tree(derive_public_game(make_game("leduc")))
 ROOTS = second_round(TREE)
+UNIFORM = Blueprint(TREE, TREE.legal_share)  # its parts serve all
 
 
 class Base:
     """A solve of the whole tree with its average values where the second round begins."""
 
     def __init__(self, sweeps):
-        uniform = Blueprint(TREE, TREE.legal_share.copy())
+        uniform = UNIFORM
         game = uniform.subgame(0, landmarks=ROOTS)
         self.solver = SubgameSolver(game, pose(uniform, game, 0, Unsafe()), is_alternating=False, watched=ROOTS)
         self.solver.iterate(sweeps)
         strategy = TREE.legal_share.copy()
         game.part.insert(self.solver.average_strategy(), strategy)
-        self.blueprint = Blueprint(TREE, strategy)
+        self.blueprint = Blueprint(TREE, strategy, like=UNIFORM)
 
     def resolve(self, sweeps, make_method):
         """Returns the exploitability in mbb when both players solve every second round again."""

@@ -36,6 +36,7 @@ from tests.search.fixtures import OneOrTen, coin_toss, make_blueprint, played, s
 
 LEDUC = build_public_tree(derive_public_game(make_game("leduc")))
 ROOTS = second_round(LEDUC)
+UNIFORM = Blueprint(LEDUC, LEDUC.legal_share)  # its parts serve all
 OPTIMAL = Given(np.array([0.5, -0.5]))  # what selling pays: Coin Toss's equilibrium values of playing
 SAFE = {
     "resolve": Resolve(),
@@ -48,7 +49,7 @@ SAFE = {
 
 @pytest.fixture(scope="module", params=[1, 2])
 def blueprint(request):
-    return Blueprint(LEDUC, random_strategy(LEDUC, request.param))
+    return Blueprint(LEDUC, random_strategy(LEDUC, request.param), like=UNIFORM)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_narrow_distributions_keep_the_margins_of_resolving(blueprint):
 @pytest.mark.parametrize("name", SAFE)
 def test_safe_search_never_raises_exploitability(blueprint, name, searcher):
     before = blueprint.evaluate().best_response_values[1 - searcher]
-    strategy = search_everywhere(blueprint, ROOTS, searcher, SAFE[name], iterations=200)
+    strategy = search_everywhere(blueprint, ROOTS, searcher, SAFE[name], iterations=100)
     assert evaluate(LEDUC, strategy).best_response_values[1 - searcher] < before + 1e-3 * LEDUC.utility_range
 
 
@@ -238,7 +239,7 @@ def test_no_gifts_reproduce_maxmargin_bit_for_bit(blueprint, bound):
 def test_theorem_20(blueprint):
     # if the best response to the new strategy comes to I_1, it has lost mass(I_1) times I_1's reach margin
     method = Maxmargin(reach=Reach())
-    after = Blueprint(LEDUC, search_everywhere(blueprint, ROOTS, 1, method, iterations=400))
+    after = Blueprint(LEDUC, search_everywhere(blueprint, ROOTS, 1, method, iterations=150), like=UNIFORM)
     _, best = after.kernel.best_response(0, after.realization)
     response = after.kernel.realize(np.where(np.arange(best.size) < LEDUC.cells.cell_start[1], best, after.strategy))
     checked = 0
@@ -333,3 +334,10 @@ def test_nonsense_is_refused(blueprint):
     ):
         with pytest.raises(ConfigError, match=message):
             make()
+
+
+def test_blueprints_share_parts_of_one_tree_alone(blueprint):
+    assert blueprint.subgame(ROOTS[0]).part is UNIFORM.subgame(ROOTS[0]).part
+    other = build_public_tree(derive_public_game(make_game("leduc")))
+    with pytest.raises(ConfigError, match="on the same tree"):
+        Blueprint(other, other.legal_share, like=UNIFORM)

@@ -44,10 +44,10 @@ def test_nested_search_is_far_below_translation(searcher, method, is_expensive):
     floor = evaluate(known.tree, known.restrict(three.strategy)).best_response_values[1 - searcher]
     translated = translate_strategy(three.tree, three.off_tree, searcher, three.strategy, three.images)
     search = NestedSearch(
-        three.tree, three.off_tree, searcher, method, iterations=300, is_expensive=is_expensive
+        three.tree, three.off_tree, searcher, method, iterations=200, is_expensive=is_expensive
     ).everywhere(three.strategy)
     price = lost(three, search.flatten(), searcher) - floor
-    assert -1e-9 <= price < 0.4 * (lost(three, translated, searcher) - floor)
+    assert -1e-9 <= price < 0.5 * (lost(three, translated, searcher) - floor)
 
 
 @pytest.mark.parametrize("is_expensive", [False, True])
@@ -92,7 +92,7 @@ def test_searching_again_below_a_search_does_not_raise_exploitability():
     deeper = [int(child) for root in roots for child in find_children(tree, root) if tree.actor[child] >= 0]
     values = [blueprint.evaluate().best_response_values[0]]
     for nodes in (roots, deeper):
-        blueprint = Blueprint(tree, search_everywhere(blueprint, nodes, 1, Maxmargin(), iterations=300))
+        blueprint = Blueprint(tree, search_everywhere(blueprint, nodes, 1, Maxmargin(), iterations=150))
         values.append(blueprint.evaluate().best_response_values[0])
     assert values[1] < values[0]
     assert values[2] < values[1] + 1e-3

@@ -13,7 +13,7 @@ from equipoise.games.leduc import Leduc
 from equipoise.games.liars_dice import LiarsDice
 from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.pruning import PrunedSolver, Pruning, PruningKind, ZeroReach
+from equipoise.solvers.pruning import PrunedSolver, Pruning, PruningKind, ZeroReach, estimate_pruned_bytes
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -166,6 +166,14 @@ def test_best_response_pruning_gives_memory_back(leduc):
     assert freeing.statistics().num_infosets_pruned == (~has_regrets).sum()
     assert freeing.bytes_in_use < 0.9 * start
     assert freeing.evaluate().exploitability < 1.2 * keeping.evaluate().exploitability
+
+
+@pytest.mark.parametrize("kind", [PruningKind.PARTIAL, PruningKind.REGRET, PruningKind.BEST_RESPONSE])
+def test_the_estimate_of_memory_covers_tables_and_copy(trees, kind):
+    for tree, _ in trees:
+        solver = PrunedSolver(tree, DCFR(beta=0.5) if kind is PruningKind.REGRET else CFR(), pruning=Pruning(kind=kind))
+        lasting = solver.bytes_in_use + solver.num_tree_bytes
+        assert lasting < estimate_pruned_bytes(tree) < 2 * lasting
 
 
 @pytest.mark.parametrize("zero_reach", [ZeroReach.STRICT, ZeroReach.ALL])

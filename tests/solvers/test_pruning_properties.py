@@ -97,6 +97,15 @@ def test_native_run_is_the_twin(rule, settings, is_alternating):
     assert found.num_infosets_pruned == twin.is_hidden.sum()
 
 
+@pytest.mark.parametrize("rule", [LinearCFR(), CFRPlus(gamma=0.0)], ids=["lcfr", "rm+"])
+def test_native_run_discards_what_the_twin_does(rule):
+    settings = {"kind": BRP, "threshold": 1.0, "discard": 2.0}
+    native, twin = (run("leduc", rule, iterations=25, make=make, **settings) for make in (PrunedSolver, PruningTwin))
+    assert twin.is_dropped.any()
+    np.testing.assert_allclose(native.regret_sum, twin.regret_sum, atol=1e-8)
+    np.testing.assert_allclose(native.average_strategy(), twin.average_strategy(), atol=1e-8)
+
+
 @both_updates
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("name", GAMES)

@@ -12,6 +12,7 @@ from equipoise.agents.base import (
 )
 from equipoise.agents.files import load_agent
 from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
+from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.tables import TableAgent
 
@@ -23,6 +24,9 @@ __all__ = [
     "PublicAgent",
     "PublicDecision",
     "RulesISMCTSAgent",
+    "SearchAgent",
+    "SearchSettings",
+    "SearchWhen",
     "TableAgent",
     "TreeISMCTSAgent",
     "UniformAgent",

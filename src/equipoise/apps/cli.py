@@ -24,6 +24,7 @@ from equipoise.apps.match import MatchOptions, match
 from equipoise.apps.options import make_command
 from equipoise.apps.push_fold import PushFoldOptions, push_fold
 from equipoise.apps.reproduce.commands import reproduce_app
+from equipoise.apps.search import SearchOptions, search
 from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
 from equipoise.apps.solve import solve
 from equipoise.apps.solve_options import SolveOptions
@@ -102,6 +103,7 @@ app.command("games")(make_command(GamesOptions, games))
 app.command("solve")(make_command(SolveOptions, solve))
 app.command("evaluate")(make_command(EvaluateOptions, evaluate))
 app.command("show")(make_command(ShowOptions, show))
+app.command("search")(make_command(SearchOptions, search))
 app.command("pushfold")(make_command(PushFoldOptions, push_fold))
 app.command("blueprint")(make_command(BlueprintOptions, blueprint))
 app.command("match")(make_command(MatchOptions, match))

@@ -42,6 +42,7 @@ __all__ = ["HoldemLbr", "LbrHands", "LbrMenu", "Odds", "find_range_odds", "find_
 FloatArray = npt.NDArray[np.float64]
 FULL_BOARD: Final = 5
 LBR_STREAM: Final = 3  # of random numbers, beside those of matches
+REPORT_EVERY: Final = 50  # decisions
 LEAST_WEIGHT: Final = 1e-300  # below it a range is empty
 
 
@@ -370,7 +371,13 @@ def _score_showdown(lbr: HoldemLbr, state: HoldemState, seat: int, hand: int, we
 
 
 def measure_holdem_lbr(
-    game: Holdem, agent: PublicAgent, *, menu: LbrMenu, passive_streets: int = 0, rng: np.random.Generator
+    game: Holdem,
+    agent: PublicAgent,
+    *,
+    menu: LbrMenu,
+    passive_streets: int = 0,
+    rng: np.random.Generator,
+    on_progress: Callable[[float], None] | None = None,
 ) -> LocalResponse:
     """Returns what the responder wins against an agent, exactly, beside what best responses win.
 
@@ -380,13 +387,22 @@ def measure_holdem_lbr(
         menu: what the responder may do.
         passive_streets: on so many first streets of the hand it only checks and calls.
         rng: what the agent draws from.
+        on_progress: called now and then with the share done.
     """
     lbr = HoldemLbr(game, agent, menu=menu, passive_streets=passive_streets)
     tree = build_holdem_tree(spot_of_game(game), merges_suits=False)
+    num_decisions = sum(1 for seat in (0, 1) for _ in _decisions(tree, seat))
+    done = itertools.count(1)
+
+    def report() -> None:
+        count = next(done)
+        if on_progress is not None and count % REPORT_EVERY == 0:
+            on_progress(min(count / (2 * num_decisions), 1.0))
+
     own = np.zeros(tree.arrays.num_cells)
     answers = [np.zeros_like(own), np.zeros_like(own)]
     for seat in (0, 1):
-        _fill_tables(lbr, tree, seat, own, answers[seat], rng)
+        _fill_tables(lbr, tree, seat, (own, answers[seat]), rng, report)
     whole = evaluate_holdem(tree, own)
     values = []
     for seat in (0, 1):
@@ -414,12 +430,13 @@ def _fill_tables(
     lbr: HoldemLbr,
     tree: HoldemTree,
     seat: int,
-    agent_table: FloatArray,
-    answer: FloatArray,
+    tables: tuple[FloatArray, FloatArray],
     rng: np.random.Generator,
+    report: Callable[[], None],
 ) -> None:
-    """Writes the responder's choices in a seat into `answer`, and the agent's in the other one into `agent_table`."""
+    """Writes what the agent plays in one seat into the first of `tables`, the responder's choices into the second."""
     game, hands = lbr.game, hands_of(lbr.deck)
+    agent_table, answer = tables
     start = _place_cards(game, game.initial_state(), tree.spot.board, ())
     pending = [(0, start, tree.spot.live_weights(1 - seat))]
     while pending:
@@ -434,6 +451,7 @@ def _fill_tables(
                 pending.append((below.index, after, np.where(hands.blocked(after.board), 0.0, weights)))
         if node.kind is not NodeKind.DECISION:
             continue
+        report()
         board = tree.board_index(state.board)
         held = tree.hands[board][node.state.actor]
         is_own = node.state.actor == seat

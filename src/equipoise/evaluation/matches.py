@@ -34,6 +34,7 @@ __all__ = [
     "AgentMaker",
     "ChunkPlayer",
     "DealRange",
+    "GivenAgent",
     "HandByHand",
     "MatchConfig",
     "MatchResult",
@@ -137,6 +138,17 @@ class HandByHand:
         return out
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class GivenAgent:
+    """A maker of one agent that is there already; for workers it must be such as can be sent to them."""
+
+    agent: Agent
+
+    def __call__(self, game: Game[Any]) -> Agent:
+        """Returns the agent."""
+        return self.agent
+
+
 @functools.lru_cache(16)
 def _make_agent(maker: AgentMaker, game: Any, _place: int) -> Agent:
     """Returns an agent that this process keeps; each place has its own, for agents remember their game."""
@@ -213,20 +225,24 @@ def run_match(
     stopped_by = _is_over(parts, config)
     tasks = _chunks(num_done, config) if not stopped_by else iter(())
     results = (pool or LocalPool()).map(play, tasks)
-    for part in results:
-        parts.append(part)
-        num_done += len(part)
-        stopped_by = _is_over(parts, config)
-        if not stopped_by and should_stop():
-            stopped_by = "interrupted"
-        if on_progress is not None:
-            on_progress(_share_done(parts, config), _estimate(parts, config))
-        if stopped_by:
-            break
-        if time.perf_counter() - last_save > SAVE_SECONDS:
-            save(None)
-            last_save = time.perf_counter()
-    results.close()
+    try:
+        for part in results:
+            parts.append(part)
+            stopped_by = _is_over(parts, config)
+            if not stopped_by and should_stop():
+                stopped_by = "interrupted"
+            if on_progress is not None:
+                on_progress(_share_done(parts, config), _estimate(parts, config))
+            if stopped_by:
+                break
+            if time.perf_counter() - last_save > SAVE_SECONDS:
+                save(None)
+                last_save = time.perf_counter()
+    except BaseException:  # an agent that fails, a second Ctrl-C: the games so far are worth keeping
+        save(None)
+        raise
+    finally:
+        results.close()
     save(stopped_by)
     return MatchResult(
         names=play.names,

@@ -15,6 +15,7 @@ import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_range, check_segments
 from equipoise.kernels.buckets import NUM_CARDS
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
+from equipoise.kernels.public_hooks import RootGate
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "TILE",
     "BoardFields",
     "HoldemArrays",
+    "HoldemGate",
     "HoldemKernel",
     "HoldemLocks",
     "HoldemShape",
@@ -237,6 +239,33 @@ class SubstituteWeights(NamedTuple):
 NO_WEIGHTS: Final = SubstituteWeights(0.0, 0.0, 0.0, 0.0, False)  # where no tables are written
 
 
+class HoldemGate:
+    """A gate through which one player's hands enter a tree, in place of its range; rows are those of the root."""
+
+    def __init__(self, gate: RootGate) -> None:
+        """Opens a gate that has not begun; padding must have no mass."""
+        self.gate = gate
+        self.reach: FloatArray = gate.first_reach()  # [rows] what enters next
+
+    @staticmethod
+    def none() -> Any:
+        """Returns what stands for no gate."""
+        empty = np.zeros(0)
+        return _native.HoldemGate(-1, 0, 1.0, [empty] * 4, np.zeros((2, 0)), np.zeros(0))
+
+    def reset(self) -> None:
+        """Begins the gate again."""
+        self.gate.regret[:] = 0.0
+        self.reach[:] = self.gate.first_reach()
+
+    def bind(self, arrays: HoldemArrays) -> Any:
+        """Returns the gate as the native module reads it."""
+        check_array("mass", self.gate.mass, np.float64, (arrays.num_rows(0, self.gate.player),))
+        gate = self.gate
+        numbers = [gate.mass, gate.leave, gate.deviation, gate.prior]
+        return _native.HoldemGate(gate.player, int(gate.kind), gate.share, numbers, gate.regret, self.reach)
+
+
 class HoldemKernel:
     """A hold'em tree as the native module reads it.
 
@@ -302,8 +331,9 @@ class HoldemKernel:
         first_t: int,
         is_alternating: bool,
         num_threads: int,
+        gate: HoldemGate | None = None,
     ) -> None:
-        """Runs one iteration per row of `discounts` `[B, 6]` (no thresholds) and updates `tables` in place."""
+        """Runs one iteration per row of `discounts` `[B, 6]` (no thresholds); updates `tables` and `gate` in place."""
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
         dtype = tables.regret_sum.dtype
         _check_dtype(dtype, AVERAGE_TYPES)
@@ -312,6 +342,7 @@ class HoldemKernel:
         for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
             check_array(name, getattr(tables, name), kind, shape, is_written=True)
         check_num_threads(num_threads)
+        bound = HoldemGate.none() if gate is None else gate.bind(self.arrays)
         with self._one_caller:
             getattr(_native, f"holdem_iterate_{dtype}")(
                 self.form,
@@ -333,6 +364,7 @@ class HoldemKernel:
                 tables.scale,
                 tables.step,
                 tables.value_moments,
+                bound,
             )
 
     def root_values(

@@ -205,6 +205,11 @@ class PruningKernel:
         return int(self._run.num_bytes())
 
     @property
+    def num_tree_bytes(self) -> int:
+        """Returns the bytes of the run's own copy of the tree, which pruning leaves alone."""
+        return int(self._run.num_tree_bytes())
+
+    @property
     def nodes_touched(self) -> int:
         """Returns the nodes visited so far."""
         return int(self._run.nodes_touched())

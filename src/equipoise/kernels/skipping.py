@@ -60,6 +60,10 @@ class Skipping:
             raise ConfigError(f"floor must be at most the threshold {self.threshold:g}, got {self.floor}")
         check_integer("first_node", self.first_node, 0)
         check_integer("end_node", self.end_node, 0)
+        if self.end_node <= self.first_node:
+            raise ConfigError(
+                f"end_node must be above first_node, {self.first_node:,}, or nothing is left out; got {self.end_node:,}"
+            )
 
     @property
     def needs_missed(self) -> bool:

@@ -40,7 +40,7 @@ __all__ = ["AgainstSolver", "SeatLearner"]
 
 FloatArray = npt.NDArray[np.float64]
 
-NUMBERS: Final = ("utility_sum", "weight_sum", "standing_weight", "earlier_share")
+NUMBERS: Final = ("utility_sum", "weight_sum", "square_sum", "standing_weight", "earlier_share")
 
 
 class SeatLearner:
@@ -103,6 +103,7 @@ class SeatLearner:
         self.earlier_share = 1.0  # of `response_sum` that updates since have left
         self.utility_sum = 0.0  # the learner's, weighted likewise
         self.weight_sum = 0.0
+        self.square_sum = 0.0  # of squared weights
         self._terminal_values = np.zeros(self.kernel.num_cells)
         self._idle = self._spawn()  # for responses that draw nothing
 
@@ -150,7 +151,13 @@ class SeatLearner:
             self.standing_weight = decay * self.standing_weight + weight
             self.utility_sum = decay * self.utility_sum + weight * earned
             self.weight_sum = decay * self.weight_sum + weight
+            self.square_sum = decay**2 * self.square_sum + weight**2
         self.iteration += num_updates
+
+    @property
+    def effective_iterations(self) -> float:
+        """Returns how many iterations of equal weight leave a mean as much to chance: under CFR, all that were run."""
+        return self.weight_sum**2 / self.square_sum if self.square_sum else 0.0
 
     @property
     def nodes_touched(self) -> int:

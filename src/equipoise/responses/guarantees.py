@@ -40,9 +40,25 @@ def failure_probability(num_iterations: int, gamma: float, utility_range: float)
 
 
 def state_guarantee(
-    response: Response, *, epsilon: float, num_iterations: int, updates_per_response: int, utility_range: float
+    response: Response,
+    *,
+    epsilon: float,
+    num_iterations: float,
+    updates_per_response: int,
+    utility_range: float,
+    is_abstracted: bool = False,
 ) -> Guarantee:
-    """Returns what holds for the average of a run whose measured regret is `epsilon`."""
+    """Returns what holds for the average of a run whose measured regret is `epsilon`.
+
+    Args:
+        response: the opponent.
+        epsilon: measured regret.
+        num_iterations: of equal weight; where weights differ, as many as leave a mean as much to chance.
+        updates_per_response: how many updates an answer stood for.
+        utility_range: of the game.
+        is_abstracted: whether the learner's strategies, and so the best of them, are those of an abstraction.
+    """
+    best = f"the best value {'in its abstraction ' if is_abstracted else ''}against {response.name}"
     if updates_per_response > 1:
         return _nothing(
             f"none: each answer stood for {updates_per_response} updates, so it did not answer what was played",
@@ -63,16 +79,15 @@ def state_guarantee(
             theorem="Theorem 6",
             shortfall=epsilon,
             probability=1.0,
-            statement=f"the average earns at least the best value against {response.name} less {epsilon:.4g}, the "
-            "measured regret (Theorem 6)",
+            statement=f"the average earns at least {best} less {epsilon:.4g}, the measured regret (Theorem 6)",
         )
     gamma = utility_range * math.sqrt(2.0 * math.log(2.0 / (1.0 - CONFIDENCE)) / num_iterations)
     return Guarantee(
         theorem="Theorem 10",
         shortfall=epsilon + gamma,
         probability=CONFIDENCE,
-        statement=f"with probability {CONFIDENCE:g} the average earns at least the best mean value against "
-        f"{response.name} less {epsilon + gamma:.4g}: measured regret {epsilon:.4g} and chance {gamma:.4g} "
+        statement=f"with probability {CONFIDENCE:g} the average earns at least {best}, on average over draws, less "
+        f"{epsilon + gamma:.4g}: measured regret {epsilon:.4g} and chance {gamma:.4g} "
         "(Theorem 10, with T for T^2 in its exponent)",
     )
 

@@ -161,8 +161,9 @@ def _report_seat(
         guarantee=state_guarantee(
             solver.response,
             epsilon=epsilon,
-            num_iterations=learner.iteration,
+            num_iterations=learner.effective_iterations,
             updates_per_response=learner.updates_per_response,
             utility_range=solver.tree.utility_range,
+            is_abstracted=learner.merged is not None,
         ),
     )

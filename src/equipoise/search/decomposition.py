@@ -72,7 +72,7 @@ class DecomposedSolver:
             raise ConfigError(f"{kind} updates both players at once, got alternating updates")
         if kind is Decomposition.CFR_AVG and not isinstance(evaluator, LeafSolver):
             raise ConfigError(f"{kind} needs an evaluator that solves leaves, got {type(evaluator).__name__}")
-        uniform = Blueprint(tree, tree.legal_share.copy())
+        self._uniform = uniform = Blueprint(tree, tree.legal_share)
         self.trunk: Subgame = uniform.subgame(0, leaves=leaves)
         self.kind, self.evaluator = kind, evaluator
         self.rule = rule or LinearCFR()
@@ -186,7 +186,7 @@ class DecomposedSolver:
         whole = self.trunk.part.whole
         strategy = whole.legal_share.copy()
         self.trunk.part.insert(self.average_strategy(), strategy)
-        blueprint = Blueprint(whole, strategy)
+        blueprint = Blueprint(whole, strategy, like=self._uniform)
         out = strategy.copy()
         for searcher in (0, 1):
 

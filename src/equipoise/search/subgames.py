@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.public import PublicKernel
-from equipoise.search.beliefs import PublicBelief, beliefs_at
+from equipoise.search.beliefs import PublicBelief
 from equipoise.solvers.best_response import Evaluation, bind_public_kernel, evaluate
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import Subtree, cut_subtree, find_subtree_end
+from equipoise.trees.subtree import Subtree, cut_subtree, find_subtree_end, joint_weights
 
 __all__ = ["Blueprint", "Subgame"]
 
@@ -66,11 +66,51 @@ class Subgame:
         return self.kernel.strategy_values(player, own, reach)[self.kernel.root_cells[player]]
 
 
+class _Cuts:
+    """What blueprints on one tree share: its kernel, its parts with theirs, joint weights."""
+
+    def __init__(self, tree: PublicTree) -> None:
+        self.tree = tree
+        self._parts: dict[int, tuple[Subtree, PublicKernel]] = {}
+        self._joint: dict[int, FloatArray] = {}
+
+    @functools.cached_property
+    def kernel(self) -> PublicKernel:
+        return bind_public_kernel(self.tree)
+
+    @functools.cached_property
+    def end(self) -> npt.NDArray[np.int64]:
+        return find_subtree_end(self.tree)
+
+    def joint(self, node: int) -> FloatArray:
+        if node not in self._joint:
+            self._joint[node] = joint_weights(self.tree, node, end=self.end)
+        return self._joint[node]
+
+    def part(
+        self, node: int, leaves: npt.ArrayLike, without: npt.ArrayLike, landmarks: npt.ArrayLike
+    ) -> tuple[Subtree, PublicKernel]:
+        """Returns a part and its kernel; those that go on to the end of the game are kept."""
+        is_plain = all(np.size(given) == 0 for given in (leaves, without, landmarks))
+        if is_plain and node in self._parts:
+            return self._parts[node]
+        part = cut_subtree(self.tree, node, leaves=leaves, without=without, landmarks=landmarks, end=self.end)
+        found = part, bind_public_kernel(part.tree)
+        if is_plain:
+            self._parts[node] = found
+        return found
+
+
 class Blueprint:
     """A strategy for a whole public tree, with what searches ask of it again and again."""
 
     def __init__(
-        self, tree: PublicTree, strategy: FloatArray, *, root_reach: tuple[FloatArray, FloatArray] | None = None
+        self,
+        tree: PublicTree,
+        strategy: FloatArray,
+        *,
+        root_reach: tuple[FloatArray, FloatArray] | None = None,
+        like: Blueprint | None = None,
     ) -> None:
         """Keeps a strategy.
 
@@ -78,6 +118,7 @@ class Blueprint:
             tree: of a zero-sum game, or of a part of one.
             strategy: `[C]` both players'.
             root_reach: `[H]` both players' reaches of the root, ones if None: the tree is a whole game.
+            like: another blueprint on the same tree, whose parts and kernels are used again.
         """
         if not tree.is_zero_sum:
             raise ConfigError(f"search needs a zero-sum game, and {tree.game_label} is not")
@@ -90,11 +131,14 @@ class Blueprint:
         self.root_reach = root_reach
         self._best_cfv: dict[int, FloatArray] = {}
         self._beliefs: dict[int, PublicBelief] = {}
+        if like is not None and like.tree is not tree:
+            raise ConfigError("a blueprint can only share parts with one on the same tree")
+        self._cuts: _Cuts = like._cuts if like is not None else _Cuts(tree)
 
-    @functools.cached_property
+    @property
     def kernel(self) -> PublicKernel:
         """Returns the kernel of the whole tree."""
-        return bind_public_kernel(self.tree)
+        return self._cuts.kernel
 
     @functools.cached_property
     def realization(self) -> FloatArray:
@@ -110,15 +154,16 @@ class Blueprint:
         """Returns the exact quality of the strategy."""
         return evaluate(self.tree, self.strategy, kernel=self.kernel)
 
-    @functools.cached_property
+    @property
     def subtree_end(self) -> npt.NDArray[np.int64]:
         """Returns `[N]` one past the last node below each node."""
-        return find_subtree_end(self.tree)
+        return self._cuts.end
 
     def beliefs(self, node: int) -> PublicBelief:
         """Returns the beliefs at a node."""
         if node not in self._beliefs:
-            self._beliefs[node] = beliefs_at(self.tree, node, self.realization, end=self.subtree_end)
+            first, second = (self.realization[self.tree.private_cells(node, player)] for player in (0, 1))
+            self._beliefs[node] = PublicBelief(reach=(first, second), joint=self._cuts.joint(node))
         return self._beliefs[node]
 
     def best_cfv(self, player: int) -> FloatArray:
@@ -148,11 +193,11 @@ class Blueprint:
             without: nodes of the tree that are left out, with the actions that lead there.
             landmarks: nodes of the tree whose values will be asked for.
         """
-        part = cut_subtree(self.tree, node, leaves=leaves, without=without, landmarks=landmarks, end=self.subtree_end)
+        part, kernel = self._cuts.part(node, leaves, without, landmarks)
         return Subgame(
             part=part,
             node=node,
             beliefs=self.beliefs(node),
             blueprint=part.restrict(self.strategy),
-            kernel=bind_public_kernel(part.tree),
+            kernel=kernel,
         )

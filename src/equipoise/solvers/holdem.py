@@ -16,7 +16,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
-from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, HoldemTables, TableArray
+from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemGate, HoldemKernel, HoldemTables, TableArray
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import COUNTS
 from equipoise.solvers.holdem_locks import estimate_lock_bytes, lay_locks
@@ -76,7 +76,11 @@ def evaluate_holdem(
 
 
 class HoldemSolver:
-    """A run of full-width CFR on a hold'em tree, advanced by `iterate`."""
+    """A run of full-width CFR on a hold'em tree, advanced by `iterate`.
+
+    With a gate (`search.holdem`) one player's hands enter through it in place of its range. A saved state does not have
+    the gate's memory.
+    """
 
     def __init__(
         self,
@@ -87,7 +91,9 @@ class HoldemSolver:
         is_alternating: bool = True,
         num_threads: int = 1,
         locks: Sequence[NodeLock] = (),
+        gate: HoldemGate | None = None,
     ) -> None:
+        self.gate = gate
         self.rule = DCFR() if rule is None else rule
         check_num_threads(num_threads)
         if np.dtype(dtype) not in AVERAGE_TYPES:
@@ -127,6 +133,8 @@ class HoldemSolver:
         for name, table in name_tables(self.tables).items():
             if name != "scale":
                 table[...] = np.zeros(1, table.dtype)
+        if self.gate is not None:
+            self.gate.reset()
         self.begin_after(0)
 
     def iterate(self, num_iterations: int) -> None:
@@ -139,6 +147,7 @@ class HoldemSolver:
             first_t=first_t,
             is_alternating=self.is_alternating,
             num_threads=self.num_threads,
+            gate=self.gate,
         )
         self.iteration += num_iterations
 

@@ -183,10 +183,13 @@ def shares_weights(rule: DCFR) -> bool:
 
 
 def estimate_pruned_bytes(tree: HistoryTree) -> int:
-    """Returns the most bytes that a pruned run allocates beside the tree, its own copy of it included."""
-    size = tree.size
-    rows = 11 * size.num_infosets + 7 * size.num_sequences  # numbers an information set, and numbers a sequence
-    return int(8 * rows + 32 * size.num_histories + tree.utility[0].nbytes)
+    """Returns the most bytes that a pruned run allocates beside the tree, while it lays out its own copy of it."""
+    size, num_terminals = tree.size, tree.terminal_node.size
+    num_cells = 2 * size.num_histories - num_terminals  # of the copy: nodes that are not terminal, and all children
+    rows = 8 * (13 * size.num_infosets + 7 * size.num_sequences)  # tables with their places, and snapshots
+    copy = 16 * num_cells + 8 * size.num_histories + 28 * size.num_infosets + 24 * size.num_sequences
+    layout = 20 * size.num_histories + 8 * num_cells  # given back when the copy is there
+    return int(rows + copy + layout + 8 * num_terminals)  # payoffs once more, to evaluate
 
 
 class PrunedSolver:
@@ -215,6 +218,11 @@ class PrunedSolver:
     def bytes_in_use(self) -> int:
         """Returns the bytes of the tables that are allocated now."""
         return self._kernel.num_bytes
+
+    @property
+    def num_tree_bytes(self) -> int:
+        """Returns the bytes of the run's own copy of the tree."""
+        return self._kernel.num_tree_bytes
 
     @property
     def regret_sum(self) -> FloatArray:

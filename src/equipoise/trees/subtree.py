@@ -25,6 +25,7 @@ __all__ = [
     "Subtree",
     "cut_subtree",
     "find_children",
+    "find_private_labels",
     "find_subtree_end",
     "joint_weights",
     "leaf_payoffs",
@@ -245,6 +246,38 @@ def trace_back(tree: PublicTree, node: int, player: int) -> tuple[IntArray, IntA
     return private, action
 
 
+def find_private_labels(tree: PublicTree, node: int, player: int) -> list[str]:
+    """Returns `[H]` what a player knows in each private state of a node, as its nearest decision says it.
+
+    Where the player moves that is its information state; else that of its next decision on any way from there, or of
+    its last one before; a number where it has none.
+    """
+    first = int(np.searchsorted(tree.infoset_node, node))
+    count = int(tree.num_private[node, player])
+    if tree.actor[node] == player:
+        return list(tree.infoset_labels[first : first + count])
+    labels: dict[int, str] = {}
+    pending = [(node, np.arange(count))]
+    while pending and len(labels) < count:  # breadth first; each way ends at the player's next decision
+        here, origin = pending.pop(0)
+        if tree.actor[here] == player:
+            below = find_private_labels(tree, here, player)
+            for private, label in zip(origin.tolist(), below, strict=True):
+                labels.setdefault(private, label)
+            continue
+        for child in find_children(tree, here).tolist():
+            entries = slice(*tree.relation_start[2 * child + player : 2 * child + player + 2].tolist())
+            source = np.zeros(int(tree.num_private[child, player]), np.int64)
+            source[tree.relation_target[entries]] = tree.relation_private[entries]
+            pending.append((child, origin[source]))
+    if len(labels) < count and node != 0:
+        above = find_private_labels(tree, int(tree.parent[node]), player)
+        before, _ = trace_back(tree, node, player)
+        for private, came_from in enumerate(before.tolist()):
+            labels.setdefault(private, above[came_from])
+    return [labels.get(private, str(private)) for private in range(count)]
+
+
 def cut_subtree(
     tree: PublicTree,
     node: int = 0,
@@ -417,6 +450,8 @@ def _keep_payoffs(
             chance.append(weights[possible[0], possible[1]])
             payoff.append(np.zeros((2, possible.shape[1])))
             continue
-        for listed, found in zip((pairs, chance, payoff), tree.pairs_at(int(terminal[node])), strict=True):
-            listed.append(found)
+        found_pairs, found_chance, found_payoff = tree.pairs_at(int(terminal[node]))
+        pairs.append(found_pairs)
+        chance.append(found_chance)
+        payoff.append(found_payoff)
     return pairs, chance, payoff

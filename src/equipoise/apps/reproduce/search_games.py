@@ -30,6 +30,7 @@ class SecondRound:
         self.num_ranks, self.num_suits = int(game.spec.parameters["ranks"]), int(game.spec.parameters["suits"])
         self.tree: PublicTree = build_public_tree(derive_public_game(game))
         is_open = (self.tree.actor >= 0) & (self.tree.actor[self.tree.parent] == CHANCE)
+        self.uniform = Blueprint(self.tree, self.tree.legal_share)  # its parts serve all blueprints
         self.roots: list[int] = [int(node) for node in np.flatnonzero(is_open) if node]
 
 
@@ -86,7 +87,7 @@ def make_bucketed_blueprint(game: SecondRound, num_buckets: int, seed: int, iter
     solver.iterate(iterations)
     average = solver.average_strategy()
     return BucketedBlueprint(
-        blueprint=Blueprint(game.tree, average),
+        blueprint=Blueprint(game.tree, average, like=game.uniform),
         last=solver.current_strategy(),
         exploitability=evaluate(game.tree, average).exploitability,
     )

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of search by the names that are typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from equipoise.core.errors import UnknownNameError
+from equipoise.search.gadgets import Maxmargin, Method, Reach, Resolve, Unsafe
+
+__all__ = ["METHODS", "parse_method"]
+
+MIXED_SHARE: Final = 0.2  # Player of Games
+METHODS: Final[Mapping[str, Method]] = {
+    "unsafe": Unsafe(),
+    "resolve": Resolve(),
+    "mixed-resolve": Resolve(share=MIXED_SHARE),
+    "reach-resolve": Resolve(reach=Reach()),
+    "maxmargin": Maxmargin(),
+    "reach-maxmargin": Maxmargin(reach=Reach()),
+}
+
+
+def parse_method(text: str) -> Method:
+    """Returns the method of that name; an unknown one raises with the nearest names."""
+    if text not in METHODS:
+        raise UnknownNameError("search method", text, METHODS)
+    return METHODS[text]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold'em spots solved again: the gates of `gadgets` above a hold'em tree.
+
+A subgame of hold'em is a spot whose ranges are the reaches. The searcher's range is what it has played; the opponent's
+must have every hand that it can hold, since its weights are the gate's business. Alternatives are values by hand.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.hands import hands_of
+from equipoise.kernels.holdem import HoldemGate, HoldemKernel, TableArray
+from equipoise.kernels.public_hooks import GateKind, RootGate
+from equipoise.search.gadgets import Given, Maxmargin, Resolve
+from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.rules import CFRPlus, Rule
+from equipoise.trees.holdem import HoldemTree
+
+__all__ = ["HoldemSearch", "find_mass", "measure_alternatives"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def find_mass(tree: HoldemTree, player: int) -> FloatArray:
+    """Returns `[rows]` the other's range, summing to 1, less the hands that share a card with each of a player's."""
+    other = tree.arrays.root_reach[1 - player]
+    numbers, others = tree.hands[0][player], tree.hands[0][1 - player]
+    cards = np.asarray(hands_of(tree.spot.deck).cards)
+    of_card = np.zeros(int(cards.max()) + 1)
+    np.add.at(of_card, cards[others], other[: others.size, None])
+    same = np.zeros(len(cards))
+    same[others] = other[: others.size]
+    mass = np.zeros(tree.arrays.num_rows(0, player))
+    mine = cards[numbers]
+    mass[: numbers.size] = other.sum() - of_card[mine].sum(axis=1) + same[numbers]
+    mass[mass < 1e-12] = 0.0  # sums that cancel
+    return mass
+
+
+def measure_alternatives(tree: HoldemTree, sums: TableArray, opponent: int, *, num_threads: int = 1) -> FloatArray:
+    """Returns `[rows]` what the opponent's best response to a strategy earns with each hand, given that it holds it.
+
+    Args:
+        tree: of the subgame.
+        sums: `[C]` what both players play in proportion to.
+        opponent: whose values.
+        num_threads: size of the team.
+    """
+    best = HoldemKernel(tree.arrays).root_values(sums, is_best_response=True, num_threads=num_threads)[opponent]
+    mass = find_mass(tree, opponent)
+    return np.divide(best, mass, out=np.zeros(mass.size), where=mass > 0)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemSearch:
+    """A spot to be solved again for one player."""
+
+    tree: HoldemTree
+    searcher: int
+    method: Resolve | Maxmargin  # with `Given` alternatives, [rows]; gifts are in them already
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method.alternatives, Given) or self.method.reach is not None:
+            raise ConfigError("a hold'em spot knows nothing of what was above it: give alternatives, gifts included")
+        rows = (self.tree.arrays.num_rows(0, 1 - self.searcher),)
+        if self.method.alternatives.values.shape != rows:
+            raise ConfigError(f"alternatives must have shape {rows}, got {self.method.alternatives.values.shape}")
+
+    def solver(
+        self, *, rule: Rule | None = None, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
+    ) -> HoldemSolver:
+        """Returns a run that has not begun; CFR+ with linear averaging if no rule is given."""
+        assert isinstance(self.method.alternatives, Given)
+        opponent = 1 - self.searcher
+        mass = find_mass(self.tree, opponent)
+        kind, share, deviation = GateKind.MAXMARGIN, 1.0, np.zeros(mass.size)
+        if isinstance(self.method, Resolve):
+            kind, share = GateKind.RESOLVING, self.method.share
+            if self.method.distribution is not None:
+                if self.method.distribution.deviation is None:
+                    raise ConfigError("a hold'em spot needs the deviation of its alternatives")
+                kind = self.method.distribution.gate.value
+                given = np.asarray(self.method.distribution.deviation, np.float64)
+                deviation = np.ascontiguousarray(np.broadcast_to(given, mass.shape))
+        gate = RootGate(
+            kind=kind,
+            player=opponent,
+            mass=mass,
+            leave=mass * self.method.alternatives.values,
+            deviation=deviation,
+            prior=np.ascontiguousarray(self.tree.arrays.root_reach[opponent]),
+            share=share,
+            regret=np.zeros((2, mass.size)),
+        )
+        return HoldemSolver(
+            self.tree,
+            rule or CFRPlus(gamma=1.0),
+            dtype=dtype,
+            num_threads=num_threads,
+            gate=HoldemGate(gate),
+        )
+
+    def margins(self, solver: HoldemSolver) -> FloatArray:
+        """Returns `[H]` how much less than its alternative each hand that the opponent can hold gets now, exactly."""
+        assert isinstance(self.method.alternatives, Given)
+        opponent = 1 - self.searcher
+        value = measure_alternatives(self.tree, solver.tables.strategy_sum, opponent)
+        possible = find_mass(self.tree, opponent) > 0
+        margins: FloatArray = (self.method.alternatives.values - value)[possible]
+        return margins
