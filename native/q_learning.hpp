@@ -35,10 +35,8 @@ struct QLearningRun {
     if (random.uniform() < exploration) return draw_uniform(random, num_actions);
     const double best = largest(infoset);
     const double* const row = value + form.first_sequence[infoset];
-    int left = draw_uniform(random, static_cast<int>(std::count(row, row + num_actions, best)));
-    for (int a = 0;; ++a) {
-      if (row[a] == best && left-- == 0) return a;
-    }
+    const auto num_best = static_cast<int>(std::count(row, row + num_actions, best));
+    return draw_among(random, num_best, [&](int a) { return row[a] == best; });
   }
 
   void play_game() {

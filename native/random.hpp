@@ -30,6 +30,15 @@ struct Random {
 // Draws an index below `size`, each as likely as the others.
 inline int draw_uniform(Random& random, int size) { return static_cast<int>(random.uniform() * size); }
 
+// Draws among those indices below a size of which `is_among` holds, `count` of them, each as likely as the others.
+template <typename Predicate>
+int draw_among(Random& random, int count, Predicate&& is_among) {
+  int left = draw_uniform(random, count);
+  for (int index = 0;; ++index) {
+    if (is_among(index) && left-- == 0) return index;
+  }
+}
+
 // Draws an index below `size` with probabilities `probability(index)`, which sum to 1 up to rounding.
 template <typename Probability>
 int draw(Random& random, int size, Probability&& probability) {

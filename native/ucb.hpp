@@ -28,12 +28,7 @@ inline int choose_by_ucb(Random& random, const ActionStatistics* actions, int nu
                          double exploration) {
   int num_untried = 0;
   for (int a = 0; a < num_actions; ++a) num_untried += actions[a].visits == 0;
-  if (num_untried > 0) {
-    int left = draw_uniform(random, num_untried);
-    for (int a = 0;; ++a) {
-      if (actions[a].visits == 0 && left-- == 0) return a;
-    }
-  }
+  if (num_untried > 0) return draw_among(random, num_untried, [&](int a) { return actions[a].visits == 0; });
   const double log_total = std::log(static_cast<double>(total));
   double best = ucb(actions[0], log_total, exploration);
   for (int a = 1; a < num_actions; ++a) best = std::max(best, ucb(actions[a], log_total, exploration));
@@ -44,10 +39,9 @@ inline int choose_by_ucb(Random& random, const ActionStatistics* actions, int nu
     last = a;
   }
   if (num_best == 1) return last;
-  int left = draw_uniform(random, num_best);
-  for (int a = 0;; ++a) {
-    if (ucb(actions[a], log_total, exploration) > best - ucb_tie_tolerance && left-- == 0) return a;
-  }
+  return draw_among(random, num_best, [&](int a) {
+    return ucb(actions[a], log_total, exploration) > best - ucb_tie_tolerance;
+  });
 }
 
 }  // namespace equipoise

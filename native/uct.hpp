@@ -34,12 +34,7 @@ struct UctScratch {
 inline int choose_uct(Random& random, const UctAction* actions, int num_actions, double visits, double exploration) {
   int num_untried = 0;
   for (int a = 0; a < num_actions; ++a) num_untried += actions[a].visits == 0.0;
-  if (num_untried > 0) {
-    int left = draw_uniform(random, num_untried);
-    for (int a = 0;; ++a) {
-      if (actions[a].visits == 0.0 && left-- == 0) return a;
-    }
-  }
+  if (num_untried > 0) return draw_among(random, num_untried, [&](int a) { return actions[a].visits == 0.0; });
   const double log_visits = std::log(visits);
   int chosen = 0;
   double best = -INFINITY;
@@ -62,9 +57,8 @@ inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterat
   scratch.prepare(form);
   accumulate_strategy(form, strategy, scratch.bound.data());
   const WalkNode* const nodes = form.nodes.data();
-  const std::int32_t* const child = form.child.data();
-  const std::int32_t* const first_sequence = form.first_sequence.data();
   const double* const utility = form.utility.data() + player * form.num_terminals;
+  const double* const bound = scratch.bound.data();
   double* const visits = scratch.visits.data();
   UctAction* const actions = scratch.actions.data();
   std::int32_t* const path = scratch.path.data();
@@ -77,12 +71,12 @@ inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterat
       if (node->actor == chance_actor) {
         action = form.draw_chance(random, *node);
       } else if (node->actor != player) {
-        action = draw_bounded(random, scratch.bound.data() + first_sequence[node->detail], node->num_edges);
+        action = draw_bounded(random, bound + node->first_sequence, node->num_edges);
       } else if (is_rolling) {
         action = fallback[node->detail];
       } else {
         const std::int32_t infoset = node->detail;
-        const std::int32_t first = first_sequence[infoset];
+        const std::int32_t first = node->first_sequence;
         if (visits[infoset] == 0.0) {
           is_rolling = true;
           action = fallback[infoset];
@@ -93,7 +87,7 @@ inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterat
         path[2 * length + 1] = infoset;
         ++length;
       }
-      node = nodes + child[node->first_edge + action];
+      node = nodes + node->first_child + action;
     }
     const double earned = utility[node->detail];
     for (std::int32_t k = 0; k < length; ++k) {
@@ -104,7 +98,7 @@ inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterat
     }
   }
   for (std::size_t infoset = 0; infoset < form.num_actions.size(); ++infoset) {
-    const std::int32_t first = first_sequence[infoset];
+    const std::int32_t first = form.first_sequence[infoset];
     int chosen = fallback[infoset];
     double best = -INFINITY;
     for (int a = 0; a < form.num_actions[infoset]; ++a) {
@@ -131,11 +125,11 @@ inline void count_actions(const WalkForm& form, int player, std::int64_t num_han
       if (node->actor == chance_actor) {
         action = form.draw_chance(random, *node);
       } else {
-        const std::int32_t first = form.first_sequence[node->detail];
+        const std::int32_t first = node->first_sequence;
         action = draw_bounded(random, scratch.bound.data() + first, node->num_edges);
         if (node->actor == player) counts[first + action] += 1.0;
       }
-      node = form.nodes.data() + form.child[node->first_edge + action];
+      node = form.nodes.data() + node->first_child + action;
     }
   }
 }

@@ -11,17 +11,19 @@
 
 namespace equipoise {
 
+// Children lie side by side, so that an action's number leads to its child without a look-up.
 struct WalkNode {
-  std::int32_t first_edge;
-  std::int32_t num_edges;
-  std::int32_t actor;   // player, chance_actor or terminal_actor
-  std::int32_t detail;  // information set, terminal, or at chance: where its cumulative probabilities begin, -1: all equal
+  std::int32_t first_child;
+  std::int32_t actor : 8;       // player, chance_actor or terminal_actor
+  std::int32_t num_edges : 24;
+  std::int32_t detail;          // information set, terminal, or at chance: where cumulative probabilities begin, -1: equal
+  std::int32_t first_sequence;  // of the information set
 };
+static_assert(sizeof(WalkNode) == 16);
 
 // Owns its arrays; players' sequences are numbered as in a history tree.
 struct WalkForm {
-  std::vector<WalkNode> nodes;
-  std::vector<std::int32_t> child;             // [E]
+  std::vector<WalkNode> nodes;                 // level by level
   std::vector<double> cumulative;              // of chance that is not uniform
   std::vector<double> utility;                 // [P, Z]
   std::vector<std::int32_t> first_sequence;    // [I]
@@ -32,16 +34,24 @@ struct WalkForm {
 
   void index_nodes(std::int64_t num_nodes, const std::int8_t* actor, const std::int32_t* detail,
                    const std::int32_t* first_edge, const std::int32_t* edge_child, const double* edge_probability) {
+    std::vector<std::int32_t> order{0};  // old numbers of nodes
+    order.reserve(static_cast<std::size_t>(num_nodes));
     nodes.resize(static_cast<std::size_t>(num_nodes));
-    child.assign(edge_child, edge_child + first_edge[num_nodes]);
-    for (std::int64_t n = 0; n < num_nodes; ++n) {
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      const std::int32_t n = order[place];
       const std::int32_t begin = first_edge[n];
       const std::int32_t size = first_edge[n + 1] - begin;
-      nodes[n] = {begin, size, actor[n], detail[n]};
+      WalkNode& node = nodes[place];
+      node.first_child = static_cast<std::int32_t>(order.size());
+      node.actor = actor[n];
+      node.num_edges = size;
+      node.detail = detail[n];
+      node.first_sequence = actor[n] >= 0 ? first_sequence[detail[n]] : -1;
+      order.insert(order.end(), edge_child + begin, edge_child + begin + size);
       if (actor[n] != chance_actor) continue;
       bool is_uniform = true;
       for (std::int32_t e = 1; e < size; ++e) is_uniform &= edge_probability[begin + e] == edge_probability[begin];
-      nodes[n].detail = is_uniform ? -1 : static_cast<std::int32_t>(cumulative.size());
+      node.detail = is_uniform ? -1 : static_cast<std::int32_t>(cumulative.size());
       double total = 0.0;
       for (std::int32_t e = 0; e < size && !is_uniform; ++e) cumulative.push_back(total += edge_probability[begin + e]);
     }

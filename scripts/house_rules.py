@@ -120,6 +120,8 @@ def defined_names(node: ast.stmt) -> set[str]:
         return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
     if isinstance(node, ast.If):
         return {name for child in node.body + node.orelse for name in defined_names(child)}
+    if isinstance(node, ast.Try):
+        return {name for child in node.body for name in defined_names(child)}
     return set()
 
 

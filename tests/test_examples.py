@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples assert what they print; the README's Python is run as it stands."""
+"""Examples assert what they print; the Python of pages is run as it stands."""
 
 import doctest
 import runpy
@@ -16,7 +16,8 @@ def test_example_holds(path, capsys):
     assert capsys.readouterr().out
 
 
-def test_readme_is_true():
-    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+@pytest.mark.parametrize("page", ["README.md", "docs/methods/ismcts.md", "docs/methods/reinforcement_learning.md"])
+def test_python_of_pages_is_true(page):
+    result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert result.attempted >= 4
     assert result.failed == 0

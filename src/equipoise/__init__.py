@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from equipoise.core.progress import Progress
     from equipoise.games.conformance import check_game
     from equipoise.games.registry import game_names, make_game, parse_game
+    from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, StaticResponse
+    from equipoise.responses.mixtures import MixedResponse
+    from equipoise.responses.protocol import Response
+    from equipoise.responses.sampled import FBRResponse, UCTResponse
+    from equipoise.responses.solve_against import AgainstSolution, solve_against
     from equipoise.solvers.best_response import Evaluation, evaluate
     from equipoise.solvers.rules import (
         CFR,
@@ -40,21 +45,30 @@ if TYPE_CHECKING:
 __all__ = [
     "CFR",
     "DCFR",
+    "AbstractBestResponse",
+    "AgainstSolution",
+    "BestResponse",
     "CFRPlus",
     "DCFRPlus",
     "EquipoiseError",
     "Evaluation",
+    "FBRResponse",
     "Form",
     "Hedge",
     "HistoryTree",
+    "LibraryResponse",
     "LinearCFR",
     "LinearCFRPlus",
+    "MixedResponse",
     "NormalHedge",
     "Optimistic",
     "PredictiveCFRPlus",
     "Progress",
+    "Response",
     "Solution",
+    "StaticResponse",
     "TabularStrategy",
+    "UCTResponse",
     "__version__",
     "build_history_tree",
     "check_game",
@@ -64,6 +78,7 @@ __all__ = [
     "mix_strategies",
     "parse_game",
     "solve",
+    "solve_against",
 ]
 
 __version__ = "0.1.0"
@@ -73,6 +88,11 @@ _HOMES: Final = {
     "equipoise.core.progress": ("Progress",),
     "equipoise.games.conformance": ("check_game",),
     "equipoise.games.registry": ("game_names", "make_game", "parse_game"),
+    "equipoise.responses.exact": ("AbstractBestResponse", "BestResponse", "LibraryResponse", "StaticResponse"),
+    "equipoise.responses.mixtures": ("MixedResponse",),
+    "equipoise.responses.protocol": ("Response",),
+    "equipoise.responses.sampled": ("FBRResponse", "UCTResponse"),
+    "equipoise.responses.solve_against": ("AgainstSolution", "solve_against"),
     "equipoise.solvers.best_response": ("Evaluation", "evaluate"),
     "equipoise.solvers.rules": (
         "CFR",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies `aivat`, `bucketed-holdem` and `storage-floor` on small games, and what their numbers amount to."""
+"""Studies `aivat`, `bucketed-holdem`, `lbr` and `storage-floor` on small games, and what their numbers amount to."""
 
 import pytest
 
 from equipoise.apps.reproduce.aivat import AIVAT, AivatConfiguration
 from equipoise.apps.reproduce.bucketed_holdem import BUCKETED_HOLDEM, ERROR, GAIN, BucketedConfiguration
+from equipoise.apps.reproduce.lbr import LBR, LbrConfiguration
 from equipoise.apps.reproduce.storage_floor import PRECISIONS, STORAGE_FLOOR, StorageConfiguration
 from equipoise.apps.reproduce.study import Measured, Point, Verdict
 
@@ -46,6 +47,17 @@ def test_aivat_takes_luck_out_of_a_small_deck():
     assert all(claim.verdict is Verdict.CONFIRMED for claim in unbiased)
 
 
+def test_local_responses_stay_below_best_ones():
+    small = "holdem(deck=tiny,stacks=20,20,small_blind=5,big_blind=10,last_street=flop)"
+    settings = LbrConfiguration(games=("kuhn", small), agents=("uniform", "cfr"), hands=40, holdem=small)
+    result = LBR.run(settings)
+    assert not result.is_partial
+    bound, *winnings = result.conclusion.claims
+    assert bound.verdict is Verdict.CONFIRMED
+    assert bound.ours == "6 of 6 pairs of game, agent and seat"
+    assert all("mbb/h" in claim.ours for claim in winnings)
+
+
 def test_every_precision_is_taken_as_far(endgames):
     result = STORAGE_FLOOR.run(StorageConfiguration(data=str(endgames), iterations=100, threads=1))
     values = {(row["subgame"], row["precision"]): row["ours"] for row in result.conclusion.rows}
@@ -66,6 +78,7 @@ def test_every_precision_is_taken_as_far(endgames):
         (("bucketed-holdem", "-p", "buckets=2"), "buckets must be at least 10"),
         (("aivat", "-p", "decks=tarot"), "tarot"),
         (("aivat", "-p", "buckets=3,2"), "of two players and of the guesses, got (3, 2)"),
+        (("lbr", "-p", "hands=2"), "hands must be at least 4, got 2"),
         (("storage-floor",), "study storage-floor needs --data DIR"),
         (("storage-floor", "-p", "iterations=5"), "iterations must be at least 100, got 5"),
         (("storage-floor", "-p", "threads=-1"), "threads must be at least 0, got -1"),

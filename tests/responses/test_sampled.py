@@ -106,6 +106,15 @@ def test_seeds_decide_and_nothing_leaks(make):
     assert not np.array_equal(train(1, [30]), train(2, [30]))
 
 
+@pytest.mark.parametrize("make", [UCTResponse, FBRResponse])
+def test_threads_do_not_change_what_is_drawn(make):
+    # P17: sums over terminals differ in their last bits, answers do not
+    alone, team = (AgainstSolver(LEDUC, make(LEDUC, 50), seed=4, num_threads=count) for count in (1, 3))
+    for solver in (alone, team):
+        solver.iterate(25)
+    np.testing.assert_allclose(team.average_strategy(), alone.average_strategy(), rtol=1e-9, atol=1e-12)
+
+
 def test_bad_input_is_refused():
     with pytest.raises(ConfigError, match="iterations of UCT must be at least 0, got -1"):
         UCTResponse(LEDUC, -1)

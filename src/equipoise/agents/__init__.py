@@ -11,6 +11,7 @@ from equipoise.agents.base import (
     observe_state,
 )
 from equipoise.agents.files import load_agent
+from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
 from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.tables import TableAgent
@@ -22,12 +23,15 @@ __all__ = [
     "PolicyAgent",
     "PublicAgent",
     "PublicDecision",
+    "RulesISMCTSAgent",
     "SearchAgent",
     "SearchSettings",
     "SearchWhen",
     "TableAgent",
+    "TreeISMCTSAgent",
     "UniformAgent",
     "describe_decision",
     "load_agent",
+    "make_ismcts_agent",
     "observe_state",
 ]

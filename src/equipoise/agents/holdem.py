@@ -25,6 +25,7 @@ from equipoise.trees.holdem import CellTable, HoldemTree
 __all__ = ["BlueprintPolicy", "HandPolicy", "HoldemAgent", "SpotPolicy", "describe_holdem_decision"]
 
 KEPT_ROWS: Final = 4096  # strategies of (decision, board) pairs that are at hand
+KEPT_BOARDS: Final = 4096  # whose buckets are at hand
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,13 +47,18 @@ class HandPolicy(Protocol):
         """Returns `[H, A]` by hand of the deck; 0 where the board blocks it."""
         ...
 
+    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
+        """Returns `[A]` what one hand plays."""
+        ...
+
 
 class BlueprintPolicy:
     """A strategy in buckets."""
 
     def __init__(self, blueprint: Blueprint) -> None:
         self.blueprint = blueprint
-        self.hand_strategy = functools.lru_cache(KEPT_ROWS)(self._hand_strategy)
+        self._buckets = functools.lru_cache(KEPT_BOARDS)(blueprint.tree.buckets)
+        self._shares: dict[int, FloatArray] = {}
 
     @property
     def spot(self) -> HoldemSpot:
@@ -64,8 +70,21 @@ class BlueprintPolicy:
         """Returns the bets that it knows."""
         return self.blueprint.tree.betting
 
-    def _hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
-        return self.blueprint.hand_strategy(node, board)
+    def hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
+        """Returns `[H, A]` by hand of the deck; 0 where the board blocks it."""
+        buckets = self._buckets(board)
+        return np.where(buckets[:, None] < 0, 0.0, self._share(node)[buckets])
+
+    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
+        """Returns `[A]` what one hand plays."""
+        row: list[float] = self._share(node)[self._buckets(board)[hand]].tolist()
+        return row
+
+    def _share(self, node: int) -> FloatArray:
+        """Returns `[buckets, A]` what buckets play, which a decision keeps once it was asked."""
+        if node not in self._shares:
+            self._shares[node] = self.blueprint.tree.bucket_strategy(self.blueprint.strategy_sum, node)
+        return self._shares[node]
 
 
 class SpotPolicy:
@@ -84,6 +103,11 @@ class SpotPolicy:
     def betting(self) -> BettingTree:
         """Returns the bets that it knows."""
         return self.tree.betting
+
+    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
+        """Returns `[A]` what one hand plays."""
+        row: list[float] = self.hand_strategy(node, board)[hand].tolist()
+        return row
 
     def _hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
         deck = self.spot.deck
@@ -120,17 +144,17 @@ class HoldemAgent(PolicyAgent):
 
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
         """Returns `[A]` what the hand plays."""
-        table = self._find(observation.public_state, observation.actions)
-        row: list[float] = table[self._hand_of[observation.infostate.partition("|")[0]]].tolist()
-        return row
+        node, board = self._find(observation.public_state, observation.actions)
+        return self.policy.hand_row(node, board, self._hand_of[observation.infostate.partition("|")[0]])
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` what each hand plays."""
-        table = self._find(decision.public_state, decision.actions)
+        table = self.policy.hand_strategy(*self._find(decision.public_state, decision.actions))
         hands = [self._hand_of[infostate.partition("|")[0]] for infostate in decision.infostates]
         return table[hands]
 
-    def _find(self, public_state: str, actions: tuple[int, ...]) -> FloatArray:
+    def _find(self, public_state: str, actions: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        """Returns the betting node of a public state, and its board."""
         line, board = parse_public_text(public_state)
         node = self._node_of.get(line)
         known = () if node is None else self.policy.betting.nodes[node].actions
@@ -138,7 +162,7 @@ class HoldemAgent(PolicyAgent):
             raise InvalidStateError(
                 f"{self.name} knows actions {known} at {public_state!r}, the game offers {actions}: both need one menu"
             )
-        return self.policy.hand_strategy(node, board)
+        return node, board
 
 
 def describe_holdem_decision(game: Holdem, state: HoldemState) -> PublicDecision:

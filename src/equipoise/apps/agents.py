@@ -12,9 +12,11 @@ from typing import Any
 
 from equipoise.agents.base import Agent
 from equipoise.agents.files import game_of_file, load_agent
+from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass, Game
+from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
 
 __all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "parse_agent"]
 
@@ -26,6 +28,23 @@ class AgentEntry:
     make: Callable[[Game[Any], str], Agent]  # called with the game and what stands after the colon
     settings: str = ""  # how these are written; empty: the agent takes none
     description: str
+
+
+def _make_ismcts(game: Game[Any], text: str) -> Agent:
+    """Returns the agent of `SIMULATIONS[,C[,POLICY]]`; C is half the range of returns unless it is given."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > 3:
+        raise ConfigError(f"ismcts takes simulations, C and a final policy, got {len(parts)} settings: {text!r}")
+    try:
+        num_simulations = int(parts[0])
+        exploration = float(parts[1]) if len(parts) > 1 else game.spec.utility_range / 2
+    except ValueError:
+        raise ConfigError(f"simulations and C of ismcts must be numbers, as in 1000,13, got {text!r}") from None
+    final = parts[2] if len(parts) > 2 else FinalPolicy.MAX_VISITS
+    if final not in list(FinalPolicy):
+        raise UnknownNameError("final policy", final, list(FinalPolicy))
+    config = ISMCTSConfig(num_simulations=num_simulations, exploration=exploration, final=FinalPolicy(final))
+    return make_ismcts_agent(game, config)
 
 
 AGENTS: Mapping[str, AgentEntry] = {
@@ -42,6 +61,11 @@ AGENTS: Mapping[str, AgentEntry] = {
         make=lambda game, path: load_agent(path, game),
         settings="PATH",
         description="plays what `solve --out` wrote: a game's strategy, a spot, a blueprint",
+    ),
+    "ismcts": AgentEntry(
+        make=_make_ismcts,
+        settings="SIMULATIONS[,C[,POLICY]]",
+        description="searches at every decision; POLICY is visits, max-visits (unless given) or max-value",
     ),
 }
 

@@ -13,11 +13,14 @@ import typer
 from typer.core import TyperGroup
 
 from equipoise.apps.bench.commands import bench_app
+from equipoise.apps.blueprint import BlueprintOptions, blueprint
 from equipoise.apps.comparison import CompareOptions, compare
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.inspection import EvaluateOptions, ShowOptions, evaluate, show
+from equipoise.apps.lbr import LbrOptions, lbr
 from equipoise.apps.listing import GamesOptions, games
+from equipoise.apps.match import MatchOptions, match
 from equipoise.apps.options import make_command
 from equipoise.apps.push_fold import PushFoldOptions, push_fold
 from equipoise.apps.reproduce.commands import reproduce_app
@@ -102,6 +105,9 @@ app.command("evaluate")(make_command(EvaluateOptions, evaluate))
 app.command("show")(make_command(ShowOptions, show))
 app.command("search")(make_command(SearchOptions, search))
 app.command("pushfold")(make_command(PushFoldOptions, push_fold))
+app.command("blueprint")(make_command(BlueprintOptions, blueprint))
+app.command("match")(make_command(MatchOptions, match))
+app.command("lbr")(make_command(LbrOptions, lbr))
 app.command("compare")(make_command(CompareOptions, compare))
 app.add_typer(bench_app, name="bench")
 app.add_typer(reproduce_app)

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from equipoise.agents.files import game_of_metadata
 from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
+from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
 from equipoise.apps.parse_response import parse_responses
@@ -94,7 +95,15 @@ class StrategyFile:
 class EvaluateOptions:
     """What `equipoise evaluate` is told."""
 
-    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or an agent as in `match`.")]
+    game: Annotated[str | None, typer.Option("--game", "-g", help="Of an agent: what it plays.")] = None
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of --game.", metavar="KEY=VALUE")
+    ] = None
+    seeds: Annotated[int, typer.Option(min=1, help="Of an agent: strategies to assemble, one a seed.")] = 1
+    whole_states: Annotated[
+        bool, typer.Option("--whole-states", help="Of an agent: ask for whole public states, not information states.")
+    ] = False
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
     threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Size of the team.")] = 1
     responses: Annotated[
@@ -121,6 +130,19 @@ def evaluate(options: EvaluateOptions) -> None:
         if options.responses is None:
             raise ConfigError("--plot draws what --responses LIST measures, and no list is given")
     specs = () if options.responses is None else parse_responses(options.responses)
+    if is_agent_text(options.file):
+        if specs:
+            raise ConfigError(f"--responses are for strategies in files, and {options.file} is an agent")
+        evaluate_agent(
+            str(options.file),
+            game_name=options.game,
+            parameters=options.parameters,
+            num_seeds=options.seeds,
+            is_public=options.whole_states,
+            is_json=options.json,
+            is_quiet=options.quiet,
+        )
+        return
     if is_spot_file(options.file):
         if specs:
             raise ConfigError(f"--responses are for games, and {options.file} holds a spot")

@@ -63,6 +63,7 @@ __all__ = [
 AnyTree = TypeVar("AnyTree", HistoryTree, PublicTree)
 
 ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
+WALK_BYTES = 50  # that a history takes once more where a response walks down the tree
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +221,9 @@ def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
         return estimate_pruned_bytes(tree)
     if config.against is not None:
         learners = 2 if config.seat is None else 1
-        return learners * 2 * estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
+        walks = WALK_BYTES * tree.actor.size if parse_response(config.against).is_sampled else 0
+        tables = estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
+        return walks + 2 * learners * tables
     return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
 
 

@@ -65,6 +65,7 @@ class ResponseEntry:
     make: Callable[..., Response]  # called with a `_Making` and these
     num_texts: tuple[int, int] = (0, 0)  # fewest and most
     is_for_training: bool = False  # alone: it learns as it plays
+    is_sampled: bool = False  # plays hands of the game
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,11 @@ class ResponseSpec:
     def bind(self, tree: AnyTree, *, seat: int | None = None) -> Response:
         """Returns the response over a tree; `seat` is the learner's, for opponents that must know it."""
         return RESPONSES[self.name].make(_Making(tree, seat), *self.arguments)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Returns whether the response plays hands of the game, for which it keeps the tree a second time."""
+        return RESPONSES[self.name].is_sampled
 
     def digest(self) -> str | None:
         """Returns a short hash over the files that the response reads, None if it reads none."""
@@ -260,6 +266,7 @@ RESPONSES: Mapping[str, ResponseEntry] = {
         usage="uct:N or uct:N,C",
         description=f"a search of N iterations with constant C, in units of utility (default {DEFAULT_EXPLORATION:g})",
         num_texts=(1, 2),
+        is_sampled=True,
         parse=_parse_uct,
         make=_make_uct,
     ),
@@ -267,6 +274,7 @@ RESPONSES: Mapping[str, ResponseEntry] = {
         usage="fbr:N",
         description="the best response to what N hands against a probe showed",
         num_texts=(1, 1),
+        is_sampled=True,
         parse=lambda text: (_parse_count("the hands of FBR", text),),
         make=_make_fbr,
     ),
@@ -296,6 +304,7 @@ RESPONSES: Mapping[str, ResponseEntry] = {
         usage="dbr:P,N,FILE",
         description="what N hands of the strategy in a file showed, followed with at most P; else a best response",
         num_texts=(3, 3),
+        is_sampled=True,
         parse=lambda most, count, path: (_parse_probability(most), _parse_count("the hands of DBR", count), Path(path)),
         make=_make_data_biased,
     ),

@@ -11,7 +11,7 @@ import collections
 import concurrent.futures
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
@@ -34,7 +34,7 @@ class Pool(Protocol):
         """Returns how many tasks are worked on at once."""
         ...
 
-    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Generator[Result, None, None]:
         """Yields `function(task)` for each task, in order.
 
         Tasks are taken a few ahead of the results that are asked for; closing the iterator drops those under way.
@@ -57,7 +57,7 @@ class LocalPool:
         """Returns how many tasks are worked on at once."""
         return self._num_workers
 
-    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Generator[Result, None, None]:
         """Yields `function(task)` for each task, in order.
 
         >>> with LocalPool() as pool:

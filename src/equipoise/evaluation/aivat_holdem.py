@@ -208,19 +208,23 @@ class HoldemAivat:
     Checked by: tests/evaluation/test_aivat_holdem.py.
     """
 
-    def __init__(self, guesses: HoldemGuesses, policies: Sequence[HandPolicy], *, known: Iterable[int]) -> None:
+    def __init__(self, guesses: HoldemGuesses, policies: Sequence[HandPolicy | None], *, known: Iterable[int]) -> None:
         """Keeps what is known.
 
         Args:
             guesses: of the same spot.
-            policies: of both seats; those of seats that are not known are not asked.
+            policies: of both seats; None will do for seats that are not known.
             known: the seats whose strategies are given.
         """
         self.guesses, self.policies, self.known = guesses, tuple(policies), frozenset(known)
         if not self.known <= {0, 1}:
             raise ConfigError(f"the seats known are some of 0 and 1, got {sorted(self.known)}")
         tree = guesses.blueprint.tree
-        for policy in self.policies:
+        for seat, policy in enumerate(self.policies):
+            if policy is None:
+                if seat in self.known:
+                    raise ConfigError(f"the strategy of seat {seat} is said to be known, and is not given")
+                continue
             if policy.spot.deck != tree.spot.deck or policy.betting.nodes != tree.betting.nodes:
                 raise ConfigError("guesses and strategies must be of one spot with one menu")
         self.spot: HoldemSpot = tree.spot
@@ -267,7 +271,9 @@ class HoldemAivat:
     ) -> tuple[float, list[FloatArray]]:
         """Returns the mean guess over a known player's actions, and the reach after the one taken."""
         seat = node.state.actor
-        shares = self.policies[seat].hand_strategy(node.index, here.cards)
+        policy = self.policies[seat]
+        assert policy is not None
+        shares = policy.hand_strategy(node.index, here.cards)
         expected, after = 0.0, reach
         for column, child in enumerate(node.children):
             moved = list(reach)

@@ -132,8 +132,8 @@ class PolicyRows:
         hands = prepared.hands[deals, seat]
         boards = prepared.boards[deals].tolist()
         for place, (node, hand, board) in enumerate(zip(nodes.tolist(), hands.tolist(), boards, strict=True)):
-            row = self.policy.hand_strategy(node, tuple(board[: self.num_cards[node]]))[hand]
-            out[place, : row.size] = row
+            row = self.policy.hand_row(node, tuple(board[: self.num_cards[node]]), hand)
+            out[place, : len(row)] = row
         return out
 
 

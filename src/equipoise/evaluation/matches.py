@@ -29,6 +29,8 @@ from equipoise.evaluation.statistics import Estimate, estimate_mean
 from equipoise.games.base import Game
 
 __all__ = [
+    "AGENT_STREAM",
+    "CHANCE_STREAM",
     "AgentMaker",
     "ChunkPlayer",
     "DealRange",
@@ -44,6 +46,7 @@ FloatArray = npt.NDArray[np.float64]
 
 CHANCE_STREAM, AGENT_STREAM = 0, 1  # of random numbers, beside the seed and the deal
 UTILITY: Final = "match.utility"
+OWN_SETTINGS: Final = ("guesses", "known", "menu", "passive_streets")  # of players that have them
 SAVE_SECONDS: Final = 10.0
 LEAST_SAMPLES: Final = 100  # before a match may stop early: intervals of a few samples mean little
 
@@ -85,6 +88,11 @@ class ChunkPlayer(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Returns the agents' names."""
+        ...
+
+    @property
+    def config(self) -> MatchConfig:
+        """Returns how deals are played."""
         ...
 
     def __call__(self, deals: DealRange) -> FloatArray:
@@ -218,8 +226,7 @@ def run_match(
         if time.perf_counter() - last_save > SAVE_SECONDS:
             save(None)
             last_save = time.perf_counter()
-    if isinstance(results, Iterator) and hasattr(results, "close"):
-        results.close()
+    results.close()
     save(stopped_by)
     return MatchResult(
         names=play.names,
@@ -243,7 +250,13 @@ def _identify(play: ChunkPlayer, config: MatchConfig, label: str) -> dict[str, A
     settings = dataclasses.asdict(config)
     for name in ("num_deals", "precision", "confidence"):
         del settings[name]
-    return {"game_label": label, "agents": list(play.names), "runner": type(play).__name__, "settings": settings}
+    own = {name: getattr(play, name) for name in OWN_SETTINGS if hasattr(play, name)}
+    return {
+        "game_label": label,
+        "agents": list(play.names),
+        "runner": type(play).__name__,
+        "settings": {**settings, **{name: list(v) if isinstance(v, tuple) else v for name, v in own.items()}},
+    }
 
 
 def _load_parts(path: StrPath, identity: dict[str, Any]) -> tuple[list[FloatArray], float]:

@@ -7,7 +7,7 @@ event of the deal falls on the same number, which in poker gives the same cards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ def play_game(
     chance: np.random.Generator,
     rng: np.random.Generator,
     expects_all_ins: bool = True,
+    on_state: Callable[[Any], None] | None = None,
 ) -> tuple[float, ...]:
     """Returns each seat's utility of one game; seat i is played by `agents[i]`.
 
@@ -42,16 +43,19 @@ def play_game(
         rng: what agents draw from.
         expects_all_ins: whether a heads-up hand of hold'em in which nobody can bet any more is scored by its
             expectation over the cards to come, see `expect_all_in`.
+        on_state: called with every state of the game, for whoever keeps the score.
     """
     for seat, agent in enumerate(agents):
         agent.begin_game(seat)
     # what observations cost is not spent on agents that do nothing with them
     listeners = [(seat, agent) for seat, agent in enumerate(agents) if type(agent).observe is not PolicyAgent.observe]
-    looks_for_all_ins = expects_all_ins and isinstance(game, Holdem) and game.spec.num_players == 2
+    holdem = game if expects_all_ins and isinstance(game, Holdem) and game.spec.num_players == 2 else None
     state = game.initial_state()
     while (actor := game.actor(state)) != TERMINAL:
+        if on_state is not None:
+            on_state(state)
         if actor == CHANCE:
-            if looks_for_all_ins and (expected := expect_all_in(game, state)) is not None:  # type: ignore[arg-type]  # hold'em
+            if holdem is not None and (expected := expect_all_in(holdem, state)) is not None:
                 return expected
             action = draw_chance(game, state, chance.random())
         else:
@@ -65,6 +69,8 @@ def play_game(
         for seat, agent in listeners:
             if seat != actor:
                 agent.observe(observe_state(game, state, seat))
+    if on_state is not None:
+        on_state(state)
     return game.returns(state)
 
 

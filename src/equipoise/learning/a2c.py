@@ -7,13 +7,13 @@ import dataclasses
 import math
 
 import numpy as np
-import torch
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.calls import check_integer
 from equipoise.learning.features import lay_out_players
 from equipoise.learning.learner import FloatArray, SelfPlayLearner
-from equipoise.learning.networks import Adam, NetworkStack
+from equipoise.learning.networks import Adam, NetworkStack, one_thread
+from equipoise.learning.torch_extra import torch
 from equipoise.trees.history import HistoryTree
 
 __all__ = ["A2CConfig", "A2CLearner"]
@@ -27,17 +27,27 @@ class A2CConfig:
     actor_rate: float = 1e-3  # learning rate
     critic_rate: float = 1e-2
     critic_updates: int = 4  # before every update of the actor
-    entropy_cost: float = 0.01  # what a nat of the policy's entropy is worth
+    entropy_cost: float = 0.01  # what a nat of the policy's entropy is worth, at first
+    halving: int = 0  # critic updates in which that and the actor's rate are halved, again and again; 0: never
     games_per_update: int = 128  # fresh ones for every update of the critic
 
     def __post_init__(self) -> None:
         for name in ("critic_updates", "games_per_update"):
             check_integer(name, getattr(self, name), 1)
+        check_integer("halving", self.halving, 0)
         for size in self.hidden:
             check_integer("size of a hidden layer", size, 1)
         for name in ("actor_rate", "critic_rate", "entropy_cost"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name} must be finite and at least 0, got {getattr(self, name)}")
+
+    def fade(self, num_updates: int) -> float:
+        """Returns what is left of the actor's rate and of the cost of entropy after so many updates of the critic.
+
+        >>> A2CConfig(halving=500).fade(1000)
+        0.25
+        """
+        return 0.5 ** (num_updates / self.halving) if self.halving else 1.0
 
 
 class A2CLearner(SelfPlayLearner):
@@ -48,8 +58,9 @@ class A2CLearner(SelfPlayLearner):
         [SG21].
     Symbols: pi -> actor; V -> critic; beta -> entropy_cost.
     Departs from the paper: [SG21] gives learning rates, layers and critic updates alone. Here returns of whole games
-        (no bootstrapping, no discount), actor and critic with layers of their own, Adam, entropy cost and batch as in
-        `A2CConfig`. A batch's gradient is computed from its sums over information sets and actions, which is the same.
+        (no bootstrapping, no discount), actor and critic with layers of their own, Adam, batch and a cost of entropy
+        as in `A2CConfig`, where that cost and the actor's rate may fall. A batch's gradient is computed from its sums
+        over information sets and actions, which is the same.
     Checked by: tests/learning/test_a2c.py.
     """
 
@@ -72,7 +83,6 @@ class A2CLearner(SelfPlayLearner):
         self.critic = NetworkStack(leading, (num_features, *hidden, 1), generator=generator)
         self.actor_optimizer = Adam(self.actor, [config.actor_rate for config in self.configs])
         self.critic_optimizer = Adam(self.critic, [config.critic_rate for config in self.configs])
-        self.entropy_cost = torch.tensor([config.entropy_cost for config in self.configs])[:, None]
         self.num_updates = 0  # of the critics
         self._strategies = self._play()
 
@@ -80,6 +90,11 @@ class A2CLearner(SelfPlayLearner):
     def num_members(self) -> int:
         """Returns the number of settings."""
         return len(self.configs)
+
+    @property
+    def batch(self) -> int:
+        """Returns the games of each setting in an update."""
+        return self.configs[0].games_per_update
 
     def strategy(self, member: int = 0) -> FloatArray:
         """Returns `[Q]` the policy of one setting."""
@@ -94,22 +109,22 @@ class A2CLearner(SelfPlayLearner):
     def _play(self) -> FloatArray:
         """Returns `[M, Q]` the actors' policies."""
         with torch.no_grad():
-            policy = self._log_policy().exp().double().numpy().reshape(self.num_members, -1)
+            logits = self.actor(self.features).double().masked_fill(~self.is_legal, -math.inf)  # rows sum to 1 closely
+            policy = torch.softmax(logits, dim=-1).numpy().reshape(self.num_members, -1)
         out = np.ones((self.num_members, int(self.tree.sequence_start[-1])))
-        shares = policy[:, self.layout.cell]
-        out[:, self.layout.sequence] = shares
+        out[:, self.layout.sequence] = policy[:, self.layout.cell]
         return out
 
+    @one_thread()
     def _train(self, num_games: int) -> int:
-        batch = self.configs[0].games_per_update
-        visits, return_sum = self._sum_games(batch)
+        visits, return_sum = self._sum_games(self.batch)
         self.num_updates += 1
         value = self._update_critic(visits, return_sum)
         takes_part = torch.tensor([self.num_updates % config.critic_updates == 0 for config in self.configs])
         if takes_part.any():
             self._update_actor(visits, return_sum, value, takes_part)
             self._strategies = self._play()
-        return batch
+        return self.batch
 
     def _sum_games(self, num_games: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns `[M, P, N, A]` how often each action was taken in games of each setting, and what it returned."""
@@ -141,6 +156,8 @@ class A2CLearner(SelfPlayLearner):
         advantage = return_sum - visits * value[..., None]
         count = visits.sum(dim=-1)
         gain = (advantage * log_policy).sum(dim=(-1, -2))
+        fade = torch.tensor([config.fade(self.num_updates) for config in self.configs])
+        cost = torch.tensor([config.entropy_cost for config in self.configs]) * fade
         entropy = -(count[..., None] * self.is_legal * log_policy.exp() * log_policy).sum(dim=(-1, -2))
-        loss = -(gain + self.entropy_cost * entropy) / count.sum(dim=-1)
-        self.actor_optimizer.step(loss.sum(), takes_part)
+        loss = -(gain + cost[:, None] * entropy) / count.sum(dim=-1)
+        self.actor_optimizer.step(loss.sum(), takes_part * fade)

@@ -48,28 +48,33 @@ class SelfPlayLearner(abc.ABC):
         self.tree = tree
         self.kernel = LearningKernel(lay_out_for_sampling(tree))
         self.random_words = draw_generator(rng)
-        self.num_games = 0  # played so far
+        self.num_games = 0  # played so far by each setting
         self._evaluation_kernel = bind_history_kernel(tree)
 
+    @property
+    def num_members(self) -> int:
+        """Returns how many settings learn side by side, each from games of its own."""
+        return 1
+
     @abc.abstractmethod
-    def strategy(self) -> FloatArray:
-        """Returns `[Q]` what has been learned, without exploration."""
+    def strategy(self, member: int = 0) -> FloatArray:
+        """Returns `[Q]` what one setting has learned, without exploration."""
 
     @abc.abstractmethod
     def _train(self, num_games: int) -> int:
-        """Plays about so many games, learns from them, and returns how many it were."""
+        """Plays some games of each setting, about so many at most, learns from them, and returns how many."""
 
     def train(self, num_games: int) -> None:
-        """Plays games and learns from them, at least so many."""
+        """Plays games and learns from them, at least so many of each setting."""
         check_integer("num_games", num_games, 0)
         goal = self.num_games + num_games
         while self.num_games < goal:
             self.num_games += self._train(goal - self.num_games)
 
-    def evaluate(self) -> Evaluation:
-        """Returns the exact quality of what has been learned."""
-        return evaluate(self.tree, self.strategy(), kernel=self._evaluation_kernel)
+    def evaluate(self, member: int = 0) -> Evaluation:
+        """Returns the exact quality of what one setting has learned."""
+        return evaluate(self.tree, self.strategy(member), kernel=self._evaluation_kernel)
 
-    def table(self) -> TabularStrategy:
-        """Returns what has been learned as a table, which can be saved and evaluated as any strategy."""
-        return TabularStrategy.from_tree(self.tree, self.strategy())
+    def table(self, member: int = 0) -> TabularStrategy:
+        """Returns what one setting has learned as a table, which can be saved and evaluated as any strategy."""
+        return TabularStrategy.from_tree(self.tree, self.strategy(member))

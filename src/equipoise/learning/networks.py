@@ -7,18 +7,25 @@ batch. Axes `[M, P]`: settings, players. Importing this module needs torch, the 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from equipoise.core.errors import MissingExtraError
+from equipoise.learning.torch_extra import torch
 
-try:
-    import torch
-except ModuleNotFoundError:
-    raise MissingExtraError("torch", "learn", "training networks") from None
+__all__ = ["Adam", "NetworkStack", "one_thread"]
 
-__all__ = ["Adam", "NetworkStack"]
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Keeps torch to one thread within a block: networks this small lose more by a second than they gain."""
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(num_threads)
 
 
 class NetworkStack:
@@ -48,12 +55,6 @@ class NetworkStack:
             hidden = torch.matmul(hidden, self.parameters[layer]) + self.parameters[layer + 1]
         return hidden
 
-    def copy_from(self, other: NetworkStack, is_copied: torch.Tensor) -> None:
-        """Overwrites the networks of those settings `[M]` that are true with another stack's."""
-        with torch.no_grad():
-            for own, theirs in zip(self.parameters, other.parameters, strict=True):
-                own.copy_(torch.where(is_copied[:, None, None, None], theirs, own))
-
 
 class Adam:
     """Adam with a learning rate for each setting.
@@ -73,13 +74,17 @@ class Adam:
         self.mean = [torch.zeros_like(weight) for weight in stack.parameters]
         self.square = [torch.zeros_like(weight) for weight in stack.parameters]
 
-    def step(self, loss: torch.Tensor, takes_part: torch.Tensor | None = None) -> None:
-        """Moves the networks of all settings (or of those `[M]` that take part) down the gradient of a loss."""
+    def step(self, loss: torch.Tensor, share: torch.Tensor | None = None) -> None:
+        """Moves the networks of all settings down the gradient of a loss, at `share` `[M]` of their rates.
+
+        Settings whose share is zero sit the step out.
+        """
         gradients = torch.autograd.grad(loss, self.stack.parameters)
-        part = torch.ones_like(self.rates) if takes_part is None else takes_part[:, None, None, None].float()
+        shares = torch.ones_like(self.rates) if share is None else share[:, None, None, None].float()
+        part = (shares > 0).float()
         with torch.no_grad():
             self.steps += part
-            scale = part * self.rates / (1.0 - self.MEAN_DECAY ** self.steps.clamp(min=1.0))
+            scale = shares * self.rates / (1.0 - self.MEAN_DECAY ** self.steps.clamp(min=1.0))
             square_scale = 1.0 - self.SQUARE_DECAY ** self.steps.clamp(min=1.0)
             for weight, gradient, mean, square in zip(
                 self.stack.parameters, gradients, self.mean, self.square, strict=True

@@ -46,8 +46,8 @@ class QLearner(SelfPlayLearner):
         self.config = config or QLearningConfig()
         self.value = np.zeros(int(tree.sequence_start[-1]))  # [Q]
 
-    def strategy(self) -> FloatArray:
-        """Returns `[Q]` the actions of the largest value."""
+    def strategy(self, member: int = 0) -> FloatArray:
+        """Returns `[Q]` the actions of the largest value; there is one setting."""
         return play_greedily(self.tree, self.value)
 
     def _train(self, num_games: int) -> int:

@@ -104,6 +104,7 @@ class SeatLearner:
         self.utility_sum = 0.0  # the learner's, weighted likewise
         self.weight_sum = 0.0
         self._terminal_values = np.zeros(self.kernel.num_cells)
+        self._idle = self._spawn()  # for responses that draw nothing
 
     def iterate(self, num_iterations: int) -> None:
         """Updates the learner so many times; an answer is asked for whenever the last one has stood long enough."""
@@ -116,13 +117,16 @@ class SeatLearner:
 
     def _ask(self) -> None:
         """Lets the opponent answer the present strategy: [D15] 5.1.1, the one that this iteration plays."""
-        rng = spawn_stream(self.seed, Purpose.TRAINING, self.seat, self.iteration)
+        rng = self._idle if self.response.deterministic else self._spawn()
         answer = self.response.respond(self.current_strategy(), 1 - self.seat, rng)
         reach = self.kernel.realize(self.merged.lower(answer) if self.merged else answer)
         reach[self.learner.own_cells[self.seat]] = 0.0
         self.response_sum = self._sum_answers()
         self.standing_weight, self.earlier_share = 0.0, 1.0
         self._stand(reach)
+
+    def _spawn(self) -> np.random.Generator:
+        return spawn_stream(self.seed, Purpose.TRAINING, self.seat, self.iteration)
 
     def _sum_answers(self) -> FloatArray:
         """Returns `[C]` the reach of all answers so far, weighted as the average is."""

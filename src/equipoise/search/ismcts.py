@@ -122,14 +122,19 @@ class TreeISMCTS:
     def __init__(self, tree: HistoryTree, config: ISMCTSConfig | None = None, *, rng: np.random.Generator) -> None:
         self.tree = tree
         self.config = config or ISMCTSConfig()
-        self.rng = rng
         self.kernel = SearchKernel(lay_out_for_sampling(tree), lay_out_worlds(tree))
         sequences = int(tree.sequence_start[-1])
         self.tables = SearchTables(
             visits=np.zeros(sequences),
             return_sum=np.zeros(sequences),
-            random_words=rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True),
+            random_words=np.zeros(4, np.uint64),
         )
+        self.reseed(rng)
+
+    def reseed(self, rng: np.random.Generator) -> None:
+        """Has what follows drawn from another generator."""
+        self.rng = rng
+        self.tables.random_words[:] = rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True)
 
     def search(self, infosets: npt.ArrayLike) -> None:
         """Searches from each of some information sets; what an earlier search found there is forgotten."""

@@ -12,7 +12,14 @@ from rich.console import Console
 
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES
 from equipoise.apps.bench.holdem import HoldemSettings, example_spots, run_holdem
-from equipoise.apps.bench.report import print_holdem_report, print_tabular_report
+from equipoise.apps.bench.matches import MatchesSettings, run_matches
+from equipoise.apps.bench.report import (
+    print_holdem_report,
+    print_matches_report,
+    print_responses_report,
+    print_tabular_report,
+)
+from equipoise.apps.bench.responses import ResponsesSettings, run_responses
 from equipoise.apps.bench.signature import compute_signature
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
 from equipoise.apps.display import make_console
@@ -26,7 +33,17 @@ from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 
-__all__ = ["HoldemOptions", "TabularOptions", "bench_app", "holdem", "tabular"]
+__all__ = [
+    "HoldemOptions",
+    "MatchesOptions",
+    "ResponsesOptions",
+    "TabularOptions",
+    "bench_app",
+    "holdem",
+    "matches",
+    "responses",
+    "tabular",
+]
 
 bench_app = typer.Typer(help="Measure speed beside other programs; print the signature of results.")
 
@@ -111,12 +128,64 @@ def holdem(options: HoldemOptions) -> None:
     _end(console, flag, is_partial=report.is_partial)
 
 
-def _parse_threads(text: str | None) -> tuple[int, ...]:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ResponsesOptions:
+    """What `equipoise bench responses` is told."""
+
+    game: Annotated[str, typer.Option(help="A game of two players, zero sum.")] = "leduc"
+    count: Annotated[int, typer.Option(min=1, help="Iterations of UCT, or hands, in one call.")] = 100_000
+    repeats: Annotated[int, typer.Option(min=1, help="Measurements in each seat; the median counts.")] = 9
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def responses(options: ResponsesOptions) -> None:
+    """Time responses in processor time: an iteration of UCT, a hand that FBR watches, an update of CFR-BR."""
+    settings = ResponsesSettings(game=options.game, count=options.count, repeats=options.repeats)
+    console = make_console(is_quiet=options.quiet)
+    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, "bench responses") as display:
+        report = run_responses(settings, on_step=display.update)
+    if options.json:
+        write_json(report.as_json())
+    else:
+        print_responses_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
+    _end(console, flag, is_partial=report.is_partial)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MatchesOptions:
+    """What `equipoise bench matches` is told."""
+
+    deck: Annotated[str, typer.Option(help="Of limit hold'em to the river.")] = "short"
+    workers: Annotated[
+        str | None, typer.Option(help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,...")
+    ] = None
+    seconds: Annotated[float, typer.Option(help="Least time of one measurement.")] = 3.0
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def matches(options: MatchesOptions) -> None:
+    """Time matches between blueprints of hold'em: hands a second in batches and hand by hand."""
+    settings = MatchesSettings(
+        deck=options.deck, workers=_parse_threads(options.workers, "--workers"), seconds=options.seconds
+    )
+    console = make_console(is_quiet=options.quiet)
+    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, "bench matches") as display:
+        report = run_matches(settings, on_step=display.update)
+    if options.json:
+        write_json(report.as_json())
+    else:
+        print_matches_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
+    _end(console, flag, is_partial=report.is_partial)
+
+
+def _parse_threads(text: str | None, option: str = "--threads") -> tuple[int, ...]:
     if text is None:
         return (1, 2) if num_usable_cores() > 1 else (1,)
-    names = parse_names("--threads", text)
+    names = parse_names(option, text)
     if not all(name.isdecimal() for name in names):
-        raise ConfigError(f"--threads takes whole numbers separated by commas, got {text!r}")
+        raise ConfigError(f"{option} takes whole numbers separated by commas, got {text!r}")
     return tuple(int(name) for name in names)
 
 
@@ -143,3 +212,5 @@ def bench(
 
 bench_app.command("tabular")(make_command(TabularOptions, tabular))
 bench_app.command("holdem")(make_command(HoldemOptions, holdem))
+bench_app.command("responses")(make_command(ResponsesOptions, responses))
+bench_app.command("matches")(make_command(MatchesOptions, matches))

@@ -12,11 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.bench.holdem import HoldemReport
+from equipoise.apps.bench.matches import MatchesReport
+from equipoise.apps.bench.responses import ResponsesReport
 from equipoise.apps.bench.tabular import TabularReport
 from equipoise.apps.machine import describe_origin
 from equipoise.core.files import format_bytes
 
-__all__ = ["print_holdem_report", "print_tabular_report"]
+__all__ = ["print_holdem_report", "print_matches_report", "print_responses_report", "print_tabular_report"]
 
 SAME = {True: Text("yes"), False: Text("NO", "bold red"), None: Text("-")}
 
@@ -35,6 +37,26 @@ def print_tabular_report(report: TabularReport, console: Console) -> None:
     for line in report.missing:
         console.print(f"left out: {line}", style="yellow")
     _print_origin(console, f"{report.settings.repeats} interleaved measurements of {report.settings.seconds:g} s")
+
+
+def print_matches_report(report: MatchesReport, console: Console) -> None:
+    """Prints one line per runner and number of processes, and on what it was measured."""
+    caption = "wanted: hands a second on two quiet cores"
+    title = report.rows[0]["game"] if report.rows else "Matches"
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("runner", no_wrap=True)
+    for name in ("processes", "hands/s", "hands/CPU s", "wanted"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        table.add_row(
+            row["runner"],
+            str(row["workers"]),
+            f"{row['hands_per_second']:,.0f}",
+            f"{row['hands_per_cpu_second']:,.0f}",
+            f"{row['wanted_on_two_cores']:,}",
+        )
+    console.print(table)
+    _print_origin(console, f"measurements of {report.settings.seconds:g} s")
 
 
 def print_holdem_report(report: HoldemReport, console: Console) -> None:
@@ -68,6 +90,27 @@ def print_holdem_report(report: HoldemReport, console: Console) -> None:
     for threads, rate in report.bandwidth.items():
         console.print(f"a copy on {threads} thread{'s' * (threads > 1)} moves {rate / 1e9:.1f} GB/s, read and written")
     _print_origin(console, f"{report.settings.repeats} measurements of {report.settings.seconds:g} s")
+
+
+def print_responses_report(report: ResponsesReport, console: Console) -> None:
+    """Prints one line per measurement, and on what it was measured."""
+    settings = report.settings
+    table = Table(
+        title=f"Processor time on {settings.game}, one thread, nanoseconds",
+        title_justify="left",
+        caption=f"calls of {settings.count:,} iterations or hands; a CFR-BR update includes its best response",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    for name in ("what", "against"):
+        table.add_column(name, no_wrap=True)
+    for name in ("ns", "fastest", "slowest"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        figures = (f"{row[name]:,.0f}" for name in ("nanoseconds", "fastest", "slowest"))
+        table.add_row(row["what"], row["opponent"], *figures)
+    console.print(table)
+    _print_origin(console, f"{2 * settings.repeats} measurements, half in each seat")
 
 
 def _format_figure(value: float | None) -> str:

@@ -96,6 +96,7 @@ class Holdem:
     _dealer: HandDealer | None = derived()
     _menu: Menu | None = derived()
     _num_hole_cards: int = derived()
+    _first_betting: BettingState = derived()
     _known_actions: dict[BettingState, tuple[int, ...]] = derived()
     _known_bets: dict[tuple[BettingState, int], BettingState] = derived()
 
@@ -108,6 +109,7 @@ class Holdem:
         board = _sorted_flop(parse_board(self.board, deck))
         self._set(_board=board, board=format_board(board))
         self._set(betting_rules=self._make_rules())
+        self._set(_first_betting=initial_betting(self.betting_rules))
         self._set(_menu=self._make_menu(), _dealer=self._make_dealer())
         self._set(spec=self._make_spec())
 
@@ -118,7 +120,7 @@ class Holdem:
 
     def initial_state(self) -> HoldemState:
         """Returns the state after the blinds and before the deal."""
-        return HoldemState((), self._board, initial_betting(self.betting_rules), "deal 0")
+        return HoldemState((), self._board, self._first_betting, "deal 0")
 
     def actor(self, state: HoldemState) -> int:
         """Returns the player to move, `CHANCE` or `TERMINAL`."""

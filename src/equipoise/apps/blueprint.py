@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise blueprint`: hold'em in buckets, trained by public chance sampling, in a file that agents play from."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Annotated, Final
+
+import numpy as np
+import typer
+
+from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
+from equipoise.abstraction.buckets import Percentile
+from equipoise.apps.display import format_duration, make_console
+from equipoise.apps.machine import describe_origin
+from equipoise.apps.output import print_result, write_json
+from equipoise.apps.signals import SignalFlag
+from equipoise.apps.task_display import TaskDisplay
+from equipoise.core.errors import ConfigError
+from equipoise.core.files import check_writable, format_bytes, lock
+from equipoise.games.holdem.spot_file import load_spot
+from equipoise.solvers.bucketed_holdem import BucketedSolver
+from equipoise.trees.bucketed_holdem import build_bucketed_tree
+
+__all__ = ["BlueprintOptions", "blueprint"]
+
+SECONDS_BETWEEN_SAVES: Final = 30.0
+STEP_SECONDS: Final = 0.5  # of iterations between two looks at signals
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BlueprintOptions:
+    """What `equipoise blueprint` is told."""
+
+    spot: Annotated[Path, typer.Argument(help="A spot's file, as `solve` reads it.", metavar="SPOT.toml")]
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the blueprint is kept.")]
+    buckets: Annotated[int, typer.Option(min=1, help="Of each street from the flop on; before it every class.")] = 50
+    recall: Annotated[bool, typer.Option("--recall", help="Buckets within each bucket of the street before.")] = False
+    iterations: Annotated[int, typer.Option("--iterations", "-n", min=1, help="Runouts of each player.")] = 1000
+    seed: Annotated[int, typer.Option(min=0, help="Of runouts.")] = 0
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def blueprint(options: BlueprintOptions) -> None:
+    """Train a strategy of hold'em in buckets by public chance sampling; `match` plays it as file:PATH."""
+    console = make_console(is_quiet=options.quiet)
+    if options.out.exists() and not options.overwrite:
+        raise ConfigError(f"{options.out} exists: --overwrite replaces it")
+    check_writable(options.out)
+    file = load_spot(options.spot)
+    if file.locks:
+        raise ConfigError(f"{options.spot} has locks, which blueprints cannot keep")
+    sizes = None, options.buckets, options.buckets, options.buckets
+    recipe = BucketRecipe(method=Percentile(has_recall=options.recall), sizes=sizes)
+    with SignalFlag() as flag, lock(options.out):
+        with TaskDisplay(console, "card buckets") as display:
+            buckets = recipe.build(file.spot, on_progress=display.update)
+        tree = build_bucketed_tree(file.spot, buckets)
+        solver = BucketedSolver(tree, rng=np.random.default_rng(options.seed))
+        console.print(
+            f"{file.spot.name}: {len(tree.decisions):,} decisions, tables of {format_bytes(solver.num_bytes)}"
+        )
+        began = time.perf_counter()
+        _train(options, solver, recipe, flag, TaskDisplay(console, "blueprint"))
+        seconds = time.perf_counter() - began
+        Blueprint.of(solver, recipe).save(options.out, {"iteration": solver.iteration, "seed": options.seed})
+    if options.json:
+        write_json(
+            {
+                "spot": str(options.spot),
+                "out": str(options.out),
+                "buckets": options.buckets,
+                "recall": options.recall,
+                "iterations": solver.iteration,
+                "seconds": seconds,
+                "seed": options.seed,
+                **describe_origin(),
+            }
+        )
+    else:
+        text = f"{solver.iteration:,} iterations in {format_duration(seconds)}, blueprint in {options.out}"
+        print_result(text, is_quiet=options.quiet)
+    if flag():
+        console.print("interrupted: the blueprint so far is kept", style="yellow")
+        raise typer.Exit(flag.exit_code)
+
+
+def _train(
+    options: BlueprintOptions, solver: BucketedSolver, recipe: BucketRecipe, flag: SignalFlag, display: TaskDisplay
+) -> None:
+    """Iterates to the number asked for, or to a signal; saves on the way."""
+    step, last_save = 1, time.perf_counter()
+    with display:
+        while solver.iteration < options.iterations and not flag():
+            began = time.perf_counter()
+            solver.iterate(min(step, options.iterations - solver.iteration))
+            spent = time.perf_counter() - began
+            step = max(1, min(2 * step, int(step * STEP_SECONDS / max(spent, 1e-6))))
+            display.update(solver.iteration / options.iterations, f"{solver.iteration:,} iterations")
+            if time.perf_counter() - last_save > SECONDS_BETWEEN_SAVES:
+                Blueprint.of(solver, recipe).save(options.out, {"iteration": solver.iteration, "seed": options.seed})
+                last_save = time.perf_counter()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise evaluate AGENT --game G`: how exploitable an agent is whose strategy is assembled under several seeds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from equipoise.agents.base import PolicyAgent, PublicAgent
+from equipoise.apps.agents import AGENTS, AgentText
+from equipoise.apps.display import format_duration, format_small, make_console
+from equipoise.apps.machine import describe_origin
+from equipoise.apps.match import find_game
+from equipoise.apps.output import print_result, write_json
+from equipoise.apps.parse import format_game
+from equipoise.apps.task_display import TaskDisplay
+from equipoise.core.errors import ConfigError
+from equipoise.evaluation.assembly import SeededExploitability, measure_seeds
+from equipoise.evaluation.statistics import big_blind_of
+from equipoise.games.base import Game
+
+__all__ = ["evaluate_agent", "is_agent_text"]
+
+
+def is_agent_text(path: Path) -> bool:
+    """Returns whether what stands in the place of a file is an agent: a known name, and no file of that name."""
+    return str(path).partition(":")[0] in AGENTS and not path.exists()
+
+
+def evaluate_agent(
+    text: str,
+    *,
+    game_name: str | None,
+    parameters: list[str] | None,
+    num_seeds: int,
+    is_public: bool,
+    is_json: bool,
+    is_quiet: bool,
+) -> None:
+    """Reports the least, the mean and the largest exploitability over seeds."""
+    maker = AgentText(text)
+    game = find_game([maker], game_name, parameters)
+    agent = maker(game)
+    if not isinstance(agent, PolicyAgent | PublicAgent):
+        raise ConfigError(f"{agent.name} only acts: it says no probabilities from which a strategy could be assembled")
+    began = time.perf_counter()
+    with TaskDisplay(make_console(is_quiet=is_quiet), text) as display:
+        found = measure_seeds(
+            agent,
+            game,
+            seeds=range(num_seeds),
+            is_public=is_public,
+            on_progress=lambda share: display.update(share, "seeds"),
+        )
+    _report(text, game, found, time.perf_counter() - began, is_json=is_json, is_quiet=is_quiet)
+
+
+def _report(
+    text: str, game: Game[Any], found: SeededExploitability, seconds: float, *, is_json: bool, is_quiet: bool
+) -> None:
+    blind = big_blind_of(game)
+    scale = None if blind is None else 1000 / blind
+    figures = {"min": found.minimum, "mean": found.mean, "max": found.maximum}
+    if is_json:
+        write_json(
+            {
+                "game": game.spec.name,
+                "label": game.spec.label,
+                "agent": text,
+                "exploitability": found.mean,
+                "exploitability_min": found.minimum,
+                "exploitability_max": found.maximum,
+                "exploitability_mbb": None if scale is None else found.mean * scale,
+                "seeds": list(found.exploitabilities),
+                "seconds": seconds,
+                **describe_origin(),
+            }
+        )
+        return
+    table = Table(title=f"{text} in {format_game(game)}, {len(found.evaluations)} seeds", title_justify="left")
+    table.add_column("exploitability")
+    for name in figures:
+        table.add_column(name, justify="right")
+    table.add_row("per game", *(format_small(value) for value in figures.values()))
+    if scale is not None:
+        table.add_row("mbb/h", *(f"{value * scale:,.1f}" for value in figures.values()))
+    print_result(table, is_quiet=is_quiet)
+    make_console(is_quiet=is_quiet).print(f"exact for each seed, in {format_duration(seconds)}")

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise lbr`: what a local best response wins against an agent."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+import time
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import numpy as np
+import typer
+from rich.console import Console, Group
+from rich.table import Table
+
+from equipoise.agents.base import PublicAgent
+from equipoise.apps.agents import AgentText, describe_agents
+from equipoise.apps.display import format_duration, format_utility, make_console
+from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.machine import describe_origin
+from equipoise.apps.match import MOST_WORKERS, describe_estimate, find_game, format_estimate, run_shown
+from equipoise.apps.output import print_result, write_json
+from equipoise.apps.parse import format_game
+from equipoise.apps.signals import SignalFlag
+from equipoise.apps.task_display import TaskDisplay
+from equipoise.core.errors import ConfigError
+from equipoise.core.pool import LocalPool
+from equipoise.evaluation.lbr import LocalResponse, every_action, fold_or_call, measure_lbr
+from equipoise.evaluation.lbr_holdem import LbrHands, LbrMenu, measure_holdem_lbr
+from equipoise.evaluation.matches import MatchConfig, MatchResult
+from equipoise.evaluation.statistics import big_blind_of
+from equipoise.games.base import Game
+from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
+from equipoise.games.holdem.rules import Holdem
+
+__all__ = ["LbrOptions", "lbr"]
+
+CHUNK: Final = 10  # deals between two looks at the clock
+
+
+class MenuName(enum.StrEnum):
+    """What the responder may do."""
+
+    FOLD_CALL = "fc"
+    POT_ALL_IN = "fcpa"
+    EVERYTHING = "all"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LbrOptions:
+    """What `equipoise lbr` is told."""
+
+    agent: Annotated[str, typer.Argument(help=f"Who is exploited: {describe_agents()}.")]
+    game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the file's game).")] = None
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
+    ] = None
+    menu: Annotated[MenuName, typer.Option(help="Fold and call; also pot and all-in; all that the game offers.")] = (
+        MenuName.EVERYTHING
+    )
+    passive_streets: Annotated[
+        int, typer.Option(min=0, help="Of hold'em: only check and call on so many first streets.")
+    ] = 0
+    rollout: Annotated[
+        str, typer.Option(help="Of other games: the agent by which the responder thinks that play goes on.")
+    ] = "call"
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Of hold'em with few cards: every hand on every board, no sampling.")
+    ] = False
+    hands: Annotated[int, typer.Option("--hands", "-n", min=1, help="Of hold'em: hands to play.")] = 1000
+    precision: Annotated[float | None, typer.Option(help="Stop once the interval reaches so many mbb.")] = None
+    confidence: Annotated[float, typer.Option(help="Of intervals, between 0 and 1.")] = 0.95
+    seed: Annotated[int, typer.Option(min=0, help="Of deals and of the agent.")] = 0
+    workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the hands there.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the hands in --out.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def lbr(options: LbrOptions) -> None:
+    """Say what a local best response wins against an agent: a lower bound on how exploitable it is.
+
+    In hold'em it plays hands, unless --exact lists them all; in other games for two it is exact, and the best response
+    stands beside it.
+    """
+    console = make_console(is_quiet=options.quiet)
+    maker = AgentText(options.agent)
+    game = find_game([maker], options.game, options.parameters)
+    agent = maker(game)
+    if not isinstance(agent, PublicAgent):
+        raise ConfigError(f"{agent.name} has no strategy for whole public states, which local best responses need")
+    if isinstance(game, Holdem) and not options.exact:
+        _play(options, game, maker, console)
+        return
+    began = time.perf_counter()
+    rng = np.random.default_rng(options.seed)
+    if isinstance(game, Holdem):
+        found = measure_holdem_lbr(
+            game, agent, menu=LbrMenu(options.menu), passive_streets=options.passive_streets, rng=rng
+        )
+    else:
+        found = _measure(options, game, agent, rng)
+    _report_exact(options, game, found, time.perf_counter() - began)
+
+
+def _measure(options: LbrOptions, game: Game[Any], agent: PublicAgent, rng: np.random.Generator) -> LocalResponse:
+    if options.menu is MenuName.POT_ALL_IN:
+        raise ConfigError(f"menu fcpa is of hold'em; {game.spec.name} has fc and all")
+    if options.passive_streets:
+        raise ConfigError(f"--passive-streets is of hold'em, the game is {game.spec.name}")
+    rollout = AgentText(options.rollout)(game)
+    if not isinstance(rollout, PublicAgent):
+        raise ConfigError(f"{options.rollout} has no strategy for whole public states, which roll-outs need")
+    menu = fold_or_call if options.menu is MenuName.FOLD_CALL else every_action
+    return measure_lbr(agent, game, rollout=rollout, menu=menu, rng=rng)
+
+
+def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console) -> None:
+    if not game.board:
+        with TaskDisplay(console, "showdowns before the flop") as display:
+            load_or_build_pair_wins(
+                game.card_deck,
+                game.betting_rules.last_street.num_board_cards,
+                on_progress=lambda share: display.update(share, "once, then from the cache"),
+            )
+    config = MatchConfig(
+        num_deals=math.ceil(options.hands / 2),
+        seed=options.seed,
+        precision=None if options.precision is None else options.precision * game.big_blind / 1000,
+        confidence=options.confidence,
+        deals_per_chunk=CHUNK,
+    )
+    play = LbrHands(
+        game=game,
+        maker=maker,
+        name=maker.name,
+        menu=LbrMenu(options.menu),
+        config=config,
+        passive_streets=options.passive_streets,
+    )
+    with SignalFlag() as flag, LocalPool(options.workers) as pool:
+        result = run_shown(
+            play,
+            config,
+            game=game,
+            pool=pool,
+            flag=flag,
+            console=console,
+            out=options.out,
+            is_resumed=options.resume,
+            is_overwritten=options.overwrite,
+        )
+        _report_hands(options, game, result)
+    if flag():
+        console.print("interrupted: these are the hands so far", style="yellow")
+        raise typer.Exit(flag.exit_code)
+    if options.precision is not None and result.stopped_by == "deals":
+        console.print(f"precision {options.precision:g} not reached: stopped by the number of hands", style="yellow")
+        raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
+
+
+def _report_hands(options: LbrOptions, game: Holdem, result: MatchResult) -> None:
+    blind = big_blind_of(game)
+    estimate = result.estimate()
+    if options.json:
+        write_json(
+            {
+                "game": game.spec.name,
+                "label": game.spec.label,
+                "agent": options.agent,
+                "menu": options.menu,
+                "passive_streets": options.passive_streets,
+                "is_exact": False,
+                **describe_estimate(estimate, blind),
+                "best_response_values": None,
+                "num_hands": result.num_hands,
+                "stopped_by": result.stopped_by,
+                "seconds": result.seconds,
+                "seed": options.seed,
+                **describe_origin(),
+            }
+        )
+        return
+    print_result(
+        f"LBR ({options.menu}) wins {format_estimate(estimate, blind)} against {options.agent} in {format_game(game)}: "
+        f"{result.num_hands:,} hands in {format_duration(result.seconds)}\na lower bound on what a best response wins",
+        is_quiet=options.quiet,
+    )
+
+
+def _report_exact(options: LbrOptions, game: Game[Any], found: LocalResponse, seconds: float) -> None:
+    blind = big_blind_of(game)
+    best = sum(found.best_response_values) / 2
+    scale = None if blind is None else 1000 / blind
+    if options.json:
+        write_json(
+            {
+                "game": game.spec.name,
+                "label": game.spec.label,
+                "agent": options.agent,
+                "menu": options.menu,
+                "passive_streets": options.passive_streets,
+                "is_exact": True,
+                "mean": found.mean,
+                "mean_mbb": None if scale is None else found.mean * scale,
+                "values": list(found.values),
+                "best_response_values": list(found.best_response_values),
+                "strategy_values": list(found.strategy_values),
+                "seconds": seconds,
+                "seed": options.seed,
+                **describe_origin(),
+            }
+        )
+        return
+    table = Table(title=f"{format_game(game)}, LBR ({options.menu}) against {options.agent}", title_justify="left")
+    for name in ("seat", "LBR", "best response"):
+        table.add_column(name, justify="right")
+    for seat in (0, 1):
+        values = found.values[seat], found.best_response_values[seat]
+        table.add_row(str(seat), *(format_utility(value) for value in values))
+    table.add_row("mean", format_utility(found.mean), format_utility(best))
+    parts = [] if scale is None else [f"{found.mean * scale:,.1f} of {best * scale:,.1f} mbb/h"]
+    print_result(Group(table, *parts, f"exact, in {format_duration(seconds)}"), is_quiet=options.quiet)

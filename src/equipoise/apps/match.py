@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise match`: agents against each other, with intervals; more than two meet each other in pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+
+from equipoise.apps.agents import AgentText, describe_agents
+from equipoise.apps.display import format_duration, make_console
+from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.machine import describe_origin
+from equipoise.apps.output import print_result, write_json
+from equipoise.apps.parse import format_game, parse_game_options
+from equipoise.apps.signals import SignalFlag
+from equipoise.apps.task_display import TaskDisplay
+from equipoise.core.errors import ConfigError
+from equipoise.core.files import check_writable, lock
+from equipoise.core.pool import LocalPool
+from equipoise.evaluation.aivat_matches import AivatGames, AivatHands
+from equipoise.evaluation.cross_table import CrossTable, play_cross_table
+from equipoise.evaluation.matches import ChunkPlayer, HandByHand, MatchConfig, MatchResult, run_match
+from equipoise.evaluation.ratings import fit_elo
+from equipoise.evaluation.statistics import Estimate, big_blind_of
+from equipoise.evaluation.stored import StoredStrategies, can_be_batched
+from equipoise.games.base import Game
+from equipoise.games.holdem.rules import Holdem
+
+__all__ = ["MatchOptions", "Runner", "describe_estimate", "format_estimate", "match", "run_shown"]
+
+MOST_WORKERS: Final = 256
+BATCHED_CHUNK: Final = 5000  # deals that are played at once
+CHUNK: Final = 50
+
+
+class Runner(enum.StrEnum):
+    """How deals are played."""
+
+    AUTO = "auto"  # batched where every agent is a table or blind
+    BATCHED = "batched"
+    HANDS = "hands"
+
+
+class Known(enum.StrEnum):
+    """Whose strategies AIVAT uses."""
+
+    FIRST = "first"
+    SECOND = "second"
+    BOTH = "both"
+
+
+KNOWN: Final = {Known.FIRST: (0,), Known.SECOND: (1,), Known.BOTH: (0, 1)}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MatchOptions:
+    """What `equipoise match` is told."""
+
+    agents: Annotated[list[str], typer.Argument(help=f"Two or more of: {describe_agents()}.", metavar="AGENT...")]
+    game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the file's game).")] = None
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
+    ] = None
+    hands: Annotated[int, typer.Option("--hands", "-n", min=1, help="Games to play, each seating being one.")] = 10_000
+    precision: Annotated[
+        float | None, typer.Option(help="Stop once the interval reaches so far to each side (mbb where there are any).")
+    ] = None
+    confidence: Annotated[float, typer.Option(help="Of intervals, between 0 and 1.")] = 0.95
+    seed: Annotated[int, typer.Option(min=0, help="Of deals and of agents.")] = 0
+    runner: Annotated[Runner, typer.Option(help="How deals are played.")] = Runner.AUTO
+    duplicate: Annotated[
+        bool, typer.Option("--duplicate/--single", help="Every deal in every seat, or seats that alternate.")
+    ] = True
+    all_in_expectation: Annotated[
+        bool, typer.Option("--all-in-expectation/--all-in-cards", help="How all-ins of hold'em are scored.")
+    ] = True
+    aivat: Annotated[
+        Path | None, typer.Option(help="Score by AIVAT, guesses from the strategy in this file.", metavar="FILE")
+    ] = None
+    known: Annotated[Known, typer.Option(help="Whose strategies AIVAT uses.")] = Known.BOTH
+    workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the games there.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the match in --out.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def match(options: MatchOptions) -> None:
+    """Play agents against each other: seats swapped on the same deals, means with intervals, Elo.
+
+    Three or more agents of a game for two meet each other in pairs: a table of winnings, and rankings.
+    """
+    console = make_console(is_quiet=options.quiet)
+    makers = [AgentText(text) for text in options.agents]
+    if len(makers) < 2:
+        raise ConfigError(f"a match needs at least two agents, got {len(makers)}")
+    game = find_game(makers, options.game, options.parameters)
+    is_table = game.spec.num_players == 2 and len(makers) > 2
+    if not is_table and len(makers) != game.spec.num_players:
+        raise ConfigError(f"{game.spec.name} is played by {game.spec.num_players} agents, got {len(makers)}")
+    with SignalFlag() as flag, LocalPool(options.workers) as pool:
+        if is_table:
+            table = _play_table(options, game, makers, pool, flag, console)
+            _report_table(options, game, table)
+            is_missed = False
+        else:
+            result = _play_pair(options, game, makers, pool, flag, console, options.out)
+            _report_match(options, game, result)
+            is_missed = options.precision is not None and result.stopped_by == "deals"
+    if flag():
+        hint = "" if options.out is None else "; the same command with --resume goes on"
+        console.print(f"interrupted: these are the games so far{hint}", style="yellow")
+        raise typer.Exit(flag.exit_code)
+    if is_missed:
+        console.print(f"precision {options.precision:g} not reached: stopped by the number of hands", style="yellow")
+        raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
+
+
+def find_game(makers: list[AgentText], name: str | None, parameters: list[str] | None) -> Game[Any]:
+    """Returns the game that was named, or that of the first agent's file."""
+    if name is not None:
+        return parse_game_options(name, parameters or [])
+    if parameters:
+        raise ConfigError("-p changes a game that --game names, and there is none")
+    for maker in makers:
+        if (own := maker.game) is not None:
+            return own
+    raise ConfigError("--game NAME is needed: no agent is a file that says what it plays")
+
+
+def _configure(options: MatchOptions, game: Game[Any], *, is_batched: bool) -> MatchConfig:
+    rotations = game.spec.num_players if options.duplicate else 1
+    blind = big_blind_of(game)
+    precision = options.precision
+    if precision is not None and blind is not None:
+        precision *= blind / 1000
+    return MatchConfig(
+        num_deals=math.ceil(options.hands / rotations),
+        seed=options.seed,
+        is_duplicate=options.duplicate,
+        expects_all_ins=options.all_in_expectation,
+        precision=precision,
+        confidence=options.confidence,
+        deals_per_chunk=BATCHED_CHUNK if is_batched else CHUNK,
+    )
+
+
+def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]) -> ChunkPlayer:
+    """Returns who plays the deals, after making every agent once so that what is wrong is said at once."""
+    names = tuple(maker.name for maker in makers)
+    chosen = tuple(makers)
+    if options.aivat is not None:
+        if game.spec.num_players != 2:
+            raise ConfigError(f"AIVAT is for two players, {game.spec.name} has {game.spec.num_players}")
+        config = _configure(options, game, is_batched=False)
+        known, guesses = KNOWN[options.known], str(options.aivat)
+        if isinstance(game, Holdem):
+            make_console(is_quiet=options.quiet).print(
+                "guesses of every pair of hands come first: seconds for a small deck, minutes for the full one"
+            )
+            return AivatHands(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
+        return AivatGames(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
+    is_batched = options.runner is not Runner.HANDS and can_be_batched(game, chosen)
+    if options.runner is Runner.BATCHED and not is_batched:
+        raise ConfigError(
+            f"{game.spec.name} cannot be played in batches by {', '.join(names)}: that takes strategies on trees, or "
+            "agents that look at nothing; use --runner hands"
+        )
+    config = _configure(options, game, is_batched=is_batched)
+    if is_batched:
+        return StoredStrategies(game=game, makers=chosen, names=names, config=config)
+    for maker in makers:
+        maker(game)
+    return HandByHand(game=game, makers=chosen, names=names, config=config)
+
+
+def _play_pair(
+    options: MatchOptions,
+    game: Game[Any],
+    makers: list[AgentText],
+    pool: LocalPool,
+    flag: SignalFlag,
+    console: Console,
+    out: Path | None,
+) -> MatchResult:
+    play = _make_player(options, game, makers)
+    return run_shown(
+        play,
+        play.config,
+        game=game,
+        pool=pool,
+        flag=flag,
+        console=console,
+        out=out,
+        is_resumed=options.resume,
+        is_overwritten=options.overwrite,
+    )
+
+
+def run_shown(
+    play: ChunkPlayer,
+    config: MatchConfig,
+    *,
+    game: Game[Any],
+    pool: LocalPool,
+    flag: SignalFlag,
+    console: Console,
+    out: Path | None,
+    is_resumed: bool,
+    is_overwritten: bool,
+) -> MatchResult:
+    """Returns the result of a match whose progress is shown, and which is kept in `out`."""
+    if is_resumed and out is None:
+        raise ConfigError("--resume goes on with the match in --out FILE, and there is none")
+    if out is not None:
+        if out.exists() and not (is_resumed or is_overwritten):
+            raise ConfigError(f"{out} exists: --resume goes on with it, --overwrite replaces it")
+        check_writable(out)
+    blind = big_blind_of(game)
+    title = " v ".join(play.names)
+
+    def run() -> MatchResult:
+        with TaskDisplay(console, title) as display:
+            return run_match(
+                play,
+                config,
+                pool=pool,
+                path=out,
+                is_resumed=is_resumed,
+                label=game.spec.label,
+                on_progress=lambda share, so_far: display.update(share, format_estimate(so_far, blind)),
+                should_stop=flag,
+            )
+
+    if out is None:
+        return run()
+    with lock(out):
+        result = run()
+    console.print(f"games kept in {out}")
+    return result
+
+
+def _play_table(
+    options: MatchOptions,
+    game: Game[Any],
+    makers: list[AgentText],
+    pool: LocalPool,
+    flag: SignalFlag,
+    console: Console,
+) -> CrossTable:
+    def play(first: int, second: int) -> MatchResult | None:
+        if flag():
+            return None
+        out = options.out
+        if out is not None:
+            out = out.with_name(f"{out.stem}-{first}-{second}{out.suffix}")
+        return _play_pair(options, game, [makers[first], makers[second]], pool, flag, console, out)
+
+    return play_cross_table([maker.name for maker in makers], play)
+
+
+def describe_estimate(estimate: Estimate, blind: float | None) -> dict[str, Any]:
+    """Returns an estimate as JSON values, in utility and in mbb where there are any."""
+    found = {
+        "mean": estimate.mean,
+        "standard_error": estimate.standard_error,
+        "interval": list(estimate.interval),
+        "confidence": estimate.confidence,
+        "num_samples": estimate.num_samples,
+        "mean_mbb": None,
+        "standard_error_mbb": None,
+        "interval_mbb": None,
+    }
+    if blind is not None:
+        scaled = estimate.scale(1000 / blind)
+        found |= {
+            "mean_mbb": scaled.mean,
+            "standard_error_mbb": scaled.standard_error,
+            "interval_mbb": list(scaled.interval),
+        }
+    return found
+
+
+def format_estimate(estimate: Estimate, blind: float | None) -> str:
+    """Returns an estimate for people, in mbb per hand where there are any.
+
+    >>> format_estimate(Estimate(mean=0.5, standard_error=0.1, num_samples=100), 2.0)
+    '+250 ± 98 mbb/h'
+    """
+    if blind is None:
+        return f"{estimate.mean:+.4g} ± {estimate.half_width:.2g}"
+    scaled = estimate.scale(1000 / blind)
+    if not math.isfinite(scaled.half_width):
+        return f"{scaled.mean:+,.0f} mbb/h"
+    digits = max(0, 1 - math.floor(math.log10(scaled.half_width))) if scaled.half_width > 0 else 0
+    return f"{scaled.mean:+,.{digits}f} ± {scaled.half_width:,.{digits}f} mbb/h"
+
+
+def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -> None:
+    blind = big_blind_of(game)
+    results = [result.count_results(agent) for agent in range(len(result.names))]
+    is_scored = options.aivat is None  # estimates have no winner
+    elo = None
+    if is_scored and len(result.names) == 2:
+        won, drawn, lost = results[0]
+        ratings = fit_elo(result.names, [[0, won + drawn / 2], [lost + drawn / 2, 0]], anchor=1)
+        elo = {"difference": ratings.elo[0], "half_width": ratings.half_widths[0]}
+    rate = result.num_hands / result.seconds if result.seconds > 0 else None
+    if options.json:
+        write_json(
+            {
+                "game": game.spec.name,
+                "label": game.spec.label,
+                "agents": [
+                    {
+                        "name": name,
+                        **describe_estimate(result.estimate(agent), blind),
+                        "results": list(results[agent]) if is_scored else None,
+                    }
+                    for agent, name in enumerate(result.names)
+                ],
+                "elo": elo,
+                "num_deals": result.num_deals,
+                "num_hands": result.num_hands,
+                "stopped_by": result.stopped_by,
+                "seconds": result.seconds,
+                "hands_per_second": rate,
+                "seed": options.seed,
+                "configuration": dataclasses.asdict(result.config),
+                "aivat": None if options.aivat is None else {"guesses": str(options.aivat), "known": options.known},
+                "out": None if options.out is None else str(options.out),
+                **describe_origin(),
+            }
+        )
+        return
+    title = f"{format_game(game)}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
+    table = Table(title=title, title_justify="left")
+    table.add_column("agent")
+    for name in ("wins a hand", "won", "drawn", "lost"):
+        table.add_column(name, justify="right")
+    for agent, name in enumerate(result.names):
+        counts = [f"{count:,}" for count in results[agent]] if is_scored else ["-"] * 3
+        table.add_row(name, format_estimate(result.estimate(agent), blind), *counts)
+    parts: list[RenderableType] = [table]
+    if elo is not None:
+        parts.append(f"Elo {elo['difference']:+.0f} ± {elo['half_width']:.0f} by games won")
+    parts.append(f"± is half an interval of {options.confidence:.0%} confidence over {result.num_deals:,} deals")
+    print_result(Group(*parts), is_quiet=options.quiet)
+
+
+def _report_table(options: MatchOptions, game: Game[Any], table: CrossTable) -> None:
+    blind = big_blind_of(game)
+    bankroll = runoff = elo = None
+    if table.is_complete:
+        order, means = table.rank_by_bankroll()
+        bankroll = [{"name": table.names[agent], "mean": float(means[agent])} for agent in order]
+        runoff = [table.names[agent] for agent in table.rank_by_runoff()]
+        if options.aivat is None:
+            ratings = table.fit_elo(confidence=options.confidence)
+            rows = zip(ratings.names, ratings.elo, ratings.half_widths, strict=True)
+            elo = [{"name": name, "elo": value, "half_width": width} for name, value, width in rows]
+    if options.json:
+        pairs = [
+            {"first": table.names[first], "second": table.names[second], **describe_estimate(estimate, blind)}
+            for (first, second), estimate in table.estimates.items()
+        ]
+        write_json(
+            {
+                "game": game.spec.name,
+                "label": game.spec.label,
+                "agents": list(table.names),
+                "pairs": pairs,
+                "bankroll": bankroll,
+                "runoff": runoff,
+                "elo": elo,
+                "is_partial": not table.is_complete,
+                "seed": options.seed,
+                **describe_origin(),
+            }
+        )
+        return
+    shown = Table(title=f"{format_game(game)}: what the row wins a hand against the column", title_justify="left")
+    shown.add_column("")
+    for name in table.names:
+        shown.add_column(name, justify="right")
+    for first, name in enumerate(table.names):
+        cells = [table.estimates.get((first, second)) for second in range(len(table.names))]
+        shown.add_row(name, *("" if cell is None else format_estimate(cell, blind) for cell in cells))
+    parts: list[RenderableType] = [shown]
+    if bankroll is not None and runoff is not None:
+        parts.append("total bankroll: " + ", ".join(str(row["name"]) for row in bankroll))
+        parts.append("instant runoff: " + ", ".join(runoff))
+    if elo is not None:
+        parts.append("Elo: " + ", ".join(f"{row['name']} {row['elo']:+.0f} ± {row['half_width']:.0f}" for row in elo))
+    print_result(Group(*parts), is_quiet=options.quiet)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise match`, `lbr`, `blueprint`, `bench matches` and `evaluate` of agents, as users meet them."""
+
+import pytest
+
+from equipoise.apps.bench import matches
+from equipoise.games.registry import make_game
+from equipoise.solvers.rules import CFR
+from equipoise.solvers.solve import solve
+from tests.agents.games import small_spot
+
+TINY = ("-p", "deck=tiny", "-p", "stacks=30,30", "-p", "small_blind=5", "-p", "big_blind=10", "-p", "last_street=flop")
+SPOT = """
+deck = "tiny"
+stacks = 30
+big_blind = 10
+small_blind = 5
+last_street = "flop"
+menu = "100%, a"
+"""
+
+
+def test_a_match_says_who_wins_and_how_surely(equipoise):
+    outcome = equipoise("match", "raise", "fold", "--game", "leduc", "-n", 2000)
+    assert outcome.code == 0
+    assert "+1,000 ± 0 mbb/h" in outcome.out
+    found = equipoise("match", "uniform", "fold", "--game", "leduc", "-n", 4000, "--json").json
+    first, second = found["agents"]
+    assert first["mean"] == pytest.approx(-second["mean"])
+    assert first["interval_mbb"][0] < 752 < first["interval_mbb"][1]
+    assert found["num_hands"] == 4000
+    assert found["stopped_by"] == "deals"
+    assert sum(first["results"]) == 4000
+    assert found["elo"]["difference"] > 0
+
+
+@pytest.mark.parametrize("runner", ["hands", "batched"])
+def test_a_match_is_kept_and_goes_on(equipoise, runner):
+    arguments = ("match", "uniform", "call", "--game", "kuhn", "--runner", runner, "--out", "m.eq", "--json")
+    whole = equipoise(*arguments[:-3], "-n", 400, "--json").json
+    assert equipoise(*arguments, "-n", 200).code == 0
+    refused = equipoise(*arguments, "-n", 400)
+    assert refused.code == 2
+    assert "--resume goes on with it" in refused.err
+    again = equipoise(*arguments, "-n", 400, "--resume").json
+    assert again["agents"] == whole["agents"]
+    other = equipoise("match", "uniform", "fold", "--game", "kuhn", "--runner", runner, "--out", "m.eq", "--resume")
+    assert other.code == 2
+    assert "another match" in other.err
+
+
+def test_precision_ends_a_match_or_is_missed(equipoise):
+    reached = equipoise(
+        "match", "uniform", "fold", "--game", "leduc", "--precision", 100, "--runner", "hands", "--json"
+    )
+    assert reached.json["stopped_by"] == "precision"
+    assert reached.json["agents"][0]["standard_error_mbb"] * 1.96 <= 100.1
+    missed = equipoise("match", "uniform", "fold", "--game", "leduc", "--precision", 1, "-n", 200)
+    assert missed.code == 3
+    assert "precision 1 not reached" in missed.err
+
+
+def test_three_agents_make_a_table(equipoise):
+    found = equipoise("match", "raise", "uniform", "fold", "--game", "leduc", "-n", 2000, "--json").json
+    assert len(found["pairs"]) == 6
+    assert [row["name"] for row in found["bankroll"]] == ["raise", "uniform", "fold"]
+    assert found["runoff"] == ["raise", "uniform", "fold"]
+    assert found["elo"][0]["elo"] == 0
+    assert "total bankroll: raise" in equipoise("match", "raise", "uniform", "fold", "--game", "kuhn", "-n", 500).out
+
+
+def test_files_say_what_they_play_and_guess_values(equipoise, tmp_path):
+    for name, iterations in (("good", 50), ("bad", 2), ("guess", 10)):
+        solve(make_game("kuhn"), rule=CFR(), iterations=iterations).strategy.save(tmp_path / f"{name}.eq")
+    plain = equipoise("match", "file:good.eq", "file:bad.eq", "-n", 2000, "--json").json
+    assert plain["game"] == "kuhn"
+    scored = equipoise("match", "file:good.eq", "file:bad.eq", "-n", 600, "--aivat", "guess.eq", "--json").json
+    first, second = plain["agents"][0], scored["agents"][0]
+    assert second["standard_error"] < first["standard_error"] / 2
+    assert abs(first["mean"] - second["mean"]) < 4 * (first["standard_error"] + second["standard_error"])
+    assert scored["elo"] is None
+
+
+def test_blueprints_are_trained_and_meet(equipoise, tmp_path):
+    (tmp_path / "spot.toml").write_text(SPOT)
+    for name, buckets in (("fine", 4), ("coarse", 2)):
+        made = equipoise("blueprint", "spot.toml", "--out", f"{name}.eq", "--buckets", buckets, "-n", 30, "--json")
+        assert made.json["iterations"] == 30
+    assert equipoise("blueprint", "spot.toml", "--out", "fine.eq").code == 2
+    plain = equipoise("match", "file:fine.eq", "call", "-n", 2000, "--json").json
+    assert plain["label"].startswith("holdem(deck=tiny")
+    pair = ("match", "file:fine.eq", "file:coarse.eq", "--single", "--json")
+    raw = equipoise(*pair, "-n", 3000).json["agents"][0]
+    known = equipoise(*pair, "-n", 100, "--aivat", "coarse.eq", "--known", "first").json["agents"][0]
+    stranger = equipoise(
+        "match", "file:fine.eq", "uniform", "--single", "-n", 60, "--aivat", "coarse.eq", "--known", "first"
+    )
+    assert stranger.code == 0
+    refused = equipoise("match", "file:fine.eq", "uniform", "--aivat", "coarse.eq", "-n", 10)
+    assert "uses strategies from files, got uniform" in refused.err
+    deviations = [row["standard_error"] * row["num_samples"] ** 0.5 for row in (raw, known)]
+    assert deviations[1] < deviations[0] / 1.2
+
+
+def test_lbr_is_exact_on_small_games(equipoise):
+    found = equipoise("lbr", "uniform", "--game", "leduc", "--menu", "fc", "--json").json
+    assert found["is_exact"]
+    assert all(a <= b for a, b in zip(found["values"], found["best_response_values"], strict=True))
+    assert "of 2,373.6 mbb/h" in equipoise("lbr", "uniform", "--game", "leduc").out
+
+
+def test_lbr_plays_hands_of_holdem(equipoise):
+    exact = equipoise("lbr", "call", "--game", "holdem", *TINY, "--exact", "--json").json
+    played = equipoise("lbr", "call", "--game", "holdem", *TINY, "-n", 120, "--json").json
+    assert exact["mean_mbb"] > 100
+    assert abs(exact["mean"] - played["mean"]) < 4 * played["standard_error"]
+    assert "a lower bound" in equipoise("lbr", "fold", "--game", "holdem", *TINY, "-n", 4).out
+
+
+def test_agents_are_evaluated_over_seeds(equipoise):
+    found = equipoise("evaluate", "uniform", "--game", "leduc", "--seeds", 2, "--json").json
+    assert found["exploitability_mbb"] == pytest.approx(2373.6, abs=0.1)
+    assert found["exploitability_min"] == found["exploitability_max"]
+    whole = equipoise("evaluate", "call", "--game", "kuhn", "--whole-states")
+    assert "mbb/h" in whole.out
+
+
+def test_bench_matches_counts_hands(equipoise, monkeypatch):
+    monkeypatch.setattr(matches, "_limit", lambda deck: small_spot(deck, stacks=(30, 30)))
+    outcome = equipoise("bench", "matches", "--deck", "tiny", "--workers", 1, "--seconds", 0.05, "--json")
+    rows = {row["runner"]: row for row in outcome.json["rows"]}
+    assert rows["batched"]["hands_per_cpu_second"] > rows["hands"]["hands_per_cpu_second"] > 0
+    assert "hands/CPU s" in equipoise("bench", "matches", "--deck", "tiny", "--workers", 1, "--seconds", 0.01).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("match", "uniform", "--game", "leduc"), "at least two agents, got 1"),
+        (("match", "uniform", "call"), "--game NAME is needed"),
+        (("match", "uniform", "call", "-p", "ranks=4"), "-p changes a game"),
+        (("match", "uniform", "calls", "--game", "leduc"), "did you mean call"),
+        (("match", "uniform", "call", "raise", "--game", "holdem_six"), "played by 6 agents, got 3"),
+        (("match", "uniform", "file:none.eq", "--game", "leduc"), "cannot read none.eq"),
+        (("match", "uniform", "call", "--game", "leduc", "--resume"), "--resume goes on with the match in --out"),
+        (
+            ("match", "uniform", "call", "--game", "holdem", "-p", "menu=all", "--runner", "batched"),
+            "use --runner hands",
+        ),
+        (("match", "uniform", "call", "--game", "leduc", "--confidence", 2), "confidence must be between 0 and 1"),
+        (("lbr", "uniform", "--game", "leduc", "--menu", "fcpa"), "menu fcpa is of hold'em"),
+        (("lbr", "uniform", "--game", "leduc", "--passive-streets", 1), "--passive-streets is of hold'em"),
+        (("lbr", "uniform", "--game", "kuhn", "-p", "players=3"), "for two players, kuhn has 3"),
+        (("evaluate", "uniform"), "--game NAME is needed"),
+        (("bench", "matches", "--deck", "tarot"), "deck must be one of"),
+    ],
+)
+def test_bad_input_is_said_in_one_line(equipoise, arguments, said):
+    outcome = equipoise(*arguments)
+    assert outcome.code == 2
+    assert said in outcome.err

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The studies of responses at a tiny size, and how their statements are judged."""
+
+import numpy as np
+import pytest
+
+from equipoise.apps.reproduce.cfr_fbr import CFR_FBR, FBRConfiguration
+from equipoise.apps.reproduce.cfr_uct import CFR_UCT, UCTConfiguration
+from equipoise.apps.reproduce.graded_responses import GRADED_RESPONSES, GradedConfiguration, LeducStrengths
+from equipoise.apps.reproduce.report import write_result
+from equipoise.apps.reproduce.rnr import RNR, RNRConfiguration
+from equipoise.apps.reproduce.study import Measured, Point, Verdict
+from equipoise.apps.reproduce.trained_responses import HALF_WIDTH, Cell, compare_cells, read_cell
+from equipoise.core.errors import ConfigError
+
+TINY_UCT = UCTConfiguration(
+    constants=(2.0,),
+    strengths=(50,),
+    iterations=(100,),
+    evaluations=(50, 200),
+    num_seeds=2,
+    num_responses=5,
+    baseline_iterations=100,
+)
+TINY_FBR = FBRConfiguration(
+    strengths=(20, 50, 100),
+    iterations=(60, 60, 60),
+    evaluations=(20, 50, 100),
+    num_seeds=1,
+    num_responses=5,
+    baseline_iterations=100,
+)
+STUDIES = {
+    "cfr-uct": (CFR_UCT, TINY_UCT),
+    "cfr-fbr": (CFR_FBR, TINY_FBR),
+    "rnr": (RNR, RNRConfiguration(percents=(10, 90), iterations=60)),
+    "graded-responses": (
+        GRADED_RESPONSES,
+        GradedConfiguration(
+            ranks=3,
+            preflop=(2,),
+            flop=(3,),
+            larger_flop=5,
+            response_preflop=(1, 2, 3),
+            response_flop=(1, 2, 3),
+            iterations=60,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_tiny_study_is_complete(name, tmp_path):
+    study, configuration = STUDIES[name]
+    result = study.run(configuration)
+    assert not result.is_partial
+    assert result.conclusion.rows
+    assert {claim.verdict for claim in result.conclusion.claims} & {Verdict.CONFIRMED, Verdict.DENIED}
+    assert Verdict.NOT_MEASURED not in {claim.verdict for claim in result.conclusion.claims}
+    assert len(write_result(study, result, tmp_path)) == 3
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_an_interrupted_study_claims_nothing(name):
+    study, configuration = STUDIES[name]
+    result = study.run(configuration, is_interrupted=lambda: True)
+    assert result.is_partial
+    assert {claim.verdict for claim in result.conclusion.claims} <= {Verdict.NOT_MEASURED}
+
+
+def test_comparisons_need_intervals_that_are_apart():
+    high, middle, low = [Cell(10.0, 1.0)], [Cell(9.0, 1.0)], [Cell(5.0, 1.0)]
+    assert compare_cells([(high, low)]) is Verdict.CONFIRMED
+    assert compare_cells([(low, high)]) is Verdict.DENIED
+    assert compare_cells([(high, middle)]) is Verdict.UNDECIDED
+    assert compare_cells([(high, low), (low, high)]) is Verdict.DENIED
+    assert compare_cells([([*high, Cell(4.0, 1.0)], low)]) is Verdict.UNDECIDED
+    assert compare_cells([(high, [])]) is Verdict.NOT_MEASURED
+    assert compare_cells([(high, low)], margin=4.0) is Verdict.UNDECIDED
+
+
+def test_cells_take_the_widest_interval_of_their_runs():
+    measured = Measured()
+    for run, (mean, width) in enumerate([(3.0, 0.1), (1.0, 0.5)]):
+        measured.add(Point(panel="p", curve="c", x=1, y=mean, run=run))
+        measured.add(Point(panel=HALF_WIDTH + "p", curve="c", x=1, y=width, run=run))
+    assert read_cell(measured, "p", "c", 1) == [Cell(1.0, 0.5), Cell(3.0, 0.5)]
+    assert read_cell(measured, "p", "c", 2) == []
+
+
+def test_strengths_of_leduc():
+    strengths = LeducStrengths(3)
+    np.testing.assert_array_equal(np.diag(strengths.strength), 1.0)
+    assert strengths.strength[2, 0] == pytest.approx((2 + 0.5) / 4)  # king on a jack: two queens, a tie, a paired jack
+    assert strengths.strength[0, 2] == pytest.approx(0.5 / 4)
+    first, second = LeducStrengths(6).percentiles(3, 5)
+    assert first.tolist() == [0, 0, 1, 1, 2, 2]
+    assert np.bincount(second.ravel(), weights=LeducStrengths(6).weight.ravel()).max() <= 132 / 5 + 4
+    assert (np.diff(second.ravel()[np.argsort(LeducStrengths(6).strength.ravel(), kind="stable")]) >= 0).all()
+
+
+def test_bad_settings_are_refused():
+    with pytest.raises(ConfigError, match="must be as many"):
+        GradedConfiguration(preflop=(1,))
+    with pytest.raises(ConfigError, match="must be as many"):
+        CFR_FBR.configure("quick", {"strengths": "1,2"})
+    with pytest.raises(ConfigError, match="must be as many"):
+        CFR_UCT.configure("quick", {"strengths": "1"})
+    with pytest.raises(ConfigError, match="percents must be from 0 to 100"):
+        RNRConfiguration(percents=(101,), iterations=1)
