@@ -68,6 +68,13 @@ struct AverageRow {
   static std::int32_t width(int num_actions, bool has_faced) { return num_scalars + (has_faced ? 2 : 1) * num_actions; }
 };
 
+// Of v(I) at an information set, up to an iteration.
+struct Moments {
+  double mean = 0.0;
+  double squares = 0.0;  // sum of squared deviations
+  std::int64_t last_t = 0;
+};
+
 // Hedge in which pruned actions have no part.
 inline void hedge_open_actions(double eta, const RegretRow& row) {
   const double* regret = row.regret();

@@ -100,6 +100,23 @@ def test_an_interrupted_match_goes_on_to_the_same_result(tmp_path, runner):
         run_match(play, config, path=path, is_resumed=True, label="leduc")
 
 
+def test_games_are_kept_when_an_agent_fails(tmp_path):
+    config = MatchConfig(num_deals=100, deals_per_chunk=20)
+    play = hand_by_hand(make_game("kuhn"), ("uniform", "call"), config)
+
+    class Failing:
+        names, config = play.names, play.config
+
+        def __call__(self, deals):
+            if deals.first >= 40:
+                raise ConfigError("out of ideas")
+            return play(deals)
+
+    with pytest.raises(ConfigError, match="out of ideas"):
+        run_match(Failing(), config, path=tmp_path / "match.eq")
+    assert len(load_match(tmp_path / "match.eq")["utility"]) == 40
+
+
 def test_a_match_stops_at_the_wanted_precision_after_whole_chunks():
     config = MatchConfig(num_deals=5000, deals_per_chunk=50, precision=0.15)
     result = run_match(stored(make_game("leduc"), ("uniform", "fold"), config), config)

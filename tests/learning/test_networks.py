@@ -7,7 +7,8 @@ import sys
 import pytest
 import torch
 
-from equipoise.learning.networks import Adam, NetworkStack
+from equipoise.core.errors import NotConvergedError
+from equipoise.learning.networks import Adam, NetworkStack, check_outputs
 
 
 def make_stack(sizes=(5, 4, 3)):
@@ -75,6 +76,14 @@ def test_networks_draw_different_weights_within_their_limit():
     assert first.abs().max() <= 0.1
     assert first.abs().max() > 0.095
     assert not torch.equal(first[0, 0], first[1, 0])
+
+
+def test_outputs_that_are_no_numbers_are_refused():
+    outputs = torch.zeros(3, 2, 4, 2)
+    check_outputs(outputs)
+    outputs[1, 0, 2, 1] = float("nan")
+    with pytest.raises(NotConvergedError, match="setting 1 say infinity or no number"):
+        check_outputs(outputs)
 
 
 @pytest.mark.parametrize("module", ["a2c", "dqn", "networks", "replay"])

@@ -20,7 +20,14 @@ from equipoise.apps.agents import AgentText, describe_agents
 from equipoise.apps.display import format_duration, format_utility, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.machine import describe_origin
-from equipoise.apps.match import MOST_WORKERS, describe_estimate, find_game, format_estimate, run_shown
+from equipoise.apps.match import (
+    MOST_WORKERS,
+    describe_estimate,
+    find_game,
+    format_estimate,
+    prepare_showdowns,
+    run_shown,
+)
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.parse import format_game
 from equipoise.apps.signals import SignalFlag
@@ -32,7 +39,6 @@ from equipoise.evaluation.lbr_holdem import LbrHands, LbrMenu, measure_holdem_lb
 from equipoise.evaluation.matches import MatchConfig, MatchResult
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
-from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
 
 __all__ = ["LbrOptions", "lbr"]
@@ -126,13 +132,7 @@ def _measure(options: LbrOptions, game: Game[Any], agent: PublicAgent, rng: np.r
 
 
 def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console) -> None:
-    if not game.board:
-        with TaskDisplay(console, "showdowns before the flop") as display:
-            load_or_build_pair_wins(
-                game.card_deck,
-                game.betting_rules.last_street.num_board_cards,
-                on_progress=lambda share: display.update(share, "once, then from the cache"),
-            )
+    prepare_showdowns(game, console)
     config = MatchConfig(
         num_deals=math.ceil(options.hands / 2),
         seed=options.seed,

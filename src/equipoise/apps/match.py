@@ -31,9 +31,10 @@ from equipoise.evaluation.ratings import fit_elo
 from equipoise.evaluation.statistics import Estimate, big_blind_of
 from equipoise.evaluation.stored import StoredStrategies, can_be_batched
 from equipoise.games.base import Game
+from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
 
-__all__ = ["MatchOptions", "Runner", "describe_estimate", "format_estimate", "match", "run_shown"]
+__all__ = ["MatchOptions", "Runner", "describe_estimate", "format_estimate", "match", "prepare_showdowns", "run_shown"]
 
 MOST_WORKERS: Final = 256
 BATCHED_CHUNK: Final = 5000  # deals that are played at once
@@ -168,6 +169,9 @@ def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]
             )
             return AivatHands(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
         return AivatGames(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
+    # with fixed bets nobody is all-in before the flop
+    if options.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
+        prepare_showdowns(game, make_console(is_quiet=options.quiet))
     is_batched = options.runner is not Runner.HANDS and can_be_batched(game, chosen)
     if options.runner is Runner.BATCHED and not is_batched:
         raise ConfigError(
@@ -180,6 +184,18 @@ def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]
     for maker in makers:
         maker(game)
     return HandByHand(game=game, makers=chosen, names=names, config=config)
+
+
+def prepare_showdowns(game: Holdem, console: Console) -> None:
+    """Shows how the table of showdowns before the flop is made, if hands start there and it is not in the cache."""
+    if game.board:
+        return
+    with TaskDisplay(console, "showdowns before the flop") as display:
+        load_or_build_pair_wins(
+            game.card_deck,
+            game.betting_rules.last_street.num_board_cards,
+            on_progress=lambda share: display.update(share, "once, then from the cache"),
+        )
 
 
 def _play_pair(

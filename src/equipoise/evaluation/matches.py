@@ -225,20 +225,24 @@ def run_match(
     stopped_by = _is_over(parts, config)
     tasks = _chunks(num_done, config) if not stopped_by else iter(())
     results = (pool or LocalPool()).map(play, tasks)
-    for part in results:
-        parts.append(part)
-        num_done += len(part)
-        stopped_by = _is_over(parts, config)
-        if not stopped_by and should_stop():
-            stopped_by = "interrupted"
-        if on_progress is not None:
-            on_progress(_share_done(parts, config), _estimate(parts, config))
-        if stopped_by:
-            break
-        if time.perf_counter() - last_save > SAVE_SECONDS:
-            save(None)
-            last_save = time.perf_counter()
-    results.close()
+    try:
+        for part in results:
+            parts.append(part)
+            stopped_by = _is_over(parts, config)
+            if not stopped_by and should_stop():
+                stopped_by = "interrupted"
+            if on_progress is not None:
+                on_progress(_share_done(parts, config), _estimate(parts, config))
+            if stopped_by:
+                break
+            if time.perf_counter() - last_save > SAVE_SECONDS:
+                save(None)
+                last_save = time.perf_counter()
+    except BaseException:  # an agent that fails, a second Ctrl-C: the games so far are worth keeping
+        save(None)
+        raise
+    finally:
+        results.close()
     save(stopped_by)
     return MatchResult(
         names=play.names,

@@ -12,7 +12,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.calls import check_integer
 from equipoise.learning.features import lay_out_players
 from equipoise.learning.learner import FloatArray, SelfPlayLearner
-from equipoise.learning.networks import Adam, NetworkStack, one_thread
+from equipoise.learning.networks import Adam, NetworkStack, check_outputs, one_thread
 from equipoise.learning.torch_extra import torch
 from equipoise.trees.history import HistoryTree
 
@@ -92,8 +92,8 @@ class A2CLearner(SelfPlayLearner):
         return len(self.configs)
 
     @property
-    def batch(self) -> int:
-        """Returns the games of each setting in an update."""
+    def games_per_step(self) -> int:
+        """Returns the games in an update."""
         return self.configs[0].games_per_update
 
     def strategy(self, member: int = 0) -> FloatArray:
@@ -109,7 +109,9 @@ class A2CLearner(SelfPlayLearner):
     def _play(self) -> FloatArray:
         """Returns `[M, Q]` the actors' policies."""
         with torch.no_grad():
-            logits = self.actor(self.features).double().masked_fill(~self.is_legal, -math.inf)  # rows sum to 1 closely
+            outputs = self.actor(self.features)
+            check_outputs(outputs)
+            logits = outputs.double().masked_fill(~self.is_legal, -math.inf)  # in double, so that rows sum to 1 closely
             policy = torch.softmax(logits, dim=-1).numpy().reshape(self.num_members, -1)
         out = np.ones((self.num_members, int(self.tree.sequence_start[-1])))
         out[:, self.layout.sequence] = policy[:, self.layout.cell]
@@ -117,14 +119,14 @@ class A2CLearner(SelfPlayLearner):
 
     @one_thread()
     def _train(self, num_games: int) -> int:
-        visits, return_sum = self._sum_games(self.batch)
+        visits, return_sum = self._sum_games(self.games_per_step)
         self.num_updates += 1
         value = self._update_critic(visits, return_sum)
         takes_part = torch.tensor([self.num_updates % config.critic_updates == 0 for config in self.configs])
         if takes_part.any():
             self._update_actor(visits, return_sum, value, takes_part)
             self._strategies = self._play()
-        return self.batch
+        return self.games_per_step
 
     def _sum_games(self, num_games: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns `[M, P, N, A]` how often each action was taken in games of each setting, and what it returned."""

@@ -12,7 +12,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.calls import check_integer
 from equipoise.learning.features import lay_out_players
 from equipoise.learning.learner import FloatArray, SelfPlayLearner, play_greedily
-from equipoise.learning.networks import Adam, NetworkStack, one_thread
+from equipoise.learning.networks import Adam, NetworkStack, check_outputs, one_thread
 from equipoise.learning.replay import ReplayBuffers
 from equipoise.learning.torch_extra import torch
 from equipoise.trees.history import HistoryTree
@@ -109,6 +109,11 @@ class DQNLearner(SelfPlayLearner):
         """Returns the number of settings."""
         return len(self.configs)
 
+    @property
+    def games_per_step(self) -> int:
+        """Returns the games of a round."""
+        return self.configs[0].games_per_round
+
     def strategy(self, member: int = 0) -> FloatArray:
         """Returns `[Q]` the actions of the largest value of one setting."""
         out = np.zeros(int(self.tree.sequence_start[-1]))
@@ -118,8 +123,9 @@ class DQNLearner(SelfPlayLearner):
     def _tabulate(self) -> FloatArray:
         """Returns `[M, P, N, A]` the values of all actions, minus infinity where illegal."""
         with torch.no_grad():
-            values = self.network(self.features).masked_fill(~self.is_legal, -math.inf)
-        out: FloatArray = values.double().numpy()
+            values = self.network(self.features)
+        check_outputs(values)
+        out: FloatArray = values.masked_fill(~self.is_legal, -math.inf).double().numpy()
         return out
 
     def _largest(self) -> torch.Tensor:
@@ -139,9 +145,9 @@ class DQNLearner(SelfPlayLearner):
 
     def _play_round(self, num_games: int) -> None:
         """Plays games of every setting, with its exploration, and remembers the decisions."""
-        tree, uniform = self.tree, 1.0 / self.tree.num_actions[self.tree.sequence_infoset()]
-        owner = tree.sequence_infoset()
-        player = tree.infoset_player()
+        tree = self.tree
+        owner, player = tree.sequence_infoset(), tree.infoset_player()
+        uniform = np.where(owner >= 0, 1.0 / tree.num_actions[owner], 1.0)
         for member, config in enumerate(self.configs):
             share = config.explore(self.num_games)
             strategy = (1.0 - share) * self.strategy(member) + share * uniform

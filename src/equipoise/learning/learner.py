@@ -56,6 +56,11 @@ class SelfPlayLearner(abc.ABC):
         """Returns how many settings learn side by side, each from games of its own."""
         return 1
 
+    @property
+    @abc.abstractmethod
+    def games_per_step(self) -> int:
+        """Returns how many games of each setting `train` plays before it learns from them, or can be interrupted."""
+
     @abc.abstractmethod
     def strategy(self, member: int = 0) -> FloatArray:
         """Returns `[Q]` what one setting has learned, without exploration."""

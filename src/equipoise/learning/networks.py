@@ -12,9 +12,10 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
+from equipoise.core.errors import NotConvergedError
 from equipoise.learning.torch_extra import torch
 
-__all__ = ["Adam", "NetworkStack", "one_thread"]
+__all__ = ["Adam", "NetworkStack", "check_outputs", "one_thread"]
 
 
 @contextlib.contextmanager
@@ -26,6 +27,14 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(num_threads)
+
+
+def check_outputs(outputs: torch.Tensor) -> None:
+    """Raises `NotConvergedError` unless what networks `[M, ...]` say are finite numbers."""
+    is_finite = torch.isfinite(outputs).flatten(start_dim=1).all(dim=1)
+    if not is_finite.all():
+        members = ", ".join(str(member) for member in torch.nonzero(~is_finite).flatten().tolist())
+        raise NotConvergedError(f"networks of setting {members} say infinity or no number at all: lower their rates")
 
 
 class NetworkStack:

@@ -46,6 +46,11 @@ class QLearner(SelfPlayLearner):
         self.config = config or QLearningConfig()
         self.value = np.zeros(int(tree.sequence_start[-1]))  # [Q]
 
+    @property
+    def games_per_step(self) -> int:
+        """Returns the games of a native call; it learns from each at once."""
+        return GAMES_PER_CALL
+
     def strategy(self, member: int = 0) -> FloatArray:
         """Returns `[Q]` the actions of the largest value; there is one setting."""
         return play_greedily(self.tree, self.value)
