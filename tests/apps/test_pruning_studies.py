@@ -3,7 +3,7 @@
 
 import pytest
 
-from equipoise.apps.reproduce.brp import BRP, BRPConfiguration, brp
+from equipoise.apps.reproduce.brp import BRP, BRP_PATIENT, BRPConfiguration, brp
 from equipoise.apps.reproduce.curves import crossing
 from equipoise.apps.reproduce.pruned_curves import (
     ALTERNATING,
@@ -57,7 +57,8 @@ def test_pruning_saves_nodes_in_the_table():
 def test_memory_falls_under_best_response_pruning():
     result = BRP.run(BRPConfiguration(**TINY))
     curves = result.curves[panel_name(LEDUC, ALTERNATING, BYTES)]
-    assert set(curves) == {brp(rule, constant) for rule in ("cfr", "cfr with RM+") for constant in (0.0, 0.01, 0.1)}
+    named = {brp(rule, constant) for rule in ("cfr", "cfr with RM+") for constant in (0.0, 0.01, 0.1)}
+    assert set(curves) == {*named, BRP_PATIENT}
     assert curves[brp("cfr", 0.1)][-1][1] < 1.0
 
 

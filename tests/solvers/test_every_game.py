@@ -15,6 +15,7 @@ MANY_PLAYERS = {"holdem_six"}
 
 # parameters that make a registered game small enough for the LP to take seconds; None: as it is
 SMALL = {
+    "bucketed_limit_holdem": [{"buckets": 2, "streets": 2, "max_raises": "1,2,0,0"}],
     "coin_toss": [{}, {"subgames": 2}],
     "dcfr_slow_2x2": [{}],
     "flop_holdem": [{"deck": "QKA/chs", "ranges": "AcAh, KcKs, QcKh | QsQh, AcKh, AhKs", "max_raises": "1,2"}],

@@ -178,8 +178,8 @@ def conclude(configuration: ISMCTSStudyConfiguration, measured: Measured) -> Con
         "'error' is the standard error of our mean. The paper's cells are means of five runs without errors; theirs is "
         "taken to be what our runs' deviation gives for five.",
         "The three final policies of a run read the same searches; the paper does not say whether its did.",
-        "Of maxima that tie one is drawn: the paper speaks of choosing the action. This was settled after a first run, in "
-        "which they shared and five cells of 84 lay outside, with the paper's table in sight.",
+        "Of maxima that tie one is drawn: the paper speaks of choosing the action. This was settled with the paper's "
+        "table in sight, after a first run in which they shared and five cells of 84 lay outside.",
     )
     return Conclusion(rows=rows, claims=tuple(_claims(cells)), notes=notes)
 
