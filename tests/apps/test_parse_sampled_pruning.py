@@ -12,7 +12,7 @@ from equipoise.core.errors import EquipoiseError
     prefix=st.sampled_from(["", "weighted-"]),
     threshold=st.floats(-1e6, 0),
     second=st.integers(1, 10**9),
-    third=st.integers(0, 10**15),
+    third=st.integers(0, 10**14),
 )
 def test_a_pruning_of_sampled_runs_reads_back(kind, prefix, threshold, second, third):
     middle = second / 1e10 if kind == "pluribus" else second
