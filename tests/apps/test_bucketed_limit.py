@@ -32,7 +32,7 @@ def test_both_forms_of_a_small_variant_agree(equipoise):
 
 
 def test_milli_blinds_are_said(equipoise):
-    assert "mbb/g" in equipoise("solve", *SMALL, "-n", 3).out
+    assert "mbb/h" in equipoise("solve", *SMALL, "-n", 3).out
 
 
 def test_training_and_grading(equipoise, tmp_path):

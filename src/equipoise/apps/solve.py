@@ -28,8 +28,8 @@ from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.core.progress import SampledFigures
+from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
-from equipoise.games.holdem.bucketed_limit import MILLI_BLINDS, BucketedLimitHoldem
 from equipoise.games.parameters import format_value
 from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver
@@ -193,8 +193,9 @@ class _GameJob(Job):
         share = quality.exploitability / spec.utility_range if spec.utility_range else 0.0
         figure = (format_small(quality.exploitability), "bold")
         beside = f" ({share:.1e} of the range)"
-        if isinstance(self.prepared.grown.game, BucketedLimitHoldem):
-            beside += f", {MILLI_BLINDS * quality.exploitability:.3g} mbb/g"
+        big_blind = big_blind_of(self.prepared.grown.game)
+        if big_blind is not None:
+            beside += f", {1000 * quality.exploitability / big_blind:.3g} mbb/h"
         return {
             "game": self.name,
             "exploitability": Text.assemble(figure, beside),

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game
+from equipoise.games.holdem.bucketed_limit import BIG_BLIND, BucketedLimitHoldem
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc
@@ -79,4 +80,6 @@ def big_blind_of(game: Game[Any]) -> float | None:
     """
     if isinstance(game, Holdem):
         return float(game.big_blind)
+    if isinstance(game, BucketedLimitHoldem):
+        return float(BIG_BLIND)
     return 1.0 if isinstance(game, Kuhn | Leduc) else None

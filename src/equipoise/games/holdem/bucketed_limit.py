@@ -44,7 +44,7 @@ from equipoise.games.holdem.bucket_law import NUM_STREETS, BucketLaw, find_law
 from equipoise.games.parameters import check_parameters, parameters_of
 from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
 
-__all__ = ["MILLI_BLINDS", "BucketLine", "BucketedLimitHoldem", "BucketedLimitLines", "BucketedState"]
+__all__ = ["BIG_BLIND", "MILLI_BLINDS", "BucketLine", "BucketedLimitHoldem", "BucketedLimitLines", "BucketedState"]
 
 SMALL_BLIND: Final = 1
 BIG_BLIND: Final = 2
