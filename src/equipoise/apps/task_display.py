@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -12,7 +13,9 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from equipoise.apps.display import format_duration
 
-__all__ = ["TaskDisplay"]
+__all__ = ["OnStep", "TaskDisplay"]
+
+OnStep = Callable[[float, str], None]  # share of the work done, what comes now
 
 SECONDS_BETWEEN_LINES = 5.0  # where the output is not a terminal
 MIN_FRACTION = 0.005  # below it the time left is not foreseen

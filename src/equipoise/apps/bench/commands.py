@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 from rich.console import Console
@@ -30,7 +31,7 @@ from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.task_display import TaskDisplay
+from equipoise.apps.task_display import OnStep, TaskDisplay
 from equipoise.core.errors import ConfigError
 
 __all__ = [
@@ -79,14 +80,7 @@ def tabular(options: TabularOptions) -> None:
         seconds=options.seconds,
         growth_ranks=GROWTH_RANKS[options.sizes] if options.growth else (),
     )
-    console = make_console(is_quiet=options.quiet)
-    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, "bench tabular") as display:
-        report = run_tabular(settings, on_step=display.update)
-    if options.json:
-        write_json(report.as_json())
-    else:
-        print_tabular_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
-    _end(console, flag, is_partial=report.is_partial)
+    _measure("tabular", options, lambda on_step: run_tabular(settings, on_step=on_step), print_tabular_report)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,14 +112,7 @@ def holdem(options: HoldemOptions) -> None:
         seconds=options.seconds,
         longest=options.longest,
     )
-    console = make_console(is_quiet=options.quiet)
-    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, "bench holdem") as display:
-        report = run_holdem(settings, on_step=display.update)
-    if options.json:
-        write_json(report.as_json())
-    else:
-        print_holdem_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
-    _end(console, flag, is_partial=report.is_partial)
+    _measure("holdem", options, lambda on_step: run_holdem(settings, on_step=on_step), print_holdem_report)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,14 +129,7 @@ class ResponsesOptions:
 def responses(options: ResponsesOptions) -> None:
     """Time responses in processor time: an iteration of UCT, a hand that FBR watches, an update of CFR-BR."""
     settings = ResponsesSettings(game=options.game, count=options.count, repeats=options.repeats)
-    console = make_console(is_quiet=options.quiet)
-    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, "bench responses") as display:
-        report = run_responses(settings, on_step=display.update)
-    if options.json:
-        write_json(report.as_json())
-    else:
-        print_responses_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
-    _end(console, flag, is_partial=report.is_partial)
+    _measure("responses", options, lambda on_step: run_responses(settings, on_step=on_step), print_responses_report)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,14 +150,7 @@ def matches(options: MatchesOptions) -> None:
     settings = MatchesSettings(
         deck=options.deck, workers=_parse_threads(options.workers, "--workers"), seconds=options.seconds
     )
-    console = make_console(is_quiet=options.quiet)
-    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, "bench matches") as display:
-        report = run_matches(settings, on_step=display.update)
-    if options.json:
-        write_json(report.as_json())
-    else:
-        print_matches_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
-    _end(console, flag, is_partial=report.is_partial)
+    _measure("matches", options, lambda on_step: run_matches(settings, on_step=on_step), print_matches_report)
 
 
 def _parse_threads(text: str | None, option: str = "--threads") -> tuple[int, ...]:
@@ -189,8 +162,40 @@ def _parse_threads(text: str | None, option: str = "--threads") -> tuple[int, ..
     return tuple(int(name) for name in names)
 
 
-def _end(console: Console, flag: SignalFlag, *, is_partial: bool) -> None:
-    if is_partial:
+class _Output(Protocol):
+    """The options that every bench has."""
+
+    @property
+    def json(self) -> bool: ...
+
+    @property
+    def quiet(self) -> bool: ...
+
+
+class _Report(Protocol):
+    """What every bench returns."""
+
+    @property
+    def is_partial(self) -> bool: ...
+
+    def as_json(self) -> dict[str, Any]: ...
+
+
+Measured = TypeVar("Measured", bound=_Report)
+
+
+def _measure(
+    name: str, options: _Output, run: Callable[[OnStep], Measured], print_report: Callable[[Measured, Console], None]
+) -> None:
+    """Runs a bench with its progress, and writes what it measured as the options ask."""
+    console = make_console(is_quiet=options.quiet)
+    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, f"bench {name}") as display:
+        report = run(display.update)
+    if options.json:
+        write_json(report.as_json())
+    else:
+        print_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
+    if report.is_partial:
         console.print("interrupted: these are the measurements so far", style="yellow")
         raise typer.Exit(flag.exit_code or ExitCode.INTERRUPTED)
 

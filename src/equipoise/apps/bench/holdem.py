@@ -20,6 +20,7 @@ import numpy as np
 
 from equipoise.apps.bench.worker import time_calls
 from equipoise.apps.machine import describe_origin, last_level_cache_bytes, num_usable_cores
+from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.menu_notation import MENUS
@@ -34,8 +35,6 @@ __all__ = ["HoldemReport", "HoldemSettings", "example_spots", "measure_bandwidth
 TARGETS: Final[Mapping[str, float]] = {"seconds_to_half_percent": 0.005, "seconds_to_tenth_percent": 0.001}
 COPIED_BYTES: Final = 1 << 30
 WARM_UP_ITERATIONS: Final = 5  # fresh tables are pages of zeros that nobody has touched
-
-OnStep = Callable[[float, str], None]  # share of the work done, what comes now
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

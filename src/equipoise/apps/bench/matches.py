@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ import numpy as np
 from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
 from equipoise.apps.agents import AgentText
 from equipoise.apps.machine import describe_origin
+from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.core.pool import LocalPool
 from equipoise.evaluation.matches import ChunkPlayer, DealRange, HandByHand, MatchConfig
@@ -32,7 +33,6 @@ from equipoise.trees.bucketed_holdem import build_bucketed_tree
 
 __all__ = ["MatchesReport", "MatchesSettings", "run_matches"]
 
-OnStep = Callable[[float, str], None]  # share of the work done, what comes now
 
 WANTED: Final = {"batched": 20_000, "hands": 2_000}  # hands a second on two cores
 DEALS_PER_CHUNK: Final = {"batched": 5000, "hands": 100}

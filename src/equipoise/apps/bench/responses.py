@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.apps.machine import describe_origin
+from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import parse_game
 from equipoise.responses.against import SeatLearner
@@ -26,8 +27,6 @@ __all__ = ["ResponsesReport", "ResponsesSettings", "run_responses"]
 
 OPPONENT_ITERATIONS: Final = 500  # of CFR, whose average is one of the opponents
 UPDATES: Final = 200  # of CFR-f in one measurement
-
-OnStep = Callable[[float, str], None]  # share of the work done, what comes now
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,13 @@ import dataclasses
 import enum
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES, Task
 from equipoise.apps.bench.processes import EngineFailure, EngineProcess
 from equipoise.apps.machine import describe_origin, num_usable_cores
+from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError, MissingExtraError, UnknownNameError
 
 __all__ = ["GROWTH_RANKS", "Sizes", "TabularReport", "TabularSettings", "run_tabular"]
@@ -27,8 +28,6 @@ VECTOR = "equipoise-vector"
 PLAYER_UPDATES = 2  # of one iteration
 EVALUATED_GAME = "liars_dice"  # whose exact exploitability is timed
 GROWTH_RULE = "cfr+"
-
-OnStep = Callable[[float, str], None]  # share of the work done, what comes now
 
 
 class Sizes(enum.StrEnum):
