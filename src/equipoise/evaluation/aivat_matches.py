@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.blueprint import Blueprint
-from equipoise.agents.base import PublicAgent
+from equipoise.agents.base import Agent, PublicAgent
 from equipoise.agents.holdem import HandPolicy, HoldemAgent
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.aivat import Aivat, PublicTracer, guess_values, strategy_tables
@@ -34,6 +35,33 @@ FloatArray = npt.NDArray[np.float64]
 GUESS_SEED = 0  # of the deals behind guesses: part of what guesses are, not of a match
 
 
+def _play_deals(
+    game: Game[Any],
+    agents: Sequence[Agent],
+    config: MatchConfig,
+    deals: DealRange,
+    estimate: Callable[[int, list[Any]], float],
+) -> FloatArray:
+    """Returns `[deals, rotations, 2]` what `estimate` makes of a rotation's states, for who sits first and against."""
+    out = np.zeros((deals.size, 2 if config.is_duplicate else 1, 2))
+    for place in range(deals.size):
+        deal = deals.first + place
+        for column in range(out.shape[1]):
+            rotation = column if config.is_duplicate else deal % 2
+            states: list[Any] = []
+            play_game(
+                game,
+                [agents[rotation], agents[1 - rotation]],
+                chance=np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
+                rng=np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
+                expects_all_ins=False,
+                on_state=states.append,
+            )
+            won = estimate(rotation, states)
+            out[place, column, rotation], out[place, column, 1 - rotation] = won, -won
+    return out
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AivatGames:
     """Plays deals of a small two-player game and scores them by AIVAT; see `HandByHand` for seats and chance."""
@@ -48,24 +76,11 @@ class AivatGames:
     def __call__(self, deals: DealRange) -> FloatArray:
         """Returns `[deals, rotations, agents]` estimates of what every agent won."""
         estimators, tracer, agents = _prepare_games(self)
-        config = self.config
-        out = np.zeros((deals.size, 2 if config.is_duplicate else 1, 2))
-        for place in range(deals.size):
-            deal = deals.first + place
-            for column in range(out.shape[1]):
-                rotation = column if config.is_duplicate else deal % 2
-                states: list[Any] = []
-                play_game(
-                    self.game,
-                    [agents[rotation], agents[1 - rotation]],
-                    chance=np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
-                    rng=np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
-                    expects_all_ins=False,
-                    on_state=states.append,
-                )
-                won = estimators[rotation].estimate(tracer.trace(self.game, states))
-                out[place, column, rotation], out[place, column, 1 - rotation] = won, -won
-        return out
+
+        def estimate(rotation: int, states: list[Any]) -> float:
+            return estimators[rotation].estimate(tracer.trace(self.game, states))
+
+        return _play_deals(self.game, agents, self.config, deals, estimate)
 
 
 @functools.lru_cache(2)
@@ -112,27 +127,15 @@ class AivatHands:
     def __call__(self, deals: DealRange) -> FloatArray:
         """Returns `[deals, rotations, agents]` estimates of what every agent won."""
         estimators, agents, node_of = _prepare_hands(self)
-        config, hands = self.config, hands_of(self.game.card_deck)
-        out = np.zeros((deals.size, 2 if config.is_duplicate else 1, 2))
-        for place in range(deals.size):
-            deal = deals.first + place
-            for column in range(out.shape[1]):
-                rotation = column if config.is_duplicate else deal % 2
-                states: list[HoldemState] = []
-                play_game(
-                    self.game,
-                    [agents[rotation], agents[1 - rotation]],
-                    chance=np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
-                    rng=np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
-                    expects_all_ins=False,
-                    on_state=states.append,
-                )
-                end = states[-1]
-                pair = [hands.index(*end.hole[2 * seat : 2 * seat + 2]) for seat in (0, 1)]
-                node = node_of[parse_public_text(end.public).line]
-                won = estimators[rotation].estimate(node, pair, end.board)
-                out[place, column, rotation], out[place, column, 1 - rotation] = won, -won
-        return out
+        hands = hands_of(self.game.card_deck)
+
+        def estimate(rotation: int, states: list[HoldemState]) -> float:
+            end = states[-1]
+            pair = [hands.index(*end.hole[2 * seat : 2 * seat + 2]) for seat in (0, 1)]
+            node = node_of[parse_public_text(end.public).line]
+            return estimators[rotation].estimate(node, pair, end.board)
+
+        return _play_deals(self.game, agents, self.config, deals, estimate)
 
 
 @functools.lru_cache(2)
