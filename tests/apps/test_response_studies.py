@@ -4,13 +4,13 @@
 import numpy as np
 import pytest
 
-from equipoise.apps.reproduce.cfr_fbr import CFR_FBR, FBRConfiguration
+from equipoise.apps.reproduce.cfr_fbr import CFR_FBR
 from equipoise.apps.reproduce.cfr_uct import CFR_UCT, UCTConfiguration
 from equipoise.apps.reproduce.graded_responses import GRADED_RESPONSES, GradedConfiguration, LeducStrengths
 from equipoise.apps.reproduce.report import write_result
 from equipoise.apps.reproduce.rnr import RNR, RNRConfiguration
 from equipoise.apps.reproduce.study import Measured, Point, Verdict
-from equipoise.apps.reproduce.trained_responses import HALF_WIDTH, Cell, compare_cells, read_cell
+from equipoise.apps.reproduce.trained_responses import HALF_WIDTH, Cell, TrainingConfiguration, compare_cells, read_cell
 from equipoise.core.errors import ConfigError
 
 TINY_UCT = UCTConfiguration(
@@ -22,7 +22,7 @@ TINY_UCT = UCTConfiguration(
     num_responses=5,
     baseline_iterations=100,
 )
-TINY_FBR = FBRConfiguration(
+TINY_FBR = TrainingConfiguration(
     strengths=(20, 50, 100),
     iterations=(60, 60, 60),
     evaluations=(20, 50, 100),

@@ -346,11 +346,7 @@ class HoldemKernel:
         with self._one_caller:
             getattr(_native, f"holdem_iterate_{dtype}")(
                 self.form,
-                int(rule.policy_map),
-                int(rule.fallback),
-                rule.is_optimistic,
-                rule.floors_regrets,
-                rule.tracks_variance,
+                *rule.native_arguments,
                 discounts,
                 first_t,
                 is_alternating,

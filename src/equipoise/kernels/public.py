@@ -232,21 +232,12 @@ class PublicKernel(SweepKernel):
                 self._form,
                 hooks,
                 only_player,
-                int(rule.policy_map),
-                int(rule.fallback),
-                rule.is_optimistic,
-                rule.floors_regrets,
-                rule.tracks_variance,
+                *rule.native_arguments,
                 discounts,
                 first_t,
                 is_alternating,
                 self.team_size(num_threads),
-                tables.regret_sum,
-                tables.strategy_sum,
-                tables.strategy,
-                tables.realization,
-                tables.scale,
-                tables.value_moments,
+                *tables.native_arguments,
             )
 
     def root_reach(self) -> FloatArray:

@@ -68,6 +68,11 @@ class KernelRule:
         """Returns whether the rule keeps a scale per information set."""
         return self.policy_map is PolicyMap.HEDGE
 
+    @property
+    def native_arguments(self) -> tuple[int, int, bool, bool, bool]:
+        """Returns the rule as the native module takes it."""
+        return int(self.policy_map), int(self.fallback), self.is_optimistic, self.floors_regrets, self.tracks_variance
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SweepTables:
@@ -82,6 +87,18 @@ class SweepTables:
     realization: FloatArray  # [Q] own reach under `strategy`; on a public tree over all cells, the root's given
     scale: FloatArray  # [I] or [0]
     value_moments: FloatArray  # [I, 2] or [0, 2]
+
+    @property
+    def native_arguments(self) -> tuple[FloatArray, ...]:
+        """Returns the tables in the order in which the native module takes them."""
+        return (
+            self.regret_sum,
+            self.strategy_sum,
+            self.strategy,
+            self.realization,
+            self.scale,
+            self.value_moments,
+        )
 
 
 class Substitutes(NamedTuple):
@@ -156,21 +173,12 @@ class SweepKernel(abc.ABC):
         self.check_tables(rule, tables)
         with self._one_caller:
             self._form.iterate(
-                int(rule.policy_map),
-                int(rule.fallback),
-                rule.is_optimistic,
-                rule.floors_regrets,
-                rule.tracks_variance,
+                *rule.native_arguments,
                 discounts,
                 first_t,
                 is_alternating,
                 self.team_size(num_threads),
-                tables.regret_sum,
-                tables.strategy_sum,
-                tables.strategy,
-                tables.realization,
-                tables.scale,
-                tables.value_moments,
+                *tables.native_arguments,
             )
 
     def learn(
@@ -205,21 +213,12 @@ class SweepKernel(abc.ABC):
         utility = np.zeros(discounts.shape[0])
         with self._one_caller:
             self._form.learn(
-                int(rule.policy_map),
-                int(rule.fallback),
-                rule.is_optimistic,
-                rule.floors_regrets,
-                rule.tracks_variance,
+                *rule.native_arguments,
                 discounts,
                 first_t,
                 player,
                 terminal_values,
-                tables.regret_sum,
-                tables.strategy_sum,
-                tables.strategy,
-                tables.realization,
-                tables.scale,
-                tables.value_moments,
+                *tables.native_arguments,
                 utility,
             )
         return utility

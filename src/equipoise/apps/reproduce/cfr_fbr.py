@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from equipoise.apps.reproduce.trained_responses import (
     EXPLOITABILITY,
     LOSS_TO_BASELINE,
     Course,
+    TrainingConfiguration,
     build_leduc,
     claim,
     compare_cells,
@@ -21,11 +21,10 @@ from equipoise.apps.reproduce.trained_responses import (
     read_cell,
     train_baseline,
 )
-from equipoise.core.errors import ConfigError
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.sampled import FBRResponse
 
-__all__ = ["CFR_FBR", "FBRConfiguration"]
+__all__ = ["CFR_FBR"]
 
 SOURCE: Final = "Davis 2015, thesis section 5.2.3, Fig. 5.5, with Leduc in the place of bucketed hold'em"
 PANEL: Final = "Leduc"
@@ -34,30 +33,12 @@ ALWAYS_FOLD: Final = 1000.0  # exploitability of folding, an ante a game
 EVEN: Final = 20.0  # thousandths of a chip within which two values are roughly equal
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class FBRConfiguration:
-    """What is trained, for how long, and how it is evaluated."""
-
-    strengths: tuple[int, ...]  # n of the responses in training: small ones first
-    iterations: tuple[int, ...]  # of CFR-FBR, for each of these
-    evaluations: tuple[int, ...]  # n of the responses in evaluation
-    num_seeds: int
-    num_responses: int
-    baseline_iterations: int = 20_000
-
-    def __post_init__(self) -> None:
-        if len(self.strengths) != len(self.iterations):
-            raise ConfigError(
-                f"strengths and iterations must be as many, got {len(self.strengths)} and {len(self.iterations)}"
-            )
-
-
 def curve_name(strength: int) -> str:
     """Returns the curve of a strategy."""
     return f"CFR-FBR-{strength:,}" if strength else BASELINE
 
 
-def measure(configuration: FBRConfiguration) -> Iterator[Step]:
+def measure(configuration: TrainingConfiguration) -> Iterator[Step]:
     """Yields training runs, each evaluated against every strength."""
     tree = build_leduc()
     courses = [
@@ -84,7 +65,7 @@ def measure(configuration: FBRConfiguration) -> Iterator[Step]:
     yield Step(fraction=1.0, text="done")
 
 
-def conclude(configuration: FBRConfiguration, measured: Measured) -> Conclusion:
+def conclude(configuration: TrainingConfiguration, measured: Measured) -> Conclusion:
     """Returns all values, and a verdict on each statement."""
     notes = (
         "Values are thousandths of a chip per game, means over both seats; halve them for 2-chip bets.",
@@ -98,7 +79,7 @@ def conclude(configuration: FBRConfiguration, measured: Measured) -> Conclusion:
     )
 
 
-def _tabulate(configuration: FBRConfiguration, measured: Measured) -> Iterator[dict[str, Any]]:
+def _tabulate(configuration: TrainingConfiguration, measured: Measured) -> Iterator[dict[str, Any]]:
     for strength in (0, *configuration.strengths):
         curve, x = curve_name(strength), max(strength, 1)
         yield {
@@ -112,7 +93,7 @@ def _tabulate(configuration: FBRConfiguration, measured: Measured) -> Iterator[d
         }
 
 
-def _judge(configuration: FBRConfiguration, measured: Measured) -> Iterator[Claim]:
+def _judge(configuration: TrainingConfiguration, measured: Measured) -> Iterator[Claim]:
     def cells(strength: int, count: int) -> Any:
         return read_cell(measured, PANEL, curve_name(strength), count)
 
@@ -165,7 +146,7 @@ def _judge(configuration: FBRConfiguration, measured: Measured) -> Iterator[Clai
     )
 
 
-def _find_middle(configuration: FBRConfiguration, measured: Measured) -> int | None:
+def _find_middle(configuration: TrainingConfiguration, measured: Measured) -> int | None:
     """Returns a strength between the first and the last at which a strategy earns what CFR does, None without one."""
     for strength in configuration.strengths[1:-1]:
         ours = measured.at(PANEL, curve_name(strength), strength)
@@ -182,7 +163,7 @@ CFR_FBR: Final = Study(
     x_label="n of the FBR counter-strategy",
     y_label="value, thousandths of a chip per game",
     sizes={
-        Size.QUICK: FBRConfiguration(
+        Size.QUICK: TrainingConfiguration(
             strengths=(100, 1000, 10_000),
             iterations=(2000, 3000, 600),
             evaluations=(100, 1000, 10_000, 100_000),
@@ -190,7 +171,7 @@ CFR_FBR: Final = Study(
             num_responses=40,
             baseline_iterations=5000,
         ),
-        Size.FULL: FBRConfiguration(
+        Size.FULL: TrainingConfiguration(
             strengths=(100, 300, 1000, 10_000),
             iterations=(10_000, 30_000, 100_000, 5000),
             evaluations=(100, 300, 1000, 10_000, 100_000),

@@ -15,6 +15,7 @@ from equipoise.apps.reproduce.trained_responses import (
     LOSS_TO_BASELINE,
     Cell,
     Course,
+    TrainingConfiguration,
     build_leduc,
     claim,
     compare_cells,
@@ -23,7 +24,6 @@ from equipoise.apps.reproduce.trained_responses import (
     read_cell,
     train_baseline,
 )
-from equipoise.core.errors import ConfigError
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.sampled import UCTResponse
 
@@ -37,22 +37,10 @@ PER_ANSWER: Final = 1500.0  # iterations of UCT that the rest of an answer costs
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class UCTConfiguration:
+class UCTConfiguration(TrainingConfiguration):
     """What is trained, for how long, and how it is evaluated."""
 
     constants: tuple[float, ...]  # C of UCT, chips; the first has all training seeds, the others one
-    strengths: tuple[int, ...]  # n of the responses in training
-    iterations: tuple[int, ...]  # of CFR-UCT, for each of these
-    evaluations: tuple[int, ...]  # n of the responses in evaluation
-    num_seeds: int
-    num_responses: int
-    baseline_iterations: int = 20_000
-
-    def __post_init__(self) -> None:
-        if len(self.strengths) != len(self.iterations):
-            raise ConfigError(
-                f"strengths and iterations must be as many, got {len(self.strengths)} and {len(self.iterations)}"
-            )
 
 
 def panel_name(constant: float) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.apps.reproduce.study import Claim, Measured, Point, Step, Verdict
+from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.on_tree import OnTree
@@ -30,6 +31,7 @@ __all__ = [
     "Cell",
     "Course",
     "Trained",
+    "TrainingConfiguration",
     "build_leduc",
     "claim",
     "compare_cells",
@@ -89,6 +91,24 @@ def train_baseline(tree: HistoryTree, iterations: int) -> Trained:
     solver = CFRSolver(tree, CFR())
     solver.iterate(iterations)
     return Trained(BASELINE, 0, 0, solver.average_strategy())
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingConfiguration:
+    """What is trained, for how long, and how it is evaluated."""
+
+    strengths: tuple[int, ...]  # n of the responses in training: small ones first
+    iterations: tuple[int, ...]  # of CFR-f, for each of these
+    evaluations: tuple[int, ...]  # n of the responses in evaluation
+    num_seeds: int
+    num_responses: int
+    baseline_iterations: int = 20_000
+
+    def __post_init__(self) -> None:
+        if len(self.strengths) != len(self.iterations):
+            raise ConfigError(
+                f"strengths and iterations must be as many, got {len(self.strengths)} and {len(self.iterations)}"
+            )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
