@@ -28,7 +28,7 @@ from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 
 SMALL_GAME = "leduc(merge_suits=true)"
-SMALL_FLOP_GAME = "holdem(deck=QKA/cdh,last_street=flop,stacks=2000,2000,menu=100%,max_raises=1,1)"
+SMALL_FLOP_GAME = STAND_INS["flop-least"]
 SMALL = {"games": (SMALL_GAME,), "buckets": (2,), "seeds": 1, "blueprint_iterations": 30, "search_iterations": 30}
 
 
@@ -140,28 +140,32 @@ def test_coin_toss_confirms_every_figure():
 
 
 def test_nested_search_at_a_small_size():
-    result = NESTED_SEARCH.run(NestedConfiguration(blueprint_iterations=150, search_iterations=40))
-    ours = {row["method"]: row["ours (mchips)"] for row in result.conclusion.rows}
-    assert ours["maxmargin"] < ours["pseudo-harmonic translation"] / 2
-    assert len(verdicts(result)) == 6
+    configuration = NestedConfiguration(flop_raises=(0,), blueprint_iterations=150, search_iterations=40)
+    result = NESTED_SEARCH.run(configuration)
+    rows = result.conclusion.rows
+    for panel, method in (("leduc, 1 raise", "maxmargin"), ("flop QKA/cdh, 0 raises", "resolve")):
+        ours = {row["method"]: row["ours (thousandths)"] for row in rows if row["game"] == panel}
+        assert ours[method] < ours["pseudo-harmonic translation"] / 2
+    assert len(verdicts(result)) == 20
 
 
 def test_multi_valued_states_at_a_small_size():
     configuration = MultiValuedConfiguration(
-        ranks=(3,), num_values=(1, 2), blueprint_iterations=200, search_iterations=(50,)
+        ranks=(3,), num_values=(1, 2), flop_raises=(0,), blueprint_iterations=200, search_iterations=(50,)
     )
     result = MULTI_VALUED_STATES.run(configuration)
     assert not result.is_partial
-    assert [row["values"] for row in result.conclusion.rows] == [1, 2]
-    assert all(row["ours (mchips)"] is not None for row in result.conclusion.rows)
+    assert [row["values"] for row in result.conclusion.rows] == [1, 2, 1, 2]
+    assert all(row["ours (thousandths)"] > 0 for row in result.conclusion.rows)
 
 
 def test_cfr_avg_at_a_small_size():
     configuration = CFRAverageConfiguration(marks=(3, 10), leaf_iterations=20, composed_iterations=30)
     result = CFR_AVG.run(configuration)
     assert not result.is_partial
-    for curve in result.curves["leduc"].values():
-        assert curve[1][1] < curve[0][1]  # every decomposition gets better
+    for game in configuration.games:
+        for curve in result.curves[game].values():
+            assert curve[1][1] < curve[0][1]  # every decomposition gets better
 
 
 def test_an_empty_study_measures_nothing():

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from equipoise.abstraction.kmeans import cluster
 from equipoise.abstraction.tied import TiedSolver
 from equipoise.core.errors import ConfigError
-from equipoise.games.base import CHANCE
+from equipoise.games.base import CHANCE, ActionClass
 from equipoise.games.holdem.merged_suits import SuitMergedHoldem
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.leduc import Leduc
@@ -28,14 +28,20 @@ from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import PublicTree, build_public_tree
+from equipoise.trees.subtree import trace_back
 
 __all__ = [
+    "ALL_IN",
+    "MIDDLE",
     "STAND_INS",
     "BucketedBlueprint",
     "Bucketing",
     "SecondRound",
     "bucket_rows",
     "describe_games",
+    "find_sizes",
+    "holdem_with_three_bets",
+    "leduc_with_three_bets",
     "make_bucketed_blueprint",
     "make_public_game",
     "parse_bucketing",
@@ -46,13 +52,18 @@ STAND_INS: Final = {  # by the names that studies call them
     "leduc-6-nolimit": (
         "leduc(ranks=6,merge_suits=true,sizing=pot,first_sizes=0.5,second_sizes=0.5,1,stack=40,max_raises=2)"
     ),
-    # no-limit hold'em with twelve or sixteen cards, twenty big blinds and a showdown after the flop
+    # no-limit hold'em with nine, twelve or sixteen cards, twenty big blinds and a showdown after the flop
+    "flop-least": "holdem(deck=QKA/cdh,last_street=flop,stacks=2000,2000,menu=100%,max_raises=1,1)",
     "flop-tiny": "holdem(deck=QKA/cdhs,last_street=flop,stacks=2000,2000,menu=100%,max_raises=1,2)",
     "flop-small": "holdem(deck=JQKA/cdhs,last_street=flop,stacks=2000,2000,menu=100%,max_raises=2,2)",
     "flop-large": "holdem(deck=JQKA/cdhs,last_street=flop,stacks=2000,2000,menu=50%,100%,max_raises=2,2)",
 }
+NUM_SIZES: Final = 3  # of games with an unknown bet: half, three quarters of and the whole pot
+MIDDLE: Final = 1  # the unknown one
+ALL_IN: Final = NUM_SIZES
 MOST_LLOYD_ITERATIONS: Final = 100
 
+IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Pair = tuple[str, str]  # what a player holds and the board, as information states are written
 
@@ -80,6 +91,47 @@ def make_public_game(text: str) -> PublicGame[Any]:
     """Returns the public form of a stand-in or of a game as it is typed; hold'em is merged by suits."""
     game = parse_game(STAND_INS.get(text, text))
     return SuitMergedHoldem(game) if isinstance(game, Holdem) else derive_public_game(game)
+
+
+def leduc_with_three_bets(ranks: int, max_raises: int) -> str:
+    """Returns Leduc with bets of half, three quarters of and the whole pot, deep enough for every line."""
+    return (
+        f"leduc(ranks={ranks},first_sizes=0.5,0.75,1,second_sizes=0.5,0.75,1,sizing=pot,merge_suits=true,"
+        f"stack={10 * 4 ** (2 * max_raises)},max_raises={max_raises})"
+    )
+
+
+def holdem_with_three_bets(deck: str, first_raises: int, flop_raises: int) -> str:
+    """Returns hold'em that ends on the flop with the same bets, raised so often before it and on it, deep enough."""
+    return (
+        f"holdem(deck={deck},last_street=flop,stacks=200000,200000,menu=50%,75%,100%,"
+        f"max_raises={first_raises},{flop_raises})"
+    )
+
+
+def find_sizes(game: PublicGame[Any], tree: PublicTree) -> IntArray:
+    """Returns `[N]` which of the three bets leads to each node, `ALL_IN` where that does, -1 elsewhere."""
+    sizes = np.full(tree.actor.size, -1)
+    for node in range(1, tree.actor.size):
+        above = int(tree.parent[node])
+        actor = int(tree.actor[above])
+        if actor < 0:
+            continue
+        state, names = tree.states[above], tree.action_labels[above]
+        actions = game.legal_actions(state)
+        raises = [
+            column for column, action in enumerate(actions) if game.action_class(state, action) is ActionClass.RAISE
+        ]
+        bets = [column for column in raises if names[column] != "all-in"]
+        if raises and len(bets) != NUM_SIZES:
+            raise ConfigError(
+                f"{tree.game_label} must offer {NUM_SIZES} bets or none beside all-in, it offers {len(bets)} at "
+                f"{tree.public_labels[above]!r}"
+            )
+        column = int(trace_back(tree, node, actor)[1][0])
+        if column in raises:
+            sizes[node] = bets.index(column) if column in bets else ALL_IN
+    return sizes
 
 
 class SecondRound:
