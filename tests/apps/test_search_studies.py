@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Studies of search at small sizes and on invented numbers."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,11 @@ from equipoise.apps.reproduce.search_games import (
     STAND_INS,
     Bucketing,
     SecondRound,
+    assign_buckets,
     bucket_rows,
-    make_bucketed_blueprint,
+    draw_bucketings,
     parse_bucketing,
+    solve_in_buckets,
 )
 from equipoise.apps.reproduce.study import Measured, Point, Size, Verdict
 from equipoise.core.errors import ConfigError
@@ -67,7 +71,7 @@ def test_sign_test_is_the_tail_of_a_fair_coin():
 
 def test_buckets_forget_boards_and_order_strength():
     game = SecondRound(SMALL_GAME)
-    rows = bucket_rows(game, 2, np.random.default_rng(0))
+    rows = bucket_rows(game, assign_buckets(game, 2, np.random.default_rng(0)))
     by_label = dict(zip(game.tree.infoset_labels, rows, strict=True))
     assert by_label["K|cc/K:"] == "1|cc/"  # a pair of kings is in the better bucket
     assert by_label["J|cc/K:"] == "0|cc/"
@@ -78,7 +82,7 @@ def test_buckets_forget_boards_and_order_strength():
 def test_hold_em_is_bucketed_by_strength_on_the_flop():
     game = SecondRound(SMALL_FLOP_GAME)
     for kind in Bucketing:
-        rows = bucket_rows(game, 4, np.random.default_rng(0), kind)
+        rows = bucket_rows(game, assign_buckets(game, 4, np.random.default_rng(0), kind))
         by_label = dict(zip(game.tree.infoset_labels, rows, strict=True))
         found = {pair: by_label[f"{pair[0]}|cc/{pair[1]}:"] for pair in game.strengths}
         ordered = [
@@ -91,16 +95,29 @@ def test_hold_em_is_bucketed_by_strength_on_the_flop():
 
 def test_buckets_that_cannot_be_are_refused():
     with pytest.raises(ConfigError, match="must be from 1 to 8, got 9"):
-        bucket_rows(SecondRound(SMALL_GAME), 9, np.random.default_rng(0))
+        assign_buckets(SecondRound(SMALL_GAME), 9, np.random.default_rng(0))
     with pytest.raises(ConfigError, match="must be cuts or kmeans, got 'x'"):
         parse_bucketing("x")
     with pytest.raises(ConfigError, match="leduc or hold'em"):
         SecondRound("kuhn")
 
 
+def test_bucketings_are_drawn_that_differ():
+    game = SecondRound(SMALL_FLOP_GAME)
+    drawn = list(draw_bucketings(game, 3, 3, Bucketing.KMEANS))
+    together = [bucket[:, None] == bucket for bucket in drawn]
+    assert all((one != other).any() for one, other in itertools.combinations(together, 2))
+    num_strengths = len({round(strength, 6) for strength in game.strengths.values()})
+    with pytest.raises(ConfigError, match=r"find 1 different bucketings .* into 40, 2 are wanted"):
+        list(draw_bucketings(game, 40, 2, Bucketing.KMEANS))
+    assert num_strengths < 40
+
+
 def test_blueprints_of_seeds_differ_and_cost():
     game = SecondRound(SMALL_FLOP_GAME)
-    values = [make_bucketed_blueprint(game, 3, seed, 50, Bucketing.KMEANS).exploitability for seed in (0, 1)]
+    values = [
+        solve_in_buckets(game, bucket, 50).exploitability for bucket in draw_bucketings(game, 3, 2, Bucketing.KMEANS)
+    ]
     assert values[0] != values[1]
     solver = CFRSolver(game.tree, CFRPlus())
     solver.iterate(50)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -37,14 +37,16 @@ __all__ = [
     "BucketedBlueprint",
     "Bucketing",
     "SecondRound",
+    "assign_buckets",
     "bucket_rows",
     "describe_games",
+    "draw_bucketings",
     "find_sizes",
     "holdem_with_three_bets",
     "leduc_with_three_bets",
-    "make_bucketed_blueprint",
     "make_public_game",
     "parse_bucketing",
+    "solve_in_buckets",
 ]
 
 STAND_INS: Final = {  # by the names that studies call them
@@ -62,6 +64,7 @@ NUM_SIZES: Final = 3  # of games with an unknown bet: half, three quarters of an
 MIDDLE: Final = 1  # the unknown one
 ALL_IN: Final = NUM_SIZES
 MOST_LLOYD_ITERATIONS: Final = 100
+SEEDS_TRIED: Final = 25  # for every bucketing that is wanted
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -175,13 +178,10 @@ class BucketedBlueprint:
     exploitability: float  # in the whole game
 
 
-def bucket_rows(
+def assign_buckets(
     game: SecondRound, num_buckets: int, rng: np.random.Generator, bucketing: Bucketing = Bucketing.CUTS
-) -> list[str]:
-    """Returns a row's name for every information state: its own in the first round, its bucket's in the second.
-
-    A bucket is told apart from others by the betting alone, boards are forgotten.
-    """
+) -> IntArray:
+    """Returns the bucket of every pair of `game.strengths`, in its order; stronger ones have higher numbers."""
     pairs = list(game.strengths)
     if not 1 <= num_buckets < len(pairs):
         raise ConfigError(f"buckets of {game.tree.game_label} must be from 1 to {len(pairs) - 1}, got {num_buckets}")
@@ -190,13 +190,44 @@ def bucket_rows(
         points = strength.astype(np.float32)[:, None]
         weights = np.array([game.weights[pair] for pair in pairs])
         found = cluster(points, weights, num_buckets, max_iterations=MOST_LLOYD_ITERATIONS, rng=rng)
-        bucket = find_nearest(points, found.centroids)[0].astype(np.int64)
-    else:
-        order = np.argsort(strength + 1e-9 * rng.random(strength.size))
-        cuts = np.sort(rng.choice(np.arange(1, len(pairs)), num_buckets - 1, replace=False))
-        bucket = np.empty(len(pairs), np.int64)
-        bucket[order] = np.searchsorted(cuts, np.arange(len(pairs)), side="right")
-    number = dict(zip(pairs, bucket.tolist(), strict=True))
+        return find_nearest(points, found.centroids)[0].astype(np.int64)
+    order = np.argsort(strength + 1e-9 * rng.random(strength.size))
+    cuts = np.sort(rng.choice(np.arange(1, len(pairs)), num_buckets - 1, replace=False))
+    bucket = np.empty(len(pairs), np.int64)
+    bucket[order] = np.searchsorted(cuts, np.arange(len(pairs)), side="right")
+    return bucket
+
+
+def draw_bucketings(
+    game: SecondRound, num_buckets: int, count: int, bucketing: Bucketing = Bucketing.CUTS
+) -> Iterator[IntArray]:
+    """Yields bucketings that differ from each other, from the seeds 0, 1, 2, ...
+
+    Few pairs of cards differ in strength, and many seeds then find the same buckets: counted as blueprints of their
+    own, they would make a sign test too sure.
+    """
+    seen: set[bytes] = set()
+    for seed in range(SEEDS_TRIED * count):
+        bucket = assign_buckets(game, num_buckets, np.random.default_rng(seed), bucketing)
+        _, first, number = np.unique(bucket, return_index=True, return_inverse=True)
+        key = np.argsort(np.argsort(first))[number].tobytes()  # numbers are only names
+        if key not in seen:
+            seen.add(key)
+            yield bucket
+        if len(seen) == count:
+            return
+    raise ConfigError(
+        f"{SEEDS_TRIED * count} seeds find {len(seen)} different bucketings of {game.tree.game_label} into "
+        f"{num_buckets}, {count} are wanted"
+    )
+
+
+def bucket_rows(game: SecondRound, bucket: IntArray) -> list[str]:
+    """Returns a row's name for every information state: its own in the first round, its bucket's in the second.
+
+    A bucket is told apart from others by the betting alone, boards are forgotten.
+    """
+    number = dict(zip(game.strengths, bucket.tolist(), strict=True))
     rows = []
     for label in game.tree.infoset_labels:
         own, before, board, betting = _parse_label(label)
@@ -233,11 +264,9 @@ def _leduc_strength(own: int, board: int, num_ranks: int, num_suits: int) -> flo
     return wins / sum(left)
 
 
-def make_bucketed_blueprint(
-    game: SecondRound, num_buckets: int, seed: int, iterations: int, bucketing: Bucketing = Bucketing.CUTS
-) -> BucketedBlueprint:
-    """Returns a solution of the game in so many buckets, drawn by a seed."""
-    solver = TiedSolver(game.tree, bucket_rows(game, num_buckets, np.random.default_rng(seed), bucketing))
+def solve_in_buckets(game: SecondRound, bucket: IntArray, iterations: int) -> BucketedBlueprint:
+    """Returns a solution of the game in which pairs of a bucket are not told apart."""
+    solver = TiedSolver(game.tree, bucket_rows(game, bucket))
     solver.iterate(iterations)
     average = solver.average_strategy()
     return BucketedBlueprint(
