@@ -140,7 +140,7 @@ def test_what_cannot_be_played_is_refused():
         HoldemSearchAgent(policy, narrow).probabilities(observe_state(narrow, at(narrow), 0), rng=rng)
     with pytest.raises(ConfigError, match="other chips"):
         HoldemSearchAgent(policy, HoldemEndgame(deck=DECK_TEXT, board=RIVER, pot=30, stacks=(40, 40), menu="all"))
-    with pytest.raises(ConfigError, match="first_reply must not be after the turn, .*, got the river"):
+    with pytest.raises(ConfigError, match=r"first_reply must not be after the turn, .*, got the river"):
         HoldemSearchPlan(first_street=Street.TURN, first_reply=Street.RIVER)
     late = HoldemSearchPlan(first_reply=Street.RIVER)
     turn = HoldemSearchAgent(UniformHands(spot(TURN, "100%, a")), game(TURN), plan=late)
