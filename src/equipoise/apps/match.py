@@ -172,9 +172,6 @@ def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]
             )
             return AivatHands(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
         return AivatGames(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
-    # with fixed bets nobody is all-in before the flop
-    if options.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
-        prepare_showdowns(game, make_console(is_quiet=options.quiet))
     is_batched = options.runner is not Runner.HANDS and can_be_batched(game, chosen)
     if options.runner is Runner.BATCHED and not is_batched:
         raise ConfigError(
@@ -182,10 +179,14 @@ def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]
             "agents that look at nothing; use --runner hands"
         )
     config = _configure(options, game, is_batched=is_batched)
+    if not is_batched:
+        for maker in makers:
+            maker(game)
+    # with fixed bets nobody is all-in before the flop
+    if options.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
+        prepare_showdowns(game, make_console(is_quiet=options.quiet))
     if is_batched:
         return StoredStrategies(game=game, makers=chosen, names=names, config=config)
-    for maker in makers:
-        maker(game)
     return HandByHand(game=game, makers=chosen, names=names, config=config)
 
 
