@@ -13,16 +13,19 @@ from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.games.registry import make_game
 from equipoise.search.continual import ContinualSearch, ContinualSettings
 from equipoise.search.gadgets import Given, Maxmargin, Reach, Resolve, Unsafe
-from equipoise.search.lazy import PolicyLeaves, TablePolicy, UniformPolicy
+from equipoise.search.lazy import PolicyLeaves, TablePolicy, UniformPolicy, follow_policy
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.multi_valued import bias_continuations
+from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
+from equipoise.trees.subtree import find_children, read_policy
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
+from tests.search.blueprints import random_strategy
 
 GAME = derive_public_game(make_game("leduc", merge_suits=True))
 TREE = build_public_tree(GAME)
@@ -65,6 +68,33 @@ def test_limited_searches_play_beyond_their_leaves():
     assert prices[0] < 0.5 * prices[1]
     # a leaf that is a decision of the agent's own: the next search begins above it
     assert price(iterations=60, limit=ActionLimit(2), leaves=few) < 0.5 * prices[1]
+
+
+@pytest.mark.parametrize("first_round", [0, 1])
+def test_searches_over_a_blueprint_are_no_more_exploitable_than_it(first_round):
+    strategy = random_strategy(TREE, 2)
+    policy = TablePolicy(TabularStrategy.from_tree(TREE, strategy))
+    settings = ContinualSettings(iterations=150, first_round=first_round)
+    agent = ContinualAgent(GAME, blueprint=policy, search=settings)
+    found = assemble_public_strategy(agent, GAME, rng=np.random.default_rng(0)).to_tree(TREE)
+    before, after = (evaluate(TREE, one).best_response_values for one in (strategy, found))
+    assert all(now < then + 0.01 for now, then in zip(after, before, strict=True))
+    assert sum(after) < (0.2 if first_round == 0 else 0.6) * sum(before)
+    root = read_policy(TREE, 0, found)
+    assert np.allclose(root, read_policy(TREE, 0, strategy)) == (first_round == 1)
+
+
+def test_beliefs_along_a_blueprint_are_those_of_the_tree():
+    strategy = random_strategy(TREE, 3)
+    policy = TablePolicy(TabularStrategy.from_tree(TREE, strategy))
+    path = (0, 1, 1, 2, 0)
+    node = 0
+    for place in path:
+        node = int(find_children(TREE, node)[place])
+    found, expected = follow_policy(GAME, path, policy), Blueprint(TREE, strategy).beliefs(node)
+    np.testing.assert_allclose(found.joint, expected.joint, atol=1e-12)
+    for player in (0, 1):
+        np.testing.assert_allclose(found.reach[player], expected.reach[player], atol=1e-12)
 
 
 def test_searches_serve_games_that_merge_private_states():
@@ -117,3 +147,5 @@ def test_what_cannot_be_is_refused():
             ContinualSettings(method=method)
     with pytest.raises(ConfigError, match="iterations must be at least 1, got 0"):
         ContinualSettings(iterations=0)
+    with pytest.raises(ConfigError, match="first_round must be at least 0, got -1"):
+        ContinualSettings(first_round=-1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that searches every decision anew from what its last search found, without a strategy of the whole game."""
+"""An agent that searches every decision anew from what its last search found, without a tree of the whole game."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
 from equipoise.core.errors import InvalidStateError
 from equipoise.games.public import PublicGame
 from equipoise.search.continual import ContinualSearch, ContinualSettings
+from equipoise.search.lazy import PublicPolicy
 
 __all__ = ["ContinualAgent"]
 
@@ -30,17 +31,23 @@ class ContinualAgent(PolicyAgent):
     """
 
     def __init__(
-        self, game: PublicGame[Any], *, search: ContinualSettings | None = None, name: str = "continual"
+        self,
+        game: PublicGame[Any],
+        *,
+        blueprint: PublicPolicy | None = None,
+        search: ContinualSettings | None = None,
+        name: str = "continual",
     ) -> None:
         """Keeps the rules.
 
         Args:
             game: what is played, over public states.
+            blueprint: what is played before the first search; None: it begins with the game.
             search: how decisions are searched.
             name: for tables of results.
         """
         self.game = game
-        self._searches = tuple(ContinualSearch(game, seat, search) for seat in (0, 1))
+        self._searches = tuple(ContinualSearch(game, seat, search, blueprint=blueprint) for seat in (0, 1))
         self._name = name
         self._paths: dict[str, Path] = {game.public_state(game.initial_state()): ()}
         self._last: Path = ()

@@ -28,14 +28,17 @@ from equipoise.trees.public_arrays import PublicArrays, collect_public_game
 from equipoise.trees.subtree import Subtree, to_arrays
 
 __all__ = [
+    "LeafChoices",
     "PartialGame",
     "PolicyLeaves",
     "PublicPolicy",
+    "RememberedLeaves",
     "TablePolicy",
     "UniformPolicy",
     "continuation_payoffs",
     "extract_subgame",
     "follow_edge",
+    "follow_policy",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -108,6 +111,21 @@ def follow_edge(relation: Relation, size: int, policy: FloatArray | None, above:
     return out
 
 
+def follow_policy(game: PublicGame[Any], path: Path, policy: PublicPolicy) -> PublicBelief:
+    """Returns the beliefs that edges from the beginning of a game lead to if both players follow a policy."""
+    state = game.initial_state()
+    reach = [np.ones(game.num_private(state, player)) for player in (0, 1)]
+    for place in path:
+        actor, edge = game.actor(state), game.edges(state)[place]
+        rows = policy.policy(game, state) if actor >= 0 else None
+        for player in (0, 1):
+            size = game.num_private(edge.child, player)
+            taken = rows if player == actor else None
+            reach[player] = reach[player] @ follow_edge(edge.relations[player], size, taken, reach[player].size)
+        state = edge.child
+    return PublicBelief(reach=(reach[0], reach[1]), joint=game.joint_weights(state))
+
+
 def continuation_payoffs(
     game: PublicGame[Any],
     state: Any,
@@ -178,6 +196,32 @@ class PolicyLeaves:
         found = [continuation_payoffs(game, state, pair, rng=rng) for _ in range(self.num_samples)]
         mean: FloatArray = np.mean(found, axis=0)
         return mean
+
+
+class LeafChoices(Protocol):
+    """Says what stands for the rest of a game at leaves."""
+
+    def choice(self, game: PublicGame[Any], state: Any, searcher: int) -> Choice:
+        """Returns what players choose from at a leaf."""
+        ...
+
+
+class RememberedLeaves:
+    """Leaves that successive searches meet again, evaluated once."""
+
+    def __init__(self, leaves: LeafChoices, *, most: int = 4096) -> None:
+        """Keeps what says their worth, and at most so many of its answers; public states must be hashable."""
+        self.leaves, self.most = leaves, most
+        self._known: dict[tuple[Any, int], Choice] = {}
+
+    def choice(self, game: PublicGame[Any], state: Any, searcher: int) -> Choice:
+        """Returns what players choose from at a leaf."""
+        key = (state, searcher)
+        if key not in self._known:
+            if len(self._known) >= self.most:
+                self._known.clear()
+            self._known[key] = self.leaves.choice(game, state, searcher)
+        return self._known[key]
 
 
 # --- the part of a game that a search looks at ---
@@ -285,7 +329,8 @@ def extract_subgame(
     beliefs: PublicBelief,
     searcher: int,
     *,
-    leaves: PolicyLeaves | None = None,
+    leaves: LeafChoices | None = None,
+    blueprint: PublicPolicy | None = None,
     max_nodes: int = DEFAULT_MAX_NODES,
 ) -> Subgame:
     """Returns what a search looks at as a subgame, without a tree of the whole game.
@@ -298,6 +343,7 @@ def extract_subgame(
         beliefs: where it begins.
         searcher: who searches.
         leaves: what they are worth; needed if there are any.
+        blueprint: what was meant to be played there; uniform play if None.
         max_nodes: a larger part is refused with `GameTooLargeError`.
     """
     arrays = collect_public_game(partial, root=partial.initial_state(), max_nodes=max_nodes)
@@ -316,9 +362,22 @@ def extract_subgame(
         number = {int(old): new for new, old in enumerate(grown.nodes) if old != Subtree.ADDED}
         again = assemble_public_tree(to_arrays(grown.tree), facts, landmarks=[number[int(node)] for node in marked])
         part = dataclasses.replace(grown, tree=again)
-    return Subgame(
-        part=part, node=0, beliefs=beliefs, blueprint=part.tree.legal_share, kernel=bind_public_kernel(part.tree)
-    )
+    strategy = part.tree.legal_share if blueprint is None else _write_policy(part, partial.game, blueprint)
+    return Subgame(part=part, node=0, beliefs=beliefs, blueprint=strategy, kernel=bind_public_kernel(part.tree))
+
+
+def _write_policy(part: Subtree, game: PublicGame[Any], policy: PublicPolicy) -> FloatArray:
+    """Returns `[C]` a policy over a part's tree; choices at leaves are even."""
+    tree = part.tree
+    out = tree.legal_share.copy()
+    ends = set(part.whole.landmarks[part.whole.actor[part.whole.landmarks] == TERMINAL].tolist())
+    for node in np.flatnonzero(tree.actor >= 0).tolist():
+        if part.nodes[node] != Subtree.ADDED and int(part.nodes[node]) not in ends:
+            rows = policy.policy(game, tree.states[node].state)
+            slot = tree.slot[tree.slot_start[2 * node + int(tree.actor[node])] :][: len(rows)]
+            first = tree.table_start[node] + tree.stride[node] * np.arange(rows.shape[1])
+            out[slot[:, None] + first] = rows
+    return out
 
 
 def _next_decisions(arrays: PublicArrays, searcher: int, focus: Path) -> list[int]:
