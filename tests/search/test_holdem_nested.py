@@ -118,6 +118,29 @@ def test_the_best_action_is_worth_what_the_decision_is(board):
     assert np.all(each[0] == -tree.betting.nodes[faced].state.committed[0])  # folding
 
 
+class Asked:
+    """A policy of which only what hands play can be asked."""
+
+    def __init__(self, policy):
+        self.spot, self.betting, self.hand_strategy = policy.spot, policy.betting, policy.hand_strategy
+
+
+@pytest.mark.parametrize("merges_suits", [True, False])
+def test_strategies_are_copied_row_by_row_or_at_once(merges_suits):
+    given = spot("9cTcJcQc", menu="100%, a", stacks=(30, 30), ranges=(Range.random(DECK), parse_range("99+, AK", DECK)))
+    policy = solved(given, merges_suits=merges_suits)
+    assert (len(policy.tree.boards) < 33) == merges_suits
+    for searcher in (0, 1):
+        found = [
+            (search := HoldemNestedSearch(one, searcher))._measure(search.begin(), node, given.board)
+            for node in (0, policy.betting.root.children[1])
+            for one in (policy, Asked(policy))
+        ]
+        np.testing.assert_allclose(found[0], found[1], atol=1e-4)
+        np.testing.assert_allclose(found[2], found[3], atol=1e-4)
+        assert np.ptp(found[2]) > 1
+
+
 @pytest.mark.parametrize("method", [Resolve(), Maxmargin(), Maxmargin(reach=Reach())], ids=["resolve", "max", "reach"])
 def test_search_at_every_decision_does_not_raise_what_the_opponent_wins(river, method):
     tree, searcher = river.tree, 1
