@@ -10,6 +10,7 @@ from equipoise.agents.base import (
     describe_decision,
     observe_state,
 )
+from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.files import load_agent
 from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
 from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
@@ -19,6 +20,7 @@ from equipoise.agents.tables import TableAgent
 __all__ = [
     "Agent",
     "ClassAgent",
+    "ContinualAgent",
     "Observation",
     "PolicyAgent",
     "PublicAgent",

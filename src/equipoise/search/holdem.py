@@ -15,8 +15,8 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.hands import hands_of
 from equipoise.kernels.holdem import HoldemGate, HoldemKernel, TableArray
-from equipoise.kernels.public_hooks import GateKind, RootGate
-from equipoise.search.gadgets import Given, Maxmargin, Resolve
+from equipoise.kernels.public_hooks import RootGate
+from equipoise.search.gadgets import Given, Maxmargin, Resolve, find_gate_kind
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.holdem import HoldemTree
@@ -78,23 +78,20 @@ class HoldemSearch:
         assert isinstance(self.method.alternatives, Given)
         opponent = 1 - self.searcher
         mass = find_mass(self.tree, opponent)
-        kind, share, deviation = GateKind.MAXMARGIN, 1.0, np.zeros(mass.size)
-        if isinstance(self.method, Resolve):
-            kind, share = GateKind.RESOLVING, self.method.share
-            if self.method.distribution is not None:
-                if self.method.distribution.deviation is None:
-                    raise ConfigError("a hold'em spot needs the deviation of its alternatives")
-                kind = self.method.distribution.gate.value
-                given = np.asarray(self.method.distribution.deviation, np.float64)
-                deviation = np.ascontiguousarray(np.broadcast_to(given, mass.shape))
+        deviation = np.zeros(mass.size)
+        if self.method.distribution is not None:
+            if self.method.distribution.deviation is None:
+                raise ConfigError("a hold'em spot needs the deviation of its alternatives")
+            given = np.asarray(self.method.distribution.deviation, np.float64)
+            deviation = np.ascontiguousarray(np.broadcast_to(given, mass.shape))
         gate = RootGate(
-            kind=kind,
+            kind=find_gate_kind(self.method),
             player=opponent,
             mass=mass,
             leave=mass * self.method.alternatives.values,
             deviation=deviation,
             prior=np.ascontiguousarray(self.tree.arrays.root_reach[opponent]),
-            share=share,
+            share=self.method.share if isinstance(self.method, Resolve) else 1.0,
             regret=np.zeros((2, mass.size)),
         )
         return HoldemSolver(
