@@ -9,7 +9,7 @@ from typing import Any
 
 from equipoise.abstraction.blueprint import Blueprint
 from equipoise.agents.base import PolicyAgent
-from equipoise.agents.holdem import BlueprintPolicy, HandPolicy, HoldemAgent, SpotPolicy
+from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
 from equipoise.agents.tables import TableAgent
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import CheckpointReader, Kind
@@ -19,6 +19,7 @@ from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game, parse_game
+from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.holdem_file import StoredSpot
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
