@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.abstraction.translation import translate_bet
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.games.holdem.betting_tree import NodeKind, betting_tree, cut_betting
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.menu_notation import parse_menu
@@ -262,6 +262,9 @@ def test_nonsense_is_refused(river):
     ):
         with pytest.raises(ConfigError, match=message):
             make()
+    small = HoldemNestedSearch(river, 0, HoldemSearchSettings(max_bytes=10))
+    with pytest.raises(GameTooLargeError, match="searching the river 9cThJsQhKs takes"):
+        small.search(small.begin(), 0, river.spot.board)
     settings = HoldemSearchSettings(method=Resolve(distribution=Distribution()))
     search = HoldemNestedSearch(river, 0, settings)
     with pytest.raises(ConfigError, match="needs the deviation"):

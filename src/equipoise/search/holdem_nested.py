@@ -8,12 +8,13 @@ Values by hand are given that it is held, in chips won since the hand began; han
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.games.holdem.betting import FOLD, BettingState, Stage, apply_action
 from equipoise.games.holdem.betting_tree import (
     DEALING,
@@ -33,17 +34,24 @@ from equipoise.kernels.holdem import TableArray
 from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
 from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import CFRPlus, Rule
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.trees.holdem import HoldemTree, plan_holdem_tree
 
 __all__ = ["HoldemNestedSearch", "HoldemResult", "HoldemSearchSettings", "HoldemStage", "Reply"]
 
 FloatArray = npt.NDArray[np.float64]
 Board = tuple[int, ...]
 
+Run = Callable[[HoldemSolver, int], None]
+
 REACH_MAXMARGIN: Final = Maxmargin(reach=Reach())
 SAME: Final = 1e-6  # of the largest alternative: within it hands of other suits count as worth the same
+
+
+def run_at_once(solver: HoldemSolver, num_iterations: int) -> None:
+    """Runs so many iterations."""
+    solver.iterate(num_iterations)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +64,10 @@ class HoldemSearchSettings:
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
     menu: Menu | None = None  # bets that searches consider; None: those of the strategy so far
     num_threads: int = 1
+    max_bytes: int = 2_000_000_000  # a search that takes more is refused
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "early_iterations", "num_threads"):
+        for name in ("iterations", "early_iterations", "num_threads", "max_bytes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not isinstance(self.method, Unsafe) and not isinstance(self.method.alternatives, Exact):
@@ -163,7 +172,9 @@ class HoldemNestedSearch:
         first, second = (np.array(self.policy.spot.live_weights(player)) for player in (0, 1))
         return HoldemStage(policy=self.policy, reach=(first, second), gifts=np.zeros(first.size))
 
-    def search(self, stage: HoldemStage, node: int, board: Board, reply: Reply | None = None) -> HoldemResult | None:
+    def search(
+        self, stage: HoldemStage, node: int, board: Board, reply: Reply | None = None, *, run: Run = run_at_once
+    ) -> HoldemResult | None:
         """Returns what is played from a decision on, solved again.
 
         None where the searcher's own strategy never comes: there is nothing to search for.
@@ -173,6 +184,7 @@ class HoldemNestedSearch:
             node: a decision of its betting; the opponent's if it takes an unknown action there.
             board: cards that lie there.
             reply: that action, behind which the search begins.
+            run: runs iterations, all of them unless it has a reason not to.
         """
         here = stage.betting.nodes[node]
         reach = stage.reach_at(node, board)
@@ -191,7 +203,7 @@ class HoldemNestedSearch:
             betting = betting_tree(spot.betting_rules, self.settings.menu, root=here.state)
         else:
             betting = cut_betting(stage.betting, node)
-        tree, sums = self._solve(spot, betting, alternative)
+        tree, sums = self._solve(spot, betting, alternative, run)
         following = HoldemStage(policy=SpotPolicy(tree, sums), reach=reach, gifts=gifts)
         value = self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
         possible = self._by_hand(tree, find_mass(tree, self.opponent)) > 0
@@ -211,15 +223,17 @@ class HoldemNestedSearch:
             spot, board=board, pot=2 * state.base, stacks=(behind[0], behind[1]), ranges=(first, second)
         )
 
-    def _solve(self, spot: HoldemSpot, betting: BettingTree, alternative: FloatArray) -> tuple[HoldemTree, TableArray]:
+    def _solve(
+        self, spot: HoldemSpot, betting: BettingTree, alternative: FloatArray, run: Run
+    ) -> tuple[HoldemTree, TableArray]:
         """Returns the tree of a search and the average that it comes to, `[C]`."""
         settings = self.settings
-        tree = build_holdem_tree(spot, betting=betting)
+        tree = self._build(spot, betting)
         if isinstance(settings.method, Unsafe):
             solver = HoldemSolver(tree, settings.rule, num_threads=settings.num_threads)
         else:
             if not _is_alike(tree, alternative):
-                tree = build_holdem_tree(spot, betting=betting, merges_suits=False)
+                tree = self._build(spot, betting, merges_suits=False)
             rows = np.zeros(tree.arrays.num_rows(0, self.opponent))
             hands = tree.hands[0][self.opponent]
             rows[: hands.size] = alternative[hands]
@@ -228,8 +242,20 @@ class HoldemNestedSearch:
                 rule=settings.rule, num_threads=settings.num_threads
             )
         is_last = betting.root.state.street == betting.rules.last_street
-        solver.iterate(settings.iterations if is_last else settings.early_iterations)
+        run(solver, settings.iterations if is_last else settings.early_iterations)
         return tree, solver.tables.strategy_sum
+
+    def _build(self, spot: HoldemSpot, betting: BettingTree, *, merges_suits: bool = True) -> HoldemTree:
+        """Returns the tree of a spot, if searching it does not take too much."""
+        plan = plan_holdem_tree(spot, betting=betting, merges_suits=merges_suits)
+        settings = self.settings
+        needed = estimate_holdem_bytes(plan, settings.rule, num_threads=settings.num_threads)
+        if needed > settings.max_bytes:
+            raise GameTooLargeError(
+                f"searching the {spot.name} takes {needed / 1e9:,.1f} GB, the limit is {settings.max_bytes / 1e9:,.1f} "
+                "GB: begin on a later street, or consider fewer bets"
+            )
+        return plan.build()
 
     def _measure(self, stage: HoldemStage, node: int, board: Board, only: int | None = None) -> FloatArray:
         """Returns `[H]` what the opponent's best response within a stage earns from a decision on.
@@ -245,7 +271,7 @@ class HoldemNestedSearch:
             return np.full(self._dealt.size, -float(here.state.committed[self.opponent]))
         reach = stage.reach_at(node, board)
         spot = self._spot(here.state, board, _with(reach, self.opponent, self._dealt))
-        tree = build_holdem_tree(spot, betting=cut_betting(stage.betting, node, only=only), merges_suits=False)
+        tree = self._build(spot, cut_betting(stage.betting, node, only=only), merges_suits=False)
         first = node + 1 if only is None else here.children[here.actions.index(only)]
         sums = np.zeros(tree.arrays.num_cells, np.float32)
         for index, cards in enumerate(tree.boards):
