@@ -303,9 +303,9 @@ def conclude(configuration: RLConfiguration, measured: Measured) -> Conclusion:
         "Q-learning and DQN are judged without exploration: pure strategies. A2C's policy is judged as it is.",
         "The paper is silent on the cost of entropy, batches and optimiser: ours are in A2CConfig and DQNConfig. Here "
         f"the cost of entropy begins at {configuration.kuhn_entropy:g} chips a nat in Kuhn and "
-        f"{configuration.leduc_entropy:g} in Leduc; it and the actor's rate are halved {configuration.kuhn_halvings} and "
-        f"{configuration.leduc_halvings} times, chosen with results in sight. Exploration of DQN falls over the first "
-        "half of its games.",
+        f"{configuration.leduc_entropy:g} in Leduc; it and the actor's rate are halved {configuration.kuhn_halvings} "
+        f"and {configuration.leduc_halvings} times, chosen with results in sight. Exploration of DQN falls over the "
+        "first half of its games.",
     )
     return Conclusion(rows=tuple(rows), claims=tuple(_claims(configuration, best)), notes=notes)
 
