@@ -7,22 +7,28 @@ import pytest
 from equipoise.apps.reproduce import safe_search
 from equipoise.apps.reproduce.cfr_avg import CFR_AVG, CFRAverageConfiguration
 from equipoise.apps.reproduce.coin_toss import COIN_TOSS, CoinTossConfiguration
+from equipoise.apps.reproduce.gift_scaling import GIFT_SCALING, GiftConfiguration
 from equipoise.apps.reproduce.multi_valued_states import MULTI_VALUED_STATES, MultiValuedConfiguration
 from equipoise.apps.reproduce.nested_search import NESTED_SEARCH, NestedConfiguration
 from equipoise.apps.reproduce.orderings import Ordering, judge_ordering, sign_test
 from equipoise.apps.reproduce.registry import STUDIES
-from equipoise.apps.reproduce.safe_search import (
-    GIFT_SCALING,
-    METHODS,
-    SAFE_SEARCH,
-    TRUNK,
-    GiftConfiguration,
-    SafeSearchConfiguration,
+from equipoise.apps.reproduce.safe_search import METHODS, SAFE_SEARCH, TRUNK, SafeSearchConfiguration
+from equipoise.apps.reproduce.search_games import (
+    STAND_INS,
+    Bucketing,
+    SecondRound,
+    bucket_rows,
+    make_bucketed_blueprint,
+    parse_bucketing,
 )
-from equipoise.apps.reproduce.search_games import SecondRound, bucket_rows
-from equipoise.apps.reproduce.study import Measured, Point, Verdict
+from equipoise.apps.reproduce.study import Measured, Point, Size, Verdict
+from equipoise.core.errors import ConfigError
+from equipoise.games.registry import parse_game
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.rules import CFRPlus
 
 SMALL_GAME = "leduc(merge_suits=true)"
+SMALL_FLOP_GAME = "holdem(deck=QKA/cdh,last_street=flop,stacks=2000,2000,menu=100%,max_raises=1,1)"
 SMALL = {"games": (SMALL_GAME,), "buckets": (2,), "seeds": 1, "blueprint_iterations": 30, "search_iterations": 30}
 
 
@@ -69,21 +75,62 @@ def test_buckets_forget_boards_and_order_strength():
     assert len(set(rows)) < len(set(game.tree.infoset_labels)) / 2
 
 
-def test_safe_search_at_a_small_size():
-    result = SAFE_SEARCH.run(SafeSearchConfiguration(**SMALL))
+def test_hold_em_is_bucketed_by_strength_on_the_flop():
+    game = SecondRound(SMALL_FLOP_GAME)
+    for kind in Bucketing:
+        rows = bucket_rows(game, 4, np.random.default_rng(0), kind)
+        by_label = dict(zip(game.tree.infoset_labels, rows, strict=True))
+        found = {pair: by_label[f"{pair[0]}|cc/{pair[1]}:"] for pair in game.strengths}
+        ordered = [
+            found[pair] for pair in sorted(found, key=lambda pair: (round(game.strengths[pair], 6), found[pair]))
+        ]
+        assert ordered == sorted(ordered)
+        assert set(ordered) == {"0|cc/", "1|cc/", "2|cc/", "3|cc/"}
+        assert by_label["AdAc|"] == "AdAc|"  # before the flop hands are seen as they are
+
+
+def test_buckets_that_cannot_be_are_refused():
+    with pytest.raises(ConfigError, match="must be from 1 to 8, got 9"):
+        bucket_rows(SecondRound(SMALL_GAME), 9, np.random.default_rng(0))
+    with pytest.raises(ConfigError, match="must be cuts or kmeans, got 'x'"):
+        parse_bucketing("x")
+    with pytest.raises(ConfigError, match="leduc or hold'em"):
+        SecondRound("kuhn")
+
+
+def test_blueprints_of_seeds_differ_and_cost():
+    game = SecondRound(SMALL_FLOP_GAME)
+    values = [make_bucketed_blueprint(game, 3, seed, 50, Bucketing.KMEANS).exploitability for seed in (0, 1)]
+    assert values[0] != values[1]
+    solver = CFRSolver(game.tree, CFRPlus())
+    solver.iterate(50)
+    assert min(values) > 2 * solver.evaluate().exploitability
+
+
+@pytest.mark.parametrize("game", [SMALL_GAME, SMALL_FLOP_GAME])
+def test_safe_search_at_a_small_size(game):
+    result = SAFE_SEARCH.run(SafeSearchConfiguration(**{**SMALL, "games": (game,)}))
     assert not result.is_partial
     assert [row["method"] for row in result.conclusion.rows] == [TRUNK, *METHODS]
     found = verdicts(result)
     for name in safe_search.SAFE:
-        assert found[f"{name} is never more exploitable than the trunk"] is Verdict.CONFIRMED
+        assert found[f"{game}: {name} is never more exploitable than the trunk"] is Verdict.CONFIRMED
     assert len(found) > 15
 
 
 def test_gift_scaling_at_a_small_size():
     result = GIFT_SCALING.run(GiftConfiguration(**SMALL, scales=(0, 1)))
     assert len(result.conclusion.rows) == 2
-    assert verdicts(result)["gifts times 1 are safe: never more exploitable than the trunk"] is Verdict.CONFIRMED
+    statement = f"{SMALL_GAME}: gifts times 1 are safe: never more exploitable than the trunk"
+    assert verdicts(result)[statement] is Verdict.CONFIRMED
     assert result.curves["by scale"]
+
+
+def test_games_are_typed_with_their_commas():
+    changed = SAFE_SEARCH.configure(Size.QUICK, {"games": f"flop-small, {SMALL_FLOP_GAME}", "buckets": "2, 5"})
+    assert changed.games == ("flop-small", SMALL_FLOP_GAME)
+    assert changed.buckets == (2, 5)
+    assert all(parse_game(text) for text in STAND_INS.values())
 
 
 def test_coin_toss_confirms_every_figure():

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.hands import hands_of
 from equipoise.kernels.holdem import HoldemGate, HoldemKernel, TableArray
+from equipoise.kernels.holdem_leaves import HoldemLeaves
 from equipoise.kernels.public_hooks import RootGate
 from equipoise.search.gadgets import Given, Maxmargin, Resolve, find_gate_kind
 from equipoise.solvers.holdem import HoldemSolver
@@ -42,16 +43,20 @@ def find_mass(tree: HoldemTree, player: int) -> FloatArray:
     return mass
 
 
-def measure_alternatives(tree: HoldemTree, sums: TableArray, opponent: int, *, num_threads: int = 1) -> FloatArray:
+def measure_alternatives(
+    tree: HoldemTree, sums: TableArray, opponent: int, *, leaves: HoldemLeaves | None = None, num_threads: int = 1
+) -> FloatArray:
     """Returns `[rows]` what the opponent's best response to a strategy earns with each hand, given that it holds it.
 
     Args:
         tree: of the subgame.
         sums: `[C]` what both players play in proportion to.
         opponent: whose values.
+        leaves: where the tree is one street alone; the strategy there is the average of their choices.
         num_threads: size of the team.
     """
-    best = HoldemKernel(tree.arrays).root_values(sums, is_best_response=True, num_threads=num_threads)[opponent]
+    kernel = HoldemKernel(tree.arrays, leaves=leaves)
+    best = kernel.root_values(sums, is_best_response=True, num_threads=num_threads)[opponent]
     mass = find_mass(tree, opponent)
     return np.divide(best, mass, out=np.zeros(mass.size), where=mass > 0)
 
@@ -63,6 +68,7 @@ class HoldemSearch:
     tree: HoldemTree
     searcher: int
     method: Resolve | Maxmargin  # with `Given` alternatives, [rows]; gifts are in them already
+    leaves: HoldemLeaves | None = None  # of a tree that is one street alone, see `holdem_depth_limit`
 
     def __post_init__(self) -> None:
         if not isinstance(self.method.alternatives, Given) or self.method.reach is not None:
@@ -100,13 +106,14 @@ class HoldemSearch:
             dtype=dtype,
             num_threads=num_threads,
             gate=HoldemGate(gate),
+            leaves=self.leaves,
         )
 
     def margins(self, solver: HoldemSolver) -> FloatArray:
         """Returns `[H]` how much less than its alternative each hand that the opponent can hold gets now, exactly."""
         assert isinstance(self.method.alternatives, Given)
         opponent = 1 - self.searcher
-        value = measure_alternatives(self.tree, solver.tables.strategy_sum, opponent)
+        value = measure_alternatives(self.tree, solver.tables.strategy_sum, opponent, leaves=self.leaves)
         possible = find_mass(self.tree, opponent) > 0
         margins: FloatArray = (self.method.alternatives.values - value)[possible]
         return margins

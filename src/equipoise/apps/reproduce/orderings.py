@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Collection
 
 from equipoise.apps.reproduce.study import Claim, Measured, Verdict
 
@@ -39,10 +40,18 @@ def sign_test(wins: int, losses: int) -> float:
     return float(sum(math.comb(total, count) for count in range(wins, total + 1)) / 2**total)
 
 
-def judge_ordering(ordering: Ordering, measured: Measured) -> Claim:
-    """Returns the verdict on an ordering from all panels, marks and runs that have both curves."""
+def judge_ordering(ordering: Ordering, measured: Measured, *, panel_names: Collection[str] | None = None) -> Claim:
+    """Returns the verdict on an ordering from all panels, marks and runs that have both curves.
+
+    Args:
+        ordering: what is to be judged.
+        measured: the points.
+        panel_names: only these panels; all if None.
+    """
     ratios: list[float] = []
     for panel, curves in measured.panels().items():
+        if panel_names is not None and panel not in panel_names:
+            continue
         for x, _ in curves.get(ordering.below, []):
             ratios += measured.run_ratios(panel, ordering.above, ordering.below, x)
     wins = sum(ratio > 1 + SAME for ratio in ratios)
@@ -60,7 +69,8 @@ def judge_ordering(ordering: Ordering, measured: Measured) -> Claim:
         statement=f"{ordering.text} (sign test at {SIGNIFICANCE:g})",
         source=ordering.source,
         verdict=verdict,
-        ours=f"{wins} of {len(ratios)} blueprints, {len(ratios) - wins - losses} equal; median ratio {middle:.3g}"
+        ours=f"{wins} of {len(ratios)} blueprints, {len(ratios) - wins - losses} equal; median ratio {middle:.3g}; "
+        f"p = {sign_test(wins, losses):.2g}"
         if ratios
         else "nothing",
     )
