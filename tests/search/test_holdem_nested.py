@@ -251,6 +251,21 @@ def test_unsafe_search_keeps_both_ranges(river):
     assert search.search(search.begin(), 0, river.spot.board, Reply(25)) is not None
 
 
+def test_a_share_of_the_gate_mixes_in_what_the_opponent_has_played(river):
+    priors = []
+
+    def watch(solver, num_iterations):
+        priors.append(solver.gate.gate.prior.copy())
+        solver.iterate(num_iterations)
+
+    search = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Resolve(share=0.2), iterations=20))
+    node = river.betting.root.children[1]
+    found = search.search(search.begin(), node, river.spot.board, run=watch)
+    hands = found.tree.hands[0][0]
+    np.testing.assert_allclose(priors[0][: hands.size], found.stage.reach[0][hands])
+    assert 0 < priors[0].max() <= 1
+
+
 def test_uniform_hands_are_a_blueprint_too():
     policy = UniformHands(spot())
     found = HoldemNestedSearch(policy, 0).search(HoldemNestedSearch(policy, 0).begin(), 0, policy.spot.board)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -40,6 +41,7 @@ __all__ = ["MatchOptions", "Runner", "describe_estimate", "format_estimate", "ma
 MOST_WORKERS: Final = 256
 BATCHED_CHUNK: Final = 5000  # deals that are played at once
 CHUNK: Final = 50
+LONGEST_TITLE: Final = 200
 
 
 class Runner(enum.StrEnum):
@@ -361,7 +363,8 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
             }
         )
         return
-    title = f"{format_game(game)}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
+    name = textwrap.shorten(format_game(game), LONGEST_TITLE, placeholder=" ...)")  # ranges may name every hand
+    title = f"{name}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
     table = Table(title=title, title_justify="left")
     table.add_column("agent")
     for name in ("wins a hand", "won", "drawn", "lost"):

@@ -204,7 +204,7 @@ class HoldemNestedSearch:
             betting = betting_tree(spot.betting_rules, self.settings.menu, root=here.state)
         else:
             betting = cut_betting(stage.betting, node)
-        tree, sums = self._solve(spot, betting, alternative, run)
+        tree, sums = self._solve(spot, betting, alternative, reach[self.opponent], run)
         following = HoldemStage(policy=SpotPolicy(tree, sums), reach=reach, gifts=gifts)
         value = self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
         possible = self._by_hand(tree, find_mass(tree, self.opponent)) > 0
@@ -225,21 +225,29 @@ class HoldemNestedSearch:
         )
 
     def _solve(
-        self, spot: HoldemSpot, betting: BettingTree, alternative: FloatArray, run: Run
+        self, spot: HoldemSpot, betting: BettingTree, alternative: FloatArray, prior: FloatArray, run: Run
     ) -> tuple[HoldemTree, TableArray]:
-        """Returns the tree of a search and the average that it comes to, `[C]`."""
+        """Returns the tree of a search and the average that it comes to, `[C]`.
+
+        Args:
+            spot: what is solved.
+            betting: from where on.
+            alternative: `[H]` of the opponent's hands.
+            prior: `[H]` their reach as far as the strategy so far says, for methods that mix it in.
+            run: runs iterations.
+        """
         settings = self.settings
         tree = self._build(spot, betting)
         if isinstance(settings.method, Unsafe):
             solver = HoldemSolver(tree, settings.rule, num_threads=settings.num_threads)
         else:
-            if not _is_alike(tree, alternative):
+            if not (_is_alike(tree, alternative) and _is_alike(tree, prior)):
                 tree = self._build(spot, betting, merges_suits=False)
-            rows = np.zeros(tree.arrays.num_rows(0, self.opponent))
+            rows = np.zeros((2, tree.arrays.num_rows(0, self.opponent)))
             hands = tree.hands[0][self.opponent]
-            rows[: hands.size] = alternative[hands]
-            method = dataclasses.replace(settings.method, alternatives=Given(rows), reach=None)
-            solver = HoldemSearch(tree=tree, searcher=self.searcher, method=method).solver(
+            rows[:, : hands.size] = alternative[hands], prior[hands]
+            method = dataclasses.replace(settings.method, alternatives=Given(rows[0]), reach=None)
+            solver = HoldemSearch(tree=tree, searcher=self.searcher, method=method, prior=rows[1]).solver(
                 rule=settings.rule, num_threads=settings.num_threads
             )
         is_last = betting.root.state.street == betting.rules.last_street
