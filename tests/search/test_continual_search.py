@@ -52,6 +52,13 @@ def test_values_of_the_search_before_make_it_safe():
     assert price(iterations=100, method=Unsafe()) > 10 * max(found)
 
 
+def test_one_chain_for_both_players_is_not_safe():
+    # the digest of Player of Games, 5.5, asks for the comparison: a gate makes a search safe for who searches alone,
+    # and what it says of the other player is that player's next range
+    own = price(iterations=100, method=Resolve(share=0.2))
+    assert price(iterations=100, method=Resolve(share=0.2), is_shared=True) > 10 * own
+
+
 def test_more_iterations_bring_it_nearer():
     assert price(iterations=400) < 0.5 * price(iterations=100, method=Resolve(share=0.2))
 
