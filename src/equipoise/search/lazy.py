@@ -336,8 +336,8 @@ def extract_subgame(
 ) -> Subgame:
     """Returns what a search looks at as a subgame, without a tree of the whole game.
 
-    States of its tree are `Step`s. Its landmarks are its leaves and the next decisions after the state that it is about:
-    where the next search may begin.
+    States of its tree are `Step`s. Its landmarks are its leaves and the next decisions after the state in focus: where
+    the next search may begin.
 
     Args:
         partial: the part of the game.
