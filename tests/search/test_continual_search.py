@@ -12,7 +12,7 @@ from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.games.registry import make_game
 from equipoise.search.continual import ContinualSearch, ContinualSettings
-from equipoise.search.gadgets import Given, Maxmargin, Reach, Resolve, Unsafe
+from equipoise.search.gadgets import Distribution, Given, Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.lazy import PolicyLeaves, TablePolicy, UniformPolicy, follow_policy
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.multi_valued import bias_continuations
@@ -156,3 +156,5 @@ def test_what_cannot_be_is_refused():
         ContinualSettings(iterations=0)
     with pytest.raises(ConfigError, match="first_round must be at least 0, got -1"):
         ContinualSettings(first_round=-1)
+    with pytest.raises(ConfigError, match="continual search needs the deviation of its alternatives"):
+        ContinualSettings(method=Maxmargin(distribution=Distribution()))

@@ -18,7 +18,7 @@ from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE
 from equipoise.games.public import PublicGame
 from equipoise.search.beliefs import PublicBelief
-from equipoise.search.gadgets import Exact, Given, Method, Resolve, Unsafe, pose
+from equipoise.search.gadgets import Exact, Given, Method, Resolve, Unsafe, check_deviation, pose
 from equipoise.search.lazy import (
     PartialGame,
     PolicyLeaves,
@@ -65,6 +65,7 @@ class ContinualSettings:
             not isinstance(self.method.alternatives, Exact) or self.method.reach is not None
         ):
             raise ConfigError("continual search finds its alternatives itself, and has no gifts: leave them out")
+        check_deviation(self.method, "continual search")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -31,7 +31,7 @@ from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem import TILE, TableArray
-from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe
+from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe, check_deviation
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
 from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
@@ -73,6 +73,7 @@ class HoldemSearchSettings:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not isinstance(self.method, Unsafe) and not isinstance(self.method.alternatives, Exact):
             raise ConfigError("search in hold'em finds its alternatives itself: leave them at their default")
+        check_deviation(self.method, "search in hold'em")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
