@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_range
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
-from equipoise.kernels.holdem import TILE, BoardFields, HoldemKernel, StreetFields, TableArray
+from equipoise.kernels.holdem import AVERAGE_TYPES, TILE, BoardFields, HoldemKernel, StreetFields, TableArray
 from equipoise.kernels.holdem_leaves import EntryArray
 
 __all__ = ["NUM_KINDS", "LeafLine", "add_leaf_values"]
@@ -74,6 +74,7 @@ def add_leaf_values(
     _check_out(out, weights, player)
     arrays = kernel.arrays
     fields = StreetFields(*arrays.streets[-1].tolist())
+    _check_dtype("sums", sums, AVERAGE_TYPES.values())
     check_array("sums", sums, sums.dtype, (arrays.num_cells,))
     check_array("boards", boards, np.int32, (boards.size,))
     check_range("boards", boards, 0, arrays.boards.shape[0])
@@ -103,4 +104,10 @@ def _check_out(out: EntryArray, weights: Sequence[FloatArray], player: int) -> N
     """Raises `ValueError` unless a table of values has an axis for each player's choices and rows."""
     if out.ndim != 4 or (out.shape[0], out.shape[2]) != (weights[1 - player].shape[0], weights[player].shape[0]):
         raise ValueError(f"out must be [other's choice, other's row, own choice, own row], got shape {out.shape}")
+    _check_dtype("out", out, (np.dtype(np.float32), np.dtype(np.float64)))
     check_array("out", out, out.dtype, out.shape, is_written=True)
+
+
+def _check_dtype(name: str, array: npt.NDArray[Any], allowed: Iterable[np.dtype[Any]]) -> None:
+    if array.dtype not in allowed:
+        raise TypeError(f"{name} must have dtype {' or '.join(str(each) for each in allowed)}, got {array.dtype}")
