@@ -22,8 +22,7 @@ template <typename Real, typename Cell>
 void bind_leaf_table(nb::module_& module, const char* name) {
   module.def(name, [](const BoundHoldemForm& bound, Array<const Cell> sums, Cards first_kinds, Cards second_kinds,
                       Doubles first_weights, Doubles second_weights, const std::vector<std::int32_t>& line, int player,
-                      Ints boards, Ints first_rows, Ints second_rows, std::int64_t first_size,
-                      std::int64_t second_size, int num_threads, Array<Real> out) {
+                      Ints boards, Ints first_rows, Ints second_rows, int num_threads, Array<Real> out) {
     const LeafTableTask<Real, Cell> task{
         .sums = sums.data(),
         .kinds = {first_kinds.data(), second_kinds.data()},
@@ -35,8 +34,7 @@ void bind_leaf_table(nb::module_& module, const char* name) {
         .num_cards = static_cast<std::int64_t>(boards.shape(0)),
         .boards = boards.data(),
         .rows = {first_rows.data(), second_rows.data()},
-        .most_rows = {static_cast<std::int64_t>(first_rows.shape(1)), static_cast<std::int64_t>(second_rows.shape(1))},
-        .num_rows = {first_size, second_size},
+        .num_rows = {static_cast<std::int64_t>(first_rows.shape(1)), static_cast<std::int64_t>(second_rows.shape(1))},
         .out = out.data()};
     nb::gil_scoped_release release;
     build_leaf_table<Real, Cell>(bound.form, task, num_threads);

@@ -36,8 +36,7 @@ struct LeafTableTask {
   int player;                             // whose values
   std::int64_t num_cards;                 // that may come
   const std::int32_t* boards;             // [card] of the tree
-  const std::int32_t* rows[2];            // [card, most rows] row of each hand in the table, -1: it has none
-  std::int64_t most_rows[2];
+  const std::int32_t* rows[2];            // [card, row of the table] the hand's row on that board, -1: it has none
   std::int64_t num_rows[2];               // of the table
   Real* out;                              // [other's choice, other's row, own choice, own row]
 };
@@ -59,6 +58,7 @@ class LeafTableBuilder {
       wins_.push_back(static_cast<Real>(folds.scale[task_.player][e]));
     }
     has_rake_ = flats.rake != nullptr;
+    source_.resize(static_cast<std::size_t>(task_.num_rows[task_.player]));
   }
 
   // Adds what all cards pay; of the other's rows, those from `first_row` to before `end_row`.
@@ -81,6 +81,10 @@ class LeafTableBuilder {
     std::int64_t num_rows;
   };
 
+  struct FoundHand {
+    std::int32_t table_row, row;
+  };
+
   const HoldemForm& form_;
   const LeafTableTask<Real, Cell>& task_;
   std::int32_t num_flats_, num_folds_;
@@ -89,7 +93,10 @@ class LeafTableBuilder {
   Reaches own_, other_;
   std::vector<Real> slots_;
   std::vector<Real> coefficients_;  // [terminal, kRowsAtOnce]
-  std::vector<Real> shown_, taken_, folded_;  // [kRowsAtOnce, row] of showdowns, of their rake, of folds
+  std::vector<Real> shown_, taken_, folded_;  // [kRowsAtOnce, row and one] of showdowns, of their rake, of folds
+  std::vector<FoundHand> found_;              // the other's hands on a board
+  std::vector<std::int32_t> source_;          // [own row of the table] row on a board
+  std::vector<std::int32_t> with_card_[kDeckSize];  // own hands on a board by card
 
   void find_reaches(const HoldemBoard& board, int player, Reaches& out) {
     const HoldemStreet& street = form_.streets[board.street];
@@ -138,21 +145,36 @@ class LeafTableBuilder {
 
   void add_card(const HoldemBoard& board, std::int64_t card, std::int64_t first_row, std::int64_t end_row) {
     const int other = 1 - task_.player;
-    const std::int32_t* const target = task_.rows[other] + card * task_.most_rows[other];
-    std::vector<std::int32_t> found;
-    for (std::int32_t j = 0; j < board.sides[other].num_hands; ++j) {
-      if (target[j] >= first_row && target[j] < end_row) found.push_back(j);
+    const std::int32_t* const source = task_.rows[other] + card * task_.num_rows[other];
+    const std::int32_t* const own_source = task_.rows[task_.player] + card * task_.num_rows[task_.player];
+    found_.clear();
+    for (std::int64_t row = first_row; row < end_row; ++row) {
+      if (source[row] >= 0) found_.push_back({static_cast<std::int32_t>(row), source[row]});
     }
-    for (auto* each : {&shown_, &taken_, &folded_}) each->resize(static_cast<std::size_t>(kRowsAtOnce * own_.num_rows));
+    // hands that cannot be there read a number that stays 0
+    for (std::int64_t row = 0; row < task_.num_rows[task_.player]; ++row) {
+      source_[row] = own_source[row] < 0 ? static_cast<std::int32_t>(own_.num_rows) : own_source[row];
+    }
+    list_cards(board);
+    for (auto* each : {&shown_, &taken_, &folded_}) each->assign(static_cast<std::size_t>(kRowsAtOnce * (own_.num_rows + 1)), Real{0});
     coefficients_.resize(static_cast<std::size_t>((num_flats_ + num_folds_) * kRowsAtOnce));
-    for (std::size_t first = 0; first < found.size(); first += kRowsAtOnce) {
-      const int count = static_cast<int>(std::min<std::size_t>(kRowsAtOnce, found.size() - first));
-      add_hands(board, card, found.data() + first, count);
+    for (std::size_t first = 0; first < found_.size(); first += kRowsAtOnce) {
+      const int count = static_cast<int>(std::min<std::size_t>(kRowsAtOnce, found_.size() - first));
+      add_hands(board, found_.data() + first, count);
+    }
+  }
+
+  // Lists the own hands that hold each card.
+  void list_cards(const HoldemBoard& board) {
+    const HandList own = form_.hands(board, task_.player);
+    for (auto& hands : with_card_) hands.clear();
+    for (std::int32_t k = 0; k < own.size; ++k) {
+      for (int i = 0; i < 2; ++i) with_card_[own.cards[2 * k + i]].push_back(k);
     }
   }
 
   // A few of the other's hands against all own ones.
-  void add_hands(const HoldemBoard& board, std::int64_t card, const std::int32_t* hands, int count) {
+  void add_hands(const HoldemBoard& board, const FoundHand* hands, int count) {
     const int other = 1 - task_.player, player = task_.player;
     const std::int32_t num_ends = num_flats_ + num_folds_;
     for (int theirs = 0; theirs < task_.num_choices[other]; ++theirs) {
@@ -168,61 +190,70 @@ class LeafTableBuilder {
         weigh(from, hands, count, num_flats_, wins_);
         multiply(own, num_flats_, num_folds_, folded_.data());
         for (int i = 0; i < count; ++i) {
-          const std::int64_t row = task_.rows[other][card * task_.most_rows[other] + hands[i]];
-          Real* const out =
-              task_.out + ((theirs * task_.num_rows[other] + row) * task_.num_choices[player] + ours) * task_.num_rows[player];
-          scatter(board, card, hands[i], i, out);
+          const std::int64_t row = theirs * task_.num_rows[other] + hands[i].table_row;
+          add_row(board, hands[i].row, i, task_.out + (row * task_.num_choices[player] + ours) * task_.num_rows[player]);
         }
       }
     }
   }
 
   // Coefficients of terminals: the other's reach times what the terminal pays.
-  void weigh(const Real* from, const std::int32_t* hands, int count, std::int32_t first, const std::vector<Real>& pays) {
+  void weigh(const Real* from, const FoundHand* hands, int count, std::int32_t first, const std::vector<Real>& pays) {
     for (std::size_t e = 0; e < pays.size(); ++e) {
       for (int i = 0; i < kRowsAtOnce; ++i) {
         coefficients_[e * kRowsAtOnce + i] =
-            i < count ? from[(first + static_cast<std::int64_t>(e)) * other_.num_rows + hands[i]] * pays[e] : Real{0};
+            i < count ? from[(first + static_cast<std::int64_t>(e)) * other_.num_rows + hands[i].row] * pays[e] : Real{0};
       }
     }
   }
 
-  // Overwrites `out` [kRowsAtOnce, row] with coefficients times own reaches.
+  // Overwrites `out` [kRowsAtOnce, row and one] with coefficients times own reaches; what stands behind rows stays 0.
   void multiply(const Real* own, std::int32_t first, std::int32_t count, Real* out) const {
     const std::int64_t num_rows = own_.num_rows;
     const Real* const begin = own + first * num_rows;
-    for (std::int64_t row = 0; row < num_rows; row += kPackSize) {
-      Pack<Real> sum[kRowsAtOnce] = {};
-      for (std::int32_t e = 0; e < count; ++e) {
-        const Pack<Real> reach = load_pack<Real>(begin + e * num_rows + row);
-        for (int i = 0; i < kRowsAtOnce; ++i) sum[i] += reach * coefficients_[e * kRowsAtOnce + i];
+    std::int64_t row = 0;
+    for (; row + 2 * kPackSize <= num_rows; row += 2 * kPackSize) multiply_packs<2>(begin, row, count, out);
+    if (row < num_rows) multiply_packs<1>(begin, row, count, out);
+  }
+
+  template <int packs>
+  [[gnu::always_inline]] void multiply_packs(const Real* begin, std::int64_t row, std::int32_t count, Real* out) const {
+    const std::int64_t num_rows = own_.num_rows;
+    const Real* const coefficients = coefficients_.data();
+    Pack<Real> sum[kRowsAtOnce][packs] = {};
+    for (std::int32_t e = 0; e < count; ++e) {
+      Pack<Real> reach[packs];
+      for (int k = 0; k < packs; ++k) reach[k] = load_pack<Real>(begin + e * num_rows + row + k * kPackSize);
+      for (int i = 0; i < kRowsAtOnce; ++i) {
+        for (int k = 0; k < packs; ++k) sum[i][k] += reach[k] * coefficients[e * kRowsAtOnce + i];
       }
-      for (int i = 0; i < kRowsAtOnce; ++i) store_pack<Real>(out + i * num_rows + row, sum[i]);
+    }
+    for (int i = 0; i < kRowsAtOnce; ++i) {
+      for (int k = 0; k < packs; ++k) store_pack<Real>(out + i * (num_rows + 1) + row + k * kPackSize, sum[i][k]);
     }
   }
 
   // Adds what one of the other's hands, the i-th of those at hand, pays every own hand.
-  void scatter(const HoldemBoard& board, std::int64_t card, std::int32_t hand, int i, Real* out) {
+  void add_row(const HoldemBoard& board, std::int32_t hand, int i, Real* __restrict out) {
     const int player = task_.player;
     const HandList own = form_.hands(board, player), other = form_.hands(board, 1 - player);
-    const std::int32_t* const target = task_.rows[player] + card * task_.most_rows[player];
-    Real* const value = folded_.data() + i * own_.num_rows;
-    const Real* const shown = shown_.data() + i * own_.num_rows;
+    const std::int64_t start = i * (own_.num_rows + 1);
+    Real* const value = folded_.data() + start;
+    const Real* const shown = shown_.data() + start;
     const std::int32_t* const end = own.strength + own.size;
     const auto weaker = std::lower_bound(own.strength, end, other.strength[hand]) - own.strength;
     const auto stronger = std::upper_bound(own.strength, end, other.strength[hand]) - own.strength;
     for (std::int64_t k = 0; k < weaker; ++k) value[k] -= shown[k];
     for (std::int64_t k = stronger; k < own.size; ++k) value[k] += shown[k];
     if (has_rake_) {
-      const Real* const taken = taken_.data() + i * own_.num_rows;
+      const Real* const taken = taken_.data() + start;
       for (std::int32_t k = 0; k < own.size; ++k) value[k] -= taken[k];
     }
-    const std::uint8_t first = other.cards[2 * hand], second = other.cards[2 * hand + 1];
-    for (std::int32_t k = 0; k < own.size; ++k) {
-      const std::uint8_t a = own.cards[2 * k], b = own.cards[2 * k + 1];
-      const bool meets = a != first && a != second && b != first && b != second && target[k] >= 0;
-      if (meets) out[target[k]] += value[k];
+    for (int c = 0; c < 2; ++c) {
+      for (const std::int32_t k : with_card_[other.cards[2 * hand + c]]) value[k] = Real{0};
     }
+    const std::int32_t* const source = source_.data();
+    for (std::int64_t row = 0; row < task_.num_rows[player]; ++row) out[row] += value[source[row]];
   }
 };
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Studies of search at small sizes and on invented numbers."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from equipoise.apps.reproduce import safe_search
+from equipoise.apps.reproduce import safe_search, turn_search
 from equipoise.apps.reproduce.cfr_avg import CFR_AVG, CFRAverageConfiguration
 from equipoise.apps.reproduce.coin_toss import COIN_TOSS, CoinTossConfiguration
 from equipoise.apps.reproduce.gift_scaling import GIFT_SCALING, GiftConfiguration
@@ -17,18 +19,21 @@ from equipoise.apps.reproduce.search_games import (
     STAND_INS,
     Bucketing,
     SecondRound,
+    assign_buckets,
     bucket_rows,
-    make_bucketed_blueprint,
+    draw_bucketings,
     parse_bucketing,
+    solve_in_buckets,
 )
 from equipoise.apps.reproduce.study import Measured, Point, Size, Verdict
-from equipoise.core.errors import ConfigError
+from equipoise.apps.reproduce.turn_search import TURN_SEARCH, TurnSearchConfiguration
+from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.registry import parse_game
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 
 SMALL_GAME = "leduc(merge_suits=true)"
-SMALL_FLOP_GAME = "holdem(deck=QKA/cdh,last_street=flop,stacks=2000,2000,menu=100%,max_raises=1,1)"
+SMALL_FLOP_GAME = STAND_INS["flop-least"]
 SMALL = {"games": (SMALL_GAME,), "buckets": (2,), "seeds": 1, "blueprint_iterations": 30, "search_iterations": 30}
 
 
@@ -67,7 +72,7 @@ def test_sign_test_is_the_tail_of_a_fair_coin():
 
 def test_buckets_forget_boards_and_order_strength():
     game = SecondRound(SMALL_GAME)
-    rows = bucket_rows(game, 2, np.random.default_rng(0))
+    rows = bucket_rows(game, assign_buckets(game, 2, np.random.default_rng(0)))
     by_label = dict(zip(game.tree.infoset_labels, rows, strict=True))
     assert by_label["K|cc/K:"] == "1|cc/"  # a pair of kings is in the better bucket
     assert by_label["J|cc/K:"] == "0|cc/"
@@ -78,7 +83,7 @@ def test_buckets_forget_boards_and_order_strength():
 def test_hold_em_is_bucketed_by_strength_on_the_flop():
     game = SecondRound(SMALL_FLOP_GAME)
     for kind in Bucketing:
-        rows = bucket_rows(game, 4, np.random.default_rng(0), kind)
+        rows = bucket_rows(game, assign_buckets(game, 4, np.random.default_rng(0), kind))
         by_label = dict(zip(game.tree.infoset_labels, rows, strict=True))
         found = {pair: by_label[f"{pair[0]}|cc/{pair[1]}:"] for pair in game.strengths}
         ordered = [
@@ -91,16 +96,29 @@ def test_hold_em_is_bucketed_by_strength_on_the_flop():
 
 def test_buckets_that_cannot_be_are_refused():
     with pytest.raises(ConfigError, match="must be from 1 to 8, got 9"):
-        bucket_rows(SecondRound(SMALL_GAME), 9, np.random.default_rng(0))
+        assign_buckets(SecondRound(SMALL_GAME), 9, np.random.default_rng(0))
     with pytest.raises(ConfigError, match="must be cuts or kmeans, got 'x'"):
         parse_bucketing("x")
     with pytest.raises(ConfigError, match="leduc or hold'em"):
         SecondRound("kuhn")
 
 
+def test_bucketings_are_drawn_that_differ():
+    game = SecondRound(SMALL_FLOP_GAME)
+    drawn = list(draw_bucketings(game, 3, 3, Bucketing.KMEANS))
+    together = [bucket[:, None] == bucket for bucket in drawn]
+    assert all((one != other).any() for one, other in itertools.combinations(together, 2))
+    num_strengths = len({round(strength, 6) for strength in game.strengths.values()})
+    with pytest.raises(ConfigError, match=r"find 1 different bucketings .* into 40, 2 are wanted"):
+        list(draw_bucketings(game, 40, 2, Bucketing.KMEANS))
+    assert num_strengths < 40
+
+
 def test_blueprints_of_seeds_differ_and_cost():
     game = SecondRound(SMALL_FLOP_GAME)
-    values = [make_bucketed_blueprint(game, 3, seed, 50, Bucketing.KMEANS).exploitability for seed in (0, 1)]
+    values = [
+        solve_in_buckets(game, bucket, 50).exploitability for bucket in draw_bucketings(game, 3, 2, Bucketing.KMEANS)
+    ]
     assert values[0] != values[1]
     solver = CFRSolver(game.tree, CFRPlus())
     solver.iterate(50)
@@ -140,32 +158,77 @@ def test_coin_toss_confirms_every_figure():
 
 
 def test_nested_search_at_a_small_size():
-    result = NESTED_SEARCH.run(NestedConfiguration(blueprint_iterations=150, search_iterations=40))
-    ours = {row["method"]: row["ours (mchips)"] for row in result.conclusion.rows}
-    assert ours["maxmargin"] < ours["pseudo-harmonic translation"] / 2
-    assert len(verdicts(result)) == 6
+    configuration = NestedConfiguration(flop_raises=(0,), blueprint_iterations=150, search_iterations=40)
+    result = NESTED_SEARCH.run(configuration)
+    rows = result.conclusion.rows
+    for panel, method in (("leduc, 1 raise", "maxmargin"), ("flop QKA/cdh, 0 raises", "resolve")):
+        ours = {row["method"]: row["ours (thousandths)"] for row in rows if row["game"] == panel}
+        assert ours[method] < ours["pseudo-harmonic translation"] / 2
+    assert len(verdicts(result)) == 20
 
 
 def test_multi_valued_states_at_a_small_size():
     configuration = MultiValuedConfiguration(
-        ranks=(3,), num_values=(1, 2), blueprint_iterations=200, search_iterations=(50,)
+        ranks=(3,), num_values=(1, 2), flop_raises=(0,), blueprint_iterations=200, search_iterations=(50,)
     )
     result = MULTI_VALUED_STATES.run(configuration)
     assert not result.is_partial
-    assert [row["values"] for row in result.conclusion.rows] == [1, 2]
-    assert all(row["ours (mchips)"] is not None for row in result.conclusion.rows)
+    assert [row["values"] for row in result.conclusion.rows] == [1, 2, 1, 2]
+    assert all(row["ours (thousandths)"] > 0 for row in result.conclusion.rows)
+
+
+def test_turn_search_at_a_small_size():
+    configuration = TurnSearchConfiguration(
+        spots=2,
+        pots=(8000,),
+        deck="royal",
+        methods=("blueprint", "pluribus"),
+        blueprint_iterations=3,
+        search_iterations=100,
+        open_percent=1.0,
+        most_iterations=100,
+    )
+    result = TURN_SEARCH.run(configuration)
+    assert not result.is_partial
+    for row in result.conclusion.rows:
+        searched, left_open = row["both choose (Pluribus)"], row["whole spot, what is left open"]
+        assert 0 <= searched < row["blueprint's own turn"]  # three iterations are a poor blueprint
+        assert left_open <= 1.0
+
+
+@pytest.mark.parametrize(("worst", "verdict"), [(1.9, Verdict.CONFIRMED), (2.1, Verdict.DENIED)])
+def test_turn_search_is_judged_by_its_worst_spot(worst, verdict):
+    configuration, measured = TurnSearchConfiguration(spots=6), Measured()
+    for number in range(1, 7):
+        for curve, loss in ((turn_search.MODICUM, worst if number == 3 else 0.4), (turn_search.ONE, 3.0)):
+            measured.add(Point(panel=turn_search.LOSSES, curve=curve, x=number, y=loss))
+    claims = TURN_SEARCH.conclude(configuration, measured).claims
+    assert [claim.verdict for claim in claims] == [
+        verdict,
+        Verdict.NOT_MEASURED,  # Pluribus
+        Verdict.CONFIRMED,  # one value loses more on all six
+        Verdict.NOT_MEASURED,  # the blueprint
+    ]
+
+
+def test_turn_search_refuses_what_it_does_not_know():
+    with pytest.raises(UnknownNameError, match="modicum"):
+        TurnSearchConfiguration(methods=("modikum",))
+    with pytest.raises(ConfigError, match="spots must be at least 1, got 0"):
+        TurnSearchConfiguration(spots=0)
 
 
 def test_cfr_avg_at_a_small_size():
     configuration = CFRAverageConfiguration(marks=(3, 10), leaf_iterations=20, composed_iterations=30)
     result = CFR_AVG.run(configuration)
     assert not result.is_partial
-    for curve in result.curves["leduc"].values():
-        assert curve[1][1] < curve[0][1]  # every decomposition gets better
+    for game in configuration.games:
+        for curve in result.curves[game].values():
+            assert curve[1][1] < curve[0][1]  # every decomposition gets better
 
 
 def test_an_empty_study_measures_nothing():
-    for study in (SAFE_SEARCH, GIFT_SCALING, COIN_TOSS, NESTED_SEARCH, MULTI_VALUED_STATES, CFR_AVG):
+    for study in (SAFE_SEARCH, GIFT_SCALING, COIN_TOSS, NESTED_SEARCH, MULTI_VALUED_STATES, CFR_AVG, TURN_SEARCH):
         configuration = next(iter(study.sizes.values()))
         conclusion = study.conclude(configuration, Measured())
         assert {claim.verdict for claim in conclusion.claims} == {Verdict.NOT_MEASURED}

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_range
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
-from equipoise.kernels.holdem import TILE, HoldemKernel, StreetFields, TableArray
+from equipoise.kernels.holdem import AVERAGE_TYPES, TILE, BoardFields, HoldemKernel, StreetFields, TableArray
 from equipoise.kernels.holdem_leaves import EntryArray
 
 __all__ = ["NUM_KINDS", "LeafLine", "add_leaf_values"]
@@ -65,7 +65,7 @@ def add_leaf_values(
         line: which part of the last street.
         player: whose values.
         boards: `[V]` of the tree, on the last street.
-        rows: by player, `[V, most rows]` the row in `out` of each hand of each board, -1 if it has none.
+        rows: by player, `[V, row of out]` where each board has a hand, -1 if it cannot be there.
         num_threads: size of the team.
         out: `[other's choice, other's row, own choice, own row]`, float32 or float64.
     """
@@ -74,6 +74,7 @@ def add_leaf_values(
     _check_out(out, weights, player)
     arrays = kernel.arrays
     fields = StreetFields(*arrays.streets[-1].tolist())
+    _check_dtype("sums", sums, AVERAGE_TYPES.values())
     check_array("sums", sums, sums.dtype, (arrays.num_cells,))
     check_array("boards", boards, np.int32, (boards.size,))
     check_range("boards", boards, 0, arrays.boards.shape[0])
@@ -83,10 +84,9 @@ def add_leaf_values(
         check_array(f"kinds[{each}]", kinds[each], np.uint8, ((fields.num_cells_0, fields.num_cells_1)[each],))
         check_range(f"kinds[{each}]", kinds[each], 0, NUM_KINDS)
         check_array(f"weights[{each}]", weights[each], np.float64, (weights[each].shape[0], NUM_KINDS))
-        check_array(f"rows[{each}]", rows[each], np.int32, (boards.size, rows[each].shape[1]))
-        check_range(f"rows[{each}]", rows[each], -1, num_rows[each])
-        most = max(arrays.num_rows(int(board), each) for board in boards)
-        check_integer(f"columns of rows[{each}]", rows[each].shape[1], most, most)
+        check_array(f"rows[{each}]", rows[each], np.int32, (boards.size, num_rows[each]))
+        num_hands = arrays.boards[boards, BoardFields._fields.index(f"num_hands_{each}")]
+        check_range(f"rows[{each}]", rows[each], -1, num_hands[:, None])
     check_integer("line", line.line, 0, fields.num_lines - 1)
     for name, low, high, end in (
         ("nodes of player 0", line.first_node_0, line.end_node_0, fields.num_nodes_0),
@@ -97,11 +97,17 @@ def add_leaf_values(
         check_integer(f"first of {name}", low, 0, end)
         check_integer(f"end of {name}", high, low, end)
     build = getattr(_native, f"holdem_leaf_table_{out.dtype}_{sums.dtype}")
-    build(kernel.form, sums, *kinds, *weights, list(line), player, boards, *rows, *num_rows, num_threads, out)
+    build(kernel.form, sums, *kinds, *weights, list(line), player, boards, *rows, num_threads, out)
 
 
 def _check_out(out: EntryArray, weights: Sequence[FloatArray], player: int) -> None:
     """Raises `ValueError` unless a table of values has an axis for each player's choices and rows."""
     if out.ndim != 4 or (out.shape[0], out.shape[2]) != (weights[1 - player].shape[0], weights[player].shape[0]):
         raise ValueError(f"out must be [other's choice, other's row, own choice, own row], got shape {out.shape}")
+    _check_dtype("out", out, (np.dtype(np.float32), np.dtype(np.float64)))
     check_array("out", out, out.dtype, out.shape, is_written=True)
+
+
+def _check_dtype(name: str, array: npt.NDArray[Any], allowed: Iterable[np.dtype[Any]]) -> None:
+    if array.dtype not in allowed:
+        raise TypeError(f"{name} must have dtype {' or '.join(str(each) for each in allowed)}, got {array.dtype}")

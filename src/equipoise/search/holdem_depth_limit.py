@@ -383,23 +383,20 @@ class _TableBuilder:
         )
 
     def _match_hands(self) -> tuple[IntArray, tuple[IntArray, IntArray]]:
-        """Returns `[V]` the blueprint's board for each card that may come, by player `[V, rows]` rows of the search."""
+        """Returns `[V]` the blueprint's board for each card that may come, by player `[V, rows]` where it has hands."""
         known, spot = self.blueprint.tree, self.tree.spot
         cards = [card for card in spot.deck.cards if card not in spot.board]
         located = [known.locate((*known.spot.board, card)) for card in cards]
         boards = np.array([board for board, _ in located], np.int32)
         rows = []
         for player in (0, 1):
-            row_of = np.full(spot.deck.num_hands, -1, np.int32)
-            row_of[self.tree.hands[0][player]] = np.arange(self.tree.hands[0][player].size, dtype=np.int32)
-            most = max(known.arrays.num_rows(board, player) for board, _ in located)
-            matched = np.full((len(cards), most), -1, np.int32)
+            held = self.tree.hands[0][player]
+            matched = np.full((len(cards), self.num_rows[player]), -1, np.int32)
             for place, (board, relabelling) in enumerate(located):
-                # a hand h here is hand permuted[h] there
-                permuted = hand_permutation(relabelling, spot.deck)
-                back = np.empty_like(permuted)
-                back[permuted] = np.arange(permuted.size, dtype=permuted.dtype)
                 there = known.hands[board][player]
-                matched[place, : there.size] = row_of[back[there]]
+                row_of = np.full(spot.deck.num_hands, -1, np.int32)
+                row_of[there] = np.arange(there.size, dtype=np.int32)
+                # a hand here has another name there
+                matched[place, : held.size] = row_of[hand_permutation(relabelling, spot.deck)[held]]
             rows.append(matched)
         return boards, (rows[0], rows[1])

@@ -13,8 +13,9 @@ from equipoise.apps.reproduce.search_games import (
     Bucketing,
     SecondRound,
     describe_games,
-    make_bucketed_blueprint,
+    draw_bucketings,
     parse_bucketing,
+    solve_in_buckets,
 )
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
 from equipoise.search.gadgets import GiftBound, Maxmargin, Reach
@@ -44,14 +45,18 @@ def _name_scale(scale: int) -> str:
 
 def measure_gift_scaling(configuration: GiftConfiguration) -> Iterator[Step]:
     """Yields the exploitability of Reach-Maxmargin by scale of gifts; runs are blueprints."""
-    blueprints = [(num, seed) for num in configuration.buckets for seed in range(configuration.seeds)]
-    total = len(configuration.games) * len(blueprints) * len(configuration.scales)
+    total = len(configuration.games) * len(configuration.buckets) * configuration.seeds * len(configuration.scales)
     done, bucketing = 0, parse_bucketing(configuration.bucketing)
     for text in configuration.games:
         yield Step(fraction=done / total, text=f"tree of {text}")
         game = SecondRound(text)
-        for run, (num_buckets, seed) in enumerate(blueprints):
-            made = make_bucketed_blueprint(game, num_buckets, seed, configuration.blueprint_iterations, bucketing)
+        blueprints = (
+            (num_buckets, seed, bucket)
+            for num_buckets in configuration.buckets
+            for seed, bucket in enumerate(draw_bucketings(game, num_buckets, configuration.seeds, bucketing))
+        )
+        for run, (num_buckets, seed, bucket) in enumerate(blueprints):
+            made = solve_in_buckets(game, bucket, configuration.blueprint_iterations)
             for scale in configuration.scales:
                 method = Maxmargin(reach=Reach(bound=GiftBound(configuration.bound), scale=scale))
                 value = searched_exploitability(game, made, method, configuration.search_iterations)

@@ -15,8 +15,9 @@ from equipoise.apps.reproduce.search_games import (
     Bucketing,
     SecondRound,
     describe_games,
-    make_bucketed_blueprint,
+    draw_bucketings,
     parse_bucketing,
+    solve_in_buckets,
 )
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
 from equipoise.search.gadgets import Distribution, Estimate, Maxmargin, Method, Reach, Resolve, Unsafe
@@ -83,7 +84,7 @@ class SafeSearchConfiguration:
 
     games: tuple[str, ...] = ("leduc-6", "flop-tiny")
     buckets: tuple[int, ...] = (3, 6)  # of the second round
-    seeds: int = 2  # bucketings of each number
+    seeds: int = 2  # different bucketings of each number
     bucketing: str = str(Bucketing.CUTS)  # or kmeans
     blueprint_iterations: int = 500
     search_iterations: int = 300
@@ -125,8 +126,9 @@ def measure_safe_search(configuration: SafeSearchConfiguration) -> Iterator[Step
         yield Step(fraction=done / total, text=f"tree of {text}")
         game = SecondRound(text)
         for num_buckets in configuration.buckets:
-            for seed in range(configuration.seeds):
-                made = make_bucketed_blueprint(game, num_buckets, seed, configuration.blueprint_iterations, bucketing)
+            bucketings = draw_bucketings(game, num_buckets, configuration.seeds, bucketing)
+            for seed, bucket in enumerate(bucketings):
+                made = solve_in_buckets(game, bucket, configuration.blueprint_iterations)
                 done += 1
                 point = Point(panel=text, curve=TRUNK, x=num_buckets, y=made.exploitability, run=seed)
                 yield Step(fraction=done / total, text=f"{num_buckets} buckets: blueprint", points=(point,))
