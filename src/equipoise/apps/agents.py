@@ -14,6 +14,7 @@ from equipoise.agents.base import Agent
 from equipoise.agents.files import game_of_file, load_agent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass, Game
 from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
@@ -93,6 +94,11 @@ class AgentText:
         """Returns the game that the agent's file is for; None if any game will do."""
         name, settings = _split(self.text)
         return game_of_file(settings) if name == "file" else None
+
+    def digest(self) -> str | None:
+        """Returns a short hash over the content of the agent's file, None if it has none."""
+        name, settings = _split(self.text)
+        return digest_file(settings) if name == "file" else None
 
     def __call__(self, game: Game[Any]) -> Agent:
         """Returns the agent."""
