@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 
@@ -16,7 +17,12 @@ import numpy as np
 import pytest
 
 from equipoise.apps.signals import SignalFlag
+from equipoise.games.registry import make_game
+from equipoise.responses.against import AgainstSolver
+from equipoise.responses.sampled import UCTResponse
+from equipoise.solvers.driver import run as drive
 from equipoise.solvers.saved_run import SavedRun
+from equipoise.trees.history import build_history_tree
 
 # lines of progress at once, so that a test can wait for a run that is well under way
 PROGRAM = "from equipoise.apps import cli, display; display.SECONDS_BETWEEN_LINES = 0.01; cli.main()"
@@ -99,6 +105,19 @@ def test_the_first_signal_is_a_flag_and_the_second_an_exception():
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_ctrl_c_is_heard_within_a_single_long_answer():
+    tree = build_history_tree(make_game("kuhn"))
+    solver = AgainstSolver(tree, UCTResponse(tree, 10**10))  # a quarter of an hour
+    with SignalFlag() as flag:
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        began = time.monotonic()
+        (record,) = drive(solver, iterations=5, is_interrupted=flag)
+    assert time.monotonic() - began < 30  # a moment, on a machine that does nothing else
+    assert record.iteration == 0
+    assert flag.exit_code == 130
 
 
 def test_what_nohup_has_ignored_stays_ignored():

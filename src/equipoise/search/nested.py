@@ -100,12 +100,10 @@ class NestedSearch:
 
     def surprises(self, stage: Stage) -> Iterator[int]:
         """Yields the nodes that an off-tree action of the opponent leads to from within a stage."""
-        inside = set(stage.part.nodes.tolist())
-        for node in self.off_tree.tolist():
-            above = int(self.tree.parent[node])
-            is_below = stage.begins <= above < self.end[stage.begins]
-            if above in inside and is_below and self.tree.actor[above] == self.opponent:
-                yield node
+        first, last = np.searchsorted(self.off_tree, [stage.begins + 1, self.end[stage.begins]])
+        below = self.off_tree[first:last]
+        above = self.tree.parent[below]
+        yield from below[np.isin(above, stage.part.nodes) & (self.tree.actor[above] == self.opponent)].tolist()
 
     def reply(self, stage: Stage, node: int) -> Stage | None:
         """Returns the stage after the opponent's off-tree action that leads to a node.

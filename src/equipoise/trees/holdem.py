@@ -237,14 +237,25 @@ class HoldemPlan:
 
 
 def build_holdem_tree(
-    spot: HoldemSpot, *, locks: Sequence[NodeLock] = (), merges_suits: bool = True, max_nodes: int = 1_000_000
+    spot: HoldemSpot,
+    *,
+    locks: Sequence[NodeLock] = (),
+    merges_suits: bool = True,
+    max_nodes: int = 1_000_000,
+    betting: BettingTree | None = None,
 ) -> HoldemTree:
     """Returns a spot laid out for sweeps; arguments as for `plan_holdem_tree`."""
-    return plan_holdem_tree(spot, locks=locks, merges_suits=merges_suits, max_nodes=max_nodes).build()
+    plan = plan_holdem_tree(spot, locks=locks, merges_suits=merges_suits, max_nodes=max_nodes, betting=betting)
+    return plan.build()
 
 
 def plan_holdem_tree(
-    spot: HoldemSpot, *, locks: Sequence[NodeLock] = (), merges_suits: bool = True, max_nodes: int = 1_000_000
+    spot: HoldemSpot,
+    *,
+    locks: Sequence[NodeLock] = (),
+    merges_suits: bool = True,
+    max_nodes: int = 1_000_000,
+    betting: BettingTree | None = None,
 ) -> HoldemPlan:
     """Returns a spot's betting and boards, from which its memory is estimated and its tree built.
 
@@ -253,8 +264,10 @@ def plan_holdem_tree(
         locks: Strategies that a solver will be given; suits that they tell apart are not merged.
         merges_suits: Whether cards that differ only by the names of suits share one board; exact, and less work.
         max_nodes: Refuse menus whose betting has more nodes.
+        betting: What is bet, from somewhere in the spot's first street on; by default from its beginning, by its menu.
     """
-    betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
+    if betting is None:
+        betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
     decisions: dict[int, Decision] = {}
     forests: list[StreetForest] = []
     for street in range(betting.root.state.street, betting.rules.last_street + 1):
