@@ -26,7 +26,7 @@ def test_rows_stand_beside_the_bars(capsys):
     assert found == [
         ("river", "libratus", 4000, 0.25),
         ("river", "supremus", 4000, 0.5),
-        ("turn, opponent chooses", "libratus", 8000, 3.0),
+        ("turn, one chooses", "libratus", 8000, 3.0),
         ("turn, both choose", "libratus", 8000, 3.0),
     ]
     for row in report.rows:

@@ -186,3 +186,55 @@ def test_an_interrupted_search_says_what_it_has(leduc, monkeypatch):
     assert result.exit_code == 130
     assert json.loads(result.stdout)["search_iterations"] == 1
     assert "interrupted: this is what the iterations so far have found" in result.stderr
+
+
+TURN = """
+deck = "royal"
+board = "ThJhQsKc"
+pot = 20
+stacks = 47
+big_blind = 2
+menu = "100%, a; turn cap: 2; river cap: 1"
+[ranges]
+oop = "random"
+ip = "AK, TT, AJ:0.37"
+"""
+
+
+@pytest.fixture(scope="module")
+def turn(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search")
+    (folder / "turn.toml").write_text(TURN)
+    solved = RUNNER.invoke(
+        app, ["solve", str(folder / "turn.toml"), "--iterations", "5", "--out", str(folder / "turn.eq"), "--quiet"]
+    )
+    assert solved.exit_code == 0
+    return folder / "turn.eq"
+
+
+@pytest.mark.parametrize("leaves", ["opponent", "both"])
+def test_turns_may_be_searched_without_their_rivers(turn, leaves):
+    result = run(turn, "--state", "check", "--leaves", leaves, "--method", "resolve", "--limit", 1)
+    assert result.exit_code == 0
+    assert "a table of leaves first, at most" in result.stderr
+    assert "resolve, 300 iterations in" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--state", "check", "--leaves", "opponents"), "unknown player at leaves 'opponents'; did you mean opponent"),
+        (("--state", "ThJhQsKc:cc/As:", "--leaves", "both"), "and 'ThJhQsKc:cc/As:' is on the river"),
+        (("--state", "ThJhQsKc:r25", "--leaves", "both"), "the strategy lacks the last bet"),
+        (("--state", "check", "--leaves", "both", "--menu", "50%"), "leave menu out"),
+    ],
+)
+def test_leaves_that_cannot_be_are_one_line(turn, arguments, message):
+    result = run(turn, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_leaves_are_for_holdem(leduc):
+    assert "--leaves is for spots of hold'em" in run(leduc, "--state", "c", "--leaves", "both").stderr

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from equipoise.apps.reproduce import safe_search, turn_search
+from equipoise.apps.reproduce import safe_search
 from equipoise.apps.reproduce.cfr_avg import CFR_AVG, CFRAverageConfiguration
 from equipoise.apps.reproduce.coin_toss import COIN_TOSS, CoinTossConfiguration
 from equipoise.apps.reproduce.gift_scaling import GIFT_SCALING, GiftConfiguration
@@ -26,8 +26,7 @@ from equipoise.apps.reproduce.search_games import (
     solve_in_buckets,
 )
 from equipoise.apps.reproduce.study import Measured, Point, Size, Verdict
-from equipoise.apps.reproduce.turn_search import TURN_SEARCH, TurnSearchConfiguration
-from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.core.errors import ConfigError
 from equipoise.games.registry import parse_game
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
@@ -177,47 +176,6 @@ def test_multi_valued_states_at_a_small_size():
     assert all(row["ours (thousandths)"] > 0 for row in result.conclusion.rows)
 
 
-def test_turn_search_at_a_small_size():
-    configuration = TurnSearchConfiguration(
-        spots=2,
-        pots=(8000,),
-        deck="royal",
-        methods=("blueprint", "pluribus"),
-        blueprint_iterations=3,
-        search_iterations=100,
-        open_percent=1.0,
-        most_iterations=100,
-    )
-    result = TURN_SEARCH.run(configuration)
-    assert not result.is_partial
-    for row in result.conclusion.rows:
-        searched, left_open = row["both choose (Pluribus)"], row["whole spot, what is left open"]
-        assert 0 <= searched < row["blueprint's own turn"]  # three iterations are a poor blueprint
-        assert left_open <= 1.0
-
-
-@pytest.mark.parametrize(("worst", "verdict"), [(1.9, Verdict.CONFIRMED), (2.1, Verdict.DENIED)])
-def test_turn_search_is_judged_by_its_worst_spot(worst, verdict):
-    configuration, measured = TurnSearchConfiguration(spots=6), Measured()
-    for number in range(1, 7):
-        for curve, loss in ((turn_search.MODICUM, worst if number == 3 else 0.4), (turn_search.ONE, 3.0)):
-            measured.add(Point(panel=turn_search.LOSSES, curve=curve, x=number, y=loss))
-    claims = TURN_SEARCH.conclude(configuration, measured).claims
-    assert [claim.verdict for claim in claims] == [
-        verdict,
-        Verdict.NOT_MEASURED,  # Pluribus
-        Verdict.CONFIRMED,  # one value loses more on all six
-        Verdict.NOT_MEASURED,  # the blueprint
-    ]
-
-
-def test_turn_search_refuses_what_it_does_not_know():
-    with pytest.raises(UnknownNameError, match="modicum"):
-        TurnSearchConfiguration(methods=("modikum",))
-    with pytest.raises(ConfigError, match="spots must be at least 1, got 0"):
-        TurnSearchConfiguration(spots=0)
-
-
 def test_cfr_avg_at_a_small_size():
     configuration = CFRAverageConfiguration(marks=(3, 10), leaf_iterations=20, composed_iterations=30)
     result = CFR_AVG.run(configuration)
@@ -228,7 +186,7 @@ def test_cfr_avg_at_a_small_size():
 
 
 def test_an_empty_study_measures_nothing():
-    for study in (SAFE_SEARCH, GIFT_SCALING, COIN_TOSS, NESTED_SEARCH, MULTI_VALUED_STATES, CFR_AVG, TURN_SEARCH):
+    for study in (SAFE_SEARCH, GIFT_SCALING, COIN_TOSS, NESTED_SEARCH, MULTI_VALUED_STATES, CFR_AVG):
         configuration = next(iter(study.sizes.values()))
         conclusion = study.conclude(configuration, Measured())
         assert {claim.verdict for claim in conclusion.claims} == {Verdict.NOT_MEASURED}

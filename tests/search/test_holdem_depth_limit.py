@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.betting_tree import cut_betting
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.hands import format_hand
 from equipoise.games.holdem.menu_notation import parse_menu
@@ -24,11 +25,13 @@ from equipoise.search.holdem_depth_limit import (
     limit_depth,
     solve_blueprint,
 )
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings
 from equipoise.search.limits import RoundLimit
 from equipoise.search.multi_valued import Continuations, bias_continuations, depth_limited_subgame
 from equipoise.search.resolving import SubgameSolver
 from equipoise.search.subgames import Blueprint
-from equipoise.solvers.holdem import evaluate_holdem
+from equipoise.solvers.hand_policy import SpotPolicy
+from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
 from equipoise.solvers.rules import DCFR, CFRPlus
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem import build_holdem_tree
@@ -275,3 +278,53 @@ def test_choices_are_checked():
     ):
         with pytest.raises(ConfigError, match=message):
             LeafChoices(**arguments)
+
+
+@pytest.fixture(scope="module")
+def policy():
+    spot = dataclasses.replace(SPOT, ranges=(Range.random(DECK), SPOT.ranges[1]))
+    solver = HoldemSolver(build_holdem_tree(spot, merges_suits=False), CFRPlus())
+    solver.iterate(5)
+    return SpotPolicy(solver.tree, solver.tables.strategy_sum)
+
+
+def test_nested_searches_may_end_with_the_street(policy):
+    spot, board = policy.spot, SPOT.board
+    settings = HoldemSearchSettings(method=Unsafe(), leaf_choices=PLURIBUS, leaf_iterations=40)
+    search = HoldemNestedSearch(policy, 1, settings)
+    found = search.search(search.begin(), 0, board)
+    # what the search is made of
+    solver = limit_depth(spot, HoldemBlueprint(tree=policy.tree, sums=policy.sums), 1, PLURIBUS).solver(settings.rule)
+    solver.iterate(40)
+    direct = SpotPolicy(solver.tree, solver.tables.strategy_sum)
+    for node, decision in solver.tree.decisions.items():
+        held = solver.tree.hands[0][decision.player]
+        ours, theirs = (each.hand_strategy(node, board)[held] for each in (found.stage.policy, direct))
+        np.testing.assert_allclose(ours, theirs, atol=1e-4)
+    river = policy.tree.boards[-1]
+    node = next(node for node, decision in policy.tree.decisions.items() if decision.street == 1)
+    held = policy.tree.hands[policy.tree.locate(river)[0]][policy.tree.decisions[node].player]
+    kept, before = (each.hand_strategy(node, river)[held] for each in (found.stage.policy, policy))
+    np.testing.assert_allclose(kept, before, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [Resolve(), Maxmargin()])
+def test_nested_searches_begin_within_the_street(policy, method):
+    settings = HoldemSearchSettings(method=method, leaf_choices=MODICUM, leaf_iterations=100)
+    search = HoldemNestedSearch(policy, 1, settings)
+    node = policy.betting.nodes[0].children[1]  # player 0 bets
+    found = search.search(search.begin(), node, SPOT.board)
+    strategy = found.stage.policy.hand_strategy(0, SPOT.board)[policy.tree.hands[0][1]]
+    np.testing.assert_allclose(strategy.sum(axis=1), 1.0, atol=1e-6)
+    before = policy.hand_strategy(node, SPOT.board)[policy.tree.hands[0][1]]
+    assert np.abs(strategy - before).max() > 0.005
+    # four forms of a blueprint are not every answer to the street: margins are kept nearly
+    assert (found.value - found.alternative)[found.possible].max() < 0.05 * SPOT.pot
+    part = cut_betting(policy.betting, node)
+    assert search.has_leaves(part)
+    assert search.estimate_leaves(part, SPOT.board) > 0
+
+
+def test_leaves_and_menus_exclude_each_other():
+    with pytest.raises(ConfigError, match="leave menu out"):
+        HoldemSearchSettings(leaf_choices=MODICUM, menu=SPOT.menu)

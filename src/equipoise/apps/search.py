@@ -18,7 +18,7 @@ from equipoise.apps.inspection import StrategyFile
 from equipoise.apps.machine import describe_origin
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.parse import parse_rule
-from equipoise.apps.parse_search import parse_method
+from equipoise.apps.parse_search import parse_leaf_choices, parse_method
 from equipoise.apps.preparation import build_vector_tree
 from equipoise.apps.search_options import SearchOptions
 from equipoise.apps.search_spot import SpotSearch
@@ -48,6 +48,8 @@ def search(options: SearchOptions) -> None:
     """
     rule = parse_rule(options.rule)
     parse_method(options.method)  # what is wrong is said before anything is read
+    if options.leaves is not None:
+        parse_leaf_choices(options.leaves)
     if options.file.suffix == ".toml" and options.file.exists():
         raise ConfigError(
             f"{options.file} describes a spot that is not solved: `equipoise solve {options.file} --out FILE` first"
@@ -97,6 +99,8 @@ def _search_game(options: SearchOptions, file: StrategyFile, rule: Rule, run: _R
     """Returns what a search in a game other than hold'em by hands found."""
     if options.menu is not None:
         raise ConfigError(f"--menu is for spots of hold'em, and {options.file} is a strategy of another game")
+    if options.leaves is not None:
+        raise ConfigError(f"--leaves is for spots of hold'em, and {options.file} is a strategy of another game")
     game = file.make_game(options.file)
     if game.spec.num_players != 2:
         raise ConfigError(f"search is for 2 players, and {game.spec.label} has {game.spec.num_players}")

@@ -14,11 +14,12 @@ from rich.table import Table
 
 from equipoise.agents.files import load_policy
 from equipoise.apps.display import format_duration
-from equipoise.apps.parse_search import parse_method
+from equipoise.apps.parse_search import parse_leaf_choices, parse_method
 from equipoise.apps.search_options import SearchOptions
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
+from equipoise.core.files import format_bytes
 from equipoise.games.holdem.betting import BettingState, check_action, pot
-from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind
+from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind, cut_betting
 from equipoise.games.holdem.cards import check_board, format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import Line, format_line, name_actions, parse_decision
@@ -42,6 +43,7 @@ FloatArray = npt.NDArray[np.float64]
 
 WORTH_SAYING = 50_000_000  # bytes
 EARLY_ITERATIONS = 100  # where a street follows, unless more are asked for
+LEAF_ITERATIONS = 300  # where it is left out
 
 
 class Place(NamedTuple):
@@ -139,9 +141,12 @@ class SpotSearch:
             early_iterations=options.iterations or EARLY_ITERATIONS,
             rule=rule,
             menu=None if options.menu is None else parse_menu(options.menu),
+            leaf_choices=None if options.leaves is None else parse_leaf_choices(options.leaves),
+            leaf_iterations=options.iterations or LEAF_ITERATIONS,
             num_threads=options.threads,
         )
         search = HoldemNestedSearch(policy, self.searcher, settings)
+        self._say_leaves(search, on_plan)
         self.iterations = 0
 
         def run_shown(solver: HoldemSolver, num_iterations: int) -> None:
@@ -158,6 +163,21 @@ class SpotSearch:
         self.result: HoldemResult = found
         self.seconds = time.perf_counter() - began
         self.before = stage if self.place.reply is None and options.menu is None else None
+
+    def _say_leaves(self, search: HoldemNestedSearch, on_plan: Callable[[str], None]) -> None:
+        """Tells what leaves will take; `ConfigError` where there can be none."""
+        if search.settings.leaf_choices is None:
+            return
+        if self.place.reply is not None:
+            raise ConfigError("the strategy lacks the last bet, so that nothing is known behind it: leave --leaves out")
+        part = cut_betting(self.betting, self.place.node)
+        if not search.has_leaves(part):
+            raise ConfigError(
+                f"--leaves is for the street before the last one, and {self.options.state!r} is on the "
+                f"{part.root.state.street.name.lower()}"
+            )
+        size = search.estimate_leaves(part, self.place.board)
+        on_plan(f"a table of leaves first, at most {format_bytes(size)}; then the street alone")
 
     def _find_searcher(self, state: BettingState) -> int:
         given = self.options.player

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting import CALL, FOLD
-from equipoise.games.holdem.betting_tree import DEALING, NodeKind
+from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
@@ -159,11 +159,22 @@ class LimitedSpot:
 
 
 def estimate_leaf_bytes(
-    spot: HoldemSpot, choices: LeafChoices | None = None, *, dtype: npt.DTypeLike = np.float32
+    spot: HoldemSpot,
+    choices: LeafChoices | None = None,
+    *,
+    dtype: npt.DTypeLike = np.float32,
+    betting: BettingTree | None = None,
 ) -> int:
-    """Returns the bytes of the tables of a spot's leaves, known before anything is computed."""
+    """Returns the bytes of the tables of a spot's leaves, known before anything is computed.
+
+    Args:
+        spot: what is searched.
+        choices: at leaves; as for `limit_depth`.
+        dtype: of the tables.
+        betting: what is bet, from somewhere in the spot's first street on; by default from its beginning, by its menu.
+    """
     choices = choices or LeafChoices()
-    plan = plan_first_street(spot)
+    plan = plan_first_street(spot, betting=betting)
     num_rows = plan.arrays.num_rows(0, 0) * plan.arrays.num_rows(0, 1)
     pairs = len(choices.opponent) * len(choices.searcher)
     live = sum(node.kind is NodeKind.DECISION and node.action == DEALING for node in plan.betting.nodes[1:])
@@ -184,7 +195,8 @@ def limit_depth(
 
     Args:
         spot: what is searched.
-        blueprint: of a spot with the same board, chips and bets; its ranges have every hand of the spot's.
+        blueprint: of a spot with the same board, chips and bets; its ranges have every hand of the spot's. Where its
+            betting begins within the street, the search does.
         searcher: who searches; the other is the opponent of `choices`.
         choices: four biases for the opponent and the blueprint itself for the searcher if None.
         dtype: of the tables: float32, float64, or int16, which takes half and errs by 2e-5 of what is at stake.
@@ -197,8 +209,9 @@ def limit_depth(
     if searcher not in (0, 1):
         raise ConfigError(f"the searcher is player 0 or 1, got {searcher}")
     _check_blueprint(spot, blueprint.tree)
-    check_memory(estimate_leaf_bytes(spot, choices, dtype=kind), "the table of the leaves")
-    tree = plan_first_street(spot).build()
+    betting = blueprint.tree.betting
+    check_memory(estimate_leaf_bytes(spot, choices, dtype=kind, betting=betting), "the table of the leaves")
+    tree = plan_first_street(spot, betting=betting).build()
     builder = _TableBuilder(tree, blueprint, choices.weights(searcher), num_threads)
     groups = list(_group_lines(blueprint.tree))
     sizes = [builder.num_entries(group) for group in groups]

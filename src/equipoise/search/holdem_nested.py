@@ -31,8 +31,10 @@ from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem import TILE, TableArray
+from equipoise.kernels.holdem_leaves import HoldemLeaves
 from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe, check_deviation
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
+from equipoise.search.holdem_depth_limit import HoldemBlueprint, LeafChoices, estimate_leaf_bytes, limit_depth
 from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import CFRPlus, Rule
@@ -64,13 +66,17 @@ class HoldemSearchSettings:
     early_iterations: int = 50  # likewise where a street follows, which takes some fifty times as long
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
     menu: Menu | None = None  # bets that searches consider; None: those of the strategy so far
+    leaf_choices: LeafChoices | None = None  # on the turn: end with it, the river being the strategy so far's
+    leaf_iterations: int = 300  # of CFR, on a turn that does
     num_threads: int = 1
     max_bytes: int = 2_000_000_000  # a search that takes more is refused
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "early_iterations", "num_threads", "max_bytes"):
+        for name in ("iterations", "early_iterations", "leaf_iterations", "num_threads", "max_bytes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.leaf_choices is not None and self.menu is not None:
+            raise ConfigError("what leaves are worth is known for the bets of the strategy so far: leave menu out")
         if not isinstance(self.method, Unsafe) and not isinstance(self.method.alternatives, Exact):
             raise ConfigError("search in hold'em finds its alternatives itself: leave them at their default")
         check_deviation(self.method, "search in hold'em")
@@ -205,11 +211,25 @@ class HoldemNestedSearch:
             betting = betting_tree(spot.betting_rules, self.settings.menu, root=here.state)
         else:
             betting = cut_betting(stage.betting, node)
-        tree, sums = self._solve(spot, betting, alternative, reach[self.opponent], run)
+        if reply is None and self.has_leaves(betting):
+            tree, sums = self._solve_street(stage, node, board, spot, alternative, reach[self.opponent], run)
+        else:
+            tree, sums = self._solve(spot, betting, alternative, reach[self.opponent], run)
         following = HoldemStage(policy=SpotPolicy(tree, sums), reach=reach, gifts=gifts)
         value = self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
         possible = self._by_hand(tree, find_mass(tree, self.opponent)) > 0
         return HoldemResult(stage=following, tree=tree, alternative=alternative, value=value, possible=possible)
+
+    def has_leaves(self, betting: BettingTree) -> bool:
+        """Returns whether a search of known bets ends with their first street: one more follows, and it shall."""
+        streets = betting.rules.last_street - betting.root.state.street
+        return self.settings.leaf_choices is not None and streets == 1
+
+    def estimate_leaves(self, betting: BettingTree, board: Board) -> int:
+        """Returns the most bytes that the table of leaves can take where betting goes on like that, on a board."""
+        first, second = (np.asarray(self.policy.spot.live_weights(player) > 0, np.float64) for player in (0, 1))
+        spot = self._spot(betting.root.state, board, (first, second))
+        return estimate_leaf_bytes(spot, self.settings.leaf_choices, betting=betting)
 
     def _spot(self, state: BettingState, board: Board, reach: tuple[FloatArray, FloatArray]) -> HoldemSpot:
         """Returns the spot of the street on which a state is; safe searches give the opponent every hand."""
@@ -239,21 +259,59 @@ class HoldemNestedSearch:
         """
         settings = self.settings
         tree = self._build(spot, betting)
-        if isinstance(settings.method, Unsafe):
-            solver = HoldemSolver(tree, settings.rule, num_threads=settings.num_threads)
-        else:
-            if not (_is_alike(tree, alternative) and _is_alike(tree, prior)):
-                tree = self._build(spot, betting, merges_suits=False)
-            rows = np.zeros((2, tree.arrays.num_rows(0, self.opponent)))
-            hands = tree.hands[0][self.opponent]
-            rows[:, : hands.size] = alternative[hands], prior[hands]
-            method = dataclasses.replace(settings.method, alternatives=Given(rows[0]), reach=None)
-            solver = HoldemSearch(tree=tree, searcher=self.searcher, method=method, prior=rows[1]).solver(
-                rule=settings.rule, num_threads=settings.num_threads
-            )
+        is_safe = not isinstance(settings.method, Unsafe)
+        if is_safe and not (_is_alike(tree, alternative) and _is_alike(tree, prior)):
+            tree = self._build(spot, betting, merges_suits=False)
+        solver = self._begin(tree, None, alternative, prior)
         is_last = betting.root.state.street == betting.rules.last_street
         run(solver, settings.iterations if is_last else settings.early_iterations)
         return tree, solver.tables.strategy_sum
+
+    def _begin(
+        self, tree: HoldemTree, leaves: HoldemLeaves | None, alternative: FloatArray, prior: FloatArray
+    ) -> HoldemSolver:
+        """Returns a run that has not begun, behind the method's gate."""
+        settings = self.settings
+        if isinstance(settings.method, Unsafe):
+            return HoldemSolver(tree, settings.rule, num_threads=settings.num_threads, leaves=leaves)
+        rows = np.zeros((2, tree.arrays.num_rows(0, self.opponent)))
+        hands = tree.hands[0][self.opponent]
+        rows[:, : hands.size] = alternative[hands], prior[hands]
+        method = dataclasses.replace(settings.method, alternatives=Given(rows[0]), reach=None)
+        search = HoldemSearch(tree=tree, searcher=self.searcher, method=method, prior=rows[1], leaves=leaves)
+        return search.solver(rule=settings.rule, num_threads=settings.num_threads)
+
+    def _solve_street(
+        self,
+        stage: HoldemStage,
+        node: int,
+        board: Board,
+        spot: HoldemSpot,
+        alternative: FloatArray,
+        prior: FloatArray,
+        run: Run,
+    ) -> tuple[HoldemTree, TableArray]:
+        """Returns the same for a search that ends with the street: behind it the strategy so far is kept."""
+        settings = self.settings
+        tree, sums = self._copy_part(stage, node, board)
+        needed = estimate_leaf_bytes(spot, settings.leaf_choices, betting=tree.betting)
+        if needed > settings.max_bytes:
+            raise GameTooLargeError(
+                f"the table of the leaves takes {needed / 1e9:,.1f} GB, the limit is {settings.max_bytes / 1e9:,.1f} GB"
+            )
+        limited = limit_depth(
+            spot,
+            HoldemBlueprint(tree=tree, sums=sums),
+            self.searcher,
+            settings.leaf_choices,
+            num_threads=settings.num_threads,
+        )
+        solver = self._begin(limited.tree, limited.leaves, alternative, prior)
+        run(solver, settings.leaf_iterations)
+        found = SpotPolicy(limited.tree, solver.tables.strategy_sum)
+        for inner, decision in limited.tree.decisions.items():
+            sums[tree.cells(0, inner)] = found.hand_strategy(inner, board)[tree.hands[0][decision.player]]
+        return tree, sums
 
     def _build(self, spot: HoldemSpot, betting: BettingTree, *, merges_suits: bool = True) -> HoldemTree:
         """Returns the tree of a spot, if searching it does not take too much."""
@@ -276,9 +334,17 @@ class HoldemNestedSearch:
             board: cards that lie there.
             only: the one action that is open at the decision; None: all.
         """
-        here = stage.betting.nodes[node]
         if only == FOLD:
-            return np.full(self._dealt.size, -float(here.state.committed[self.opponent]))
+            committed = stage.betting.nodes[node].state.committed
+            return np.full(self._dealt.size, -float(committed[self.opponent]))
+        tree, sums = self._copy_part(stage, node, board, only)
+        return self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
+
+    def _copy_part(
+        self, stage: HoldemStage, node: int, board: Board, only: int | None = None
+    ) -> tuple[HoldemTree, SingleArray]:
+        """Returns what a stage plays from a decision on, the opponent having every hand: a tree, and `[C]` over it."""
+        here = stage.betting.nodes[node]
         reach = stage.reach_at(node, board)
         spot = self._spot(here.state, board, _with(reach, self.opponent, self._dealt))
         tree = self._build(spot, cut_betting(stage.betting, node, only=only), merges_suits=False)
@@ -286,8 +352,7 @@ class HoldemNestedSearch:
         outer = {inner: node if inner == 0 else first + inner - 1 for inner in tree.decisions}
         if only is not None:
             del outer[0]  # one action, whatever the table says
-        sums = copy_strategy(stage.policy, tree, outer)
-        return self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
+        return tree, copy_strategy(stage.policy, tree, outer)
 
     def _by_hand(self, tree: HoldemTree, rows: FloatArray) -> FloatArray:
         """Returns `[H]` by number of a hand the numbers of the opponent's rows at the root."""

@@ -291,7 +291,9 @@ def plan_holdem_tree(
     )
 
 
-def plan_first_street(spot: HoldemSpot, *, max_nodes: int = 1_000_000) -> HoldemPlan:
+def plan_first_street(
+    spot: HoldemSpot, *, max_nodes: int = 1_000_000, betting: BettingTree | None = None
+) -> HoldemPlan:
     """Returns the first street of a spot alone, for sweeps that are told what the lines that leave it are worth.
 
     Suits are not merged: what leaves are worth may tell them apart.
@@ -299,8 +301,10 @@ def plan_first_street(spot: HoldemSpot, *, max_nodes: int = 1_000_000) -> Holdem
     Args:
         spot: What is solved; its betting goes on after the first street.
         max_nodes: Refuse menus whose betting has more nodes.
+        betting: What is bet; see `plan_holdem_tree`.
     """
-    betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
+    if betting is None:
+        betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
     street = betting.root.state.street
     if street == betting.rules.last_street:
         raise ConfigError(f"there is nothing to leave out behind {spot.name}: it is the last street")

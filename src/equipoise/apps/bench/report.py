@@ -124,22 +124,20 @@ def print_search_report(report: SearchReport, console: Console) -> None:
     """Prints how long searches took beside their bars, and what tables of leaves took."""
     settings = report.settings
     table = Table(
-        title=f"Hold'em searches, all hands, a resolving gate, {settings.threads} threads",
+        title=f"Hold'em searches, all hands, a resolving gate, threads: {settings.threads}",
         title_justify="left",
-        caption="seconds of a search from its beginning; cpu: of all threads; table: once for a blueprint and a spot",
+        caption=f"{settings.river_iterations} iterations on rivers, {settings.turn_iterations} on turns; cpu: of all "
+        "threads; table: of what leaves pay, once for a blueprint and a spot",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
     )
-    for name in ("search", "menu"):
-        table.add_column(name, no_wrap=True)
-    for name in ("pot", "iterations", "s", "fastest", "cpu s", "bar", "table s", "table"):
+    table.add_column("search", no_wrap=True)
+    for name in ("pot", "s", "cpu s", "bar, s", "table, s", "table"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in report.rows:
-        figures = [
-            _format_figure(row[name]) for name in ("seconds", "fastest", "cpu_seconds", "bar_seconds", "table_seconds")
-        ]
+        figures = [_format_figure(row[name]) for name in ("seconds", "cpu_seconds", "bar_seconds", "table_seconds")]
         size = "-" if row["table_bytes"] is None else format_bytes(row["table_bytes"])
-        table.add_row(row["what"], row["menu"], f"{row['pot']:,}", str(row["iterations"]), *figures, size)
+        table.add_row(f"{row['what']}, {row['menu']}", f"{row['pot']:,}", *figures, size)
     console.print(table)
     _print_origin(console, f"{settings.repeats} searches")
 

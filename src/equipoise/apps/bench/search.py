@@ -36,7 +36,7 @@ SEARCHER: Final = 1
 MENU_OF_TURNS: Final = "libratus"
 RIVER_BARS: Final = {("libratus", 4000): 0.25, ("libratus", 500): 0.25, ("supremus", 4000): 0.5, ("supremus", 500): 1.2}
 TURN_BAR: Final = 3.0  # seconds
-CHOICES: Final = {"opponent chooses": LeafChoices(), "both choose": LeafChoices.both()}
+CHOICES: Final = {"one chooses": LeafChoices(), "both choose": LeafChoices.both()}
 SEED: Final = 1  # of the boards
 
 
