@@ -3,6 +3,7 @@
 #include "bindings.hpp"
 #include "line_uct.hpp"
 #include "line_walks.hpp"
+#include "patience.hpp"
 
 namespace equipoise {
 
@@ -37,19 +38,17 @@ void bind_lines(nb::module_& module) {
   nb::class_<BoundLines>(module, "Lines")
       .def(nb::init<Bytes, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Cards, Doubles, Doubles, Ints, std::int64_t>())
       .def("model_by_probe", [](BoundLines& bound, int target, std::int64_t num_hands, Doubles strategy,
-                                MutableWords words, MutableDoubles model) {
-        nb::gil_scoped_release release;
-        with_random(words, [&](Random& random) {
+                                MutableWords words, MutableDoubles model, nb::callable is_interrupted) {
+        return call_patiently(is_interrupted, words, [&](Random& random, Patience& goes_on) {
           model_by_probe(bound.form, target, num_hands, strategy.data(), random, bound.counts.data(), bound.met,
-                         model.data());
+                         model.data(), goes_on);
         });
       })
       .def("search_uct", [](BoundLines& bound, int player, std::int64_t num_iterations, double exploration,
-                            Doubles strategy, MutableWords words, MutableDoubles out) {
-        nb::gil_scoped_release release;
-        with_random(words, [&](Random& random) {
+                            Doubles strategy, MutableWords words, MutableDoubles out, nb::callable is_interrupted) {
+        return call_patiently(is_interrupted, words, [&](Random& random, Patience& goes_on) {
           search_uct(bound.form, player, num_iterations, exploration, strategy.data(), random, bound.actions.data(),
-                     bound.met, out.data());
+                     bound.met, out.data(), goes_on);
         });
       });
 }

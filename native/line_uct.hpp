@@ -14,22 +14,24 @@ namespace equipoise {
 constexpr int kMostLineActions = 3;  // fold, call, raise
 
 // Searches from nothing for `player` and overwrites the rows of `out` [cells] that it reached with the action of the best
-// mean. `actions` [cells] is zero before and after; beyond the search tree the player calls.
-inline void search_uct(const LineForm& form, int player, std::int64_t num_iterations, double exploration,
-                       const double* strategy, Random& random, UctAction* actions, std::vector<LineRow>& met,
-                       double* out) {
+// mean. `actions` [cells] is zero before and after; beyond the search tree the player calls. Ends early once `goes_on`
+// says no.
+template <typename GoesOn>
+void search_uct(const LineForm& form, int player, std::int64_t num_iterations, double exploration,
+                const double* strategy, Random& random, UctAction* actions, std::vector<LineRow>& met, double* out,
+                GoesOn&& goes_on) {
   met.clear();
   std::vector<std::int64_t> path;
   const double sign = player == 0 ? 1.0 : -1.0;
-  for (std::int64_t iteration = 0; iteration < num_iterations; ++iteration) {
-    const LineForm::Deal deal = form.deal(random);
+  const auto walk = [&](Random& own) {
+    const LineForm::Deal deal = form.deal(own);
     bool is_rolling = false;
     path.clear();
     const LineNode* node = form.nodes.data();
     while (node->actor != kLineEnd) {
       int action;
       if (node->actor != player) {
-        action = draw_action(random, form.row(*node, deal), strategy);
+        action = draw_action(own, form.row(*node, deal), strategy);
       } else if (is_rolling) {
         action = node->call;
       } else {
@@ -42,7 +44,7 @@ inline void search_uct(const LineForm& form, int player, std::int64_t num_iterat
           met.push_back(row);
           action = node->call;
         } else {
-          action = choose_uct(random, tried, row.num_actions, visits, exploration);
+          action = choose_uct(own, tried, row.num_actions, visits, exploration);
         }
         path.push_back(row.at(action));
       }
@@ -53,7 +55,8 @@ inline void search_uct(const LineForm& form, int player, std::int64_t num_iterat
       actions[cell].visits += 1.0;
       actions[cell].return_sum += earned;
     }
-  }
+  };
+  repeat_walks(num_iterations, random, walk, goes_on);
   for (const LineRow& row : met) {
     int best = -1;
     double highest = -INFINITY;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "random.hpp"
+#include "repeat.hpp"
 
 namespace equipoise {
 
@@ -82,12 +83,13 @@ inline int draw_action(Random& random, const LineRow& row, const double* strateg
 
 // Lets a probe, which calls or raises with equal probability and never folds, play hands against `target` as `strategy`
 // [cells] has it, and overwrites the rows of `model` [cells] that were met with how often each action was taken there.
-// `counts` [cells] is zero before and after.
-inline void model_by_probe(const LineForm& form, int target, std::int64_t num_hands, const double* strategy,
-                           Random& random, double* counts, std::vector<LineRow>& met, double* model) {
+// `counts` [cells] is zero before and after. Ends early once `goes_on` says no.
+template <typename GoesOn>
+void model_by_probe(const LineForm& form, int target, std::int64_t num_hands, const double* strategy, Random& random,
+                    double* counts, std::vector<LineRow>& met, double* model, GoesOn&& goes_on) {
   met.clear();
-  for (std::int64_t hand = 0; hand < num_hands; ++hand) {
-    const LineForm::Deal deal = form.deal(random);
+  const auto walk = [&](Random& own) {
+    const LineForm::Deal deal = form.deal(own);
     const LineNode* node = form.nodes.data();
     while (node->actor != kLineEnd) {
       int action;
@@ -96,14 +98,15 @@ inline void model_by_probe(const LineForm& form, int target, std::int64_t num_ha
         double total = 0.0;
         for (int a = 0; a < row.num_actions; ++a) total += counts[row.at(a)];
         if (total == 0.0) met.push_back(row);
-        action = draw_action(random, row, strategy);
+        action = draw_action(own, row, strategy);
         counts[row.at(action)] += 1.0;
       } else {
-        action = random.uniform() < 0.5 ? node->call : node->raise;
+        action = own.uniform() < 0.5 ? node->call : node->raise;
       }
       node = &form.below(*node, action);
     }
-  }
+  };
+  repeat_walks(num_hands, random, walk, goes_on);
   for (const LineRow& row : met) {
     double total = 0.0;
     for (int a = 0; a < row.num_actions; ++a) total += counts[row.at(a)];

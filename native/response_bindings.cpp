@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampled responses for the native module.
 #include "bindings.hpp"
+#include "patience.hpp"
 #include "uct.hpp"
 
 namespace equipoise {
@@ -30,18 +31,16 @@ void bind_responses(nb::module_& module) {
       .def(nb::init<Bytes, Ints, Ints, Ints, Doubles, Doubles, Ints, Ints, std::int64_t>())
       .def("search_uct",
            [](BoundWalks& bound, int player, std::int64_t num_iterations, double exploration, Doubles strategy,
-              Ints fallback, MutableWords words, MutableDoubles out) {
-             nb::gil_scoped_release release;
-             with_random(words, [&](Random& random) {
+              Ints fallback, MutableWords words, MutableDoubles out, nb::callable is_interrupted) {
+             return call_patiently(is_interrupted, words, [&](Random& random, Patience& goes_on) {
                search_uct(bound.form, player, num_iterations, exploration, strategy.data(), fallback.data(), random,
-                          bound.scratch, out.data());
+                          bound.scratch, out.data(), goes_on);
              });
            })
       .def("count_actions", [](BoundWalks& bound, int player, std::int64_t num_hands, Doubles strategy,
-                               MutableWords words, MutableDoubles counts) {
-        nb::gil_scoped_release release;
-        with_random(words, [&](Random& random) {
-          count_actions(bound.form, player, num_hands, strategy.data(), random, bound.scratch, counts.data());
+                               MutableWords words, MutableDoubles counts, nb::callable is_interrupted) {
+        return call_patiently(is_interrupted, words, [&](Random& random, Patience& goes_on) {
+          count_actions(bound.form, player, num_hands, strategy.data(), random, bound.scratch, counts.data(), goes_on);
         });
       });
 }

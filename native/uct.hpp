@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "repeat.hpp"
 #include "walk_form.hpp"
 
 namespace equipoise {
@@ -50,10 +51,12 @@ inline int choose_uct(Random& random, const UctAction* actions, int num_actions,
 }
 
 // Searches from nothing for `player`. `strategy` [Q] is the opponent's, `fallback` [I] what is played where the search
-// tree ends. Writes the pure strategy of the best means into `out` [Q], the fallback where nothing was tried.
-inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterations, double exploration,
-                       const double* strategy, const std::int32_t* fallback, Random& random, UctScratch& scratch,
-                       double* out) {
+// tree ends. Writes the pure strategy of the best means into `out` [Q], the fallback where nothing was tried. Ends early
+// once `goes_on` says no.
+template <typename GoesOn>
+void search_uct(const WalkForm& form, int player, std::int64_t num_iterations, double exploration,
+                const double* strategy, const std::int32_t* fallback, Random& random, UctScratch& scratch, double* out,
+                GoesOn&& goes_on) {
   scratch.prepare(form);
   accumulate_strategy(form, strategy, scratch.bound.data());
   const WalkNode* const nodes = form.nodes.data();
@@ -62,16 +65,16 @@ inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterat
   double* const visits = scratch.visits.data();
   UctAction* const actions = scratch.actions.data();
   std::int32_t* const path = scratch.path.data();
-  for (std::int64_t iteration = 0; iteration < num_iterations; ++iteration) {
+  const auto walk = [&](Random& own) {
     std::int32_t length = 0;
     bool is_rolling = false;
     const WalkNode* node = nodes;
     while (node->actor != terminal_actor) {
       int action;
       if (node->actor == chance_actor) {
-        action = form.draw_chance(random, *node);
+        action = form.draw_chance(own, *node);
       } else if (node->actor != player) {
-        action = draw_bounded(random, bound + node->first_sequence, node->num_edges);
+        action = draw_bounded(own, bound + node->first_sequence, node->num_edges);
       } else if (is_rolling) {
         action = fallback[node->detail];
       } else {
@@ -81,7 +84,7 @@ inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterat
           is_rolling = true;
           action = fallback[infoset];
         } else {
-          action = choose_uct(random, actions + first, node->num_edges, visits[infoset], exploration);
+          action = choose_uct(own, actions + first, node->num_edges, visits[infoset], exploration);
         }
         path[2 * length] = first + action;
         path[2 * length + 1] = infoset;
@@ -96,7 +99,8 @@ inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterat
       taken.return_sum += earned;
       visits[path[2 * k + 1]] += 1.0;
     }
-  }
+  };
+  repeat_walks(num_iterations, random, walk, goes_on);
   for (std::size_t infoset = 0; infoset < form.num_actions.size(); ++infoset) {
     const std::int32_t first = form.first_sequence[infoset];
     int chosen = fallback[infoset];
@@ -113,25 +117,29 @@ inline void search_uct(const WalkForm& form, int player, std::int64_t num_iterat
   }
 }
 
-// Plays hands of a profile [Q] and adds what `player` did into `counts` [Q].
-inline void count_actions(const WalkForm& form, int player, std::int64_t num_hands, const double* strategy,
-                          Random& random, UctScratch& scratch, double* counts) {
+// Plays hands of a profile [Q] and adds what `player` did into `counts` [Q]. Ends early once `goes_on` says no.
+template <typename GoesOn>
+void count_actions(const WalkForm& form, int player, std::int64_t num_hands, const double* strategy, Random& random,
+                   UctScratch& scratch, double* counts, GoesOn&& goes_on) {
   scratch.bound.resize(static_cast<std::size_t>(form.num_sequences));
   accumulate_strategy(form, strategy, scratch.bound.data());
-  for (std::int64_t hand = 0; hand < num_hands; ++hand) {
-    const WalkNode* node = form.nodes.data();
+  const WalkNode* const nodes = form.nodes.data();
+  const double* const bound = scratch.bound.data();
+  const auto walk = [&](Random& own) {
+    const WalkNode* node = nodes;
     while (node->actor != terminal_actor) {
       int action;
       if (node->actor == chance_actor) {
-        action = form.draw_chance(random, *node);
+        action = form.draw_chance(own, *node);
       } else {
         const std::int32_t first = node->first_sequence;
-        action = draw_bounded(random, scratch.bound.data() + first, node->num_edges);
+        action = draw_bounded(own, bound + first, node->num_edges);
         if (node->actor == player) counts[first + action] += 1.0;
       }
-      node = form.nodes.data() + node->first_child + action;
+      node = nodes + node->first_child + action;
     }
-  }
+  };
+  repeat_walks(num_hands, random, walk, goes_on);
 }
 
 }  // namespace equipoise

@@ -49,6 +49,35 @@ def test_a_match_is_kept_and_goes_on(equipoise, runner):
     assert "another match" in other.err
 
 
+def test_a_match_knows_files_by_what_is_in_them(equipoise, tmp_path):
+    def write(name, iterations):
+        solve(make_game("kuhn"), rule=CFR(), iterations=iterations).strategy.save(tmp_path / name)
+
+    write("a.eq", 3)
+    write("guess.eq", 5)
+    plain = ("match", "file:a.eq", "call", "--out", "m.eq", "--runner", "hands", "-n", 20)
+    scored = (*plain[:4], "scored.eq", "--aivat", "guess.eq", "-n", 20)
+    for command in (plain, scored):
+        assert equipoise(*command).code == 0
+    write("a.eq", 3)  # the same again
+    assert equipoise(*plain, "--resume").code == 0
+    write("guess.eq", 6)
+    assert "another match: guesses_content is" in equipoise(*scored, "--resume").err
+    write("a.eq", 4)
+    refused = equipoise(*plain, "--resume")
+    assert refused.code == 2
+    assert "another match: contents is" in refused.err
+
+
+def test_aivat_refuses_to_know_what_is_searched_for_anew(equipoise, tmp_path):
+    solve(make_game("kuhn"), rule=CFR(), iterations=5).strategy.save(tmp_path / "guess.eq")
+    match = ("match", "ismcts:5", "call", "--game", "kuhn", "-n", 20, "--aivat", "guess.eq")
+    refused = equipoise(*match)
+    assert refused.code == 2
+    assert "ismcts:5 searches anew at every decision: AIVAT cannot know what it plays" in refused.err
+    assert equipoise(*match, "--known", "second").code == 0
+
+
 def test_precision_ends_a_match_or_is_missed(equipoise):
     reached = equipoise(
         "match", "uniform", "fold", "--game", "leduc", "--precision", 100, "--runner", "hands", "--json"
@@ -57,7 +86,9 @@ def test_precision_ends_a_match_or_is_missed(equipoise):
     assert reached.json["agents"][0]["standard_error_mbb"] * 1.96 <= 100.1
     missed = equipoise("match", "uniform", "fold", "--game", "leduc", "--precision", 1, "-n", 200)
     assert missed.code == 3
-    assert "precision 1 not reached" in missed.err
+    assert "precision 1 not reached: stopped by the number of hands\n" in missed.err
+    few = equipoise("match", "call", "call", "--game", "leduc", "--precision", 1, "-n", 20)
+    assert "(it takes 100 deals, 30 of them unlike the most frequent result)" in few.err
 
 
 def test_three_agents_make_a_table(equipoise):
@@ -151,7 +182,16 @@ def test_bench_matches_counts_hands(equipoise, monkeypatch):
         (("lbr", "uniform", "--game", "leduc", "--menu", "fcpa"), "menu fcpa is of hold'em"),
         (("lbr", "uniform", "--game", "leduc", "--passive-streets", 1), "--passive-streets is of hold'em"),
         (("lbr", "uniform", "--game", "kuhn", "-p", "players=3"), "for two players, kuhn has 3"),
+        (("lbr", "uniform", "--game", "leduc", "-n", 10, "--out", "l.eq"), "--hands, --out is for hands of hold'em"),
+        (("lbr", "uniform", "--game", "holdem", *TINY, "--exact", "--precision", 3), "with --exact nothing is sampled"),
+        (("lbr", "uniform", "--game", "holdem", *TINY, "--rollout", "call"), "--rollout is of other games"),
+        (("lbr", "uniform", "--game", "bucketed_limit_holdem"), "is too large: sampling suggests about"),
         (("evaluate", "uniform"), "--game NAME is needed"),
+        (("evaluate", "uniform", "--game", "holdem"), "is too large: sampling suggests about"),
+        (("evaluate", "uniform", "--game", "leduc", "--max-histories", 5), "is too large"),
+        (("evaluate", "uniform.eq", "--game", "kuhn"), "are of agents (uniform, "),
+        (("match", "uniform", "call", "--game", "leduc", "--precision", -1), "must be positive and finite, got -1"),
+        (("match", "uniform", "call", "--game", "leduc", "--precision", "inf"), "must be positive and finite, got inf"),
         (("bench", "matches", "--deck", "tarot"), "deck must be one of"),
     ],
 )
@@ -159,3 +199,68 @@ def test_bad_input_is_said_in_one_line(equipoise, arguments, said):
     outcome = equipoise(*arguments)
     assert outcome.code == 2
     assert said in outcome.err
+
+
+RIVER = """
+deck = "9TJQKA/cdhs"
+board = "9cThJsQhKs"
+pot = 20
+stacks = 40
+big_blind = 2
+menu = "50%, a / a"
+[ranges]
+oop = "random"
+ip = "random"
+"""
+
+
+def test_agents_that_search_play_a_spot_with_every_bet(equipoise, tmp_path):
+    (tmp_path / "river.toml").write_text(RIVER)
+    file = tmp_path / "river.eq"
+    assert equipoise("solve", tmp_path / "river.toml", "--iterations", 20, "--out", file, "-q").code == 0
+    for other in (f"translate:{file}", "raise"):
+        arguments = ("match", f"search:{file},maxmargin,30,decisions", other, "-p", "menu=all", "-n", 12, "--json")
+        found = equipoise(*arguments).json
+        assert found["num_hands"] == 12
+        assert found["label"].endswith("menu=all)")
+    missing = equipoise("match", f"search:{file}", "raise", "-p", "menu=50%", "-n", 2)
+    assert missing.code == 2
+    assert "must offer every bet of the strategy's menu" in " ".join(missing.err.split())
+
+
+def test_agents_that_search_play_small_games(equipoise, tmp_path):
+    file = tmp_path / "kuhn.eq"
+    assert equipoise("solve", "kuhn", "--iterations", 5, "--out", file, "-q").code == 0
+    found = equipoise("match", f"search:{file},maxmargin,20,decisions", "continual:20", "-n", 20, "--json").json
+    assert found["num_hands"] == 20
+    assert equipoise("match", "continual", "uniform", "--game", "kuhn", "-n", 4, "--json").json["num_hands"] == 4
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("search:{file},maxmargi", "unknown search method 'maxmargi'; did you mean maxmargin"),
+        ("search:{file},resolve,many", "iterations of a search must be a whole number of at least 1, got 'many'"),
+        ("search:{file},resolve,5,always", "unknown time to search 'always'; known: decisions, rounds"),
+        ("search:{file},resolve,5,rounds,6", "search takes a file, a method, iterations and when, got 5 settings"),
+        ("search:none.eq", "no such file"),
+        ("translate:{file}", "has no strategy by hands"),
+        ("continual:0", "iterations of a search must be a whole number of at least 1, got '0'"),
+        ("continual:", "nothing stands behind the colon"),
+    ],
+)
+def test_agents_that_search_are_refused_in_a_line(equipoise, tmp_path, agent, message):
+    file = tmp_path / "kuhn.eq"
+    assert equipoise("solve", "kuhn", "--iterations", 5, "--out", file, "-q").code == 0
+    refused = equipoise("match", agent.format(file=file), "uniform", "--game", "kuhn", "-n", 2)
+    assert refused.code == 2
+    assert message in " ".join(refused.err.split())
+    assert "Traceback" not in refused.err
+
+
+def test_continual_re_solving_is_for_two_players_and_games_that_can_be_listed(equipoise):
+    three = equipoise("match", "continual", "uniform", "uniform", "--game", "kuhn", "-p", "players=3", "-n", 3)
+    assert "continual re-solving is for 2 players" in " ".join(three.err.split())
+    large = equipoise("match", "continual", "uniform", "--game", "holdem", "-n", 2)
+    assert large.code == 2
+    assert "histories are too many to find it" in " ".join(large.err.split())

@@ -26,6 +26,14 @@ def test_rows_grow_draw_by_draw():
     assert whole.value.mean == pytest.approx(np.mean(whole.seat_values))
     assert rows[4].value.mean == pytest.approx(-ON_TREE.evaluate(STRATEGY).exploitability)
     assert rows[4].as_json()["is_pretty_good"]
+    # one draw of what samples says nothing of the spread, one of what does not is all there is to know
+    assert [row.value.half_width for row in rows[:1] + rows[4:]] == [np.inf, 0.0]
+
+
+def test_rows_end_where_a_draw_is_given_up():
+    responses = [BestResponse(TREE), UCTResponse(TREE, 10**12)]
+    rows = list(grade_strategy(ON_TREE, STRATEGY, responses, is_interrupted=iter([False, False, True]).__next__))
+    assert [row.response for row in rows] == ["best"]
 
 
 def test_intervals_are_those_of_a_mean():

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.games.registry import make_game
 from equipoise.kernels.walks import WalkKernel
 from equipoise.responses.sampled import find_calls
@@ -77,6 +77,23 @@ def test_nothing_is_left_of_an_earlier_search():
     np.testing.assert_array_equal(walks.search_uct(0, strategy, random_words=words.copy(), **call), first)
 
 
+def test_long_calls_ask_whether_they_are_wanted():
+    tree, walks, strategy, words = prepare("kuhn")
+    call = {"exploration": 2.0, "fallback": find_calls(tree)}
+    first = walks.search_uct(0, strategy, num_iterations=200_000, random_words=words.copy(), **call)
+    asked = []
+    assert walks.search_uct(
+        0, strategy, num_iterations=200_000, random_words=words.copy(), is_interrupted=lambda: asked.append(1), **call
+    ) == pytest.approx(first)
+    assert len(asked) == 3
+    with pytest.raises(AbandonedError, match="a search was given up"):
+        walks.search_uct(0, strategy, num_iterations=10**12, random_words=words, is_interrupted=lambda: True, **call)
+    with pytest.raises(AbandonedError, match="a series of hands"):
+        walks.count_actions(0, strategy, num_hands=10**12, random_words=words, is_interrupted=lambda: True)
+    with pytest.raises(ZeroDivisionError):  # what a question raises comes through
+        walks.count_actions(0, strategy, num_hands=10**12, random_words=words, is_interrupted=lambda: 1 / 0)
+
+
 def test_bad_input_is_refused():
     tree, walks, strategy, words = prepare("kuhn")
     call = {"num_iterations": 1, "exploration": 1.0, "fallback": find_calls(tree), "random_words": words}
@@ -90,5 +107,7 @@ def test_bad_input_is_refused():
         walks.search_uct(0, strategy[1:], **call)
     with pytest.raises(ValueError, match="random_words must not all be zero"):
         walks.count_actions(0, strategy, num_hands=1, random_words=np.zeros(4, np.uint64))
-    with pytest.raises(ConfigError, match="num_hands"):
+    with pytest.raises(ConfigError, match="num_hands must be at least 0, got -1"):
         walks.count_actions(0, strategy, num_hands=-1, random_words=words)
+    with pytest.raises(ConfigError, match="num_hands must be between 0 and"):
+        walks.count_actions(0, strategy, num_hands=10**30, random_words=words)

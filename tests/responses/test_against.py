@@ -5,12 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.errors import AbandonedError, CheckpointError, ConfigError
 from equipoise.games.registry import make_game
 from equipoise.responses.against import AgainstSolver, SeatLearner
 from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, StaticResponse
+from equipoise.responses.mixtures import MixedResponse
 from equipoise.responses.on_tree import OnTree
-from equipoise.responses.solve_against import solve_against
+from equipoise.responses.sampled import UCTResponse
+from equipoise.responses.solve_against import report_seats, solve_against
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR
@@ -215,3 +217,45 @@ def test_bad_input_is_refused():
     public = load_or_build_public_tree(make_game("kuhn"))
     with pytest.raises(ConfigError, match="history trees alone"):
         AgainstSolver(public, BestResponse(public), groups=np.arange(12))
+
+
+class FickleResponse(UCTResponse):
+    """Gives up the n-th answer, once."""
+
+    def __init__(self, fails_at):
+        super().__init__(KUHN, 50)
+        self.num_answers, self.fails_at = 0, fails_at
+
+    def respond(self, strategy, seat, rng):
+        self.num_answers += 1
+        if self.num_answers == self.fails_at:
+            raise AbandonedError("given up")
+        return super().respond(strategy, seat, rng)
+
+
+@pytest.mark.parametrize("fails_at", [1, 7, 15])
+def test_a_run_goes_on_to_the_bit_after_an_answer_that_was_given_up(fails_at):
+    whole = AgainstSolver(KUHN, UCTResponse(KUHN, 50))
+    whole.iterate(20)
+    fickle = AgainstSolver(KUHN, FickleResponse(fails_at))
+    fickle.iterate(10)  # ten answers of seat 0, then ten of seat 1
+    assert fickle.iteration < 10
+    again = AgainstSolver(KUHN, UCTResponse(KUHN, 50))
+    again.restore(fickle.state())
+    for solver in (fickle, again):
+        solver.iterate(20 - solver.iteration)
+        for name, array in whole.state().items():
+            np.testing.assert_array_equal(solver.state()[name], array, err_msg=name)
+
+
+def test_all_parts_of_a_mixture_hear_an_interruption():
+    uct = UCTResponse(KUHN, 10**12)
+    solver = AgainstSolver(KUHN, MixedResponse(KUHN, BestResponse(KUHN), uct, 0.5))
+    solver.listen(lambda: True)
+    solver.iterate(1)
+    assert solver.iteration == 0
+    (outcome, _) = report_seats(solver)
+    assert outcome.average_value is None
+    assert outcome.guarantee.theorem is None
+    best = AgainstSolver(KUHN, BestResponse(KUHN))
+    assert "nothing was learnt yet" in report_seats(best)[0].guarantee.statement

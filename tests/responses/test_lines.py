@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.games.base import TERMINAL
 from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem, BucketedLimitLines
 from equipoise.games.registry import make_game
@@ -104,6 +104,19 @@ def test_models_equal_the_twins(lines, target):
             seen = counts.get(label) if owner == target else None
             expected = calls[owner, label] if seen is None else [count / sum(seen) for count in seen]
             np.testing.assert_allclose(shares, expected, rtol=1e-15)
+
+
+def test_calls_that_were_given_up_leave_nothing_behind(lines):
+    strategy = random_strategy(lines.on_tree.tree, 7)
+    for response in (LineUCT(lines, 10**12), LineFBR(lines, 10**12)):
+        response.listen(lambda: True)
+        with pytest.raises(AbandonedError):
+            response.respond(strategy, 0, np.random.default_rng(0))
+        response.listen(lambda: False)
+    for make in (LineUCT, LineFBR):
+        fresh = make(Lines(lines.on_tree.tree), 300).respond(strategy, 0, np.random.default_rng(1))
+        found = make(lines, 300).respond(strategy, 0, np.random.default_rng(1))
+        np.testing.assert_array_equal(found, fresh)
 
 
 def test_without_samples_responses_are_their_defaults(lines):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ class Graded:
             table.add_row(
                 row.response,
                 format_utility(row.value.mean),
-                format_small(row.value.half_width) if row.value.half_width else "exact" if row.num_wanted == 1 else "",
+                _format_width(row.value.half_width),
                 *map(format_utility, row.seat_values),
                 str(row.value.num_responses) + ("" if row.is_done else f" of {row.num_wanted}"),
                 format_duration(row.seconds),
@@ -73,12 +74,22 @@ class Graded:
     def end(self, console: Console) -> None:
         """Draws, and ends with the exit code of an interruption."""
         if self.grading.plot is not None and self.rows:
-            bars = {row.response: (row.value.mean, row.value.half_width) for row in self.rows}
+            bars = {
+                row.response: (row.value.mean, row.value.half_width if math.isfinite(row.value.half_width) else 0.0)
+                for row in self.rows
+            }
             plot_bars(bars, self.grading.plot, title="Earned against responses", label="units of utility per game")
             console.print(f"picture in {self.grading.plot}")
         if self.exit_code is not None:
             console.print("interrupted: these are the responses so far", style="yellow")
             raise typer.Exit(self.exit_code)
+
+
+def _format_width(half_width: float) -> str:
+    """Returns how far an interval reaches, nothing where a single draw says nothing of it."""
+    if not math.isfinite(half_width):
+        return ""
+    return format_small(half_width) if half_width else "exact"
 
 
 def grade(
@@ -97,14 +108,17 @@ def grade(
     place = 0
     with SignalFlag() as flag, TaskDisplay(console, "responses") as display:
         for row in grade_strategy(
-            OnTree(tree), strategy, responses, num_responses=grading.num_responses, seed=grading.seed
+            OnTree(tree),
+            strategy,
+            responses,
+            num_responses=grading.num_responses,
+            seed=grading.seed,
+            is_interrupted=flag,
         ):
             rows[place] = row
             share = row.value.num_responses / row.num_wanted
             display.update((place + share) / len(responses), row.response)
             place += row.is_done
-            if flag():
-                break
         is_cut = len(rows) < len(responses) or not all(row.is_done for row in rows.values())
     exit_code = (flag.exit_code or ExitCode.INTERRUPTED) if is_cut else None
     return Graded(rows=tuple(rows.values()), grading=grading, exit_code=exit_code)

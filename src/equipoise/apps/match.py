@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,7 +19,7 @@ from equipoise.apps.display import format_duration, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.machine import describe_origin
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import format_game, parse_game_options
+from equipoise.apps.parse import format_game, parse_game_options, parse_parameters
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -26,19 +27,38 @@ from equipoise.core.files import check_writable, lock
 from equipoise.core.pool import LocalPool
 from equipoise.evaluation.aivat_matches import AivatGames, AivatHands
 from equipoise.evaluation.cross_table import CrossTable, play_cross_table
-from equipoise.evaluation.matches import ChunkPlayer, HandByHand, MatchConfig, MatchResult, run_match
+from equipoise.evaluation.matches import (
+    LEAST_SAMPLES,
+    LEAST_UNLIKE,
+    ChunkPlayer,
+    HandByHand,
+    MatchConfig,
+    MatchResult,
+    run_match,
+)
 from equipoise.evaluation.ratings import fit_elo
 from equipoise.evaluation.statistics import Estimate, big_blind_of
 from equipoise.evaluation.stored import StoredStrategies, can_be_batched
 from equipoise.games.base import Game
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
+from equipoise.games.registry import make_game
 
-__all__ = ["MatchOptions", "Runner", "describe_estimate", "format_estimate", "match", "prepare_showdowns", "run_shown"]
+__all__ = [
+    "MatchOptions",
+    "Runner",
+    "describe_estimate",
+    "format_estimate",
+    "match",
+    "prepare_showdowns",
+    "run_shown",
+    "scale_precision",
+]
 
 MOST_WORKERS: Final = 256
 BATCHED_CHUNK: Final = 5000  # deals that are played at once
 CHUNK: Final = 50
+LONGEST_TITLE: Final = 200
 
 
 class Runner(enum.StrEnum):
@@ -121,37 +141,53 @@ def match(options: MatchOptions) -> None:
         console.print(f"interrupted: these are the games so far{hint}", style="yellow")
         raise typer.Exit(flag.exit_code)
     if is_missed:
-        console.print(f"precision {options.precision:g} not reached: stopped by the number of hands", style="yellow")
+        console.print(explain_miss(options.precision, result), style="yellow")
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
 
 
 def find_game(makers: list[AgentText], name: str | None, parameters: list[str] | None) -> Game[Any]:
-    """Returns the game that was named, or that of the first agent's file."""
+    """Returns the game that was named, or that of the first agent's file; both may have parameters changed."""
     if name is not None:
         return parse_game_options(name, parameters or [])
-    if parameters:
-        raise ConfigError("-p changes a game that --game names, and there is none")
     for maker in makers:
         if (own := maker.game) is not None:
-            return own
+            if not parameters:
+                return own
+            return make_game(own.spec.name, **{**own.spec.parameters, **parse_parameters(parameters)})
+    if parameters:
+        raise ConfigError("-p changes a game that --game or an agent's file names, and there is none")
     raise ConfigError("--game NAME is needed: no agent is a file that says what it plays")
 
 
 def _configure(options: MatchOptions, game: Game[Any], *, is_batched: bool) -> MatchConfig:
     rotations = game.spec.num_players if options.duplicate else 1
     blind = big_blind_of(game)
-    precision = options.precision
-    if precision is not None and blind is not None:
-        precision *= blind / 1000
     return MatchConfig(
         num_deals=math.ceil(options.hands / rotations),
         seed=options.seed,
         is_duplicate=options.duplicate,
         expects_all_ins=options.all_in_expectation,
-        precision=precision,
+        precision=scale_precision(options.precision, blind),
         confidence=options.confidence,
         deals_per_chunk=BATCHED_CHUNK if is_batched else CHUNK,
     )
+
+
+def scale_precision(precision: float | None, blind: float | None) -> float | None:
+    """Returns a wanted precision in units of utility; raises unless it is a positive number."""
+    if precision is None:
+        return None
+    if not 0 < precision < math.inf:
+        raise ConfigError(f"--precision must be positive and finite, got {precision:g}")
+    return precision if blind is None else precision * blind / 1000
+
+
+def explain_miss(precision: float | None, result: MatchResult) -> str:
+    """Returns why a match ended before the wanted precision was reached."""
+    said = f"precision {precision:g} not reached: stopped by the number of hands"
+    if result.config.precision is None or result.estimate().half_width > result.config.precision:
+        return said
+    return f"{said} (it takes {LEAST_SAMPLES} deals, {LEAST_UNLIKE} of them unlike the most frequent result)"
 
 
 def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]) -> ChunkPlayer:
@@ -169,9 +205,6 @@ def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]
             )
             return AivatHands(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
         return AivatGames(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
-    # with fixed bets nobody is all-in before the flop
-    if options.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
-        prepare_showdowns(game, make_console(is_quiet=options.quiet))
     is_batched = options.runner is not Runner.HANDS and can_be_batched(game, chosen)
     if options.runner is Runner.BATCHED and not is_batched:
         raise ConfigError(
@@ -179,10 +212,14 @@ def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]
             "agents that look at nothing; use --runner hands"
         )
     config = _configure(options, game, is_batched=is_batched)
+    if not is_batched:
+        for maker in makers:
+            maker(game)
+    # with fixed bets nobody is all-in before the flop
+    if options.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
+        prepare_showdowns(game, make_console(is_quiet=options.quiet))
     if is_batched:
         return StoredStrategies(game=game, makers=chosen, names=names, config=config)
-    for maker in makers:
-        maker(game)
     return HandByHand(game=game, makers=chosen, names=names, config=config)
 
 
@@ -357,7 +394,8 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
             }
         )
         return
-    title = f"{format_game(game)}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
+    name = textwrap.shorten(format_game(game), LONGEST_TITLE, placeholder=" ...)")  # ranges may name every hand
+    title = f"{name}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
     table = Table(title=title, title_justify="left")
     table.add_column("agent")
     for name in ("wins a hand", "won", "drawn", "lost"):

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ __all__ = ["RESPONSES", "ResponseSpec", "merge_by_pattern", "parse_response", "p
 
 FloatArray = npt.NDArray[np.float64]
 AnyTree = HistoryTree | PublicTree
+MOST_COUNT: Final = 10**15  # of iterations and hands: years
 
 
 class _Making(NamedTuple):
@@ -108,12 +109,12 @@ def parse_response(text: str) -> ResponseSpec:
     'best'
     """
     cleaned = text.strip()
-    name, _, inside = cleaned.partition(":")
+    name, colon, inside = cleaned.partition(":")
     if name not in RESPONSES:
         raise UnknownNameError("response", name, RESPONSES)
     entry = RESPONSES[name]
     texts = [part.strip() for part in inside.split(",", entry.num_texts[1] - 1)] if inside else []
-    if not entry.num_texts[0] <= len(texts) <= entry.num_texts[1]:
+    if not entry.num_texts[0] <= len(texts) <= entry.num_texts[1] or (colon and not inside):
         raise ParseError(f"a response must be written {entry.usage}, got {text!r}")
     return ResponseSpec(text=cleaned, name=name, arguments=entry.parse(*texts))
 
@@ -149,8 +150,8 @@ def _parse_count(what: str, text: str) -> int:
         count = int(float(text)) if float(text) == int(float(text)) else -1
     except (ValueError, OverflowError):
         count = -1
-    if count < 0:
-        raise ParseError(f"{what} must be a whole number of at least 0, got {text!r}")
+    if not 0 <= count <= MOST_COUNT:
+        raise ParseError(f"{what} must be a whole number from 0 to {MOST_COUNT:.0e}, got {text!r}")
     return count
 
 

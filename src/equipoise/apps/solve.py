@@ -211,7 +211,7 @@ def _describe_seat(outcome: SeatOutcome, against: str | None) -> str:
     parts = []
     for name, value in (("average", outcome.average_value), ("current", outcome.current_value)):
         if value is not None:
-            error = f" ± {format_small(value.half_width)}" if value.half_width else ""
+            error = f" ± {format_small(value.half_width)}" if 0 < value.half_width < math.inf else ""
             parts.append(f"{name} earns {format_utility(value.mean)}{error}")
     earned = f"against {against}: {', '.join(parts)}; " if parts else ""
     return f"{earned}measured regret {format_small(outcome.epsilon)}; guarantee: {outcome.guarantee.statement}"

@@ -12,6 +12,7 @@
     ├── InvalidGameError       (ValueError)    a game that breaks its protocol
     ├── GameTooLargeError      (ValueError)    a game that does not fit the given limit
     ├── NotConvergedError      (RuntimeError)  a target that was not reached
+    ├── AbandonedError         (RuntimeError)  work that was given up because it was told to
     ├── ConcurrentUseError     (RuntimeError)  two threads in what serves one at a time
     ├── WorkerError            (RuntimeError)  a worker process that ended without a result
     ├── MissingExtraError      (RuntimeError)  an optional package that is not installed
@@ -24,6 +25,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "AbandonedError",
     "CheckpointError",
     "ConcurrentUseError",
     "ConfigError",
@@ -84,6 +86,10 @@ class GameTooLargeError(EquipoiseError, ValueError):
 
 class NotConvergedError(EquipoiseError, RuntimeError):
     """A target that was not reached."""
+
+
+class AbandonedError(EquipoiseError, RuntimeError):
+    """Work that was given up because it was told to; nothing of it was kept."""
 
 
 class ConcurrentUseError(EquipoiseError, RuntimeError):

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.blueprint import Blueprint
 from equipoise.agents.base import Observation, PolicyAgent
-from equipoise.agents.holdem import BlueprintPolicy, HandPolicy, HoldemAgent
+from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.evaluation.batched import BATCH_STREAM
 from equipoise.evaluation.matches import DealRange, MatchConfig
@@ -27,6 +27,7 @@ from equipoise.games.holdem.pair_showdowns import find_pair_odds
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import hand_kernel
 from equipoise.kernels.holdem import TILE
+from equipoise.solvers.hand_policy import HandPolicy
 from equipoise.trees.bucketed_holdem import BucketAssigner
 
 __all__ = ["BatchedHoldem", "BlindRows", "BucketRows", "HoldemDeals", "PolicyRows", "deal_hands", "make_rows"]
@@ -184,6 +185,7 @@ class BatchedHoldem:
     betting: BettingTree  # of the spot
     rows: tuple[RowSource, RowSource]
     config: MatchConfig
+    plays_singly: ClassVar[bool] = False
     _ends: _Ends = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:

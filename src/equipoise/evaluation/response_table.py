@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.interruption import IsInterrupted, Listener, never
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.streams import Purpose, spawn_stream
@@ -55,7 +56,13 @@ class GradedRow:
 
 
 def grade_strategy(
-    on_tree: OnTree, strategy: FloatArray, responses: Sequence[Response], *, num_responses: int = 100, seed: int = 0
+    on_tree: OnTree,
+    strategy: FloatArray,
+    responses: Sequence[Response],
+    *,
+    num_responses: int = 100,
+    seed: int = 0,
+    is_interrupted: IsInterrupted = never,
 ) -> Iterator[GradedRow]:
     """Yields the row of each response after every draw, the last of which is the whole.
 
@@ -65,23 +72,31 @@ def grade_strategy(
         responses: in the order of the rows.
         num_responses: draws of those that are not deterministic, each evaluated exactly in both seats.
         seed: of the draws; training never shares any.
+        is_interrupted: asked within draws that take long, too; once true, the rows end.
     """
     if num_responses < 1:
         raise ConfigError(f"num_responses must be at least 1, got {num_responses}")
     for response in responses:
         if isinstance(response, StatefulResponse):
             raise ConfigError(f"{response.name} learns as it plays: it is for training, not for evaluation")
+        if isinstance(response, Listener):
+            response.listen(is_interrupted)
         began = time.perf_counter()
         count = 1 if response.deterministic else num_responses
         values = np.zeros((count, 2))
         for draw in range(count):
-            for seat in (0, 1):
-                rng = spawn_stream(seed, Purpose.EVALUATION, seat, draw)
-                values[draw, seat] = on_tree.value(response.respond(strategy, 1 - seat, rng), seat)
+            if is_interrupted():
+                return
+            try:
+                for seat in (0, 1):
+                    rng = spawn_stream(seed, Purpose.EVALUATION, seat, draw)
+                    values[draw, seat] = on_tree.value(response.respond(strategy, 1 - seat, rng), seat)
+            except AbandonedError:
+                return
             made = values[: draw + 1]
             yield GradedRow(
                 response=response.name,
-                value=ResponseValue.of(made.mean(axis=1)),
+                value=ResponseValue.of(made.mean(axis=1), response),
                 seat_values=(float(made[:, 0].mean()), float(made[:, 1].mean())),
                 is_pretty_good=response.is_pretty_good,
                 num_wanted=count,

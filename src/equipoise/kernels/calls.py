@@ -8,9 +8,9 @@ import threading
 from types import TracebackType
 from typing import Final
 
-from equipoise.core.errors import ConcurrentUseError, ConfigError
+from equipoise.core.errors import AbandonedError, ConcurrentUseError, ConfigError
 
-__all__ = ["MAX_THREADS", "OneCaller", "check_integer", "check_num_threads", "check_player"]
+__all__ = ["MAX_THREADS", "OneCaller", "check_finished", "check_integer", "check_num_threads", "check_player"]
 
 MAX_THREADS: Final = 256  # each has a value table of its own
 MAX_INTEGER: Final = 2**62  # of counts; sums of two fit the native module's 64 bits
@@ -23,8 +23,15 @@ def check_integer(name: str, value: int, low: int, high: int = MAX_INTEGER) -> N
     except TypeError:
         raise ConfigError(f"{name} must be a whole number, got {value!r}") from None
     if not is_inside:
-        expected = f"at least {low}" if high == MAX_INTEGER else f"between {low} and {high}"
+        # of the largest count people are told where they have passed it
+        expected = f"at least {low}" if high == MAX_INTEGER and value < low else f"between {low} and {high}"
         raise ConfigError(f"{name} must be {expected}, got {value}")
+
+
+def check_finished(is_finished: bool, what: str) -> None:
+    """Raises `AbandonedError` unless a native call was done to its end."""
+    if not is_finished:
+        raise AbandonedError(f"{what} was given up: it was interrupted")
 
 
 def check_player(player: int, num_players: int) -> None:

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range
-from equipoise.kernels.calls import OneCaller, check_integer, check_player
+from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_player
 
 __all__ = ["LineArrays", "LineKernel"]
 
@@ -67,7 +68,14 @@ class LineKernel:
         )
 
     def model_by_probe(
-        self, target: int, strategy: FloatArray, *, num_hands: int, default: FloatArray, random_words: WordArray
+        self,
+        target: int,
+        strategy: FloatArray,
+        *,
+        num_hands: int,
+        default: FloatArray,
+        random_words: WordArray,
+        is_interrupted: IsInterrupted = never,
     ) -> FloatArray:
         """Returns `[Q]` the shares of a player's actions in hands against a probe; advances `random_words`.
 
@@ -79,13 +87,15 @@ class LineKernel:
             num_hands: from the blinds to the end.
             default: `[Q]` what stands where no hand came by.
             random_words: `[4]` state of the generator, not all zero.
+            is_interrupted: asked every few milliseconds; once true, `AbandonedError` is raised.
         """
         check_player(target, 2)
         check_integer("num_hands", num_hands, 0)
         self._check_call(strategy, default, random_words)
         model = default.copy()
         with self._one_caller:
-            self._lines.model_by_probe(target, num_hands, strategy, random_words, model)
+            is_finished = self._lines.model_by_probe(target, num_hands, strategy, random_words, model, is_interrupted)
+        check_finished(is_finished, "a series of hands")
         return model
 
     def search_uct(
@@ -97,6 +107,7 @@ class LineKernel:
         exploration: float,
         default: FloatArray,
         random_words: WordArray,
+        is_interrupted: IsInterrupted = never,
     ) -> FloatArray:
         """Returns `[Q]` `default` with the pure choices that a search from nothing finds; advances `random_words`.
 
@@ -107,6 +118,7 @@ class LineKernel:
             exploration: the constant before the square root of UCB1, in units of utility.
             default: `[Q]` what stands where the search tree ends.
             random_words: `[4]` state of the generator, not all zero.
+            is_interrupted: asked every few milliseconds; once true, `AbandonedError` is raised.
         """
         check_player(player, 2)
         check_integer("num_iterations", num_iterations, 0)
@@ -115,7 +127,10 @@ class LineKernel:
             raise ConfigError(f"exploration must be at least 0 and finite, got {exploration}")
         out = default.copy()
         with self._one_caller:
-            self._lines.search_uct(player, num_iterations, exploration, strategy, random_words, out)
+            is_finished = self._lines.search_uct(
+                player, num_iterations, exploration, strategy, random_words, out, is_interrupted
+            )
+        check_finished(is_finished, "a search")
         return out
 
     def _check_call(self, strategy: FloatArray, default: FloatArray, random_words: WordArray) -> None:

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.kernels.arrays import check_array, check_finite, check_range
-from equipoise.kernels.calls import OneCaller, check_integer, check_player
+from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_player
 from equipoise.kernels.sampling import SamplingArrays, check_sampling_arrays
 
 __all__ = ["WalkKernel"]
@@ -51,6 +52,7 @@ class WalkKernel:
         exploration: float,
         fallback: IntArray,
         random_words: WordArray,
+        is_interrupted: IsInterrupted = never,
     ) -> FloatArray:
         """Returns `[Q]` the pure strategy that a search from nothing finds for a player; advances `random_words`.
 
@@ -61,6 +63,7 @@ class WalkKernel:
             exploration: the constant before the square root of UCB1, in units of utility.
             fallback: `[I]` the action beyond the search tree, and where it has tried nothing.
             random_words: `[4]` state of the generator, not all zero.
+            is_interrupted: asked every few milliseconds; once true, `AbandonedError` is raised.
         """
         check_player(player, self.num_players)
         check_integer("num_iterations", num_iterations, 0)
@@ -71,11 +74,20 @@ class WalkKernel:
             raise ConfigError(f"exploration must be at least 0 and finite, got {exploration}")
         out = np.ones(self.num_sequences)
         with self._one_caller:
-            self._walks.search_uct(player, num_iterations, exploration, strategy, fallback, random_words, out)
+            is_finished = self._walks.search_uct(
+                player, num_iterations, exploration, strategy, fallback, random_words, out, is_interrupted
+            )
+        check_finished(is_finished, "a search")
         return out
 
     def count_actions(
-        self, player: int, strategy: FloatArray, *, num_hands: int, random_words: WordArray
+        self,
+        player: int,
+        strategy: FloatArray,
+        *,
+        num_hands: int,
+        random_words: WordArray,
+        is_interrupted: IsInterrupted = never,
     ) -> FloatArray:
         """Returns `[Q]` how often a player took each action in hands of a profile; advances `random_words`.
 
@@ -84,13 +96,15 @@ class WalkKernel:
             strategy: `[Q]` what everybody plays.
             num_hands: from the root to the end.
             random_words: `[4]` state of the generator, not all zero.
+            is_interrupted: asked every few milliseconds; once true, `AbandonedError` is raised.
         """
         check_player(player, self.num_players)
         check_integer("num_hands", num_hands, 0)
         self._check_call(strategy, random_words)
         counts = np.zeros(self.num_sequences)
         with self._one_caller:
-            self._walks.count_actions(player, num_hands, strategy, random_words, counts)
+            is_finished = self._walks.count_actions(player, num_hands, strategy, random_words, counts, is_interrupted)
+        check_finished(is_finished, "a series of hands")
         return counts
 
     def _check_call(self, strategy: FloatArray, random_words: WordArray) -> None:

@@ -11,12 +11,14 @@ Checked by: tests/responses/test_against.py, tests/responses/test_guarantees.py.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.interruption import IsInterrupted, Listener
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response, StatefulResponse
@@ -269,8 +271,8 @@ class AgainstSolver:
 
     @property
     def iteration(self) -> int:
-        """Returns the updates of each learner so far."""
-        return self.learners[0].iteration
+        """Returns the updates of each learner so far; where a run was interrupted between them, of the last one."""
+        return min(learner.iteration for learner in self.learners)
 
     @property
     def nodes_touched(self) -> int:
@@ -278,9 +280,16 @@ class AgainstSolver:
         return sum(learner.nodes_touched for learner in self.learners)
 
     def iterate(self, num_iterations: int) -> None:
-        """Updates every learner so many times."""
-        for learner in self.learners:
-            learner.iterate(num_iterations)
+        """Updates every learner so many times, fewer if an answer is given up: then a run stands still."""
+        goal = self.iteration + num_iterations
+        with contextlib.suppress(AbandonedError):  # nobody has learnt from the answer, so the run can go on later
+            for learner in self.learners:
+                learner.iterate(goal - learner.iteration)
+
+    def listen(self, is_interrupted: IsInterrupted) -> None:
+        """Lets long answers ask whether they are still wanted."""
+        if isinstance(self.response, Listener):
+            self.response.listen(is_interrupted)
 
     def average_strategy(self) -> FloatArray:
         """Returns `[Q]` the average strategy, the one of theorems 6, 8 and 10."""

@@ -58,6 +58,8 @@ def state_guarantee(
         utility_range: of the game.
         is_abstracted: whether the learner's strategies, and so the best of them, are those of an abstraction.
     """
+    if num_iterations <= 0:
+        return _nothing("none: nothing was learnt yet", response)
     best = f"the best value {'in its abstraction ' if is_abstracted else ''}against {response.name}"
     if updates_per_response > 1:
         return _nothing(

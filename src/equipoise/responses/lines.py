@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.interruption import IsInterrupted
 from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem, BucketedLimitLines
 from equipoise.games.registry import parse_game
 from equipoise.kernels.calls import check_integer
@@ -58,6 +59,10 @@ class LineFBR:
         check_integer("num_hands", num_hands, 0)
         self.lines, self.num_hands = lines, num_hands
 
+    def listen(self, is_interrupted: IsInterrupted) -> None:
+        """Lets long answers, of all responses on these lines, ask whether they are still wanted."""
+        self.lines.on_tree.listen(is_interrupted)
+
     @property
     def name(self) -> str:
         """Returns fbr and the number of hands."""
@@ -71,6 +76,7 @@ class LineFBR:
             num_hands=self.num_hands,
             default=self.lines.always_call,
             random_words=draw_words(rng),
+            is_interrupted=self.lines.on_tree.is_interrupted,
         )
 
     def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
@@ -98,6 +104,10 @@ class LineUCT:
         check_integer("num_iterations", num_iterations, 0)
         self.lines, self.num_iterations, self.exploration = lines, num_iterations, exploration
 
+    def listen(self, is_interrupted: IsInterrupted) -> None:
+        """Lets long answers, of all responses on these lines, ask whether they are still wanted."""
+        self.lines.on_tree.listen(is_interrupted)
+
     @property
     def name(self) -> str:
         """Returns uct, the number of iterations and the exploration constant if it is another than the default."""
@@ -115,5 +125,6 @@ class LineUCT:
             exploration=self.exploration,
             default=self.lines.always_call,
             random_words=draw_words(rng),
+            is_interrupted=on_tree.is_interrupted,
         )
         return on_tree.combine(strategy, answer, seat)

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.interruption import IsInterrupted, Listener
 from equipoise.kernels.history import HistoryKernel
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response
@@ -28,6 +29,15 @@ def _check_probability(probability: float) -> None:
 
 class _Mix(OnTree):
     """What mixtures share: strategies are mixed as whole plans, so that values are mixed too."""
+
+    parts: tuple[Response, ...]  # whose answers are mixed
+
+    def listen(self, is_interrupted: IsInterrupted) -> None:
+        """Lets the long answers of all parts ask whether they are still wanted."""
+        super().listen(is_interrupted)
+        for part in self.parts:
+            if isinstance(part, Listener):
+                part.listen(is_interrupted)
 
     def mix(self, first: FloatArray, second: FloatArray, probability: float, seat: int) -> FloatArray:
         """Returns `[Q]` what plays `first` with a probability and else `second`, in `seat`; `first` elsewhere."""
@@ -51,6 +61,7 @@ class MixedResponse(_Mix):
         super().__init__(tree)
         _check_probability(probability)
         self.first, self.second, self.probability = first, second, probability
+        self.parts = first, second
         self.name = name or f"{probability:g} {first.name} + {1 - probability:g} {second.name}"
 
     @property
@@ -65,7 +76,7 @@ class MixedResponse(_Mix):
 
     def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[Q]` the mixture of both answers."""
-        first, second = (part.respond(strategy, seat, rng) for part in (self.first, self.second))
+        first, second = (part.respond(strategy, seat, rng) for part in self.parts)
         return self.mix(first, second, self.probability, seat)
 
 
@@ -107,6 +118,7 @@ class MimicResponse(_Mix):
         super().__init__(tree)
         _check_probability(probability)
         self.first, self.probability, self.seat = first, probability, seat
+        self.parts = (first,)
         self.rule = rule or CFR()
         self.is_sampled = is_sampled
         kind = "sampled mimic" if is_sampled else "mimic"

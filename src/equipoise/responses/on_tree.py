@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.kernels.sweeps import SweepKernel
 from equipoise.solvers.best_response import Evaluation, bind_kernel
 from equipoise.trees.history import HistoryTree
@@ -26,6 +27,7 @@ class OnTree:
         if not tree.is_zero_sum:
             raise ConfigError(f"responses are for zero-sum games, and {tree.game_label} is not")
         self.tree = tree
+        self.is_interrupted: IsInterrupted = never
         self.kernel = kernel or bind_kernel(tree)
         self.own_cells = tuple(np.flatnonzero(self.kernel.is_own(seat)) for seat in (0, 1))  # of reach and values
         num_table_cells = self.kernel.num_table_cells
@@ -33,6 +35,10 @@ class OnTree:
         self.table_cells = tuple(  # of strategies
             np.setdiff1d(cells[cells < num_table_cells], empty, assume_unique=True) for cells in self.own_cells
         )
+
+    def listen(self, is_interrupted: IsInterrupted) -> None:
+        """Lets long answers ask whether they are still wanted; see `Listener`."""
+        self.is_interrupted = is_interrupted
 
     def combine(self, strategy: FloatArray, answer: FloatArray, seat: int) -> FloatArray:
         """Returns `[Q]` a profile: `answer` for the player in `seat`, `strategy` for the other."""

@@ -106,6 +106,7 @@ class UCTResponse(OnTree):
             exploration=self.exploration,
             fallback=self.fallback[which],
             random_words=draw_words(rng),
+            is_interrupted=self.is_interrupted,
         )
         return self.combine(strategy, self.merged[seat].lift(answer) if self.merged else answer, seat)
 
@@ -159,7 +160,13 @@ class FBRResponse(OnTree):
     def observe(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[Q]` how often the opponent of `seat` took each action against the probe."""
         hands = self.combine(strategy, self.probe, seat)
-        counts = self.walks.count_actions(1 - seat, hands, num_hands=self.num_hands, random_words=draw_words(rng))
+        counts = self.walks.count_actions(
+            1 - seat,
+            hands,
+            num_hands=self.num_hands,
+            random_words=draw_words(rng),
+            is_interrupted=self.is_interrupted,
+        )
         if self.model_map is None:
             return counts
         pooled = np.bincount(self.model_map, weights=counts).astype(np.float64)

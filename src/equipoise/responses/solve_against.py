@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import AbandonedError
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
@@ -36,7 +37,7 @@ class SeatOutcome:
 
     seat: int
     epsilon: float  # measured regret, in units of utility
-    average_value: ResponseValue | None  # v_f of the average; None for opponents that are no functions
+    average_value: ResponseValue | None  # v_f of the average; None for opponents that are no functions, or interrupted
     current_value: ResponseValue | None  # v_f of what would be played next
     guarantee: Guarantee  # of the average
 
@@ -143,15 +144,18 @@ def _report_seat(
     def value(strategy: npt.NDArray[np.float64]) -> ResponseValue | None:
         if isinstance(solver.response, StatefulResponse):
             return None
-        return response_value(
-            solver.full,
-            strategy,
-            solver.response,
-            (learner.seat,),
-            seed=seed,
-            num_responses=num_responses,
-            seconds=seconds,
-        )
+        try:
+            return response_value(
+                solver.full,
+                strategy,
+                solver.response,
+                (learner.seat,),
+                seed=seed,
+                num_responses=num_responses,
+                seconds=seconds,
+            )
+        except AbandonedError:  # an interrupted run does not wait for answers that take long
+            return None
 
     return SeatOutcome(
         seat=learner.seat,

@@ -29,13 +29,17 @@ class ResponseValue:
     """What the evaluated player earns, in units of utility; up is good."""
 
     mean: float
-    half_width: float  # of the interval of 95 %; 0 for deterministic responses
+    half_width: float  # of the interval of 95 %; 0 for deterministic responses, infinite after a single draw of others
     num_responses: int  # independent draws, each evaluated exactly
 
     @classmethod
-    def of(cls, samples: FloatArray) -> ResponseValue:
-        """Returns the mean of exact values of independent draws, with its interval."""
-        error = float(np.std(samples, ddof=1)) / math.sqrt(samples.size) if samples.size > 1 else 0.0
+    def of(cls, samples: FloatArray, response: Response) -> ResponseValue:
+        """Returns the mean of exact values of independent draws of a response, with its interval."""
+        error = math.inf
+        if response.deterministic:
+            error = 0.0
+        elif samples.size > 1:
+            error = float(np.std(samples, ddof=1)) / math.sqrt(samples.size)
         return cls(mean=float(np.mean(samples)), half_width=NORMAL_95 * error, num_responses=int(samples.size))
 
 
@@ -67,12 +71,12 @@ def response_value(
     values = np.zeros(count)
     for draw in range(count):
         if draw >= FEWEST_DRAWS and time.perf_counter() - began > seconds:
-            return ResponseValue.of(values[:draw])
+            return ResponseValue.of(values[:draw], response)
         for seat in seats:
             rng = spawn_stream(seed, Purpose.EVALUATION, seat, draw)
             profile = response.respond(strategy, 1 - seat, rng)
             values[draw] += on_tree.value(profile, seat) / len(seats)
-    return ResponseValue.of(values)
+    return ResponseValue.of(values, response)
 
 
 def estimate_deviation(

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.interruption import IsInterrupted, Listener, never
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.saved_state import SavedArrays
@@ -105,7 +106,7 @@ def run(
     target: float | None = None,
     seconds: float | None = None,
     seconds_before: float = 0.0,
-    is_interrupted: Callable[[], bool] = lambda: False,
+    is_interrupted: IsInterrupted = never,
     on_advance: Callable[[Progress], None] = lambda _: None,
     typical_slope: float = 0.0,
 ) -> Iterator[Progress]:
@@ -119,12 +120,15 @@ def run(
         target: exploitability to reach; refused with `ConfigError` where it cannot be computed.
         seconds: time to spend, `seconds_before` included.
         seconds_before: time that a resumed run had already spent.
-        is_interrupted: asked between native calls; once true, a last record is yielded and the run ends.
+        is_interrupted: asked between native calls, and within them by solvers that listen; once true, a last record is
+            yielded and the run ends.
         on_advance: called every few seconds between two evaluations that lie far apart, with the figures of the last.
         typical_slope: of such runs' log-log curves, at most 0; early ones are flatter, and not trusted before it.
     """
     check_stopping(iterations=iterations, target=target, seconds=seconds)
     clock = _Clock(seconds_before, typical_slope)
+    if isinstance(solver, Listener):
+        solver.listen(is_interrupted)
     last: Progress | None = None
 
     def say() -> None:
@@ -188,7 +192,7 @@ class _Clock:
         last_iteration: int | None,
         *,
         deadline: float | None,
-        is_interrupted: Callable[[], bool],
+        is_interrupted: IsInterrupted,
         on_silence: Callable[[], None],
     ) -> None:
         """Runs iterations until an evaluation is due, or until the deadline or an interruption cuts it short."""

@@ -32,6 +32,7 @@ from equipoise.apps.reproduce.rnr import RNR
 from equipoise.apps.reproduce.safe_search import SAFE_SEARCH
 from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
+from equipoise.apps.reproduce.turn_search import TURN_SEARCH
 from equipoise.apps.reproduce.warm_start import WARM_START
 from equipoise.apps.reproduce.zero_reach import ZERO_REACH
 from equipoise.core.errors import UnknownNameError
@@ -67,6 +68,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         RNR,
         SAFE_SEARCH,
         STORAGE_FLOOR,
+        TURN_SEARCH,
         WARM_START,
         ZERO_REACH,
     )
