@@ -65,7 +65,7 @@ class HoldemSearchSettings:
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
     menu: Menu | None = None  # bets that searches consider; None: those of the strategy so far
     num_threads: int = 1
-    max_bytes: int = 2_000_000_000  # a search that takes more is refused
+    max_bytes: int = 1_000_000_000  # a search that takes more is refused: a minute and more
 
     def __post_init__(self) -> None:
         for name in ("iterations", "early_iterations", "num_threads", "max_bytes"):
