@@ -69,7 +69,7 @@ class HoldemSearchSettings:
     leaf_choices: LeafChoices | None = None  # on the turn: end with it, the river being the strategy so far's
     leaf_iterations: int = 300  # of CFR, on a turn that does
     num_threads: int = 1
-    max_bytes: int = 2_000_000_000  # a search that takes more is refused
+    max_bytes: int = 1_000_000_000  # a search that takes more is refused: a minute and more
 
     def __post_init__(self) -> None:
         for name in ("iterations", "early_iterations", "leaf_iterations", "num_threads", "max_bytes"):
