@@ -355,6 +355,7 @@ NB_MODULE(_native, module) {
   bind_cards(module);
   bind_policy(module);
   bind_history(module);
+  bind_holdem_leaves(module);
   bind_holdem(module);
   bind_holdem_sampling(module);
   bind_ismcts(module);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "holdem_form.hpp"
+#include "holdem_leaves.hpp"
 #include "holdem_storage.hpp"
 #include "pack_policy.hpp"
 #include "root_gate.hpp"
@@ -185,8 +186,8 @@ class HoldemSweep {
   HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace)
       : HoldemSweep(form, task, workspace, HoldemStart::at_root(form)) {}
   HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace,
-              const HoldemStart& start)
-      : form_(form), task_(task), workspace_(workspace), start_(start) {}
+              const HoldemStart& start, HoldemLeafGame<Real>* leaves = nullptr)
+      : form_(form), task_(task), workspace_(workspace), start_(start), leaves_(leaves) {}
 
   // The whole tree below the start; called by every thread of the team.
   void run(const HoldemMember& member) {
@@ -202,6 +203,7 @@ class HoldemSweep {
   const HoldemTask<Cell>& task_;
   HoldemWorkspace<Real>& workspace_;
   const HoldemStart start_;
+  HoldemLeafGame<Real>* const leaves_;  // null: the tree goes down to the last street
 
   // The team's board is the first thread's, every other one its own thread's.
   HoldemWorker<Real>& owner(std::int64_t board, HoldemWorker<Real>& worker) const {
@@ -230,6 +232,7 @@ class HoldemSweep {
     for (std::int64_t child = member.thread; child < board.num_children; child += member.size) {
       visit(board.first_child + child, index, worker, {0, 1, nullptr});
     }
+    if (leaves_) evaluate_leaves(board, buffers, worker, member);
     member.wait();
     if (!street.is_last) {
       for (int player = 0; player < 2; ++player) {
@@ -279,6 +282,36 @@ class HoldemSweep {
         play(board, player, tile, worker);
         leave(street.flats, player, flats, tile, worker, buffers.own_reach[player].data());
       }
+    }
+    if (leaves_ && is_opponent) {
+      leaves_->spread(leaf_task(), player, member.begin(num_tiles), member.end(num_tiles),
+                      {buffers.flat_reach[player].data(), line_stride(street)});
+    }
+  }
+
+  // --- leaves: where the tree ends before the last street ---
+
+  HoldemLeafTask leaf_task() const {
+    const LeafPurpose purpose = task_.purpose == HoldemPurpose::update          ? LeafPurpose::update
+                                : task_.purpose == HoldemPurpose::best_response ? LeafPurpose::best_response
+                                                                                : LeafPurpose::expected_value;
+    return {.purpose = purpose, .rule = task_.rule, .discount = task_.discount};
+  }
+
+  static std::int64_t line_stride(const HoldemStreet& street) {
+    return static_cast<std::int64_t>(street.flats.num_packs) * kPackSize;
+  }
+
+  // Every thread takes the tiles that it spreads, so that it alone touches their choices.
+  void evaluate_leaves(const HoldemBoard& board, HoldemBuffers<Real>& buffers, HoldemWorker<Real>& worker,
+                       const HoldemMember& member) {
+    const std::int64_t stride = line_stride(form_.streets[board.street]);
+    for (int player = 0; player < 2; ++player) {
+      if (!task_.is_active[player]) continue;
+      const std::int64_t num_tiles = board.sides[player].num_tiles();
+      leaves_->evaluate(leaf_task(), player, member.begin(num_tiles), member.end(num_tiles),
+                        {buffers.own_reach[player].data(), stride},
+                        {worker.streets[board.street].flat_value[player].data(), stride}, member.thread);
     }
   }
 
@@ -806,7 +839,8 @@ struct HoldemGate {
 template <typename Real, typename Cell>
 void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
                     std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Cell>& tables,
-                    HoldemWorkspace<Real>& workspace, const HoldemGate& gate = {}) {
+                    HoldemWorkspace<Real>& workspace, const HoldemGate& gate = {},
+                    HoldemLeafGame<Real>* leaves = nullptr) {
   Barrier barrier(num_threads);
   HoldemStart start = HoldemStart::at_root(form);
   if (gate.player >= 0) start.reach[gate.player] = gate.reach;
@@ -819,7 +853,7 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
     if (rule.is_optimistic) task.policy.last_regret = {tables.last_regret.cells, tables.last_regret.exponents};
     task.policy.step = tables.step;
     task.policy.policy_map = rule.policy_map;
-    HoldemSweep<Real, Cell> sweep(form, task, workspace, start);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, leaves);
     const HoldemMember member{thread, num_threads, &barrier};
     const auto set_fallback = [&](int player, bool has_played) {  // whatever the rule, the first strategy is uniform
       task.policy.fallback[player] = has_played ? rule.fallback : Fallback::uniform;
@@ -847,7 +881,8 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
 // `sums` give, or of a best response to it.
 template <typename Real, typename Cell>
 void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respects_locks, const Cell* sums,
-                     const HoldemStart& start, int num_threads, HoldemWorkspace<Real>& workspace) {
+                     const HoldemStart& start, int num_threads, HoldemWorkspace<Real>& workspace,
+                     HoldemLeafGame<Real>* leaves = nullptr) {
   Barrier barrier(num_threads);
   run_team(num_threads, [&](int thread) {
     const FlushSubnormals flush;
@@ -855,7 +890,7 @@ void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respect
     task.purpose = purpose;
     task.respects_locks = respects_locks;
     task.policy.sums = {sums, nullptr};
-    HoldemSweep<Real, Cell> sweep(form, task, workspace, start);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, leaves);
     for (int player = 0; player < 2; ++player) {
       task.is_active[player] = true;
       task.is_active[1 - player] = false;

@@ -38,7 +38,8 @@ void bind_holdem_iterate(nb::module_& module, const char* name) {
                       bool floors_regrets, bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating,
                       int num_threads, Array<Cell> regret_sum, Array<Average> strategy_sum, Array<Cell> last_regret,
                       Exponents regret_exponent, Exponents strategy_exponent, Exponents last_exponent,
-                      Array<Cell> scale, Array<Cell> step, Array<Cell> value_moments, const BoundHoldemGate& gate) {
+                      Array<Cell> scale, Array<Cell> step, Array<Cell> value_moments, const BoundHoldemGate& gate,
+                      const BoundHoldemLeaves& leaves) {
     const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
     const HoldemTables<Cell> tables{.regret_sum = {regret_sum.data(), regret_exponent.data()},
                                     .strategy_sum = {strategy_sum.data(), strategy_exponent.data()},
@@ -52,20 +53,21 @@ void bind_holdem_iterate(nb::module_& module, const char* name) {
     HoldemWorkspace<Real> workspace;
     workspace.prepare(bound.form, num_threads);
     iterate_holdem<Real, Cell>(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables,
-                               workspace, gate.gate);
+                               workspace, gate.gate, begin_leaves<Real>(leaves, num_threads).get());
   });
 }
 
 template <typename Cell>
 void bind_holdem_evaluate(nb::module_& module, const char* name) {
   module.def(name, [](const BoundHoldemForm& bound, bool is_best_response, bool respects_locks, Array<const Cell> sums,
-                      int num_threads, MutableDoubles first_out, MutableDoubles second_out) {
+                      int num_threads, const BoundHoldemLeaves& leaves, MutableDoubles first_out,
+                      MutableDoubles second_out) {
     nb::gil_scoped_release release;
     HoldemWorkspace<double> workspace;
     workspace.prepare(bound.form, num_threads);
     const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
     evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), HoldemStart::at_root(bound.form),
-                                  num_threads, workspace);
+                                  num_threads, workspace, begin_leaves<double>(leaves, num_threads).get());
     std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
     std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
   });

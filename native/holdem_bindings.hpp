@@ -2,8 +2,11 @@
 // Hold'em trees as the native module's functions take them.
 #pragma once
 
+#include <memory>
+
 #include "bindings.hpp"
 #include "holdem_form.hpp"
+#include "holdem_leaves.hpp"
 
 namespace equipoise {
 
@@ -90,5 +93,45 @@ struct BoundHoldemForm {
     form.first_block = first_block.data();
   }
 };
+
+// Keeps the arrays alive that its leaves point into; without arrays there are no leaves.
+struct BoundHoldemLeaves {
+  HoldemLeaves leaves;
+  std::vector<Ints> ints;                          // tables [T, 4], leaves [L, 3], rows and choices of players [4]
+  std::vector<Array<const std::int64_t>> starts;   // [T] of entries by player, of units by player
+  std::vector<Doubles> doubles;                    // units by player, scale of leaves
+  std::vector<MutableDoubles> sums;                // regrets by player, averages by player
+  std::vector<nb::object> entries;
+
+  bool is_empty() const { return leaves.num_tables == 0; }
+
+  void point(LeafEntry entry, const void* first, const void* second) {
+    static_assert(sizeof(HoldemLeafTable) == 4 * sizeof(std::int32_t));
+    static_assert(sizeof(HoldemLeaf) == 3 * sizeof(std::int32_t));
+    leaves.entry = entry;
+    leaves.num_tables = static_cast<std::int32_t>(ints[0].shape(0));
+    leaves.tables = reinterpret_cast<const HoldemLeafTable*>(ints[0].data());
+    leaves.leaves = reinterpret_cast<const HoldemLeaf*>(ints[1].data());
+    leaves.scale = doubles[2].data();
+    leaves.entries[0] = first;
+    leaves.entries[1] = second;
+    for (int player = 0; player < 2; ++player) {
+      leaves.num_rows[player] = ints[2].data()[player];
+      leaves.num_choices[player] = ints[2].data()[2 + player];
+      leaves.first_entry[player] = starts[player].data();
+      leaves.first_unit[player] = starts[2 + player].data();
+      leaves.unit[player] = doubles[player].size() ? doubles[player].data() : nullptr;
+      leaves.regret_sum[player] = sums[player].data();
+      leaves.strategy_sum[player] = sums[2 + player].data();
+    }
+  }
+};
+
+// The game that is played at leaves, null if there are none.
+template <typename Real>
+std::unique_ptr<HoldemLeafGame<Real>> begin_leaves(const BoundHoldemLeaves& bound, int num_threads) {
+  if (bound.is_empty()) return nullptr;
+  return std::make_unique<HoldemLeafGame<Real>>(bound.leaves, num_threads);
+}
 
 }  // namespace equipoise

@@ -14,7 +14,7 @@ from equipoise.agents import (
     observe_state,
 )
 from equipoise.agents.files import game_of_file, load_agent
-from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent, SpotPolicy, describe_holdem_decision
+from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent, describe_holdem_decision
 from equipoise.apps.agents import AgentText, parse_agent
 from equipoise.core.errors import ConfigError, InvalidStateError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass
@@ -23,6 +23,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game
+from equipoise.solvers.hand_policy import SpotPolicy
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.solve import Form, solve

@@ -201,3 +201,68 @@ def test_bad_input_is_said_in_one_line(equipoise, arguments, said):
     outcome = equipoise(*arguments)
     assert outcome.code == 2
     assert said in outcome.err
+
+
+RIVER = """
+deck = "9TJQKA/cdhs"
+board = "9cThJsQhKs"
+pot = 20
+stacks = 40
+big_blind = 2
+menu = "50%, a / a"
+[ranges]
+oop = "random"
+ip = "random"
+"""
+
+
+def test_agents_that_search_play_a_spot_with_every_bet(equipoise, tmp_path):
+    (tmp_path / "river.toml").write_text(RIVER)
+    file = tmp_path / "river.eq"
+    assert equipoise("solve", tmp_path / "river.toml", "--iterations", 20, "--out", file, "-q").code == 0
+    for other in (f"translate:{file}", "raise"):
+        arguments = ("match", f"search:{file},maxmargin,30,decisions", other, "-p", "menu=all", "-n", 12, "--json")
+        found = equipoise(*arguments).json
+        assert found["num_hands"] == 12
+        assert found["label"].endswith("menu=all)")
+    missing = equipoise("match", f"search:{file}", "raise", "-p", "menu=50%", "-n", 2)
+    assert missing.code == 2
+    assert "must offer every bet of the strategy's menu" in " ".join(missing.err.split())
+
+
+def test_agents_that_search_play_small_games(equipoise, tmp_path):
+    file = tmp_path / "kuhn.eq"
+    assert equipoise("solve", "kuhn", "--iterations", 5, "--out", file, "-q").code == 0
+    found = equipoise("match", f"search:{file},maxmargin,20,decisions", "continual:20", "-n", 20, "--json").json
+    assert found["num_hands"] == 20
+    assert equipoise("match", "continual", "uniform", "--game", "kuhn", "-n", 4, "--json").json["num_hands"] == 4
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("search:{file},maxmargi", "unknown search method 'maxmargi'; did you mean maxmargin"),
+        ("search:{file},resolve,many", "iterations of a search must be a whole number of at least 1, got 'many'"),
+        ("search:{file},resolve,5,always", "unknown time to search 'always'; known: decisions, rounds"),
+        ("search:{file},resolve,5,rounds,6", "search takes a file, a method, iterations and when, got 5 settings"),
+        ("search:none.eq", "no such file"),
+        ("translate:{file}", "has no strategy by hands"),
+        ("continual:0", "iterations of a search must be a whole number of at least 1, got '0'"),
+        ("continual:", "nothing stands behind the colon"),
+    ],
+)
+def test_agents_that_search_are_refused_in_a_line(equipoise, tmp_path, agent, message):
+    file = tmp_path / "kuhn.eq"
+    assert equipoise("solve", "kuhn", "--iterations", 5, "--out", file, "-q").code == 0
+    refused = equipoise("match", agent.format(file=file), "uniform", "--game", "kuhn", "-n", 2)
+    assert refused.code == 2
+    assert message in " ".join(refused.err.split())
+    assert "Traceback" not in refused.err
+
+
+def test_continual_re_solving_is_for_two_players_and_games_that_can_be_listed(equipoise):
+    three = equipoise("match", "continual", "uniform", "uniform", "--game", "kuhn", "-p", "players=3", "-n", 3)
+    assert "continual re-solving is for 2 players" in " ".join(three.err.split())
+    large = equipoise("match", "continual", "uniform", "--game", "holdem", "-n", 2)
+    assert large.code == 2
+    assert "histories are too many to find it" in " ".join(large.err.split())

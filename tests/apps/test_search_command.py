@@ -19,6 +19,29 @@ def leduc(tmp_path_factory):
     return path
 
 
+SPOT = """
+board = "Ks7h2d5c9h"
+pot = 100
+stacks = 200
+big_blind = 10
+menu = "50%, a / a"
+[ranges]
+oop = "22+, AT+"
+ip = "QQ+, AK, KQ, 98s"
+"""
+
+
+@pytest.fixture(scope="module")
+def river(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search")
+    (folder / "river.toml").write_text(SPOT)
+    solved = RUNNER.invoke(
+        app, ["solve", str(folder / "river.toml"), "--iterations", "10", "--out", str(folder / "river.eq"), "--quiet"]
+    )
+    assert solved.exit_code == 0
+    return folder / "river.eq"
+
+
 def run(*arguments):
     return RUNNER.invoke(app, ["search", *map(str, arguments)])
 
@@ -70,3 +93,148 @@ def test_chance_states_are_searched_for_a_player(leduc):
     found = json.loads(result.stdout)
     assert found["strategy"] == []  # nobody moves there
     assert len(found["margins"]) == 6
+
+
+def test_states_far_from_all_others_are_answered_with_a_few(leduc):
+    result = run(leduc, "--state", "zzz")
+    assert "unknown public state 'zzz'; they look like 'c', 'cc/', 'cc/Qs:'" in result.stderr
+
+
+def test_a_spot_shows_strategy_margins_and_price(river):
+    result = run(river, "--state", "check", "--iterations", 100, "--limit", 1)
+    assert result.exit_code == 0
+    assert "river Ks7h2d5c9h, check: 100 in the pot, 200 behind, ip searches" in result.stdout
+    assert "ip, strategy so far > now" in result.stdout
+    assert "reach-maxmargin, 100 iterations in" in result.stdout
+    assert "oop's best response has" in result.stdout
+
+
+@pytest.mark.parametrize("method", ["unsafe", "resolve", "maxmargin", "reach-maxmargin"])
+def test_json_of_a_spot_has_every_hand(river, method):
+    result = run(river, "--state", "Ks7h2d5c9h:r100", "--method", method, "--iterations", 300, "--json", "--quiet")
+    found = json.loads(result.stdout)
+    assert found["player"] == 1
+    assert found["search_iterations"] == 300
+    assert found["pot"] == 150
+    for row in found["strategy"]:
+        assert sum(row["after"].values()) == pytest.approx(1.0)
+        assert row["before"].keys() == row["after"].keys()
+    assert sum(row["weight"] for row in found["margins"]) == pytest.approx(1.0)
+    if method == "unsafe":
+        assert found["least_margin"] is None
+        assert found["best_response_before"] is None
+    else:
+        assert found["least_margin"] == min(row["margin"] for row in found["margins"]) > -0.5
+        assert found["best_response_after"] < found["best_response_before"] + 0.5
+        assert 0 < found["best_response_after"] < 100
+
+
+def test_replies_to_unknown_bets_of_a_spot(river):
+    result = run(river, "--state", "Ks7h2d5c9h:r125", "--iterations", 50, "--json", "--quiet")
+    found = json.loads(result.stdout)
+    assert found["player"] == 1
+    assert found["pot"] == 175
+    assert all(row["before"] is None for row in found["strategy"])
+    assert "then an unknown raise to 125" in run(river, "--state", "Ks7h2d5c9h:r125", "--iterations", 5).stdout
+
+
+def test_the_player_who_waits_may_search_too(river):
+    result = run(river, "--state", "root", "--player", 1, "--iterations", 5, "--json", "--quiet", "--menu", "33%, a")
+    found = json.loads(result.stdout)
+    assert found["player"] == 1
+    assert found["strategy"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--state", "check, check"), "nobody acts after 'check, check', it is a showdown"),
+        (("--state", "bet 10%"), "line step 'bet 10%' is none of the actions at the root: check, bet 50%, all-in"),
+        (("--state", "Ks7h2d5c9h:cc"), "nobody acts at 'Ks7h2d5c9h:cc': the hand is over by showdown"),
+        (("--state", "Ks7h2d5c9h:r51"), "the smallest raise is to 60"),
+        (("--state", "Ks7h2d5c9h:r125r200"), "only the last action may be one that it lacks"),
+        (("--state", "Ks7h2d5c9h:r125", "--player", "0"), "its reply is searched for player 1"),
+        (("--state", "Ks7h2d5c:c"), "is not on the board of the spot, Ks7h2d5c9h"),
+        (("--state", "KsKs2d5c9h:c"), "got Ks twice"),
+        (("--state", "Ks7h2d5c9h:x"), "is no public state of hold'em"),
+        (("--state", "root", "--menu", "bogus"), "unknown menu 'bogus'"),
+    ],
+)
+def test_bad_places_of_a_spot_are_one_line(river, arguments, message):
+    result = run(river, *arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+
+
+def test_files_that_cannot_be_searched_are_one_line(river, leduc, tmp_path):
+    spot = river.with_suffix(".toml")
+    for arguments, message in (
+        ((spot, "--state", "root"), "describes a spot that is not solved: `equipoise solve"),
+        ((tmp_path / "none.eq", "--state", "root"), "no such file"),
+        ((leduc, "--state", "c", "--menu", "50%"), "--menu is for spots of hold'em"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+
+
+def test_an_interrupted_search_says_what_it_has(leduc, monkeypatch):
+    monkeypatch.setattr("equipoise.apps.search.SignalFlag.__call__", lambda self: True)
+    monkeypatch.setattr("equipoise.apps.search.SignalFlag.exit_code", 130)
+    result = run(leduc, "--state", "cc/Qs:", "--json")
+    assert result.exit_code == 130
+    assert json.loads(result.stdout)["search_iterations"] == 1
+    assert "interrupted: this is what the iterations so far have found" in result.stderr
+
+
+TURN = """
+deck = "royal"
+board = "ThJhQsKc"
+pot = 20
+stacks = 47
+big_blind = 2
+menu = "100%, a; turn cap: 2; river cap: 1"
+[ranges]
+oop = "random"
+ip = "AK, TT, AJ:0.37"
+"""
+
+
+@pytest.fixture(scope="module")
+def turn(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search")
+    (folder / "turn.toml").write_text(TURN)
+    solved = RUNNER.invoke(
+        app, ["solve", str(folder / "turn.toml"), "--iterations", "5", "--out", str(folder / "turn.eq"), "--quiet"]
+    )
+    assert solved.exit_code == 0
+    return folder / "turn.eq"
+
+
+@pytest.mark.parametrize("leaves", ["opponent", "both"])
+def test_turns_may_be_searched_without_their_rivers(turn, leaves):
+    result = run(turn, "--state", "check", "--leaves", leaves, "--method", "resolve", "--limit", 1)
+    assert result.exit_code == 0
+    assert "a table of leaves first, at most" in result.stderr
+    assert "resolve, 300 iterations in" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--state", "check", "--leaves", "opponents"), "unknown player at leaves 'opponents'; did you mean opponent"),
+        (("--state", "ThJhQsKc:cc/As:", "--leaves", "both"), "and 'ThJhQsKc:cc/As:' is on the river"),
+        (("--state", "ThJhQsKc:r25", "--leaves", "both"), "the strategy lacks the last bet"),
+        (("--state", "check", "--leaves", "both", "--menu", "50%"), "leave menu out"),
+    ],
+)
+def test_leaves_that_cannot_be_are_one_line(turn, arguments, message):
+    result = run(turn, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_leaves_are_for_holdem(leduc):
+    assert "--leaves is for spots of hold'em" in run(leduc, "--state", "c", "--leaves", "both").stderr

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from equipoise.apps.reproduce.study import Measured, Point, Verdict
-from equipoise.apps.reproduce.warm_start import FLOP, LEDUC, SAMPLED, WARM_START, WarmStartConfiguration
+from equipoise.apps.reproduce.warm_start import WARM_START
+from equipoise.apps.reproduce.warm_start_plan import FLOP, LEDUC, SAMPLED, WarmStartConfiguration
 from equipoise.apps.reproduce.warm_start_runs import BoardPercentiles
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import Street

@@ -9,6 +9,7 @@ from scipy import stats
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
+from equipoise.kernels.public_hooks import GateKind
 from equipoise.search.gadgets import (
     Distribution,
     Estimate,
@@ -140,6 +141,38 @@ def test_one_or_ten():
     for gate in SoftGate:
         method = Resolve(alternatives=estimates, distribution=Distribution(deviation=1.0, gate=gate))
         assert first_reply(method) == pytest.approx(share[expected.argmin()], abs=0.02)
+
+
+@pytest.mark.parametrize("deviation", [1.0, 0.1])
+def test_narrower_distributions_come_nearer_to_maxmargin(deviation):
+    # section 5.1.10: with a distribution maxmargin needs no gadget of its own; its reply here is the first one, always
+    blueprint = make_blueprint(OneOrTen(), {})
+    node = blueprint.tree.public_labels.index("guess")
+    drawn = Distribution(deviation=deviation, gate=SoftGate.BEST_RESPONSE)
+    method = Maxmargin(alternatives=Given(np.array([1.0, 10.0])), distribution=drawn)
+    share = np.linspace(0, 1, 20001)
+    gain = (np.stack([1.01 - 0.02 * share, 9.99 * share]) - np.array([[1.0], [10.0]])) / deviation
+    best = share[(gain * stats.norm.cdf(gain) + stats.norm.pdf(gain)).sum(axis=0).argmin()]
+    found = played(blueprint.subgame(node), solve_subgame(blueprint, node, 1, method, iterations=20000).strategy)[0]
+    assert found == pytest.approx(best, abs=0.005)
+    assert (best > 0.9) == (deviation < 1)
+
+
+def test_everything_composes(blueprint):
+    # the gate is that of resolving with the same distribution; gifts, estimates and deviations are what they were
+    parts = {
+        "reach": Reach(scale=2.0),
+        "alternatives": Estimate(blueprint.strategy),
+        "distribution": Distribution(gate=SoftGate.BEST_RESPONSE),
+    }
+    subgame = blueprint.subgame(ROOTS[7])
+    resolve, maxmargin = (pose(blueprint, subgame, 1, kind(**parts)) for kind in (Resolve, Maxmargin))
+    assert maxmargin.gate.kind is GateKind.BEST_RESPONSE
+    for name in ("leave", "deviation", "mass"):
+        np.testing.assert_array_equal(getattr(maxmargin.gate, name), getattr(resolve.gate, name))
+    found = [solve_subgame(blueprint, ROOTS[7], 1, kind(**parts), iterations=50) for kind in (Resolve, Maxmargin)]
+    np.testing.assert_array_equal(found[0].strategy, found[1].strategy)
+    assert pose(blueprint, subgame, 1, Maxmargin()).gate.kind is GateKind.MAXMARGIN
 
 
 def test_soft_gates_agree_in_the_limit(blueprint):

@@ -109,6 +109,20 @@ def test_safe_search_of_a_spot_keeps_every_margin(spot_tree, blueprint):
     assert least["maxmargin"] > -0.02
 
 
+def test_what_is_mixed_in_is_a_reach(spot_tree):
+    # on the scale of the gate, whose shares are 0 to 1: a range that sums to 1 would count for nothing
+    rows = spot_tree.arrays.num_rows(0, 1)
+    method = Resolve(alternatives=Given(np.zeros(rows)), share=0.2)
+    search = HoldemSearch(tree=spot_tree, searcher=0, method=method)
+    held = spot_tree.spot.live_weights(1)[spot_tree.hands[0][1]]
+    np.testing.assert_array_equal(search.solver().gate.gate.prior[: held.size], held)
+    given = np.linspace(0, 1, rows)
+    other = HoldemSearch(tree=spot_tree, searcher=0, method=method, prior=given)
+    np.testing.assert_array_equal(other.solver().gate.gate.prior, given)
+    with pytest.raises(ConfigError, match="prior must have shape"):
+        HoldemSearch(tree=spot_tree, searcher=0, method=method, prior=np.zeros(3))
+
+
 def test_runs_begin_again(spot_tree, blueprint):
     values = measure_alternatives(spot_tree, blueprint.tables.strategy_sum, 0)
     solver = HoldemSearch(tree=spot_tree, searcher=1, method=Resolve(alternatives=Given(values))).solver()

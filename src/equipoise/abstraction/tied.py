@@ -59,7 +59,11 @@ class TiedSolver:
         self._pair = np.repeat(row_start[rows], counts) + column  # [S] place in the tables
         self._row_of_pair = np.repeat(np.arange(names.size), row_actions)  # [pairs of rows]
         self._num_actions = row_actions
-        self._owner = np.repeat(player, counts)  # [S]
+        owner = np.repeat(player, counts)  # [S]
+        cell = tree.sequence_cell.astype(np.intp)  # what NumPy indexes by: an iteration converts nothing
+        self._own_pair = [self._pair[owner == one] for one in (0, 1)]
+        self._own_cell = [cell[owner == one] for one in (0, 1)]
+        self._is_own = [np.bincount(pair, minlength=self._row_of_pair.size) > 0 for pair in self._own_pair]
         self.regret_sum = np.zeros(self._row_of_pair.size)
         self.strategy_sum = np.zeros(self._row_of_pair.size)
         self.iteration = 0
@@ -81,34 +85,30 @@ class TiedSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates both players once."""
-        cells = self.tree.sequence_cell
+        size = self.regret_sum.size
         for _ in range(num_iterations):
             self.iteration += 1
             discount = self.rule.discounts(self.iteration)
             for player in (0, 1):
                 realization = self.kernel.realize(self._strategy)
                 cfv = self.kernel.strategy_values(player, self._strategy, realization)
-                mine = np.flatnonzero(self._owner == player)
-                pair, here = self._pair[mine], cells[mine]
-                size = self.regret_sum.size
+                pair, here, is_own = self._own_pair[player], self._own_cell[player], self._is_own[player]
                 values = np.bincount(pair, cfv[here], minlength=size)
                 reach = np.bincount(pair, realization[here], minlength=size)
                 played = self._normalize(self.regret_sum)
                 expected = np.bincount(self._row_of_pair, played * values, minlength=self._num_actions.size)
                 instant = values - expected[self._row_of_pair]
-                touched = np.zeros(size, np.bool_)
-                touched[pair] = True
                 factor = np.where(self.regret_sum > 0, discount.positive, discount.negative)
                 updated = np.where(self.regret_sum == 0.0, 0.0, factor * self.regret_sum) + instant
                 if self.rule.kernel.floors_regrets:
                     updated = np.maximum(updated, 0.0)
-                self.regret_sum = np.where(touched, updated, self.regret_sum)
+                self.regret_sum = np.where(is_own, updated, self.regret_sum)
                 self.strategy_sum = np.where(
-                    touched,
+                    is_own,
                     discount.average_decay * self.strategy_sum + discount.average_weight * reach,
                     self.strategy_sum,
                 )
-                self._strategy = self._spread(self._normalize(self.regret_sum))
+                self._strategy[here] = self._normalize(self.regret_sum)[pair]
 
     def average_strategy(self) -> FloatArray:
         """Returns `[C]` the average strategy, every information state by its row."""

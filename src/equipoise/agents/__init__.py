@@ -10,7 +10,10 @@ from equipoise.agents.base import (
     describe_decision,
     observe_state,
 )
+from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.files import load_agent
+from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
+from equipoise.agents.holdem_translated import HoldemTranslatingAgent
 from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
 from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
@@ -19,6 +22,10 @@ from equipoise.agents.tables import TableAgent
 __all__ = [
     "Agent",
     "ClassAgent",
+    "ContinualAgent",
+    "HoldemSearchAgent",
+    "HoldemSearchPlan",
+    "HoldemTranslatingAgent",
     "Observation",
     "PolicyAgent",
     "PublicAgent",

@@ -9,7 +9,10 @@ from typing import Any
 
 from equipoise.abstraction.blueprint import Blueprint
 from equipoise.agents.base import PolicyAgent
-from equipoise.agents.holdem import BlueprintPolicy, HandPolicy, HoldemAgent, SpotPolicy
+from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
+from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
+from equipoise.agents.holdem_translated import HoldemTranslatingAgent
+from equipoise.agents.search import SearchAgent, SearchSettings
 from equipoise.agents.tables import TableAgent
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import CheckpointReader, Kind
@@ -19,11 +22,21 @@ from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game, parse_game
+from equipoise.search.holdem_nested import HoldemSearchSettings
+from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.holdem_file import StoredSpot
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
 
-__all__ = ["game_of_file", "game_of_metadata", "load_agent"]
+__all__ = [
+    "game_of_file",
+    "game_of_metadata",
+    "is_holdem_file",
+    "load_agent",
+    "load_policy",
+    "load_search_agent",
+    "load_translating_agent",
+]
 
 LARGEST_READ_BYTES = 256_000_000  # of a spot's table that is kept in memory; of larger ones boards are read
 
@@ -36,10 +49,8 @@ def load_agent(path: StrPath, game: Game[Any] | None = None) -> PolicyAgent:
         game: what will be played; the file's own game if None.
     """
     name = os.path.splitext(os.path.basename(path))[0]
-    with CheckpointReader(path) as reader:
-        kind = reader.kind
-    if kind in (Kind.SPOT, Kind.BLUEPRINT):
-        policy = _load_policy(path, kind)
+    if is_holdem_file(path):
+        policy = load_policy(path)
         return HoldemAgent(policy, _as_holdem(game) if game else game_of_spot(policy.spot), name=name)
     content = checkpoint.load(path, Kind.RUN, Kind.STRATEGY)
     strategy = TabularStrategy.decode(content)
@@ -51,8 +62,7 @@ def load_agent(path: StrPath, game: Game[Any] | None = None) -> PolicyAgent:
 
 def game_of_file(path: StrPath) -> Game[Any]:
     """Returns the game that a file's strategy is for."""
-    with CheckpointReader(path) as reader:
-        kind = reader.kind
+    kind = kind_of_file(path)
     if kind is Kind.SPOT:
         with StoredSpot(path) as stored:
             return game_of_spot(stored.file.spot)
@@ -61,14 +71,56 @@ def game_of_file(path: StrPath) -> Game[Any]:
     return game_of_metadata(path, checkpoint.load(path, Kind.RUN, Kind.STRATEGY).metadata)
 
 
-def _load_policy(path: StrPath, kind: Kind) -> HandPolicy:
-    if kind is Kind.BLUEPRINT:
+def kind_of_file(path: StrPath) -> Kind:
+    """Returns what a file holds; raises `CheckpointError` if it is none of ours."""
+    with CheckpointReader(path) as reader:
+        return reader.kind
+
+
+def is_holdem_file(path: StrPath) -> bool:
+    """Returns whether a file has a strategy by hands."""
+    return kind_of_file(path) in (Kind.SPOT, Kind.BLUEPRINT)
+
+
+def load_policy(path: StrPath) -> HandPolicy:
+    """Returns what every hand plays by a solved spot or a blueprint in buckets."""
+    if kind_of_file(path) is Kind.BLUEPRINT:
         return BlueprintPolicy(Blueprint.load(path))
     stored = StoredSpot(path)
     if stored.strategy_sum.num_bytes > LARGEST_READ_BYTES:
         return SpotPolicy(stored.tree, stored.strategy_sum)  # the open file is the agent's
     with stored:
         return SpotPolicy(stored.tree, stored.strategy_sum.read())
+
+
+def load_search_agent(path: StrPath, game: Game[Any] | None, settings: SearchSettings) -> PolicyAgent:
+    """Returns an agent that searches over the strategy in a file.
+
+    Args:
+        path: as for `load_agent`.
+        game: what will be played; the file's own game if None.
+        settings: how and where it searches.
+    """
+    name = os.path.splitext(os.path.basename(path))[0]
+    if is_holdem_file(path):
+        policy = load_policy(path)
+        how = HoldemSearchSettings(method=settings.method, iterations=settings.iterations, rule=settings.rule)
+        plan = HoldemSearchPlan(search=how, when=settings.when)
+        return HoldemSearchAgent(policy, _as_holdem(game) if game else game_of_spot(policy.spot), plan=plan, name=name)
+    content = checkpoint.load(path, Kind.RUN, Kind.STRATEGY)
+    own = game_of_metadata(path, content.metadata)
+    if game is not None and game.spec.label != own.spec.label:
+        raise ConfigError(f"{path} is a strategy for {own.spec.label}, the game is {game.spec.label}")
+    return SearchAgent.from_table(own, TabularStrategy.decode(content), search=settings, name=name)
+
+
+def load_translating_agent(path: StrPath, game: Game[Any] | None) -> HoldemTranslatingAgent:
+    """Returns an agent that plays a file's strategy of hold'em and takes unknown bets for known ones."""
+    if not is_holdem_file(path):
+        raise ConfigError(f"translation is for bets of hold'em, and {path} has no strategy by hands")
+    policy = load_policy(path)
+    name = os.path.splitext(os.path.basename(path))[0]
+    return HoldemTranslatingAgent(policy, _as_holdem(game) if game else game_of_spot(policy.spot), name=name)
 
 
 def _as_holdem(game: Game[Any]) -> Holdem:

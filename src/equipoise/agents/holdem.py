@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,40 +16,16 @@ from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.holdem.betting_tree import BettingTree
 from equipoise.games.holdem.cards import Deck
 from equipoise.games.holdem.hands import format_hand, hands_of
-from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.trees.holdem import CellTable, HoldemTree
+from equipoise.solvers.hand_policy import HandPolicy
 
-__all__ = ["BlueprintPolicy", "HandPolicy", "HoldemAgent", "SpotPolicy", "describe_holdem_decision"]
+__all__ = ["BlueprintPolicy", "HoldemAgent", "check_holdem_game", "describe_holdem_decision", "hands_by_name"]
 
-KEPT_ROWS: Final = 4096  # strategies of (decision, board) pairs that are at hand
 KEPT_BOARDS: Final = 4096  # whose buckets are at hand
 
 FloatArray = npt.NDArray[np.float64]
-
-
-class HandPolicy(Protocol):
-    """What every hand plays at every decision of a spot."""
-
-    @property
-    def spot(self) -> HoldemSpot:
-        """Returns what it is a strategy of."""
-        ...
-
-    @property
-    def betting(self) -> BettingTree:
-        """Returns the bets that it knows."""
-        ...
-
-    def hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
-        """Returns `[H, A]` by hand of the deck; 0 where the board blocks it."""
-        ...
-
-    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
-        """Returns `[A]` what one hand plays."""
-        ...
 
 
 class BlueprintPolicy:
@@ -87,39 +63,6 @@ class BlueprintPolicy:
         return self._shares[node]
 
 
-class SpotPolicy:
-    """A solved spot whose table is in memory or on disk; hands that its ranges lack play uniformly."""
-
-    def __init__(self, tree: HoldemTree, sums: CellTable) -> None:
-        self.tree, self.sums = tree, sums
-        self.hand_strategy = functools.lru_cache(KEPT_ROWS)(self._hand_strategy)
-
-    @property
-    def spot(self) -> HoldemSpot:
-        """Returns what it is a strategy of."""
-        return self.tree.spot
-
-    @property
-    def betting(self) -> BettingTree:
-        """Returns the bets that it knows."""
-        return self.tree.betting
-
-    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
-        """Returns `[A]` what one hand plays."""
-        row: list[float] = self.hand_strategy(node, board)[hand].tolist()
-        return row
-
-    def _hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
-        deck = self.spot.deck
-        index, relabelling = self.tree.locate(board)
-        shares = self.tree.normalize(self.sums, index, node)
-        kept = np.full((deck.num_hands, shares.shape[1]), 1.0 / shares.shape[1])
-        kept[self.tree.hands[index][self.tree.decisions[node].player]] = shares
-        out = kept[hand_permutation(relabelling, deck)]
-        out[hands_of(deck).blocked(board)] = 0.0
-        return out
-
-
 class HoldemAgent(PolicyAgent):
     """Plays a table of hands in the game of its spot."""
 
@@ -131,11 +74,11 @@ class HoldemAgent(PolicyAgent):
             game: of the same cards and chips as the policy's spot.
             name: for tables of results.
         """
-        _check_game(policy.spot, game)
+        check_holdem_game(policy.spot, game)
         self.policy = policy
         self._name = name
         self._node_of = lines_of(policy.betting)
-        self._hand_of = _hands_by_name(policy.spot.deck)
+        self._hand_of = hands_by_name(policy.spot.deck)
 
     @property
     def name(self) -> str:
@@ -174,7 +117,7 @@ def describe_holdem_decision(game: Holdem, state: HoldemState) -> PublicDecision
     hands = hands_of(game.card_deck)
     is_live = ~hands.blocked(state.board)
     public = game.public_state(state)
-    names = _hands_by_name(game.card_deck)
+    names = hands_by_name(game.card_deck)
     return PublicDecision(
         seat=seat,
         public_state=public,
@@ -186,12 +129,13 @@ def describe_holdem_decision(game: Holdem, state: HoldemState) -> PublicDecision
 
 
 @functools.cache
-def _hands_by_name(deck: Deck) -> dict[str, int]:
+def hands_by_name(deck: Deck) -> dict[str, int]:
     """Returns the number of each hand by its name in information states, in the order of hands."""
     return {format_hand(hand, deck): hand for hand in range(deck.num_hands)}
 
 
-def _check_game(spot: HoldemSpot, game: Any) -> None:
+def check_holdem_game(spot: HoldemSpot, game: Any) -> None:
+    """Raises `ConfigError` unless a game has the cards and chips of a spot; its bets may be others."""
     if not isinstance(game, Holdem):
         raise ConfigError(f"a strategy of hold'em plays hold'em, got the game {game.spec.name}")
     if game.card_deck != spot.deck or game.betting_rules != spot.betting_rules:

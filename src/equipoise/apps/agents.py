@@ -8,18 +8,29 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from equipoise.agents.base import Agent
-from equipoise.agents.files import game_of_file, load_agent
+from equipoise.agents.continual import ContinualAgent
+from equipoise.agents.files import game_of_file, load_agent, load_search_agent, load_translating_agent
 from equipoise.agents.ismcts import make_ismcts_agent
+from equipoise.agents.search import SearchSettings, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.apps.parse_search import parse_method
 from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass, Game
+from equipoise.games.public import HasPublicForm
+from equipoise.search.continual import ContinualSettings
 from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
+from equipoise.trees.derive import derive_public_game
+from equipoise.trees.history import estimate_num_histories
 
 __all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "parse_agent"]
+
+MAX_HISTORIES: Final = 1_000_000  # of a game whose public form is found by listing them: some ten seconds
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +39,8 @@ class AgentEntry:
 
     make: Callable[[Game[Any], str], Agent]  # called with the game and what stands after the colon
     settings: str = ""  # how these are written; empty: the agent takes none
+    has_file: bool = False  # they begin with a file, which says what is played
+    is_optional: bool = False  # they may be left out
     description: str
 
 
@@ -48,6 +61,44 @@ def _make_ismcts(game: Game[Any], text: str) -> Agent:
     return make_ismcts_agent(game, config)
 
 
+def _make_search(game: Game[Any], text: str) -> Agent:
+    """Returns the agent of `PATH[,METHOD[,ITERATIONS[,WHEN]]]`."""
+    path, *rest = [part.strip() for part in text.split(",")]
+    if len(rest) > 3:
+        raise ConfigError(f"search takes a file, a method, iterations and when, got {len(rest) + 1} settings: {text!r}")
+    changes: dict[str, Any] = {}
+    if rest:
+        changes["method"] = parse_method(rest[0])
+    if len(rest) > 1:
+        changes["iterations"] = _parse_iterations(rest[1], text)
+    if len(rest) > 2:
+        if rest[2] not in list(SearchWhen):
+            raise UnknownNameError("time to search", rest[2], list(SearchWhen))
+        changes["when"] = SearchWhen(rest[2])
+    return load_search_agent(path, game, SearchSettings(**changes))
+
+
+def _make_continual(game: Game[Any], text: str) -> Agent:
+    """Returns the agent of `[ITERATIONS]`."""
+    if game.spec.num_players != 2:
+        raise ConfigError(f"continual re-solving is for 2 players, and {game.spec.label} has {game.spec.num_players}")
+    settings = ContinualSettings(iterations=_parse_iterations(text, text)) if text else ContinualSettings()
+    if isinstance(game, HasPublicForm):
+        return ContinualAgent(game.public_form(), search=settings)
+    size = estimate_num_histories(game, rng=np.random.default_rng(0), num_probes=100)
+    if size > MAX_HISTORIES:
+        raise ConfigError(
+            f"{game.spec.label} has no public form of its own, and some {size:,.0f} histories are too many to find it"
+        )
+    return ContinualAgent(derive_public_game(game), search=settings)
+
+
+def _parse_iterations(text: str, given: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigError(f"iterations of a search must be a whole number of at least 1, got {text!r} in {given!r}")
+    return int(text)
+
+
 AGENTS: Mapping[str, AgentEntry] = {
     "uniform": AgentEntry(make=lambda _game, _text: UniformAgent(), description="every action as often"),
     "call": AgentEntry(make=lambda _game, _text: ClassAgent(ActionClass.CALL), description="always checks or calls"),
@@ -61,12 +112,31 @@ AGENTS: Mapping[str, AgentEntry] = {
     "file": AgentEntry(
         make=lambda game, path: load_agent(path, game),
         settings="PATH",
+        has_file=True,
         description="plays what `solve --out` wrote: a game's strategy, a spot, a blueprint",
     ),
     "ismcts": AgentEntry(
         make=_make_ismcts,
         settings="SIMULATIONS[,C[,POLICY]]",
         description="searches at every decision; POLICY is visits, max-visits (unless given) or max-value",
+    ),
+    "search": AgentEntry(
+        make=_make_search,
+        settings="PATH[,METHOD[,ITERATIONS[,WHEN]]]",
+        has_file=True,
+        description="plays a file and solves what it comes to again, as `search` does; WHEN is rounds or decisions",
+    ),
+    "translate": AgentEntry(
+        make=lambda game, path: load_translating_agent(path, game),
+        settings="PATH",
+        has_file=True,
+        description="plays a file of hold'em and takes bets that it does not know for those it knows",
+    ),
+    "continual": AgentEntry(
+        make=_make_continual,
+        settings="ITERATIONS",
+        is_optional=True,
+        description="solves every decision again from what it found at the one before; needs no file",
     ),
 }
 
@@ -92,13 +162,21 @@ class AgentText:
     @property
     def game(self) -> Game[Any] | None:
         """Returns the game that the agent's file is for; None if any game will do."""
-        name, settings = _split(self.text)
-        return game_of_file(settings) if name == "file" else None
+        path = self._path()
+        return None if path is None else game_of_file(path)
 
     def digest(self) -> str | None:
         """Returns a short hash over the content of the agent's file, None if it has none."""
+        path = self._path()
+        return None if path is None else digest_file(path)
+
+    def _path(self) -> str | None:
+        """Returns the agent's file, None if it has none."""
         name, settings = _split(self.text)
-        return digest_file(settings) if name == "file" else None
+        entry = AGENTS[name]
+        if not entry.has_file:
+            return None
+        return settings.partition(",")[0] if "," in entry.settings else settings
 
     def __call__(self, game: Game[Any]) -> Agent:
         """Returns the agent."""
@@ -118,7 +196,14 @@ def parse_agent(text: str, game: Game[Any]) -> Agent:
 
 def describe_agents() -> str:
     """Returns every way to write an agent, for the help of commands."""
-    return ", ".join(f"{name}:{entry.settings}" if entry.settings else name for name, entry in AGENTS.items())
+    return ", ".join(_write(name, entry) for name, entry in AGENTS.items())
+
+
+def _write(name: str, entry: AgentEntry) -> str:
+    """Returns how an agent is written."""
+    if not entry.settings:
+        return name
+    return f"{name}[:{entry.settings}]" if entry.is_optional else f"{name}:{entry.settings}"
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -128,9 +213,8 @@ def _split(text: str) -> tuple[str, str]:
             raise ParseError(f"an agent that plays a file is written file:{text.strip()}, got {text!r}")
         raise UnknownNameError("agent", name, AGENTS)
     entry = AGENTS[name]
-    if bool(entry.settings) != bool(settings):
-        expected = f"{name}:{entry.settings}" if entry.settings else name
-        raise ConfigError(f"this agent is written {expected}, got {text!r}")
     if colon and not settings:
         raise ConfigError(f"nothing stands behind the colon of {text!r}")
+    if bool(entry.settings) != bool(settings) and not entry.is_optional:
+        raise ConfigError(f"this agent is written {_write(name, entry)}, got {text!r}")
     return name, settings

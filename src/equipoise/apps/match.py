@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,7 +19,7 @@ from equipoise.apps.display import format_duration, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.machine import describe_origin
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import format_game, parse_game_options
+from equipoise.apps.parse import format_game, parse_game_options, parse_parameters
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -41,6 +42,7 @@ from equipoise.evaluation.stored import StoredStrategies, can_be_batched
 from equipoise.games.base import Game
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
+from equipoise.games.registry import make_game
 
 __all__ = [
     "MatchOptions",
@@ -56,6 +58,7 @@ __all__ = [
 MOST_WORKERS: Final = 256
 BATCHED_CHUNK: Final = 5000  # deals that are played at once
 CHUNK: Final = 50
+LONGEST_TITLE: Final = 200
 
 
 class Runner(enum.StrEnum):
@@ -143,14 +146,16 @@ def match(options: MatchOptions) -> None:
 
 
 def find_game(makers: list[AgentText], name: str | None, parameters: list[str] | None) -> Game[Any]:
-    """Returns the game that was named, or that of the first agent's file."""
+    """Returns the game that was named, or that of the first agent's file; both may have parameters changed."""
     if name is not None:
         return parse_game_options(name, parameters or [])
-    if parameters:
-        raise ConfigError("-p changes a game that --game names, and there is none")
     for maker in makers:
         if (own := maker.game) is not None:
-            return own
+            if not parameters:
+                return own
+            return make_game(own.spec.name, **{**own.spec.parameters, **parse_parameters(parameters)})
+    if parameters:
+        raise ConfigError("-p changes a game that --game or an agent's file names, and there is none")
     raise ConfigError("--game NAME is needed: no agent is a file that says what it plays")
 
 
@@ -207,13 +212,14 @@ def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]
             "agents that look at nothing; use --runner hands"
         )
     config = _configure(options, game, is_batched=is_batched)
+    if not is_batched:
+        for maker in makers:
+            maker(game)
     # with fixed bets nobody is all-in before the flop
     if options.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
         prepare_showdowns(game, make_console(is_quiet=options.quiet))
     if is_batched:
         return StoredStrategies(game=game, makers=chosen, names=names, config=config)
-    for maker in makers:
-        maker(game)
     return HandByHand(game=game, makers=chosen, names=names, config=config)
 
 
@@ -388,7 +394,8 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
             }
         )
         return
-    title = f"{format_game(game)}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
+    name = textwrap.shorten(format_game(game), LONGEST_TITLE, placeholder=" ...)")  # ranges may name every hand
+    title = f"{name}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
     table = Table(title=title, title_justify="left")
     table.add_column("agent")
     for name in ("wins a hand", "won", "drawn", "lost"):

@@ -8,8 +8,9 @@ from typing import Final
 
 from equipoise.core.errors import UnknownNameError
 from equipoise.search.gadgets import Maxmargin, Method, Reach, Resolve, Unsafe
+from equipoise.search.holdem_depth_limit import LeafChoices
 
-__all__ = ["METHODS", "parse_method"]
+__all__ = ["LEAF_CHOICES", "METHODS", "parse_leaf_choices", "parse_method"]
 
 MIXED_SHARE: Final = 0.2  # Player of Games
 METHODS: Final[Mapping[str, Method]] = {
@@ -20,6 +21,15 @@ METHODS: Final[Mapping[str, Method]] = {
     "maxmargin": Maxmargin(),
     "reach-maxmargin": Maxmargin(reach=Reach()),
 }
+
+LEAF_CHOICES: Final[Mapping[str, LeafChoices]] = {"opponent": LeafChoices(), "both": LeafChoices.both()}
+
+
+def parse_leaf_choices(text: str) -> LeafChoices:
+    """Returns who chooses at leaves; an unknown name raises with the nearest."""
+    if text not in LEAF_CHOICES:
+        raise UnknownNameError("player at leaves", text, LEAF_CHOICES)
+    return LEAF_CHOICES[text]
 
 
 def parse_method(text: str) -> Method:

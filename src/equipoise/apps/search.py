@@ -1,49 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`equipoise search`: a saved strategy's subgame at one public state, solved again."""
+"""`equipoise search`: a saved strategy's subgame at one public state, solved again. Of hold'em: `search_spot`."""
 
 from __future__ import annotations
 
-import dataclasses
+import difflib
 import time
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import typer
-from rich.console import Group
+from rich.console import Console, Group
 from rich.table import Table
 
+from equipoise.agents.files import is_holdem_file
 from equipoise.apps.display import format_duration, format_utility, make_console
 from equipoise.apps.inspection import StrategyFile
+from equipoise.apps.machine import describe_origin
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.parse import parse_rule
-from equipoise.apps.parse_search import METHODS, parse_method
+from equipoise.apps.parse_search import parse_leaf_choices, parse_method
 from equipoise.apps.preparation import build_vector_tree
-from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.apps.search_options import SearchOptions
+from equipoise.apps.search_spot import SpotSearch
+from equipoise.apps.signals import SignalFlag
+from equipoise.apps.task_display import TaskDisplay
+from equipoise.core.errors import ConfigError
 from equipoise.games.base import TERMINAL
-from equipoise.search.resolving import SubgameResult, solve_subgame
+from equipoise.search.gadgets import pose
+from equipoise.search.resolving import SubgameResult, SubgameSolver
 from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
-from equipoise.trees.history import DEFAULT_MAX_HISTORIES
+from equipoise.solvers.rules import Rule
 from equipoise.trees.public import PublicTree
 from equipoise.trees.subtree import find_private_labels, read_policy
 
 __all__ = ["SearchOptions", "search"]
 
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOptions:
-    """What `equipoise search` is told."""
-
-    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`: the blueprint.")]
-    state: Annotated[str, typer.Option("--state", "-s", help="The public state, as `show` writes it after the bar.")]
-    method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.")] = "reach-maxmargin"
-    player: Annotated[int | None, typer.Option(min=0, max=1, help="Who searches (default: who moves there).")] = None
-    iterations: Annotated[int, typer.Option(min=1, help="Of CFR.")] = 1000
-    rule: Annotated[str, typer.Option(help="Variant of CFR, as for `solve`.")] = "cfr+linear"
-    limit: Annotated[int, typer.Option(min=0, help="Show at most so many private states of each side; 0: all.")] = 50
-    max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
-    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+DEFAULT_ITERATIONS: Final = 1000
+SECONDS_OF_A_PIECE: Final = 0.2  # of iterations between two looks at signals
 
 
 def search(options: SearchOptions) -> None:
@@ -52,9 +46,61 @@ def search(options: SearchOptions) -> None:
     Shows what the searching player does there, before and after, and for every private state of the opponent what it
     can get now beside what it could get without coming here: its margin.
     """
-    method, rule = parse_method(options.method), parse_rule(options.rule)
+    rule = parse_rule(options.rule)
+    parse_method(options.method)  # what is wrong is said before anything is read
+    if options.leaves is not None:
+        parse_leaf_choices(options.leaves)
+    if options.file.suffix == ".toml" and options.file.exists():
+        raise ConfigError(
+            f"{options.file} describes a spot that is not solved: `equipoise solve {options.file} --out FILE` first"
+        )
     console = make_console(is_quiet=options.quiet)
-    file = StrategyFile.load(options.file)
+    with SignalFlag() as flag:
+        report: _Report | SpotSearch
+        run = _Run(console, flag)
+        if is_holdem_file(options.file):
+            report = SpotSearch(options, rule, run, on_plan=lambda text: console.print(text, style="dim"))
+            described: dict[str, Any] = describe_origin()
+        else:
+            file = StrategyFile.load(options.file)
+            report = _search_game(options, file, rule, run, console)
+            described = file.describe()
+    if options.json:
+        write_json({**described, **report.as_json()})
+    else:
+        print_result(report.as_text(), is_quiet=options.quiet)
+    if flag():
+        console.print("interrupted: this is what the iterations so far have found", style="yellow")
+        raise typer.Exit(flag.exit_code)
+
+
+class _Run:
+    """Runs iterations in pieces, shows how far they are, and stops early if the program is asked to end."""
+
+    def __init__(self, console: Console, flag: SignalFlag) -> None:
+        self.console, self.flag = console, flag
+
+    def __call__(self, iterate: Callable[[int], None], num_iterations: int) -> int:
+        """Returns how many iterations were run, at least one."""
+        done, piece = 0, 1
+        with TaskDisplay(self.console, "search") as display:
+            while done < num_iterations and not (done and self.flag()):
+                began = time.perf_counter()
+                piece = min(piece, num_iterations - done)
+                iterate(piece)
+                done += piece
+                display.update(done / num_iterations, f"{done:,} of {num_iterations:,} iterations")
+                if time.perf_counter() - began < SECONDS_OF_A_PIECE:
+                    piece *= 2
+        return done
+
+
+def _search_game(options: SearchOptions, file: StrategyFile, rule: Rule, run: _Run, console: Console) -> _Report:
+    """Returns what a search in a game other than hold'em by hands found."""
+    if options.menu is not None:
+        raise ConfigError(f"--menu is for spots of hold'em, and {options.file} is a strategy of another game")
+    if options.leaves is not None:
+        raise ConfigError(f"--leaves is for spots of hold'em, and {options.file} is a strategy of another game")
     game = file.make_game(options.file)
     if game.spec.num_players != 2:
         raise ConfigError(f"search is for 2 players, and {game.spec.label} has {game.spec.num_players}")
@@ -64,21 +110,27 @@ def search(options: SearchOptions) -> None:
     if searcher < 0:
         raise ConfigError(f"chance moves at {options.state!r}: say who searches with --player 0 or 1")
     blueprint = Blueprint(tree, file.strategy.to_tree(tree, is_partial=file.is_partial))
+    subgame = blueprint.subgame(node)
+    if not subgame.beliefs.reach[searcher].any():
+        raise ConfigError(f"player {searcher} never plays to {options.state!r}: there is nothing to search")
     began = time.perf_counter()
-    result = solve_subgame(blueprint, node, searcher, method, iterations=options.iterations, rule=rule)
+    solver = SubgameSolver(subgame, pose(blueprint, subgame, searcher, parse_method(options.method)), rule=rule)
+    iterations = run(solver.iterate, options.iterations or DEFAULT_ITERATIONS)
     seconds = time.perf_counter() - began
-    report = _Report(options, blueprint, node, searcher, result, seconds)
-    if options.json:
-        write_json({**file.describe(), **report.as_json()})
-    else:
-        print_result(report.as_text(), is_quiet=options.quiet)
+    return _Report(options, blueprint, node, searcher, solver.result(), seconds=seconds, iterations=iterations)
 
 
 def find_state(tree: PublicTree, text: str) -> int:
     """Returns the node of a public state by its label; an unknown one raises with the nearest labels."""
-    if text not in tree.public_labels:
-        raise UnknownNameError("public state", text, tree.public_labels)
-    node = tree.public_labels.index(text)
+    cleaned = text.strip()
+    if cleaned not in tree.public_labels:
+        near = difflib.get_close_matches(cleaned, tree.public_labels, n=3, cutoff=0.4)
+        shown = near or [label for label in tree.public_labels if label][:3]
+        said = (
+            f"did you mean {', '.join(map(repr, shown))}?" if near else f"they look like {', '.join(map(repr, shown))}"
+        )
+        raise ConfigError(f"unknown public state {text!r}; {said}")
+    node = tree.public_labels.index(cleaned)
     if tree.actor[node] == TERMINAL:
         raise ConfigError(f"the game is over at {text!r}: there is nothing to search")
     return node
@@ -94,10 +146,12 @@ class _Report:
         node: int,
         searcher: int,
         result: SubgameResult,
+        *,
         seconds: float,
+        iterations: int,
     ) -> None:
         self.options, self.blueprint, self.node, self.result = options, blueprint, node, result
-        self.searcher, self.opponent, self.seconds = searcher, 1 - searcher, seconds
+        self.searcher, self.opponent, self.seconds, self.iterations = searcher, 1 - searcher, seconds, iterations
         self.after = blueprint.strategy.copy()
         blueprint.subgame(node).part.insert(result.strategy, self.after, players=(searcher,))
 
@@ -157,7 +211,7 @@ class _Report:
             "player": self.searcher,
             "search_method": options.method,
             "search_rule": options.rule,
-            "search_iterations": options.iterations,
+            "search_iterations": self.iterations,
             "least_margin": self.least_margin,
             "best_response_before": before,
             "best_response_after": after,
@@ -193,7 +247,7 @@ class _Report:
         parts.append(margins)
         least = "" if self.least_margin is None else f"least margin {self.least_margin:+.4f}; "
         parts.append(
-            f"{self.options.method}, {self.options.iterations:,} iterations in {format_duration(self.seconds)}; {least}"
+            f"{self.options.method}, {self.iterations:,} iterations in {format_duration(self.seconds)}; {least}"
             f"player {self.opponent}'s best response to the whole strategy {format_utility(before)} > "
             f"{format_utility(after)}"
         )

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.blueprint import Blueprint
-from equipoise.agents.holdem import HandPolicy
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.evaluation.batched_holdem import HoldemDeals, deal_hands, find_buckets
@@ -30,6 +29,7 @@ from equipoise.games.holdem.isomorphism import canonical_sets, hand_permutation,
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
+from equipoise.solvers.hand_policy import HandPolicy
 
 __all__ = ["HoldemAivat", "HoldemGuesses", "build_guesses"]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from equipoise.abstraction.blueprint import Blueprint
 from equipoise.agents.base import Agent, PolicyAgent, PublicAgent
-from equipoise.agents.holdem import HandPolicy, HoldemAgent
+from equipoise.agents.holdem import HoldemAgent
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.aivat import Aivat, PublicTracer, guess_values, strategy_tables
 from equipoise.evaluation.aivat_holdem import HoldemAivat, build_guesses
@@ -26,6 +26,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot_game import spot_of_game
+from equipoise.solvers.hand_policy import HandPolicy
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 

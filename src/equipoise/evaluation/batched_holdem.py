@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from equipoise.abstraction.blueprint import Blueprint
 from equipoise.agents.base import Observation, PolicyAgent
-from equipoise.agents.holdem import BlueprintPolicy, HandPolicy, HoldemAgent
+from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.evaluation.batched import BATCH_STREAM
 from equipoise.evaluation.matches import DealRange, MatchConfig
@@ -27,6 +27,7 @@ from equipoise.games.holdem.pair_showdowns import find_pair_odds
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import hand_kernel
 from equipoise.kernels.holdem import TILE
+from equipoise.solvers.hand_policy import HandPolicy
 from equipoise.trees.bucketed_holdem import BucketAssigner
 
 __all__ = ["BatchedHoldem", "BlindRows", "BucketRows", "HoldemDeals", "PolicyRows", "deal_hands", "make_rows"]

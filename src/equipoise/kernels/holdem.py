@@ -15,6 +15,7 @@ import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_range, check_segments
 from equipoise.kernels.buckets import NUM_CARDS
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
+from equipoise.kernels.holdem_leaves import HoldemLeaves
 from equipoise.kernels.public_hooks import RootGate
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule
 
@@ -276,8 +277,11 @@ class HoldemKernel:
     Checked by: tests/solvers/test_holdem.py, tests/trees/test_holdem.py.
     """
 
-    def __init__(self, arrays: HoldemArrays, locks: HoldemLocks | None = None) -> None:
-        self.arrays, self.locks = arrays, locks
+    def __init__(
+        self, arrays: HoldemArrays, locks: HoldemLocks | None = None, leaves: HoldemLeaves | None = None
+    ) -> None:
+        """Checks and binds a tree; with leaves it is one street, and they say what its lines are worth."""
+        self.arrays, self.locks, self.leaves = arrays, locks, leaves
         num_boards, num_hands = arrays.boards.shape[0], arrays.cards.shape[0]
         check_array("boards", arrays.boards, np.int64, (num_boards, len(BoardFields._fields)))
         check_array("cards", arrays.cards, np.uint8, (num_hands, 2))
@@ -307,7 +311,11 @@ class HoldemKernel:
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
             check_array(name, values, np.float64, shape)
-        _check_betting(arrays)
+        _check_betting(arrays, has_leaves=leaves is not None)
+        if leaves is not None:
+            fields = StreetFields(*arrays.streets[0].tolist())
+            num_rows = arrays.num_rows(0, 0), arrays.num_rows(0, 1)
+            leaves.check(num_boards, num_rows, TILE * fields.flat_packs)
         _check_boards(arrays)
         _check_hands(arrays)
         if locks is not None:
@@ -343,6 +351,7 @@ class HoldemKernel:
             check_array(name, getattr(tables, name), kind, shape, is_written=True)
         check_num_threads(num_threads)
         bound = HoldemGate.none() if gate is None else gate.bind(self.arrays)
+        leaves = HoldemLeaves.none() if self.leaves is None else self.leaves.bind()
         with self._one_caller:
             getattr(_native, f"holdem_iterate_{dtype}")(
                 self.form,
@@ -361,6 +370,7 @@ class HoldemKernel:
                 tables.step,
                 tables.value_moments,
                 bound,
+                leaves,
             )
 
     def root_values(
@@ -378,7 +388,8 @@ class HoldemKernel:
         check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = getattr(_native, f"holdem_evaluate_{sums.dtype}")
-        evaluate(self.form, is_best_response, respects_locks, sums, num_threads, *values)
+        leaves = HoldemLeaves.none() if self.leaves is None else self.leaves.bind()
+        evaluate(self.form, is_best_response, respects_locks, sums, num_threads, leaves, *values)
         return values
 
     def row_values(self, sums: TableArray, *, num_threads: int = 1) -> npt.NDArray[np.float32]:
@@ -517,14 +528,14 @@ def _by_player(fields: npt.NDArray[Any], names: tuple[str, ...], name: str) -> n
     return columns
 
 
-def _check_betting(arrays: HoldemArrays) -> None:
+def _check_betting(arrays: HoldemArrays, *, has_leaves: bool) -> None:
     """Raises `ValueError` if decisions or ends of streets point at slots or cells that their street does not have."""
     names, streets = StreetFields._fields, arrays.streets
     num_lines, is_last, flat_packs, fold_packs = (
         streets[:, names.index(name)] for name in ("num_lines", "is_last", "flat_packs", "fold_packs")
     )
     check_range("num_lines", num_lines, np.arange(len(streets)) == 0, [2, *(TILE * flat_packs[:-1] + 1)])
-    last = np.arange(len(streets)) == len(streets) - 1
+    last = (np.arange(len(streets)) == len(streets) - 1) & (not has_leaves)
     check_range("is_last", is_last, last, last + 1)
     num_cells = _by_player(streets, names, "num_cells")
     num_nodes = _by_player(streets, names, "num_nodes")

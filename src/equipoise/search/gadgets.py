@@ -4,8 +4,8 @@
 The searcher's reach is the blueprint's. The opponent's private states enter through a gate (`kernels.public_hooks`)
 that pays an alternative to those that stay out; a method says which gate, and what the alternatives are.
 
-    Maxmargin(reach=Reach(scale=2.0), alternatives=Estimate(response))
-    Resolve(alternatives=Estimate(response), distribution=Distribution())
+    Maxmargin(reach=Reach(scale=2.0), alternatives=Estimate(response), distribution=Distribution())
+    Resolve(alternatives=Given(values), share=0.2)
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ __all__ = [
     "RootProblem",
     "SoftGate",
     "Unsafe",
+    "check_deviation",
+    "find_gate_kind",
     "find_gifts",
     "pose",
 ]
@@ -163,11 +165,15 @@ class Maxmargin:
 
     Paper: Moravcik et al. 2016, "Refining Subgames in Large Imperfect Information Games"; Brown 2020, PhD thesis,
         sections 5.1.2, (5.1), and 5.1.10.
-    Departs from the paper: nothing. There is no distribution here: section 5.1.10 says that it needs no such gate.
+    Departs from the paper: nothing. With a distribution the gate is that of `Resolve`: section 5.1.10 says that the
+        one choice is unnecessary then, because narrow distributions maximise the least margin by themselves where all
+        margins are positive (5.1.5). Draws that the opponent saw after its choice would shift what it expects by
+        nothing and change nothing; draws that it saw before are in no paper.
     """
 
     alternatives: Alternatives = EXACT
     reach: Reach | None = None
+    distribution: Distribution | None = None
 
 
 Method = Unsafe | Resolve | Maxmargin
@@ -194,23 +200,35 @@ def pose(blueprint: Blueprint, subgame: Subgame, searcher: int, method: Method) 
     raised = value
     if method.reach is not None and method.reach.scale > 0:
         raised = value + find_gifts(blueprint, subgame.node, opponent, method.reach, method.alternatives)
-    kind, deviation, share = GateKind.MAXMARGIN, np.zeros(mass.size), 1.0
-    if isinstance(method, Resolve):
-        kind, share = GateKind.RESOLVING, method.share
-        if method.distribution is not None:
-            kind = method.distribution.gate.value
-            deviation = _find_deviation(subgame, opponent, method.distribution, value, mass)
+    deviation = np.zeros(mass.size)
+    if method.distribution is not None:
+        deviation = _find_deviation(subgame, opponent, method.distribution, value, mass)
     gate = RootGate(
-        kind=kind,
+        kind=find_gate_kind(method),
         player=opponent,
         mass=mass,
         leave=mass * raised,
         deviation=deviation,
         prior=np.ascontiguousarray(subgame.beliefs.reach[opponent]),
-        share=share,
+        share=method.share if isinstance(method, Resolve) else 1.0,
         regret=np.zeros((2, mass.size)),
     )
     return RootProblem(searcher, raised, gate)
+
+
+def find_gate_kind(method: Resolve | Maxmargin) -> GateKind:
+    """Returns how the opponent's private states enter under a method."""
+    if method.distribution is not None:
+        kind: GateKind = method.distribution.gate.value
+        return kind
+    return GateKind.RESOLVING if isinstance(method, Resolve) else GateKind.MAXMARGIN
+
+
+def check_deviation(method: Method, what: str) -> None:
+    """Raises `ConfigError` where a distribution must say its deviation: there is no strategy to measure it by."""
+    distribution = None if isinstance(method, Unsafe) else method.distribution
+    if distribution is not None and distribution.deviation is None:
+        raise ConfigError(f"{what} needs the deviation of its alternatives")
 
 
 def _conditional_alternatives(

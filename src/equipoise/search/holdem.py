@@ -15,8 +15,9 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.hands import hands_of
 from equipoise.kernels.holdem import HoldemGate, HoldemKernel, TableArray
-from equipoise.kernels.public_hooks import GateKind, RootGate
-from equipoise.search.gadgets import Given, Maxmargin, Resolve
+from equipoise.kernels.holdem_leaves import HoldemLeaves
+from equipoise.kernels.public_hooks import RootGate
+from equipoise.search.gadgets import Given, Maxmargin, Resolve, find_gate_kind
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.holdem import HoldemTree
@@ -42,16 +43,20 @@ def find_mass(tree: HoldemTree, player: int) -> FloatArray:
     return mass
 
 
-def measure_alternatives(tree: HoldemTree, sums: TableArray, opponent: int, *, num_threads: int = 1) -> FloatArray:
+def measure_alternatives(
+    tree: HoldemTree, sums: TableArray, opponent: int, *, leaves: HoldemLeaves | None = None, num_threads: int = 1
+) -> FloatArray:
     """Returns `[rows]` what the opponent's best response to a strategy earns with each hand, given that it holds it.
 
     Args:
         tree: of the subgame.
         sums: `[C]` what both players play in proportion to.
         opponent: whose values.
+        leaves: where the tree is one street alone; the strategy there is the average of their choices.
         num_threads: size of the team.
     """
-    best = HoldemKernel(tree.arrays).root_values(sums, is_best_response=True, num_threads=num_threads)[opponent]
+    kernel = HoldemKernel(tree.arrays, leaves=leaves)
+    best = kernel.root_values(sums, is_best_response=True, num_threads=num_threads)[opponent]
     mass = find_mass(tree, opponent)
     return np.divide(best, mass, out=np.zeros(mass.size), where=mass > 0)
 
@@ -63,6 +68,8 @@ class HoldemSearch:
     tree: HoldemTree
     searcher: int
     method: Resolve | Maxmargin  # with `Given` alternatives, [rows]; gifts are in them already
+    prior: FloatArray | None = None  # [rows] the opponent's reach that a share mixes in, 0 to 1; None: its range
+    leaves: HoldemLeaves | None = None  # of a tree that is one street alone, see `holdem_depth_limit`
 
     def __post_init__(self) -> None:
         if not isinstance(self.method.alternatives, Given) or self.method.reach is not None:
@@ -70,6 +77,8 @@ class HoldemSearch:
         rows = (self.tree.arrays.num_rows(0, 1 - self.searcher),)
         if self.method.alternatives.values.shape != rows:
             raise ConfigError(f"alternatives must have shape {rows}, got {self.method.alternatives.values.shape}")
+        if self.prior is not None and self.prior.shape != rows:
+            raise ConfigError(f"prior must have shape {rows}, got {self.prior.shape}")
 
     def solver(
         self, *, rule: Rule | None = None, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
@@ -78,23 +87,20 @@ class HoldemSearch:
         assert isinstance(self.method.alternatives, Given)
         opponent = 1 - self.searcher
         mass = find_mass(self.tree, opponent)
-        kind, share, deviation = GateKind.MAXMARGIN, 1.0, np.zeros(mass.size)
-        if isinstance(self.method, Resolve):
-            kind, share = GateKind.RESOLVING, self.method.share
-            if self.method.distribution is not None:
-                if self.method.distribution.deviation is None:
-                    raise ConfigError("a hold'em spot needs the deviation of its alternatives")
-                kind = self.method.distribution.gate.value
-                given = np.asarray(self.method.distribution.deviation, np.float64)
-                deviation = np.ascontiguousarray(np.broadcast_to(given, mass.shape))
+        deviation = np.zeros(mass.size)
+        if self.method.distribution is not None:
+            if self.method.distribution.deviation is None:
+                raise ConfigError("a hold'em spot needs the deviation of its alternatives")
+            given = np.asarray(self.method.distribution.deviation, np.float64)
+            deviation = np.ascontiguousarray(np.broadcast_to(given, mass.shape))
         gate = RootGate(
-            kind=kind,
+            kind=find_gate_kind(self.method),
             player=opponent,
             mass=mass,
             leave=mass * self.method.alternatives.values,
             deviation=deviation,
-            prior=np.ascontiguousarray(self.tree.arrays.root_reach[opponent]),
-            share=share,
+            prior=self._find_prior(opponent),
+            share=self.method.share if isinstance(self.method, Resolve) else 1.0,
             regret=np.zeros((2, mass.size)),
         )
         return HoldemSolver(
@@ -103,13 +109,23 @@ class HoldemSearch:
             dtype=dtype,
             num_threads=num_threads,
             gate=HoldemGate(gate),
+            leaves=self.leaves,
         )
+
+    def _find_prior(self, opponent: int) -> FloatArray:
+        """Returns `[rows]` what a share mixes in, on the scale of the gate: reaches, not probabilities of hands."""
+        if self.prior is not None:
+            return np.ascontiguousarray(self.prior)
+        hands = self.tree.hands[0][opponent]
+        prior = np.zeros(self.tree.arrays.num_rows(0, opponent))
+        prior[: hands.size] = self.tree.spot.live_weights(opponent)[hands]
+        return prior
 
     def margins(self, solver: HoldemSolver) -> FloatArray:
         """Returns `[H]` how much less than its alternative each hand that the opponent can hold gets now, exactly."""
         assert isinstance(self.method.alternatives, Given)
         opponent = 1 - self.searcher
-        value = measure_alternatives(self.tree, solver.tables.strategy_sum, opponent)
+        value = measure_alternatives(self.tree, solver.tables.strategy_sum, opponent, leaves=self.leaves)
         possible = find_mass(self.tree, opponent) > 0
         margins: FloatArray = (self.method.alternatives.values - value)[possible]
         return margins

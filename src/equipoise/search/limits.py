@@ -1,22 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a search ends before the game does: after some actions, after some rounds, or when a budget is spent."""
+"""Where a search ends before the game does: after some actions, after some rounds, or when a budget is spent.
+
+Limits are asked for the leaves of a tree that there is, or, where there is none, whether a single step is one.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.public import PublicGame
 from equipoise.trees.public import PublicTree
 from equipoise.trees.subtree import find_subtree_end
 
-__all__ = ["ActionLimit", "BudgetLimit", "DepthLimit", "RoundLimit"]
+__all__ = ["ActionLimit", "BudgetLimit", "DepthLimit", "RoundLimit", "Step"]
 
 LongArray = npt.NDArray[np.int64]
+
+
+class Step(NamedTuple):
+    """A public state some way below where a search begins."""
+
+    state: Any  # as the public game has it
+    path: tuple[int, ...]  # edges taken since then
+    num_actions: int = 0  # of players on the way
+    num_deals: int = 0  # public moves of chance on the way
 
 
 class DepthLimit(Protocol):
@@ -24,6 +38,10 @@ class DepthLimit(Protocol):
 
     def leaves(self, tree: PublicTree, root: int) -> LongArray:
         """Returns the nodes below a root at which the search ends, ascending; terminals are none of them."""
+        ...
+
+    def leaf_test(self, game: PublicGame[Any], root: Any) -> Callable[[Step], bool]:
+        """Returns what says whether a step below a public state is a leaf, if the game is not over there."""
         ...
 
 
@@ -58,6 +76,10 @@ class ActionLimit:
         """Returns the nodes that so many actions lead to."""
         return _first_at(tree, root, self.actions, counts_at=tree.actor >= 0)
 
+    def leaf_test(self, game: PublicGame[Any], root: Any) -> Callable[[Step], bool]:
+        """Returns whether a step is so many actions away."""
+        return lambda step: step.num_actions >= self.actions
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RoundLimit:
@@ -77,6 +99,12 @@ class RoundLimit:
             return after
         last: LongArray = np.unique(tree.parent[after]).astype(np.int64)
         return np.setdiff1d(last, [root])
+
+    def leaf_test(self, game: PublicGame[Any], root: Any) -> Callable[[Step], bool]:
+        """Returns whether a step ends the last round, or opens the one after."""
+        if self.is_after_deal:
+            return lambda step: step.num_deals >= self.rounds
+        return lambda step: bool(step.path) and step.num_deals == self.rounds - 1 and game.actor(step.state) == CHANCE
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -109,3 +137,19 @@ class BudgetLimit:
                 following += below
             level = following
         return np.array(sorted(leaves), np.int64)
+
+    def leaf_test(self, game: PublicGame[Any], root: Any) -> Callable[[Step], bool]:
+        """Returns whether a step is one of those that are not expanded."""
+        level: list[tuple[Any, tuple[int, ...]]] = [(root, ())]
+        spent, leaves = 1, set()
+        while level:
+            following: list[tuple[Any, tuple[int, ...]]] = []
+            for state, path in level:
+                edges = game.edges(state)
+                if edges and path and spent + len(edges) > self.nodes:
+                    leaves.add(path)
+                    continue
+                spent += len(edges)
+                following += [(edge.child, (*path, place)) for place, edge in enumerate(edges)]
+            level = following
+        return lambda step: step.path in leaves

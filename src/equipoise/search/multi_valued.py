@@ -28,7 +28,7 @@ from equipoise.trees.grafting import Choice, attach_choices
 from equipoise.trees.public import PublicTree
 from equipoise.trees.subtree import cut_subtree, leaf_payoffs
 
-__all__ = ["Continuations", "bias_continuations", "depth_limited_subgame", "generate_continuations"]
+__all__ = ["Continuations", "LeafTable", "bias_continuations", "depth_limited_subgame", "generate_continuations"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -88,8 +88,34 @@ def combine(tree: PublicTree, player: int, own: FloatArray, other: FloatArray) -
     return out
 
 
+class LeafTable:
+    """What leaves pay under pairs of continuations, each computed once: later searches ask for most of them again."""
+
+    def __init__(self) -> None:
+        """Begins with nothing."""
+        self._payoffs: dict[tuple[int, int, int], FloatArray] = {}
+        self._continuations: list[FloatArray] = []  # kept, so that no other array gets their identity
+
+    def look_up(
+        self, blueprint: Blueprint, leaf: int, opponent: int, theirs: FloatArray, ours: FloatArray
+    ) -> FloatArray:
+        """Returns `[H0, H1]` joint weight times what player 0 earns from a leaf on."""
+        key = leaf, id(theirs), id(ours)
+        if key not in self._payoffs:
+            self._continuations += [theirs, ours]
+            played = combine(blueprint.tree, opponent, theirs, ours)
+            self._payoffs[key] = leaf_payoffs(blueprint.tree, leaf, played, end=blueprint.subtree_end)
+        return self._payoffs[key]
+
+
 def depth_limited_subgame(
-    blueprint: Blueprint, node: int, searcher: int, leaves: npt.ArrayLike, continuations: Continuations
+    blueprint: Blueprint,
+    node: int,
+    searcher: int,
+    leaves: npt.ArrayLike,
+    continuations: Continuations,
+    *,
+    table: LeafTable | None = None,
 ) -> Subgame:
     """Returns what is played from a node on down to leaves, where players choose how the game goes on.
 
@@ -99,18 +125,15 @@ def depth_limited_subgame(
         searcher: who searches; the other is the opponent of `continuations`.
         leaves: nodes of its tree (see `limits`).
         continuations: what there is to choose from.
+        table: payoffs of leaves that earlier searches with the same blueprint have found.
     """
+    table = table or LeafTable()
     tree, opponent = blueprint.tree, 1 - searcher
     part = cut_subtree(tree, node, leaves=leaves, end=blueprint.subtree_end)
     choices = {}
     for leaf in part.leaves.tolist():
         payoff = [
-            [
-                leaf_payoffs(
-                    tree, int(part.nodes[leaf]), combine(tree, opponent, theirs, ours), end=blueprint.subtree_end
-                )
-                for ours in continuations.searcher
-            ]
+            [table.look_up(blueprint, int(part.nodes[leaf]), opponent, theirs, ours) for ours in continuations.searcher]
             for theirs in continuations.opponent
         ]
         choices[leaf] = Choice(chooser=opponent, payoff=np.array(payoff))
@@ -151,10 +174,10 @@ def generate_continuations(
     if count < 1:
         raise ConfigError(f"there must be at least 1 continuation, got {count}")
     found = list(first) or [blueprint.strategy]
-    leaves = limit.leaves(blueprint.tree, 0)
+    leaves, table = limit.leaves(blueprint.tree, 0), LeafTable()
     while len(found) < count:
         subgame = depth_limited_subgame(
-            blueprint, 0, searcher, leaves, Continuations(tuple(found), (blueprint.strategy,))
+            blueprint, 0, searcher, leaves, Continuations(tuple(found), (blueprint.strategy,)), table=table
         )
         solver = SubgameSolver(subgame, pose(blueprint, subgame, searcher, Unsafe()), rule=rule)
         solver.iterate(iterations)

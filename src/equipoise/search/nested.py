@@ -16,7 +16,17 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.search.beliefs import PublicBelief
-from equipoise.search.gadgets import Given, Maxmargin, Method, Reach, Resolve, Unsafe, find_gifts, pose
+from equipoise.search.gadgets import (
+    Given,
+    Maxmargin,
+    Method,
+    Reach,
+    Resolve,
+    Unsafe,
+    check_deviation,
+    find_gifts,
+    pose,
+)
 from equipoise.search.overlays import LayeredStrategy, Overlay
 from equipoise.search.resolving import DEFAULT_ITERATIONS, SubgameSolver
 from equipoise.search.subgames import Blueprint, Subgame
@@ -85,6 +95,7 @@ class NestedSearch:
             raise ConfigError("unsafe search needs the probability of the action, which only the expensive form has")
         if not isinstance(method, Unsafe) and not isinstance(method.alternatives, type(Maxmargin().alternatives)):
             raise ConfigError("nested search finds its alternatives itself: leave them at their default")
+        check_deviation(method, "nested search")
         self.tree = tree
         self.off_tree: LongArray = np.unique(np.asarray(off_tree, np.int64))
         self.searcher, self.opponent = searcher, 1 - searcher
@@ -100,12 +111,10 @@ class NestedSearch:
 
     def surprises(self, stage: Stage) -> Iterator[int]:
         """Yields the nodes that an off-tree action of the opponent leads to from within a stage."""
-        inside = set(stage.part.nodes.tolist())
-        for node in self.off_tree.tolist():
-            above = int(self.tree.parent[node])
-            is_below = stage.begins <= above < self.end[stage.begins]
-            if above in inside and is_below and self.tree.actor[above] == self.opponent:
-                yield node
+        first, last = np.searchsorted(self.off_tree, [stage.begins + 1, self.end[stage.begins]])
+        below = self.off_tree[first:last]
+        above = self.tree.parent[below]
+        yield from below[np.isin(above, stage.part.nodes) & (self.tree.actor[above] == self.opponent)].tolist()
 
     def reply(self, stage: Stage, node: int) -> Stage | None:
         """Returns the stage after the opponent's off-tree action that leads to a node.

@@ -130,6 +130,7 @@ class Blueprint:
         self.strategy = strategy
         self.root_reach = root_reach
         self._best_cfv: dict[int, FloatArray] = {}
+        self._response_cfv: dict[int, tuple[FloatArray, FloatArray]] = {}  # the last response asked for, its values
         self._beliefs: dict[int, PublicBelief] = {}
         if like is not None and like.tree is not tree:
             raise ConfigError("a blueprint can only share parts with one on the same tree")
@@ -174,8 +175,12 @@ class Blueprint:
         return self._best_cfv[player]
 
     def response_cfv(self, player: int, response: FloatArray) -> FloatArray:
-        """Returns `[C]` values of all cells of a player that plays `response` `[C]`."""
-        return self.kernel.strategy_values(player, response, self.realization)
+        """Returns `[C]` values of all cells of a player that plays `response` `[C]`, which must not change later."""
+        known = self._response_cfv.get(player)
+        if known is None or known[0] is not response:  # every subgame asks for the same
+            known = response, self.kernel.strategy_values(player, response, self.realization)
+            self._response_cfv[player] = known
+        return known[1]
 
     def subgame(
         self,

@@ -17,6 +17,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemGate, HoldemKernel, HoldemTables, TableArray
+from equipoise.kernels.holdem_leaves import HoldemLeaves
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import COUNTS
 from equipoise.solvers.holdem_locks import estimate_lock_bytes, lay_locks
@@ -78,8 +79,8 @@ def evaluate_holdem(
 class HoldemSolver:
     """A run of full-width CFR on a hold'em tree, advanced by `iterate`.
 
-    With a gate (`search.holdem`) one player's hands enter through it in place of its range. A saved state does not have
-    the gate's memory.
+    With a gate (`search.holdem`) one player's hands enter through it in place of its range; with leaves
+    (`search.holdem_depth_limit`) the tree is one street. A saved state does not have their memory.
     """
 
     def __init__(
@@ -92,8 +93,9 @@ class HoldemSolver:
         num_threads: int = 1,
         locks: Sequence[NodeLock] = (),
         gate: HoldemGate | None = None,
+        leaves: HoldemLeaves | None = None,
     ) -> None:
-        self.gate = gate
+        self.gate, self.leaves = gate, leaves
         self.rule = DCFR() if rule is None else rule
         check_num_threads(num_threads)
         if np.dtype(dtype) not in AVERAGE_TYPES:
@@ -110,7 +112,7 @@ class HoldemSolver:
         num_bytes = estimate_holdem_bytes(tree, self.rule, dtype=dtype, num_threads=num_threads, locks=locks)
         check_memory(num_bytes, "the spot")
         self.locks = lay_locks(tree, locks)
-        self.kernel = HoldemKernel(tree.arrays, self.locks.kernel_locks if self.locks else None)
+        self.kernel = HoldemKernel(tree.arrays, self.locks.kernel_locks if self.locks else None, leaves)
         self.tables = HoldemTables.allocate(tree.arrays, dtype, self.rule.kernel)
         if self.rule.kernel.needs_scale:
             fill_scales(tree, self.rule.kernel, self.tables.scale)
@@ -135,6 +137,8 @@ class HoldemSolver:
                 table[...] = np.zeros(1, table.dtype)
         if self.gate is not None:
             self.gate.reset()
+        if self.leaves is not None:
+            self.leaves.reset()
         self.begin_after(0)
 
     def iterate(self, num_iterations: int) -> None:

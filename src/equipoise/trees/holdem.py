@@ -7,6 +7,7 @@ street. Cards that differ only by the names of suits, given the spot's board and
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import itertools
 import math
@@ -52,6 +53,7 @@ __all__ = [
     "StreetForest",
     "build_holdem_tree",
     "make_end",
+    "plan_first_street",
     "plan_holdem_tree",
     "plant_street",
 ]
@@ -122,10 +124,8 @@ class HoldemTree:
     @property
     def num_public_states(self) -> int:
         """Returns the betting nodes of all boards."""
-        per_street = [0] * self.arrays.streets.shape[0]
         root_street = self.betting.root.state.street
-        for node in self.betting.nodes:
-            per_street[node.state.street - root_street] += 1
+        per_street = collections.Counter(node.state.street - root_street for node in self.betting.nodes)
         return sum(per_street[street] for street in self.arrays.boards[:, 0].tolist())
 
     def board_index(self, board: Sequence[int]) -> int:
@@ -196,11 +196,12 @@ class HoldemPlan:
     forests: tuple[StreetForest, ...]
     levels: tuple[BoardLevel, ...]
     groups: SuitGroups
+    is_cut: bool = False  # streets below are left out: lines end in leaves
 
     def build(self) -> HoldemTree:
         """Returns the spot laid out for sweeps."""
         check_memory(self.arrays.num_bytes, "the spot's tree")
-        found = fill_hands(self.spot, self.levels, self.groups)
+        found = fill_hands(self.spot, self.levels, self.groups, is_cut=self.is_cut)
         columns = [BoardFields._fields.index(name) for name in ("num_hands_0", "first_hand_0")]
         step = BoardFields._fields.index("num_hands_1") - columns[0]
         hands = tuple(
@@ -236,14 +237,25 @@ class HoldemPlan:
 
 
 def build_holdem_tree(
-    spot: HoldemSpot, *, locks: Sequence[NodeLock] = (), merges_suits: bool = True, max_nodes: int = 1_000_000
+    spot: HoldemSpot,
+    *,
+    locks: Sequence[NodeLock] = (),
+    merges_suits: bool = True,
+    max_nodes: int = 1_000_000,
+    betting: BettingTree | None = None,
 ) -> HoldemTree:
     """Returns a spot laid out for sweeps; arguments as for `plan_holdem_tree`."""
-    return plan_holdem_tree(spot, locks=locks, merges_suits=merges_suits, max_nodes=max_nodes).build()
+    plan = plan_holdem_tree(spot, locks=locks, merges_suits=merges_suits, max_nodes=max_nodes, betting=betting)
+    return plan.build()
 
 
 def plan_holdem_tree(
-    spot: HoldemSpot, *, locks: Sequence[NodeLock] = (), merges_suits: bool = True, max_nodes: int = 1_000_000
+    spot: HoldemSpot,
+    *,
+    locks: Sequence[NodeLock] = (),
+    merges_suits: bool = True,
+    max_nodes: int = 1_000_000,
+    betting: BettingTree | None = None,
 ) -> HoldemPlan:
     """Returns a spot's betting and boards, from which its memory is estimated and its tree built.
 
@@ -252,8 +264,10 @@ def plan_holdem_tree(
         locks: Strategies that a solver will be given; suits that they tell apart are not merged.
         merges_suits: Whether cards that differ only by the names of suits share one board; exact, and less work.
         max_nodes: Refuse menus whose betting has more nodes.
+        betting: What is bet, from somewhere in the spot's first street on; by default from its beginning, by its menu.
     """
-    betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
+    if betting is None:
+        betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
     decisions: dict[int, Decision] = {}
     forests: list[StreetForest] = []
     for street in range(betting.root.state.street, betting.rules.last_street + 1):
@@ -274,6 +288,38 @@ def plan_holdem_tree(
         forests=tuple(forests),
         levels=tuple(levels),
         groups=groups,
+    )
+
+
+def plan_first_street(
+    spot: HoldemSpot, *, max_nodes: int = 1_000_000, betting: BettingTree | None = None
+) -> HoldemPlan:
+    """Returns the first street of a spot alone, for sweeps that are told what the lines that leave it are worth.
+
+    Suits are not merged: what leaves are worth may tell them apart.
+
+    Args:
+        spot: What is solved; its betting goes on after the first street.
+        max_nodes: Refuse menus whose betting has more nodes.
+        betting: What is bet; see `plan_holdem_tree`.
+    """
+    if betting is None:
+        betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
+    street = betting.root.state.street
+    if street == betting.rules.last_street:
+        raise ConfigError(f"there is nothing to leave out behind {spot.name}: it is the last street")
+    decisions: dict[int, Decision] = {}
+    forest = plant_street(spot, [node for node in betting.nodes if node.state.street == street], 0, decisions)
+    level = first_level(spot)
+    return HoldemPlan(
+        spot=spot,
+        betting=betting,
+        arrays=HoldemShape(streets=np.array([forest.fields], np.int32), boards=_board_fields([forest.fields], [level])),
+        decisions=decisions,
+        forests=(forest,),
+        levels=(level,),
+        groups=SuitGroups(spot.deck, suit_permutations(spot.deck)[:1]),
+        is_cut=True,
     )
 
 

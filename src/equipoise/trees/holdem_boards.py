@@ -164,8 +164,10 @@ class HandArrays:
         return HandArrays(np.empty(size, np.int32), np.empty((size, 2), np.uint8), *np.empty((4, size), np.int32))
 
 
-def fill_hands(spot: HoldemSpot, levels: Sequence[BoardLevel], groups: SuitGroups) -> HandArrays:
-    """Returns the hands of all boards.
+def fill_hands(
+    spot: HoldemSpot, levels: Sequence[BoardLevel], groups: SuitGroups, *, is_cut: bool = False
+) -> HandArrays:
+    """Returns the hands of all boards; if levels are cut off before the last street, no hands are compared.
 
     On the last street hands stand in the order of their strength. On others those that are the same but for the names
     of suits are neighbours: sweeps take their means.
@@ -173,7 +175,7 @@ def fill_hands(spot: HoldemSpot, levels: Sequence[BoardLevel], groups: SuitGroup
     arrays = HandArrays.allocate(sum(int(level.num_rows.sum()) for level in levels))
     filler = _HandFiller(spot, groups, arrays)
     for level in levels:
-        filler.fill(level, is_last=level is levels[-1])
+        filler.fill(level, is_last=level is levels[-1] and not is_cut)
     return arrays
 
 

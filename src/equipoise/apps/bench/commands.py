@@ -18,9 +18,11 @@ from equipoise.apps.bench.report import (
     print_holdem_report,
     print_matches_report,
     print_responses_report,
+    print_search_report,
     print_tabular_report,
 )
 from equipoise.apps.bench.responses import ResponsesSettings, run_responses
+from equipoise.apps.bench.search import SearchSettings, run_search
 from equipoise.apps.bench.signature import compute_signature
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
 from equipoise.apps.display import make_console
@@ -38,11 +40,13 @@ __all__ = [
     "HoldemOptions",
     "MatchesOptions",
     "ResponsesOptions",
+    "SearchOptions",
     "TabularOptions",
     "bench_app",
     "holdem",
     "matches",
     "responses",
+    "search",
     "tabular",
 ]
 
@@ -153,6 +157,40 @@ def matches(options: MatchesOptions) -> None:
     _measure("matches", options, lambda on_step: run_matches(settings, on_step=on_step), print_matches_report)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """What `equipoise bench search` is told."""
+
+    river_pots: Annotated[str, typer.Option(help="Chips of stacks of 20,000 each, or none.", metavar="N,N,...")] = (
+        "4000,500"
+    )
+    turn_pots: Annotated[str, typer.Option(help="Likewise.", metavar="N,N,...")] = "4000,500"
+    threads: Annotated[int | None, typer.Option(min=1, help="2 if there are two cores.")] = None
+    repeats: Annotated[int, typer.Option(min=1, help="Measurements of each search; the median counts.")] = 5
+    dtype: Annotated[str, typer.Option(help="Of the turn's table: float32, or int16 in half the memory.")] = "float32"
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def search(options: SearchOptions) -> None:
+    """Time hold'em searches with all hands and a gate attached: rivers, and turns down to the river.
+
+    A turn's leaves are four forms of a blueprint among which the opponent, or both players, choose.
+    """
+    settings = SearchSettings(
+        river_pots=_parse_pots("--river-pots", options.river_pots),
+        turn_pots=_parse_pots("--turn-pots", options.turn_pots),
+        threads=options.threads or min(2, num_usable_cores()),
+        repeats=options.repeats,
+        dtype=options.dtype,
+    )
+    _measure("search", options, lambda on_step: run_search(settings, on_step=on_step), print_search_report)
+
+
+def _parse_pots(option: str, text: str) -> tuple[int, ...]:
+    return () if text.strip() == "none" else _parse_threads(text, option)
+
+
 def _parse_threads(text: str | None, option: str = "--threads") -> tuple[int, ...]:
     if text is None:
         return (1, 2) if num_usable_cores() > 1 else (1,)
@@ -219,3 +257,4 @@ bench_app.command("tabular")(make_command(TabularOptions, tabular))
 bench_app.command("holdem")(make_command(HoldemOptions, holdem))
 bench_app.command("responses")(make_command(ResponsesOptions, responses))
 bench_app.command("matches")(make_command(MatchesOptions, matches))
+bench_app.command("search")(make_command(SearchOptions, search))

@@ -14,11 +14,18 @@ from rich.text import Text
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.matches import MatchesReport
 from equipoise.apps.bench.responses import ResponsesReport
+from equipoise.apps.bench.search import SearchReport
 from equipoise.apps.bench.tabular import TabularReport
 from equipoise.apps.machine import describe_origin
 from equipoise.core.files import format_bytes
 
-__all__ = ["print_holdem_report", "print_matches_report", "print_responses_report", "print_tabular_report"]
+__all__ = [
+    "print_holdem_report",
+    "print_matches_report",
+    "print_responses_report",
+    "print_search_report",
+    "print_tabular_report",
+]
 
 SAME = {True: Text("yes"), False: Text("NO", "bold red"), None: Text("-")}
 
@@ -111,6 +118,28 @@ def print_responses_report(report: ResponsesReport, console: Console) -> None:
         table.add_row(row["what"], row["opponent"], *figures)
     console.print(table)
     _print_origin(console, f"{2 * settings.repeats} measurements, half in each seat")
+
+
+def print_search_report(report: SearchReport, console: Console) -> None:
+    """Prints how long searches took beside their bars, and what tables of leaves took."""
+    settings = report.settings
+    table = Table(
+        title=f"Hold'em searches, all hands, a resolving gate, threads: {settings.threads}",
+        title_justify="left",
+        caption=f"{settings.river_iterations} iterations on rivers, {settings.turn_iterations} on turns; cpu: of all "
+        "threads; table: of what leaves pay, once for a blueprint and a spot",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    table.add_column("search", no_wrap=True)
+    for name in ("pot", "s", "cpu s", "bar, s", "table, s", "table"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        figures = [_format_figure(row[name]) for name in ("seconds", "cpu_seconds", "bar_seconds", "table_seconds")]
+        size = "-" if row["table_bytes"] is None else format_bytes(row["table_bytes"])
+        table.add_row(f"{row['what']}, {row['menu']}", f"{row['pot']:,}", *figures, size)
+    console.print(table)
+    _print_origin(console, f"{settings.repeats} searches")
 
 
 def _format_figure(value: float | None) -> str:

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Study `cfr-avg`: CFR-D and CFR-AVG with leaves that are solved exactly, Figure 5.12 (left) on Leduc."""
+"""Study `cfr-avg`: CFR-D and CFR-AVG with leaves that are solved exactly, Figure 5.12 (left) on stand-ins."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from typing import Final
 
+from equipoise.apps.reproduce.search_games import describe_games, make_public_game
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
-from equipoise.games.registry import parse_game
 from equipoise.search.decomposition import DecomposedSolver, Decomposition
 from equipoise.search.leaves import ResolvedLeaves
 from equipoise.search.limits import RoundLimit
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.rules import LinearCFR
-from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
 
 __all__ = ["CFR_AVG", "CFRAverageConfiguration"]
@@ -27,9 +27,9 @@ MODIFIED, PLAIN, SOUND = (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CFRAverageConfiguration:
-    """Game, marks at which runs are measured, and how exactly leaves are solved."""
+    """Games, marks at which runs are measured, and how exactly leaves are solved."""
 
-    game: str = "leduc"
+    games: tuple[str, ...] = ("leduc", "flop-least")  # of two rounds
     marks: tuple[int, ...] = (10, 30, 100)
     leaf_iterations: int = 100
     composed_iterations: int = 500  # of the safe searches below the trunk, whose quality is measured
@@ -37,35 +37,46 @@ class CFRAverageConfiguration:
 
 def measure(configuration: CFRAverageConfiguration) -> Iterator[Step]:
     """Yields the exploitability of the composed strategy at every mark, for each decomposition."""
-    tree = build_public_tree(derive_public_game(parse_game(configuration.game)))
-    leaves = RoundLimit().leaves(tree, 0)
-    total = len(Decomposition) * max(configuration.marks)
-    for index, kind in enumerate(Decomposition):
-        solver = DecomposedSolver(
-            tree, leaves, ResolvedLeaves(tree, iterations=configuration.leaf_iterations), kind=kind, rule=LinearCFR()
-        )
-        for mark in sorted(configuration.marks):
-            solver.iterate(mark - solver.iteration)
-            value = evaluate(tree, solver.compose(iterations=configuration.composed_iterations)).exploitability
-            point = Point(panel=configuration.game, curve=str(kind), x=mark, y=value)
-            fraction = (index * max(configuration.marks) + mark) / total
-            yield Step(fraction=fraction, text=f"{kind}: {mark:,} iterations", points=(point,))
+    work = max(configuration.marks)
+    total = len(configuration.games) * len(Decomposition) * work
+    for number, game in enumerate(configuration.games):
+        tree = build_public_tree(make_public_game(game))
+        leaves = RoundLimit().leaves(tree, 0)
+        for index, kind in enumerate(Decomposition, start=number * len(Decomposition)):
+            solver = DecomposedSolver(
+                tree,
+                leaves,
+                ResolvedLeaves(tree, iterations=configuration.leaf_iterations),
+                kind=kind,
+                rule=LinearCFR(),
+            )
+            for mark in sorted(configuration.marks):
+                solver.iterate(mark - solver.iteration)
+                value = evaluate(tree, solver.compose(iterations=configuration.composed_iterations)).exploitability
+                point = Point(panel=game, curve=str(kind), x=mark, y=value)
+                fraction = (index * work + mark) / total
+                yield Step(fraction=fraction, text=f"{game}, {kind}: {mark:,} iterations", points=(point,))
 
 
 def conclude(configuration: CFRAverageConfiguration, measured: Measured) -> Conclusion:
     """Returns the curves at the marks, and a verdict on their order at the first and at the last."""
-    game, marks = configuration.game, sorted(configuration.marks)
+    marks = sorted(configuration.marks)
     rows = tuple(
-        {"iterations": mark, **{str(kind): _round(measured.at(game, str(kind), mark)) for kind in Decomposition}}
+        {
+            "game": game,
+            "iterations": mark,
+            **{str(kind): _round(measured.at(game, str(kind), mark)) for kind in Decomposition},
+        }
+        for game in configuration.games
         for mark in marks
     )
     claims = []
-    for mark in (marks[0], marks[-1]):
+    for game, mark in itertools.product(configuration.games, (marks[0], marks[-1])):
         for better, worse in ((MODIFIED, PLAIN), (PLAIN, SOUND)):
             ratio = measured.ratio(game, worse, better, mark)
             claims.append(
                 Claim(
-                    statement=f"{better} is better than {worse} after {mark:,} iterations",
+                    statement=f"{game}: {better} is better than {worse} after {mark:,} iterations",
                     source=FIGURE,
                     verdict=judge(None if ratio is None else ratio > 1),
                     ours="nothing" if ratio is None else f"{worse} / {better} = {ratio:.3g}",
@@ -78,6 +89,7 @@ def conclude(configuration: CFRAverageConfiguration, measured: Measured) -> Conc
         "Linear CFR with both players updated at once, where the thesis alternates.",
         "Extrapolation multiplies what two solutions of a leaf differ by with the number of iterations: values of an "
         "equilibrium are not unique, and modified CFR-AVG stops falling where they jump.",
+        *describe_games(configuration.games),
     )
     return Conclusion(rows=rows, claims=tuple(claims), notes=notes)
 

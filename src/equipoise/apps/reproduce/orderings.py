@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Collection, Sequence
 
 from equipoise.apps.reproduce.study import Claim, Measured, Verdict
 
-__all__ = ["Ordering", "judge_ordering", "sign_test"]
+__all__ = ["Ordering", "judge_ordering", "judge_ratios", "sign_test"]
 
 SIGNIFICANCE = 0.05
 SAME = 1e-3  # relative difference below which two values count as equal
@@ -39,12 +40,25 @@ def sign_test(wins: int, losses: int) -> float:
     return float(sum(math.comb(total, count) for count in range(wins, total + 1)) / 2**total)
 
 
-def judge_ordering(ordering: Ordering, measured: Measured) -> Claim:
-    """Returns the verdict on an ordering from all panels, marks and runs that have both curves."""
+def judge_ordering(ordering: Ordering, measured: Measured, *, panel_names: Collection[str] | None = None) -> Claim:
+    """Returns the verdict on an ordering from all panels, marks and runs that have both curves.
+
+    Args:
+        ordering: what is to be judged.
+        measured: the points.
+        panel_names: only these panels; all if None.
+    """
     ratios: list[float] = []
     for panel, curves in measured.panels().items():
+        if panel_names is not None and panel not in panel_names:
+            continue
         for x, _ in curves.get(ordering.below, []):
             ratios += measured.run_ratios(panel, ordering.above, ordering.below, x)
+    return judge_ratios(ordering, ratios)
+
+
+def judge_ratios(ordering: Ordering, ratios: Sequence[float], *, what: str = "blueprints") -> Claim:
+    """Returns the verdict on an ordering from how many times larger the upper one is, once for each of `what`."""
     wins = sum(ratio > 1 + SAME for ratio in ratios)
     losses = sum(ratio < 1 - SAME for ratio in ratios)
     if not ratios:
@@ -55,12 +69,16 @@ def judge_ordering(ordering: Ordering, measured: Measured) -> Claim:
         verdict = Verdict.DENIED
     else:
         verdict = Verdict.UNDECIDED
-    middle = sorted(ratios)[len(ratios) // 2] if ratios else math.nan
+    ours = "nothing"
+    if ratios:
+        middle = sorted(ratios)[len(ratios) // 2]
+        ours = (
+            f"{wins} of {len(ratios)} {what}, {len(ratios) - wins - losses} equal; median ratio {middle:.3g}; "
+            f"p = {sign_test(wins, losses):.2g}"
+        )
     return Claim(
         statement=f"{ordering.text} (sign test at {SIGNIFICANCE:g})",
         source=ordering.source,
         verdict=verdict,
-        ours=f"{wins} of {len(ratios)} blueprints, {len(ratios) - wins - losses} equal; median ratio {middle:.3g}"
-        if ratios
-        else "nothing",
+        ours=ours,
     )

@@ -18,6 +18,7 @@ from equipoise.apps.reproduce.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.apps.reproduce.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.apps.reproduce.dcfr_toy import DCFR_TOY
 from equipoise.apps.reproduce.dynamic_thresholding import DYNAMIC_THRESHOLDING
+from equipoise.apps.reproduce.gift_scaling import GIFT_SCALING
 from equipoise.apps.reproduce.graded_responses import GRADED_RESPONSES
 from equipoise.apps.reproduce.is_mcts import IS_MCTS
 from equipoise.apps.reproduce.lbr import LBR
@@ -28,9 +29,10 @@ from equipoise.apps.reproduce.pruned_sampling import PRUNED_SAMPLING
 from equipoise.apps.reproduce.rbp import RBP
 from equipoise.apps.reproduce.rl_baselines import RL_BASELINES
 from equipoise.apps.reproduce.rnr import RNR
-from equipoise.apps.reproduce.safe_search import GIFT_SCALING, SAFE_SEARCH
+from equipoise.apps.reproduce.safe_search import SAFE_SEARCH
 from equipoise.apps.reproduce.storage_floor import STORAGE_FLOOR
 from equipoise.apps.reproduce.study import Study
+from equipoise.apps.reproduce.turn_search import TURN_SEARCH
 from equipoise.apps.reproduce.warm_start import WARM_START
 from equipoise.apps.reproduce.zero_reach import ZERO_REACH
 from equipoise.core.errors import UnknownNameError
@@ -66,6 +68,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         RNR,
         SAFE_SEARCH,
         STORAGE_FLOOR,
+        TURN_SEARCH,
         WARM_START,
         ZERO_REACH,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -272,9 +273,13 @@ class Study(Generic[C]):
 
 
 def _parse_like(present: Any, key: str, text: str) -> Any:
-    """Returns a text as a value of the type that a setting has now; parts of a tuple are separated by commas."""
+    """Returns a text as a value of the type that a setting has now; parts of a tuple are separated by commas.
+
+    Commas between parentheses belong to a part: games are written with them.
+    """
     if isinstance(present, tuple):
-        return tuple(_parse_like(present[0], key, part.strip()) for part in text.split(","))
+        parts = re.findall(r"(?:[^,(]|\([^)]*\))+", text)
+        return tuple(_parse_like(present[0], key, part.strip()) for part in parts)
     try:
         return type(present)(text)
     except ValueError:

@@ -34,6 +34,7 @@ __all__ = [
     "NodeKind",
     "betting_tree",
     "count_nodes",
+    "cut_betting",
 ]
 
 NO_PARENT: Final = -1
@@ -142,6 +143,44 @@ def betting_tree(
             pending.append(_Entry(index, DEALING, next_street(rules, state)))
     nodes = (_finish(index, entries, actions[index], children[index]) for index in range(len(entries)))
     return BettingTree(rules=rules, menu=menu, nodes=tuple(nodes))
+
+
+def cut_betting(tree: BettingTree, node: int, *, only: int | None = None) -> BettingTree:
+    """Returns what follows a decision as a tree of its own.
+
+    Args:
+        tree: The whole.
+        node: Where the part starts.
+        only: The one action that is left there; None: all of them.
+    """
+    root = tree.nodes[node]
+    kept = [node]
+    branches = root.children if only is None else (root.children[root.actions.index(only)],)
+    for first in branches:
+        last = first + 1
+        while last < len(tree.nodes) and tree.nodes[last].parent >= first:  # pre-order: all below stand together
+            last += 1
+        kept += range(first, last)
+    number = {old: new for new, old in enumerate(kept)}
+    nodes = [
+        dataclasses.replace(
+            tree.nodes[old],
+            index=new,
+            parent=number[tree.nodes[old].parent],
+            children=tuple(number[child] for child in tree.nodes[old].children),
+        )
+        for old, new in number.items()
+        if new > 0
+    ]
+    top = dataclasses.replace(
+        root,
+        index=0,
+        parent=NO_PARENT,
+        action=DEALING,
+        actions=root.actions if only is None else (only,),
+        children=tuple(number[child] for child in branches),
+    )
+    return dataclasses.replace(tree, nodes=(top, *nodes))
 
 
 def count_nodes(tree: BettingTree, num_deals: Mapping[Street, int] | None = None) -> NodeCounts:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An agent that takes bets it does not know for bets it knows: what search is measured against."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from equipoise.abstraction.translation import translate_bet
+from equipoise.agents.base import Observation
+from equipoise.agents.holdem import check_holdem_game, hands_by_name
+from equipoise.games.holdem.betting import (
+    CALL,
+    FOLD,
+    BettingState,
+    Stage,
+    all_in_to,
+    apply_action,
+    initial_betting,
+    next_street,
+    pot_after_call,
+)
+from equipoise.games.holdem.betting_tree import DEALING, BettingNode, NodeKind
+from equipoise.games.holdem.public_text import parse_steps
+from equipoise.games.holdem.rules import Holdem
+from equipoise.solvers.hand_policy import HandPolicy
+from equipoise.solvers.playouts import draw_index
+
+__all__ = ["HoldemTranslatingAgent"]
+
+LOST: Final = -1  # the image's hand is over and the real one is not
+
+
+class HoldemTranslatingAgent:
+    """Plays a table of hands along an image of the hand, drawn by the pseudo-harmonic mapping bet by bet.
+
+    Bets are compared as fractions of the pot, the image's own pot; what it bets itself is the same fraction of the real
+    one. Where the image's hand has ended (an all-in there that was none) it checks and calls.
+    """
+
+    def __init__(self, policy: HandPolicy, game: Holdem, *, name: str = "translate") -> None:
+        """Keeps a strategy.
+
+        Args:
+            policy: of a whole spot.
+            game: of the same cards and chips, whatever bets it offers.
+            name: for tables of results.
+        """
+        check_holdem_game(policy.spot, game)
+        self.policy, self.game = policy, game
+        self._name = name
+        self._hand_of = hands_by_name(policy.spot.deck)
+        self.begin_game(0)
+
+    @property
+    def name(self) -> str:
+        """Returns the name that was given."""
+        return self._name
+
+    def begin_game(self, seat: int) -> None:
+        """Forgets the last game."""
+        self._state = initial_betting(self.game.betting_rules)
+        self._node, self._num_seen, self._chosen = 0, 0, LOST
+
+    def observe(self, observation: Observation) -> None:
+        """Takes in nothing: the next observation of a decision says it all again."""
+
+    def act(self, observation: Observation, *, rng: np.random.Generator) -> int:
+        """Returns one of the observation's actions."""
+        steps, board = parse_steps(observation.public_state)
+        for step in steps[self._num_seen :]:
+            self._follow(step, observation.seat, rng)
+        self._num_seen = len(steps)
+        here = self.policy.betting.nodes[self._node] if self._node != LOST else None
+        self._chosen = LOST
+        if here is None or here.kind is not NodeKind.DECISION or here.state.actor != observation.seat:
+            return CALL
+        hand = self._hand_of[observation.infostate.partition("|")[0]]
+        column = draw_index(self.policy.hand_row(self._node, board, hand), rng.random())
+        self._chosen = here.children[column]
+        return self._translate_own(here, here.actions[column], observation.actions)
+
+    def _translate_own(self, here: BettingNode, action: int, offered: tuple[int, ...]) -> int:
+        """Returns the real action for one of the image's."""
+        if action in (FOLD, CALL):
+            return action if action in offered else CALL
+        raises = [total for total in offered if total > CALL]
+        if not raises:
+            return CALL
+        if action == all_in_to(here.state):
+            return raises[-1]
+        state = self._state
+        wanted = state.price + _fraction(here.state, action) * pot_after_call(state)
+        return min(raises, key=lambda total: abs(total - wanted))
+
+    def _follow(self, step: int, seat: int, rng: np.random.Generator) -> None:
+        """Moves the real hand and its image on by one step."""
+        rules, state = self.game.betting_rules, self._state
+        here = self.policy.betting.nodes[self._node] if self._node != LOST else None
+        if step == DEALING:
+            self._state = next_street(rules, state)
+            is_dealt = here is not None and here.kind is NodeKind.STREET_END
+            self._node = here.children[0] if here is not None and is_dealt else LOST
+            return
+        self._state = apply_action(rules, state, step)
+        if here is None or here.kind is not NodeKind.DECISION:
+            self._node = LOST
+        elif state.actor == seat:
+            self._node = self._chosen
+        else:
+            image = self._translate(here, state, step, rng)
+            self._node = LOST if image is None else here.children[here.actions.index(image)]
+
+    def _translate(self, here: BettingNode, state: BettingState, step: int, rng: np.random.Generator) -> int | None:
+        """Returns the image's action for one of the opponent's, None if it has no such kind."""
+        if step in (FOLD, CALL):
+            return step if step in here.actions else None
+        raises = [total for total in here.actions if total > CALL]
+        if not raises:
+            return None
+        if self._state.stage is Stage.ACT and step == all_in_to(state):
+            return raises[-1]
+        total_of = {_fraction(here.state, total): total for total in raises}
+        shares = translate_bet(_fraction(state, step), sorted(total_of))
+        sizes = list(shares)
+        return total_of[sizes[draw_index(list(shares.values()), rng.random())]]
+
+
+def _fraction(state: BettingState, total: int) -> float:
+    """Returns by which fraction of the pot after calling a raise goes above the price."""
+    return (total - state.price) / pot_after_call(state)

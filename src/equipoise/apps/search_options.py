@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `equipoise search` is told."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from equipoise.apps.parse_search import LEAF_CHOICES, METHODS
+from equipoise.kernels.calls import MAX_THREADS
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES
+
+__all__ = ["SearchOptions"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """What `equipoise search` is told."""
+
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`: the blueprint.")]
+    state: Annotated[
+        str,
+        typer.Option(
+            "--state", "-s", help="The public state, as `show` writes it after the bar; of a spot also as its --node."
+        ),
+    ]
+    method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.")] = "reach-maxmargin"
+    player: Annotated[int | None, typer.Option(min=0, max=1, help="Who searches (default: who moves there).")] = None
+    iterations: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of CFR (default 1,000; of a spot before its last street 100, with leaves 300)."),
+    ] = None
+    rule: Annotated[str, typer.Option(help="Variant of CFR, as for `solve`.")] = "cfr+linear"
+    limit: Annotated[int, typer.Option(min=0, help="Show at most so many private states of each side; 0: all.")] = 50
+    menu: Annotated[str | None, typer.Option(help="Of a spot: bets to consider from there on.")] = None
+    leaves: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a turn: end with it; the opponent, or both, choose among biased forms of the strategy so far.",
+            metavar="|".join(LEAF_CHOICES),
+        ),
+    ] = None
+    threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Of a spot: size of the team.")] = 1
+    max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False

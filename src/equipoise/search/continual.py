@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Continual re-solving: every decision is searched anew, from what the search before it found.
+
+Carried from one search to the next are the searcher's own range and what the opponent's private states were worth, both
+as averaged over the search before; no tree of the whole game is needed, and no strategy of it, though one may be given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.games.base import CHANCE
+from equipoise.games.public import PublicGame
+from equipoise.search.beliefs import PublicBelief
+from equipoise.search.gadgets import Exact, Given, Method, Resolve, Unsafe, check_deviation, pose
+from equipoise.search.lazy import (
+    PartialGame,
+    PolicyLeaves,
+    PublicPolicy,
+    RememberedLeaves,
+    extract_subgame,
+    follow_policy,
+)
+from equipoise.search.limits import DepthLimit
+from equipoise.search.resolving import DEFAULT_ITERATIONS, SubgameSolver
+from equipoise.search.subgames import Blueprint, Subgame
+from equipoise.solvers.rules import CFRPlus, Rule
+from equipoise.trees.public import DEFAULT_MAX_NODES
+from equipoise.trees.subtree import Subtree, read_policy
+
+__all__ = ["ContinualSearch", "ContinualSettings"]
+
+FloatArray = npt.NDArray[np.float64]
+Path = tuple[int, ...]
+
+MIXED: Final = Resolve(share=0.2)  # Player of Games
+UNIFORM_LEAVES: Final = PolicyLeaves()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ContinualSettings:
+    """How every decision is searched."""
+
+    iterations: int = DEFAULT_ITERATIONS  # of CFR, for each search
+    method: Method = MIXED  # its alternatives are the values of the search before
+    rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
+    limit: DepthLimit | None = None  # where a search ends; None: where the game does
+    leaves: PolicyLeaves = UNIFORM_LEAVES  # what leaves are worth, if there are any
+    max_nodes: int = DEFAULT_MAX_NODES  # most public states of a search
+    is_shared: bool = False  # one chain of searches for both players, whoever acts; else each player has its own
+    first_round: int = 0  # with a blueprint: searches begin once chance has moved in public so often
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise ConfigError(f"iterations must be at least 1, got {self.iterations}")
+        if self.first_round < 0:
+            raise ConfigError(f"first_round must be at least 0, got {self.first_round}")
+        if not isinstance(self.method, Unsafe) and (
+            not isinstance(self.method.alternatives, Exact) or self.method.reach is not None
+        ):
+            raise ConfigError("continual search finds its alternatives itself, and has no gifts: leave them out")
+        check_deviation(self.method, "continual search")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """One search, done."""
+
+    root: Path  # from the beginning of the game to where it begins
+    subgame: Subgame
+    solver: SubgameSolver
+    strategy: FloatArray  # [C] average
+    node: dict[Path, int]  # of the subgame's tree, by the way from the beginning of the game
+
+    def reach(self, node: int) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` both players' average reaches of a node."""
+        cells = self.subgame.realize(self.strategy)
+        first, second = (cells[self.subgame.tree.private_cells(node, player)] for player in (0, 1))
+        return first, second
+
+
+class ContinualSearch:
+    """One seat's searches over a public game, each remembered by the way that led to it.
+
+    Paper: Moravcik et al. 2017, "DeepStack"; Schmid et al. 2021, "Player of Games", arXiv:2112.03178, section 2.3 and
+        appendix B.1 [SG21].
+    Symbols: s_last -> where a search begins; vbar -> alternatives; alpha -> `Resolve.share`.
+    Departs from the paper: trees do not grow within a search; what lies beside the way from s_last to the present state
+        is leaves ([SG21] leaves it open); nothing is searched at the opponent's turns, unless both players share one
+        chain; a state to which the searcher's averages never come is searched as if all its private states had.
+    Checked by: tests/search/test_continual_search.py.
+    """
+
+    def __init__(
+        self,
+        game: PublicGame[Any],
+        seat: int,
+        settings: ContinualSettings | None = None,
+        *,
+        blueprint: PublicPolicy | None = None,
+    ) -> None:
+        """Keeps the rules.
+
+        Args:
+            game: a public game, of which only what searches look at is ever expanded.
+            seat: who searches.
+            settings: how.
+            blueprint: what is played before the first search, against which the opponent's first alternatives are
+                measured; None: the first search begins with the game.
+        """
+        if not game.spec.is_zero_sum:
+            raise ConfigError(f"search needs a zero-sum game, and {game.spec.label} is not")
+        self.game, self.seat, self.settings = game, seat, settings or ContinualSettings()
+        self.blueprint = blueprint
+        self._leaves = RememberedLeaves(self.settings.leaves)
+        self._found: dict[Path, _Search] = {}
+        self._states: dict[Path, Any] = {(): game.initial_state()}
+
+    def state_at(self, path: Sequence[int]) -> Any:
+        """Returns the public state that edges from the beginning lead to."""
+        path = tuple(path)
+        if path not in self._states:
+            edges = self.game.edges(self.state_at(path[:-1]))
+            if not 0 <= path[-1] < len(edges):
+                raise InvalidStateError(f"{len(edges)} observations can follow, got number {path[-1]}")
+            self._states[path] = edges[path[-1]].child
+        return self._states[path]
+
+    def policy_at(self, path: Sequence[int]) -> FloatArray:
+        """Returns `[H, A]` what the seat does at one of its decisions, after all searches on the way to it."""
+        path = tuple(path)
+        if self.game.actor(self.state_at(path)) != self.seat:
+            raise InvalidStateError(
+                f"player {self.seat} does not move at {self.game.public_state(self.state_at(path))!r}"
+            )
+        search = self._begin() if self.blueprint is None else None
+        num_deals = 0
+        for length in range(len(path) + 1):
+            actor = self.game.actor(self.state_at(path[:length]))
+            num_deals += actor == CHANCE
+            is_searched = actor >= 0 if self.settings.is_shared else actor == self.seat
+            if is_searched and (search is not None or num_deals >= self.settings.first_round):
+                search = self._search_at(path[:length], search, actor)
+        if search is None:
+            assert self.blueprint is not None
+            return self.blueprint.policy(self.game, self.state_at(path))
+        return read_policy(search.subgame.tree, search.node[path], search.strategy)
+
+    def _begin(self) -> _Search:
+        """Returns the first search: from the beginning of the game, where beliefs are chance's."""
+        if () not in self._found:
+            state = self.state_at(())
+            first, second = (np.ones(self.game.num_private(state, player)) for player in (0, 1))
+            beliefs = PublicBelief(reach=(first, second), joint=self.game.joint_weights(state))
+            self._found[()] = self._run((), (), beliefs, Unsafe(), self.seat)
+        return self._found[()]
+
+    def _search_at(self, path: Path, before: _Search | None, searcher: int) -> _Search:
+        """Returns the search at a decision, from the one before it, or from the blueprint if it is the first."""
+        if before is not None and path == before.root:
+            return before
+        if path not in self._found:
+            found = self._begin_at(path, searcher) if before is None else self._continue_at(path, before, searcher)
+            self._found[path] = found
+        return self._found[path]
+
+    def _begin_at(self, path: Path, searcher: int) -> _Search:
+        """Returns the first search over a blueprint: the opponent may have what its best response earns there."""
+        assert self.blueprint is not None
+        beliefs = follow_policy(self.game, path, self.blueprint)
+        return self._run(path, (), _as_if_there(beliefs, searcher), self.settings.method, searcher)
+
+    def _continue_at(self, path: Path, before: _Search, searcher: int) -> _Search:
+        """Returns a search from what the one before it found."""
+        length = max(k for k in range(len(path) + 1) if path[:k] in before.node)
+        root, node = path[:length], before.node[path[:length]]
+        joint = self.game.joint_weights(self.state_at(root))
+        beliefs = _as_if_there(PublicBelief(reach=before.reach(node), joint=joint), searcher)
+        method = self.settings.method
+        if not isinstance(method, Unsafe):
+            values = before.solver.average_values(1 - searcher, node)
+            given = Given.from_counterfactual(values, beliefs.mass(1 - searcher))
+            method = dataclasses.replace(method, alternatives=given)
+        return self._run(root, path[length:], beliefs, method, searcher)
+
+    def _run(self, root: Path, focus: Path, beliefs: PublicBelief, method: Method, searcher: int) -> _Search:
+        """Returns a search, done."""
+        settings = self.settings
+        partial = PartialGame(self.game, self.state_at(root), focus=focus, limit=settings.limit)
+        subgame = extract_subgame(
+            partial,
+            beliefs,
+            searcher,
+            watched=(0, 1) if settings.is_shared else (searcher,),
+            leaves=self._leaves,
+            blueprint=self.blueprint,
+            max_nodes=settings.max_nodes,
+        )
+        nothing = Blueprint(subgame.tree, subgame.tree.legal_share)  # only gifts would be measured by it
+        solver = SubgameSolver(
+            subgame,
+            pose(nothing, subgame, searcher, method),
+            rule=settings.rule,
+            watched=subgame.tree.landmarks.tolist(),
+        )
+        solver.iterate(settings.iterations)
+        known = np.flatnonzero(subgame.part.nodes != Subtree.ADDED).tolist()
+        node = {root + subgame.tree.states[number].path: number for number in known}
+        return _Search(root, subgame, solver, solver.average_strategy(), node)
+
+
+def _as_if_there(beliefs: PublicBelief, player: int) -> PublicBelief:
+    """Returns beliefs in which a player is there, with everything if it never comes."""
+    if beliefs.reach[player].any():
+        return beliefs
+    own = np.ones(beliefs.reach[player].size)
+    first, second = (own, beliefs.reach[1]) if player == 0 else (beliefs.reach[0], own)
+    return dataclasses.replace(beliefs, reach=(first, second))

@@ -1,0 +1,488 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold'em solved again while it is played: from any decision on, and behind bets that the strategy so far lacks.
+
+A stage is a strategy so far, from somewhere in a hand on: at first that of a blueprint, later that of the last search.
+Values by hand are given that it is held, in chips won since the hand began; hands are numbered as in the deck.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.games.holdem.betting import FOLD, BettingState, Stage, apply_action
+from equipoise.games.holdem.betting_tree import (
+    DEALING,
+    NO_PARENT,
+    BettingNode,
+    BettingTree,
+    NodeKind,
+    betting_tree,
+    cut_betting,
+)
+from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.isomorphism import hand_permutation
+from equipoise.games.holdem.menus import Menu
+from equipoise.games.holdem.ranges import Range
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.kernels.holdem import TILE, TableArray
+from equipoise.kernels.holdem_leaves import HoldemLeaves
+from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe, check_deviation
+from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
+from equipoise.search.holdem_depth_limit import HoldemBlueprint, LeafChoices, estimate_leaf_bytes, limit_depth
+from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
+from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.rules import CFRPlus, Rule
+from equipoise.trees.holdem import HoldemTree, plan_holdem_tree
+
+__all__ = ["HoldemNestedSearch", "HoldemResult", "HoldemSearchSettings", "HoldemStage", "Reply", "copy_strategy"]
+
+FloatArray = npt.NDArray[np.float64]
+SingleArray = npt.NDArray[np.float32]
+Board = tuple[int, ...]
+
+Run = Callable[[HoldemSolver, int], None]
+
+REACH_MAXMARGIN: Final = Maxmargin(reach=Reach())
+SAME: Final = 1e-6  # of the largest alternative: within it hands of other suits count as worth the same
+
+
+def run_at_once(solver: HoldemSolver, num_iterations: int) -> None:
+    """Runs so many iterations."""
+    solver.iterate(num_iterations)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemSearchSettings:
+    """How a part of a hand is solved again."""
+
+    method: Method = REACH_MAXMARGIN  # alternatives are best responses to the strategy so far
+    iterations: int = 500  # of CFR, on the last street
+    early_iterations: int = 50  # likewise where a street follows, which takes some fifty times as long
+    rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
+    menu: Menu | None = None  # bets that searches consider; None: those of the strategy so far
+    leaf_choices: LeafChoices | None = None  # on the turn: end with it, the river being the strategy so far's
+    leaf_iterations: int = 300  # of CFR, on a turn that does
+    num_threads: int = 1
+    max_bytes: int = 1_000_000_000  # a search that takes more is refused: a minute and more
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "early_iterations", "leaf_iterations", "num_threads", "max_bytes"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.leaf_choices is not None and self.menu is not None:
+            raise ConfigError("what leaves are worth is known for the bets of the strategy so far: leave menu out")
+        if not isinstance(self.method, Unsafe) and not isinstance(self.method.alternatives, Exact):
+            raise ConfigError("search in hold'em finds its alternatives itself: leave them at their default")
+        check_deviation(self.method, "search in hold'em")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HoldemStage:
+    """What is played from somewhere on: the root of its policy's betting."""
+
+    policy: HandPolicy
+    reach: tuple[FloatArray, FloatArray]  # [H] both players' there
+    gifts: FloatArray  # [H] what each of the opponent's hands gave away before
+
+    @property
+    def betting(self) -> BettingTree:
+        """Returns the bets that it knows."""
+        return self.policy.betting
+
+    def reach_at(self, node: int, board: Board) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` both players' reaches of a node of the betting, without the hands that the board blocks."""
+        reach = [own.copy() for own in self.reach]
+        for above, below in self.path(node):
+            strategy = self.policy.hand_strategy(above.index, board[: above.state.street.num_board_cards])
+            reach[above.state.actor] *= strategy[:, above.children.index(below)]
+        blocked = hands_of(self.policy.spot.deck).blocked(board)
+        for own in reach:
+            own[blocked] = 0.0
+        return reach[0], reach[1]
+
+    def path(self, node: int) -> list[tuple[BettingNode, int]]:
+        """Returns the decisions above a node, first to last, each with the node that its action led to."""
+        found = []
+        below = self.betting.nodes[node]
+        while below.parent != NO_PARENT:
+            above = self.betting.nodes[below.parent]
+            if above.kind is NodeKind.DECISION:
+                found.append((above, below.index))
+            below = above
+        return found[::-1]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HoldemResult:
+    """What a search in hold'em found."""
+
+    stage: HoldemStage
+    tree: HoldemTree
+    alternative: FloatArray  # [H] what staying out was worth to the opponent, gifts included; zeros if unsafe
+    value: FloatArray  # [H] what its best response earns now
+    possible: npt.NDArray[np.bool_]  # [H] what the opponent can hold
+
+    @property
+    def num_bytes(self) -> int:
+        """Returns about what keeping it takes."""
+        return self.tree.arrays.num_bytes + 4 * self.tree.arrays.num_cells
+
+    @property
+    def margin(self) -> FloatArray:
+        """Returns `[H]` how much less than its alternative every hand of the opponent can get now."""
+        return self.alternative - self.value
+
+    @property
+    def least_margin(self) -> float:
+        """Returns the least margin of the hands that the opponent can hold."""
+        return float(self.margin[self.possible].min())
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reply:
+    """An action of the opponent that the strategy so far does not know."""
+
+    action: int  # total raised to
+
+
+class HoldemNestedSearch:
+    """Searches of one player.
+
+    Paper: Brown 2020, PhD thesis, sections 5.1.2, 5.1.3 and 5.1.7 (the inexpensive form).
+    Symbols: sigma -> the stage's policy; CB~V(I_1) -> `_measure`; g -> gifts.
+    Departs from the paper: every hand that the opponent may have been dealt counts as dealt alike at the gate, which
+        moves no margin; unsafe search after an unknown action believes that it says nothing about the hand.
+    Checked by: tests/search/test_holdem_nested.py.
+    """
+
+    def __init__(self, policy: HandPolicy, searcher: int, settings: HoldemSearchSettings | None = None) -> None:
+        """Keeps a strategy.
+
+        Args:
+            policy: of a whole spot without rake.
+            searcher: who searches.
+            settings: how.
+        """
+        if policy.spot.rake_rate:
+            raise ConfigError(f"search is for games in sum 0, and the spot has a rake of {policy.spot.rake_rate:g}")
+        self.policy, self.searcher, self.opponent = policy, searcher, 1 - searcher
+        self.settings = settings or HoldemSearchSettings()
+        self._dealt = np.asarray(policy.spot.live_weights(self.opponent) > 0, np.float64)
+
+    def begin(self) -> HoldemStage:
+        """Returns the first stage: the strategy that was given."""
+        first, second = (np.array(self.policy.spot.live_weights(player)) for player in (0, 1))
+        return HoldemStage(policy=self.policy, reach=(first, second), gifts=np.zeros(first.size))
+
+    def search(
+        self, stage: HoldemStage, node: int, board: Board, reply: Reply | None = None, *, run: Run = run_at_once
+    ) -> HoldemResult | None:
+        """Returns what is played from a decision on, solved again.
+
+        None where the searcher's own strategy never comes: there is nothing to search for.
+
+        Args:
+            stage: the strategy so far.
+            node: a decision of its betting; the opponent's if it takes an unknown action there.
+            board: cards that lie there.
+            reply: that action, behind which the search begins.
+            run: runs iterations, all of them unless it has a reason not to.
+        """
+        here = stage.betting.nodes[node]
+        reach = stage.reach_at(node, board)
+        if not reach[self.searcher].any():
+            return None
+        gifts = stage.gifts + self._gifts(stage, node, board)
+        is_safe = not isinstance(self.settings.method, Unsafe)
+        alternative = np.zeros(gifts.size)
+        if is_safe:
+            alternative = self._measure(stage, node, board) + gifts
+        spot = self._spot(here.state, board, reach)
+        if reply is not None:
+            state = apply_action(spot.betting_rules, here.state, reply.action)
+            betting = betting_tree(spot.betting_rules, self.settings.menu or stage.betting.menu, root=state)
+        elif self.settings.menu is not None:
+            betting = betting_tree(spot.betting_rules, self.settings.menu, root=here.state)
+        else:
+            betting = cut_betting(stage.betting, node)
+        if reply is None and self.has_leaves(betting):
+            tree, sums = self._solve_street(stage, node, board, spot, alternative, reach[self.opponent], run)
+        else:
+            tree, sums = self._solve(spot, betting, alternative, reach[self.opponent], run)
+        following = HoldemStage(policy=SpotPolicy(tree, sums), reach=reach, gifts=gifts)
+        value = self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
+        possible = self._by_hand(tree, find_mass(tree, self.opponent)) > 0
+        return HoldemResult(stage=following, tree=tree, alternative=alternative, value=value, possible=possible)
+
+    def has_leaves(self, betting: BettingTree) -> bool:
+        """Returns whether a search of known bets ends with their first street: one more follows, and it shall."""
+        streets = betting.rules.last_street - betting.root.state.street
+        return self.settings.leaf_choices is not None and streets == 1
+
+    def estimate_leaves(self, betting: BettingTree, board: Board) -> int:
+        """Returns the most bytes that the table of leaves can take where betting goes on like that, on a board."""
+        first, second = (np.asarray(self.policy.spot.live_weights(player) > 0, np.float64) for player in (0, 1))
+        spot = self._spot(betting.root.state, board, (first, second))
+        return estimate_leaf_bytes(spot, self.settings.leaf_choices, betting=betting)
+
+    def _spot(self, state: BettingState, board: Board, reach: tuple[FloatArray, FloatArray]) -> HoldemSpot:
+        """Returns the spot of the street on which a state is; safe searches give the opponent every hand."""
+        spot = self.policy.spot
+        held = list(reach)
+        if not isinstance(self.settings.method, Unsafe) or not held[self.opponent].any():
+            held[self.opponent] = self._dealt
+        first, second = (Range(own / own.max(), spot.deck) for own in held)
+        if not board:
+            return dataclasses.replace(spot, ranges=(first, second))
+        behind = tuple(paid + left - state.base for paid, left in zip(state.committed, state.stacks, strict=True))
+        return dataclasses.replace(
+            spot, board=board, pot=2 * state.base, stacks=(behind[0], behind[1]), ranges=(first, second)
+        )
+
+    def _solve(
+        self, spot: HoldemSpot, betting: BettingTree, alternative: FloatArray, prior: FloatArray, run: Run
+    ) -> tuple[HoldemTree, TableArray]:
+        """Returns the tree of a search and the average that it comes to, `[C]`.
+
+        Args:
+            spot: what is solved.
+            betting: from where on.
+            alternative: `[H]` of the opponent's hands.
+            prior: `[H]` their reach as far as the strategy so far says, for methods that mix it in.
+            run: runs iterations.
+        """
+        settings = self.settings
+        tree = self._build(spot, betting)
+        is_safe = not isinstance(settings.method, Unsafe)
+        if is_safe and not (_is_alike(tree, alternative) and _is_alike(tree, prior)):
+            tree = self._build(spot, betting, merges_suits=False)
+        solver = self._begin(tree, None, alternative, prior)
+        is_last = betting.root.state.street == betting.rules.last_street
+        run(solver, settings.iterations if is_last else settings.early_iterations)
+        return tree, solver.tables.strategy_sum
+
+    def _begin(
+        self, tree: HoldemTree, leaves: HoldemLeaves | None, alternative: FloatArray, prior: FloatArray
+    ) -> HoldemSolver:
+        """Returns a run that has not begun, behind the method's gate."""
+        settings = self.settings
+        if isinstance(settings.method, Unsafe):
+            return HoldemSolver(tree, settings.rule, num_threads=settings.num_threads, leaves=leaves)
+        rows = np.zeros((2, tree.arrays.num_rows(0, self.opponent)))
+        hands = tree.hands[0][self.opponent]
+        rows[:, : hands.size] = alternative[hands], prior[hands]
+        method = dataclasses.replace(settings.method, alternatives=Given(rows[0]), reach=None)
+        search = HoldemSearch(tree=tree, searcher=self.searcher, method=method, prior=rows[1], leaves=leaves)
+        return search.solver(rule=settings.rule, num_threads=settings.num_threads)
+
+    def _solve_street(
+        self,
+        stage: HoldemStage,
+        node: int,
+        board: Board,
+        spot: HoldemSpot,
+        alternative: FloatArray,
+        prior: FloatArray,
+        run: Run,
+    ) -> tuple[HoldemTree, TableArray]:
+        """Returns the same for a search that ends with the street: behind it the strategy so far is kept."""
+        settings = self.settings
+        tree, sums = self._copy_part(stage, node, board)
+        needed = estimate_leaf_bytes(spot, settings.leaf_choices, betting=tree.betting)
+        if needed > settings.max_bytes:
+            raise GameTooLargeError(
+                f"the table of the leaves takes {needed / 1e9:,.1f} GB, the limit is {settings.max_bytes / 1e9:,.1f} GB"
+            )
+        limited = limit_depth(
+            spot,
+            HoldemBlueprint(tree=tree, sums=sums),
+            self.searcher,
+            settings.leaf_choices,
+            num_threads=settings.num_threads,
+        )
+        solver = self._begin(limited.tree, limited.leaves, alternative, prior)
+        run(solver, settings.leaf_iterations)
+        found = SpotPolicy(limited.tree, solver.tables.strategy_sum)
+        for inner, decision in limited.tree.decisions.items():
+            sums[tree.cells(0, inner)] = found.hand_strategy(inner, board)[tree.hands[0][decision.player]]
+        return tree, sums
+
+    def _build(self, spot: HoldemSpot, betting: BettingTree, *, merges_suits: bool = True) -> HoldemTree:
+        """Returns the tree of a spot, if searching it does not take too much."""
+        plan = plan_holdem_tree(spot, betting=betting, merges_suits=merges_suits)
+        settings = self.settings
+        needed = estimate_holdem_bytes(plan, settings.rule, num_threads=settings.num_threads)
+        if needed > settings.max_bytes:
+            raise GameTooLargeError(
+                f"searching the {spot.name} takes {needed / 1e9:,.1f} GB, the limit is {settings.max_bytes / 1e9:,.1f} "
+                "GB: begin on a later street, or consider fewer bets"
+            )
+        return plan.build()
+
+    def _measure(self, stage: HoldemStage, node: int, board: Board, only: int | None = None) -> FloatArray:
+        """Returns `[H]` what the opponent's best response within a stage earns from a decision on.
+
+        Args:
+            stage: the strategy that it responds to.
+            node: the decision.
+            board: cards that lie there.
+            only: the one action that is open at the decision; None: all.
+        """
+        if only == FOLD:
+            committed = stage.betting.nodes[node].state.committed
+            return np.full(self._dealt.size, -float(committed[self.opponent]))
+        tree, sums = self._copy_part(stage, node, board, only)
+        return self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
+
+    def _copy_part(
+        self, stage: HoldemStage, node: int, board: Board, only: int | None = None
+    ) -> tuple[HoldemTree, SingleArray]:
+        """Returns what a stage plays from a decision on, the opponent having every hand: a tree, and `[C]` over it."""
+        here = stage.betting.nodes[node]
+        reach = stage.reach_at(node, board)
+        spot = self._spot(here.state, board, _with(reach, self.opponent, self._dealt))
+        tree = self._build(spot, cut_betting(stage.betting, node, only=only), merges_suits=False)
+        first = node + 1 if only is None else here.children[here.actions.index(only)]
+        outer = {inner: node if inner == 0 else first + inner - 1 for inner in tree.decisions}
+        if only is not None:
+            del outer[0]  # one action, whatever the table says
+        return tree, copy_strategy(stage.policy, tree, outer)
+
+    def _by_hand(self, tree: HoldemTree, rows: FloatArray) -> FloatArray:
+        """Returns `[H]` by number of a hand the numbers of the opponent's rows at the root."""
+        hands = tree.hands[0][self.opponent]
+        out = np.zeros(tree.spot.deck.num_hands)
+        out[hands] = rows[: hands.size]
+        return out
+
+    def _gifts(self, stage: HoldemStage, node: int, board: Board) -> FloatArray:
+        """Returns `[H]` what the opponent's hands gave away between the root of a stage and a node, scaled."""
+        total = np.zeros(self._dealt.size)
+        reach = None if isinstance(self.settings.method, Unsafe) else self.settings.method.reach
+        if reach is None or reach.scale == 0:
+            return total
+        for above, below in stage.path(node):
+            if above.state.actor == self.opponent:
+                taken = above.actions[above.children.index(below)]
+                total += self._gift(stage, above, taken, board[: above.state.street.num_board_cards], reach.bound)
+        outcomes = 1
+        if not reach.is_split and _follows_deal(stage.betting, node):
+            spot = self.policy.spot
+            street = stage.betting.nodes[stage.betting.nodes[node].parent].state.street
+            outcomes = spot.deck.num_cards - street.num_board_cards
+        return total * reach.scale * outcomes
+
+    def _gift(self, stage: HoldemStage, above: BettingNode, taken: int, board: Board, bound: GiftBound) -> FloatArray:
+        """Returns `[H]` by how much an action falls short of the best one that counts."""
+        if bound is GiftBound.LOWER and not _final_actions(stage.betting, above, taken):
+            return np.zeros(self._dealt.size)
+        value = self._measure(stage, above.index, board, only=taken)
+        if bound is GiftBound.EXACT:
+            return np.maximum(self._measure(stage, above.index, board) - value, 0.0)
+        finals = [
+            self._measure(stage, above.index, board, only=action)
+            for action in _final_actions(stage.betting, above, taken)
+        ]
+        gift: FloatArray = np.max([value, *finals], axis=0) - value
+        gift[hands_of(self.policy.spot.deck).blocked(board)] = 0.0
+        return gift
+
+
+def copy_strategy(policy: HandPolicy, tree: HoldemTree, outer: Mapping[int, int]) -> SingleArray:
+    """Returns `[C]` over a part's tree what a policy's hands play in proportion to.
+
+    Args:
+        policy: of the whole.
+        tree: of the part; no suits are merged in it.
+        outer: the decision of the policy's betting that each of the part's decisions is; others stay uniform.
+    """
+    sums = np.zeros(tree.arrays.num_cells, np.float32)
+    if isinstance(policy, SpotPolicy) and isinstance(policy.sums, np.ndarray):
+        _copy_rows(policy.tree, policy.sums, tree, outer, sums)
+        return sums
+    for index, board in enumerate(tree.boards):
+        street = tree.arrays.boards[index, 0]
+        for inner, whole in outer.items():
+            decision = tree.decisions[inner]
+            if decision.street == street:
+                rows = tree.hands[index][decision.player]
+                sums[tree.cells(index, inner)] = policy.hand_strategy(whole, board)[rows]
+    return sums
+
+
+def _copy_rows(
+    source: HoldemTree,
+    table: npt.NDArray[Any],
+    tree: HoldemTree,
+    outer: Mapping[int, int],
+    out: npt.NDArray[np.float32],
+) -> None:
+    """Copies the rows of a larger tree's table into `out` `[C]`, all decisions of a board and player at once.
+
+    A board of turn and river has thousands of decisions: one by one they would take longer than the search.
+    """
+    groups: dict[tuple[int, int], list[int]] = {}
+    for inner in outer:
+        groups.setdefault((tree.decisions[inner].street, tree.decisions[inner].player), []).append(inner)
+    for index, board in enumerate(tree.boards):
+        place, relabelling = source.locate(board)
+        there = hand_permutation(relabelling, tree.spot.deck)
+        for player in (0, 1):
+            inside = groups.get((int(tree.arrays.boards[index, 0]), player))
+            if not inside:
+                continue
+            rank = np.full(tree.spot.deck.num_hands, -1)
+            rank[source.hands[place][player]] = np.arange(source.hands[place][player].size)
+            rows = rank[there[tree.hands[index][player]]]
+            known = rows >= 0
+            pairs = (tree, index, inside), (source, place, [outer[inner] for inner in inside])
+            to, origin = (_locate_rows(*one) for one in pairs)
+            out[to.first[known][:, None] + to.steps] = table[origin.first[rows[known]][:, None] + origin.steps]
+
+
+class _Rows(NamedTuple):
+    """Where a table keeps some decisions of a board's player: the first cell of each hand, and steps from there."""
+
+    first: npt.NDArray[np.int64]  # [H]
+    steps: npt.NDArray[np.int64]  # [actions of all]
+
+
+def _locate_rows(tree: HoldemTree, board: int, nodes: Sequence[int]) -> _Rows:
+    decisions = [tree.decisions[node] for node in nodes]
+    first = tree.cells(board, nodes[0])[:, 0] - TILE * decisions[0].first_cell
+    columns = [decision.first_cell + np.arange(decision.num_actions) for decision in decisions]
+    return _Rows(first, TILE * np.concatenate(columns))
+
+
+def _final_actions(betting: BettingTree, node: BettingNode, taken: int) -> list[int]:
+    """Returns the actions beside the one taken that end the hand at once."""
+    pairs = zip(node.actions, node.children, strict=True)
+    return [
+        action
+        for action, child in pairs
+        if action != taken and betting.nodes[child].state.stage in (Stage.FOLD, Stage.SHOWDOWN)
+    ]
+
+
+def _follows_deal(betting: BettingTree, node: int) -> bool:
+    return betting.nodes[node].parent != NO_PARENT and betting.nodes[node].action == DEALING
+
+
+def _is_alike(tree: HoldemTree, values: FloatArray) -> bool:
+    """Returns whether values `[H]` are the same under the relabellings of suits by which a tree merges boards."""
+    slack = SAME * max(1.0, float(np.abs(values).max()))
+    deck = tree.spot.deck
+    return all(
+        np.allclose(values[hand_permutation(relabelling, deck)], values, rtol=0, atol=slack)
+        for relabelling in tree.symmetries
+    )
+
+
+def _with(reach: tuple[FloatArray, FloatArray], player: int, own: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return (own, reach[1]) if player == 0 else (reach[0], own)

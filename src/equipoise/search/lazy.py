@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Subgames straight from the rules: from a public state down to leaves, where no tree of the whole game exists.
+
+`PartialGame` is the public game as far as a search looks; a leaf is a terminal there that pays nothing. What stands for
+the rest of the game is what a few strategies, given as functions of public states, make of it. Nothing here searches.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.games.base import CHANCE, TERMINAL, ActionClass, GameSpec
+from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
+from equipoise.search.beliefs import PublicBelief
+from equipoise.search.limits import DepthLimit, Step
+from equipoise.search.subgames import Subgame
+from equipoise.solvers.best_response import bind_public_kernel
+from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.grafting import Choice, attach_choices
+from equipoise.trees.public import DEFAULT_MAX_NODES, PublicTree, TreeFacts, assemble_public_tree
+from equipoise.trees.public_arrays import PublicArrays, collect_public_game
+from equipoise.trees.subtree import Subtree, to_arrays
+
+__all__ = [
+    "LeafChoices",
+    "PartialGame",
+    "PolicyLeaves",
+    "PublicPolicy",
+    "RememberedLeaves",
+    "TablePolicy",
+    "UniformPolicy",
+    "continuation_payoffs",
+    "extract_subgame",
+    "follow_edge",
+    "follow_policy",
+]
+
+FloatArray = npt.NDArray[np.float64]
+LongArray = npt.NDArray[np.int64]
+Path = tuple[int, ...]
+
+TO_THE_END: Final[Callable[[Step], bool]] = lambda step: False  # noqa: E731 - a limit that there is not
+
+
+# --- strategies without a tree ---
+
+
+class PublicPolicy(Protocol):
+    """What both players do, asked one public state at a time."""
+
+    def policy(self, game: PublicGame[Any], state: Any) -> FloatArray:
+        """Returns `[H, A]` what the actor of a public state does in each private state."""
+        ...
+
+
+class UniformPolicy:
+    """Every legal action as often."""
+
+    def policy(self, game: PublicGame[Any], state: Any) -> FloatArray:
+        """Returns equal shares."""
+        legality = game.legality(state)
+        shares: FloatArray = legality / legality.sum(axis=1, keepdims=True)
+        return shares
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TablePolicy:
+    """A table of information states; those that it lacks play uniformly."""
+
+    table: TabularStrategy
+
+    def policy(self, game: PublicGame[Any], state: Any) -> FloatArray:
+        """Returns what the table says."""
+        actor, legality = game.actor(state), game.legality(state)
+        out: FloatArray = legality / legality.sum(axis=1, keepdims=True)
+        for private in range(len(legality)):
+            infostate = game.infostate(state, actor, private)
+            found = self.table.probabilities_or_none(actor, infostate)
+            if found is None:
+                continue
+            if found.size != legality[private].sum():
+                raise InvalidStateError(
+                    f"the strategy for {self.table.game_label} has {found.size} actions at {infostate!r} of player "
+                    f"{actor}, the game has {legality[private].sum()}"
+                )
+            out[private, legality[private]] = found
+        return out
+
+
+def follow_edge(relation: Relation, size: int, policy: FloatArray | None, above: int) -> FloatArray:
+    """Returns `[H above, H below]` how a player's reach flows along an edge.
+
+    Args:
+        relation: of the player.
+        size: its private states below.
+        policy: `[H, A]` what it does above, if it moves there.
+        above: its private states there.
+    """
+    weight = relation.weight
+    if policy is not None:
+        taken = relation.action != NO_ACTION
+        weight = weight * np.where(taken, policy[relation.private, relation.action], 1.0)
+    out = np.zeros((above, size))
+    np.add.at(out, (relation.private, relation.target), weight)
+    return out
+
+
+def follow_policy(game: PublicGame[Any], path: Path, policy: PublicPolicy) -> PublicBelief:
+    """Returns the beliefs that edges from the beginning of a game lead to if both players follow a policy."""
+    state = game.initial_state()
+    reach = [np.ones(game.num_private(state, player)) for player in (0, 1)]
+    for place in path:
+        actor, edge = game.actor(state), game.edges(state)[place]
+        rows = policy.policy(game, state) if actor >= 0 else None
+        for player in (0, 1):
+            size = game.num_private(edge.child, player)
+            taken = rows if player == actor else None
+            reach[player] = reach[player] @ follow_edge(edge.relations[player], size, taken, reach[player].size)
+        state = edge.child
+    return PublicBelief(reach=(reach[0], reach[1]), joint=game.joint_weights(state))
+
+
+def continuation_payoffs(
+    game: PublicGame[Any],
+    state: Any,
+    policies: tuple[PublicPolicy, PublicPolicy],
+    *,
+    rng: np.random.Generator | None = None,
+) -> FloatArray:
+    """Returns `[H0, H1]` joint weight times what player 0 earns from a public state on, both playing their policies.
+
+    Only the way to one public state is in memory at a time.
+
+    Args:
+        game: what is played.
+        state: where it has come to.
+        policies: of both players.
+        rng: if given, one public observation is drawn at each state, evenly, and counted for all: an unbiased guess.
+    """
+    actor = game.actor(state)
+    if actor == TERMINAL:
+        payoffs: FloatArray = game.payoffs(state)[0]
+        return payoffs
+    policy = policies[actor].policy(game, state) if actor >= 0 else None
+    num_private = game.num_private(state, 0), game.num_private(state, 1)
+    edges, factor = game.edges(state), 1.0
+    if rng is not None and len(edges) > 1:
+        edges, factor = (edges[int(rng.integers(len(edges)))],), float(len(edges))
+    out = np.zeros(num_private)
+    for edge in edges:
+        below = continuation_payoffs(game, edge.child, policies, rng=rng)
+        ways = [
+            follow_edge(edge.relations[player], below.shape[player], policy if player == actor else None, num)
+            for player, num in enumerate(num_private)
+        ]
+        out += factor * (ways[0] @ below @ ways[1].T)
+    return out
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyLeaves:
+    """What leaves are worth: each player chooses one of its policies for the rest of the game, in each private state.
+
+    With one policy each a leaf has one value, and a search may then play anything that is worth as much against it.
+    """
+
+    opponent: tuple[PublicPolicy, ...] = (UniformPolicy(),)
+    searcher: tuple[PublicPolicy, ...] = (UniformPolicy(),)
+    num_samples: int | None = None  # None: exact, every public state below; else so many lines are drawn
+    seed: int = 0  # of the lines: the same for all policies of a leaf
+
+    def __post_init__(self) -> None:
+        if not self.opponent or not self.searcher:
+            raise ConfigError("each player needs at least one policy for what follows leaves")
+        if self.num_samples is not None and self.num_samples < 1:
+            raise ConfigError(f"num_samples must be at least 1, got {self.num_samples}")
+
+    def choice(self, game: PublicGame[Any], state: Any, searcher: int) -> Choice:
+        """Returns what stands for the rest of the game at a leaf."""
+        rows = []
+        for theirs in self.opponent:
+            pairs = [(ours, theirs) if searcher == 0 else (theirs, ours) for ours in self.searcher]
+            rows.append([self._payoff(game, state, pair) for pair in pairs])
+        return Choice(chooser=1 - searcher, payoff=np.array(rows))
+
+    def _payoff(self, game: PublicGame[Any], state: Any, pair: tuple[PublicPolicy, PublicPolicy]) -> FloatArray:
+        if self.num_samples is None:
+            return continuation_payoffs(game, state, pair)
+        rng = np.random.default_rng(self.seed)  # common random numbers: choices differ by what they do alone
+        found = [continuation_payoffs(game, state, pair, rng=rng) for _ in range(self.num_samples)]
+        mean: FloatArray = np.mean(found, axis=0)
+        return mean
+
+
+class LeafChoices(Protocol):
+    """Says what stands for the rest of a game at leaves."""
+
+    def choice(self, game: PublicGame[Any], state: Any, searcher: int) -> Choice:
+        """Returns what players choose from at a leaf."""
+        ...
+
+
+class RememberedLeaves:
+    """Leaves that successive searches meet again, evaluated once."""
+
+    def __init__(self, leaves: LeafChoices, *, most: int = 4096) -> None:
+        """Keeps what says their worth, and at most so many of its answers; public states must be hashable."""
+        self.leaves, self.most = leaves, most
+        self._known: dict[tuple[Any, int], Choice] = {}
+
+    def choice(self, game: PublicGame[Any], state: Any, searcher: int) -> Choice:
+        """Returns what players choose from at a leaf."""
+        key = (state, searcher)
+        if key not in self._known:
+            if len(self._known) >= self.most:
+                self._known.clear()
+            self._known[key] = self.leaves.choice(game, state, searcher)
+        return self._known[key]
+
+
+# --- the part of a game that a search looks at ---
+
+
+class PartialGame:
+    """A public game from a state on, down to leaves, at which it is over and pays nothing.
+
+    Where the search is about a state further down (`focus`), all that leads elsewhere on the way is a leaf.
+    """
+
+    def __init__(self, game: PublicGame[Any], root: Any, *, focus: Path = (), limit: DepthLimit | None = None) -> None:
+        """Says where it begins and ends.
+
+        Args:
+            game: the whole.
+            root: public state where the part begins.
+            focus: edges from there to the state that the search is about; limits count from it.
+            limit: where the part ends; None: where the game does.
+        """
+        self.game, self.root, self.focus = game, root, focus
+        state = root
+        for place in focus:
+            state = game.edges(state)[place].child
+        self._is_limit = TO_THE_END if limit is None else limit.leaf_test(game, state)
+
+    @property
+    def spec(self) -> GameSpec:
+        """Returns the facts of the whole game."""
+        return self.game.spec
+
+    def initial_state(self) -> Step:
+        """Returns where the part begins."""
+        return Step(self.root, ())
+
+    def is_leaf(self, step: Step) -> bool:
+        """Returns whether the game goes on but the part ends."""
+        if self.game.actor(step.state) == TERMINAL:
+            return False
+        common = min(len(step.path), len(self.focus))
+        if step.path[:common] != self.focus[:common]:
+            return True  # beside the way
+        if len(step.path) <= len(self.focus):
+            return False
+        return self._is_limit(step._replace(path=step.path[len(self.focus) :]))
+
+    def actor(self, step: Step) -> int:
+        """Returns the player to move, `CHANCE` or `TERMINAL`."""
+        return TERMINAL if self.is_leaf(step) else self.game.actor(step.state)
+
+    def num_private(self, step: Step, player: int) -> int:
+        """Returns the number of a player's private states."""
+        return self.game.num_private(step.state, player)
+
+    def legal_actions(self, step: Step) -> tuple[int, ...]:
+        """Returns the columns of the actor's table."""
+        return self.game.legal_actions(step.state)
+
+    def legality(self, step: Step) -> npt.NDArray[np.bool_]:
+        """Returns `[H, A]` which actions each private state has."""
+        return self.game.legality(step.state)
+
+    def edges(self, step: Step) -> tuple[PublicEdge[Step], ...]:
+        """Returns one edge per public observation; none at leaves."""
+        if self.is_leaf(step):
+            return ()
+        counts = (0, 0)
+        if len(step.path) >= len(self.focus):
+            is_chance = self.game.actor(step.state) == CHANCE
+            counts = (step.num_actions + (not is_chance), step.num_deals + is_chance)
+        return tuple(
+            PublicEdge(Step(edge.child, (*step.path, place), *counts), edge.relations)
+            for place, edge in enumerate(self.game.edges(step.state))
+        )
+
+    def joint_weights(self, step: Step) -> FloatArray:
+        """Returns `[H0, H1]` chance's probability of each pair."""
+        return self.game.joint_weights(step.state)
+
+    def payoffs(self, step: Step) -> FloatArray:
+        """Returns `[2, H0, H1]` what is paid, nothing at leaves."""
+        if self.is_leaf(step):
+            return np.zeros((2, self.num_private(step, 0), self.num_private(step, 1)))
+        return self.game.payoffs(step.state)
+
+    def infostate(self, step: Step, player: int, private: int) -> str:
+        """Returns all that a player knows."""
+        return self.game.infostate(step.state, player, private)
+
+    def public_state(self, step: Step) -> str:
+        """Returns all that everybody has seen."""
+        return self.game.public_state(step.state)
+
+    def action_name(self, step: Step, action: int) -> str:
+        """Returns a short word for an action."""
+        return self.game.action_name(step.state, action)
+
+    def action_class(self, step: Step, action: int) -> ActionClass:
+        """Returns the kind of move that an action is."""
+        return self.game.action_class(step.state, action)
+
+
+def extract_subgame(
+    partial: PartialGame,
+    beliefs: PublicBelief,
+    searcher: int,
+    *,
+    watched: tuple[int, ...] | None = None,
+    leaves: LeafChoices | None = None,
+    blueprint: PublicPolicy | None = None,
+    max_nodes: int = DEFAULT_MAX_NODES,
+) -> Subgame:
+    """Returns what a search looks at as a subgame, without a tree of the whole game.
+
+    States of its tree are `Step`s. Its landmarks are its leaves and the next decisions after the state in focus: where
+    the next search may begin.
+
+    Args:
+        partial: the part of the game.
+        beliefs: where it begins.
+        searcher: who searches.
+        watched: whose next decisions are landmarks; the searcher's if None.
+        leaves: what they are worth; needed if there are any.
+        blueprint: what was meant to be played there; uniform play if None.
+        max_nodes: a larger part is refused with `GameTooLargeError`.
+    """
+    arrays = collect_public_game(partial, root=partial.initial_state(), max_nodes=max_nodes)
+    spec = partial.spec
+    facts = TreeFacts(spec.label, None, spec.is_zero_sum, spec.utility_range)
+    ends = [node for node, step in enumerate(arrays.states) if arrays.actor[node] == TERMINAL and partial.is_leaf(step)]
+    marked = np.array(sorted({*ends, *_next_decisions(arrays, watched or (searcher,), partial.focus)}), np.int64)
+    tree = assemble_public_tree(arrays, facts, landmarks=marked)
+    part = _identity(tree, ends)
+    if ends:
+        if leaves is None:
+            raise ConfigError(f"{spec.label} goes on at {tree.public_labels[ends[0]]!r}: say what leaves are worth")
+        choices = {leaf: leaves.choice(partial.game, arrays.states[leaf].state, searcher) for leaf in ends}
+        grown = attach_choices(part, choices)
+        # leaves have become choices; where searches may begin they still need cells of their own
+        number = {int(old): new for new, old in enumerate(grown.nodes) if old != Subtree.ADDED}
+        again = assemble_public_tree(to_arrays(grown.tree), facts, landmarks=[number[int(node)] for node in marked])
+        part = dataclasses.replace(grown, tree=again)
+    strategy = part.tree.legal_share if blueprint is None else _write_policy(part, partial.game, blueprint)
+    return Subgame(part=part, node=0, beliefs=beliefs, blueprint=strategy, kernel=bind_public_kernel(part.tree))
+
+
+def _write_policy(part: Subtree, game: PublicGame[Any], policy: PublicPolicy) -> FloatArray:
+    """Returns `[C]` a policy over a part's tree; choices at leaves are even."""
+    tree = part.tree
+    out = tree.legal_share.copy()
+    ends = set(part.whole.landmarks[part.whole.actor[part.whole.landmarks] == TERMINAL].tolist())
+    for node in np.flatnonzero(tree.actor >= 0).tolist():
+        if part.nodes[node] != Subtree.ADDED and int(part.nodes[node]) not in ends:
+            rows = policy.policy(game, tree.states[node].state)
+            slot = tree.slot[tree.slot_start[2 * node + int(tree.actor[node])] :][: len(rows)]
+            first = tree.table_start[node] + tree.stride[node] * np.arange(rows.shape[1])
+            out[slot[:, None] + first] = rows
+    return out
+
+
+def _next_decisions(arrays: PublicArrays, players: tuple[int, ...], focus: Path) -> list[int]:
+    """Returns some players' decisions below the state in focus that follow no other one below it."""
+    found, is_past = [], np.zeros(arrays.actor.size, np.bool_)
+    for node in range(1, arrays.actor.size):
+        step = arrays.states[node]
+        if len(step.path) <= len(focus):
+            continue
+        is_past[node] = is_past[arrays.parent[node]]
+        if arrays.actor[node] in players and not is_past[node]:
+            found.append(node)
+            is_past[node] = True
+    return found
+
+
+def _identity(tree: PublicTree, leaves: list[int]) -> Subtree:
+    """Returns a tree as the whole part of itself."""
+    return Subtree(
+        whole=tree,
+        tree=tree,
+        nodes=np.arange(tree.actor.size),
+        leaves=np.array(leaves, np.int64),
+        infosets=np.arange(tree.infoset_node.size),
+        sequences=np.arange(tree.sequence_cell.size),
+    )

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hold'em agents that meet bets they do not know: by search, and by translation."""
+
+import numpy as np
+import pytest
+
+from equipoise.agents.base import observe_state
+from equipoise.agents.holdem import describe_holdem_decision
+from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
+from equipoise.agents.holdem_translated import HoldemTranslatingAgent
+from equipoise.agents.search import SearchWhen
+from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.evaluation.matches import play_game
+from equipoise.games.base import ActionClass
+from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.cards import parse_board, parse_deck
+from equipoise.games.holdem.menu_notation import parse_menu
+from equipoise.games.holdem.ranges import Range
+from equipoise.games.holdem.rules import HoldemEndgame
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.search.gadgets import Maxmargin
+from equipoise.search.holdem_nested import HoldemSearchSettings
+from equipoise.solvers.hand_policy import SpotPolicy, UniformHands
+from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.rules import CFRPlus
+from equipoise.trees.holdem import build_holdem_tree
+
+DECK_TEXT = "9TJQKA/cdhs"
+DECK = parse_deck(DECK_TEXT)
+RIVER, TURN = "9cThJsQhKs", "9cThJsQh"
+QUICK = HoldemSearchSettings(method=Maxmargin(), iterations=30, early_iterations=5)
+
+
+def spot(board=RIVER, menu="50%, 100%, a"):
+    chips = {"pot": 20, "big_blind": 2, "stacks": (40, 40), "ranges": (Range.random(DECK), Range.random(DECK))}
+    return HoldemSpot(deck=DECK, board=parse_board(board, DECK), menu=parse_menu(menu), **chips)
+
+
+def game(board=RIVER, menu="all"):
+    return HoldemEndgame(deck=DECK_TEXT, board=board, pot=20, big_blind=2, small_blind=1, stacks=(40, 40), menu=menu)
+
+
+def solved(board=RIVER, menu="50%, 100%, a"):
+    tree = build_holdem_tree(spot(board, menu))
+    solver = HoldemSolver(tree, CFRPlus())
+    solver.iterate(20)
+    return SpotPolicy(tree, solver.tables.strategy_sum)
+
+
+def at(rules, *actions, hole=(32, 33, 48, 49)):
+    """Returns a state of a game after a deal and actions or cards."""
+    state = rules.initial_state()
+    for action in (*hole, *actions):
+        state = rules.apply(state, action)
+    return state
+
+
+@pytest.mark.parametrize("board", [RIVER, TURN])
+@pytest.mark.parametrize("make", [HoldemSearchAgent, HoldemTranslatingAgent], ids=["search", "translate"])
+def test_hands_are_played_against_every_bet(make, board):
+    rules = game(board)
+    policy = solved(board, "100%, a")
+    options = {"plan": HoldemSearchPlan(search=QUICK)} if make is HoldemSearchAgent else {}
+    agent = make(policy, rules, **options)
+    rng = np.random.default_rng(1)
+    for seat, other in ((0, UniformAgent()), (1, ClassAgent(ActionClass.RAISE))):
+        for _ in range(6 if board == RIVER else 2):
+            seats = [agent, other] if seat == 0 else [other, agent]
+            won = play_game(rules, seats, chance=rng, rng=rng)
+            assert abs(sum(won)) < 1e-9
+
+
+def test_known_bets_are_answered_by_the_blueprint():
+    policy, rules = solved(), game()
+    agent = HoldemSearchAgent(policy, rules)
+    state = at(rules, 20)  # half the pot
+    decision = describe_holdem_decision(rules, state)
+    rows = agent.public_strategy(decision, rng=np.random.default_rng(0))
+    here = policy.betting.nodes[policy.betting.root.children[1]]
+    expected = policy.hand_strategy(here.index, policy.spot.board)
+    columns = [decision.actions.index(action) for action in here.actions]
+    np.testing.assert_array_equal(rows[:, columns], expected)
+    assert rows.sum() == pytest.approx(expected.sum())
+
+
+def test_unknown_bets_are_searched_once_and_answered_alike():
+    policy, rules = solved(), game()
+    agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    rng = np.random.default_rng(0)
+    state = at(rules, 25)  # three quarters of the pot
+    decision = describe_holdem_decision(rules, state)
+    rows = agent.public_strategy(decision, rng=rng)
+    seen = observe_state(rules, state, 1)
+    np.testing.assert_array_equal(rows[decision.infostates.index(seen.infostate)], agent.probabilities(seen, rng=rng))
+    assert len(agent._found) == 1
+    again = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    np.testing.assert_array_equal(again.public_strategy(decision, rng=rng), rows)
+
+
+def test_every_decision_may_be_searched():
+    policy, rules = UniformHands(spot()), game()
+    agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK, when=SearchWhen.DECISIONS))
+    decision = describe_holdem_decision(rules, at(rules))
+    rows = agent.public_strategy(decision, rng=np.random.default_rng(0))
+    assert not np.allclose(rows[rows.sum(axis=1) > 0].max(axis=1), 0.25)
+    assert len(agent._found) == 1
+
+
+def test_the_river_is_searched_when_it_comes():
+    policy, rules = solved(TURN, "100%, a"), game(TURN)
+    agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    card = parse_board(RIVER, DECK)[-1]
+    state = at(rules, 1, 1, card)
+    stage, node, board = agent.stage_at(0, rules.public_state(state))
+    assert (node, board) == (0, parse_board(RIVER, DECK))
+    assert stage.betting.root.state.street is Street.RIVER
+    assert stage.policy is not policy
+
+
+def test_old_searches_are_forgotten(monkeypatch):
+    monkeypatch.setattr("equipoise.agents.holdem_search.KEPT_BYTES", 1)
+    rules = game()
+    agent = HoldemSearchAgent(solved(), rules, plan=HoldemSearchPlan(search=QUICK))
+    for bet in (23, 25, 27):
+        agent.stage_at(1, rules.public_state(at(rules, bet)))
+    assert len(agent._found) == 1
+
+
+def test_what_cannot_be_played_is_refused():
+    policy = solved()
+    agent = HoldemSearchAgent(policy, game())
+    rng = np.random.default_rng(0)
+    with pytest.raises(InvalidStateError, match="would not raise to 23"):
+        agent.stage_at(0, f"{RIVER}:r23r40")
+    with pytest.raises(InvalidStateError, match="player 0 does not act at"):
+        agent.stage_at(0, f"{RIVER}:c")
+    narrow = game(menu="50%, a")
+    with pytest.raises(InvalidStateError, match="it must offer every bet of the strategy's menu"):
+        HoldemSearchAgent(policy, narrow).probabilities(observe_state(narrow, at(narrow), 0), rng=rng)
+    with pytest.raises(ConfigError, match="other chips"):
+        HoldemSearchAgent(policy, HoldemEndgame(deck=DECK_TEXT, board=RIVER, pot=30, stacks=(40, 40), menu="all"))
+    with pytest.raises(ConfigError, match=r"first_reply must not be after the turn, .*, got the river"):
+        HoldemSearchPlan(first_street=Street.TURN, first_reply=Street.RIVER)
+    late = HoldemSearchPlan(first_reply=Street.RIVER)
+    turn = HoldemSearchAgent(UniformHands(spot(TURN, "100%, a")), game(TURN), plan=late)
+    with pytest.raises(InvalidStateError, match="searches no reply before the river"):
+        turn.stage_at(1, f"{TURN}:r23")
+
+
+def test_translation_draws_neighbours_by_the_mapping_and_bets_fractions_of_the_real_pot():
+    rules = game()
+    agent = HoldemTranslatingAgent(solved(), rules)
+    state = at(rules, 25)
+    seen = observe_state(rules, state, 1)
+    images = []
+    for seed in range(300):
+        agent.begin_game(1)
+        agent.act(seen, rng=np.random.default_rng(seed))
+        images.append(agent.policy.betting.nodes[agent._node].action)
+    share = images.count(20) / len(images)  # half the pot; by the mapping 3/7
+    assert set(images) == {20, 30}
+    assert share == pytest.approx(3 / 7, abs=0.1)
+    here = agent.policy.betting.nodes[agent.policy.betting.root.children[1]]
+    agent.begin_game(1)
+    agent.act(seen, rng=np.random.default_rng(0))
+    fraction = here.actions[2]
+    assert agent._translate_own(here, fraction, tuple(range(35, 51))) in range(35, 51)
+    assert agent._translate_own(here, 50, (0, 1, 40, 50)) == 50
+    assert agent._translate_own(here, 50, (0, 1)) == 1
+    assert agent._translate_own(here, 0, (1, 30)) == 1
+
+
+def test_translation_follows_the_cards_and_calls_where_its_image_has_ended():
+    rules = game(TURN)
+    agent = HoldemTranslatingAgent(UniformHands(spot(TURN, "100%")), rules, name="coarse")
+    assert agent.name == "coarse"
+    rng = np.random.default_rng(2)
+    card = parse_board(RIVER, DECK)[-1]
+    agent.begin_game(0)
+    agent.observe(observe_state(rules, at(rules), 0))
+    agent.act(observe_state(rules, at(rules, 1, 1, card), 0), rng=rng)
+    assert agent.policy.betting.nodes[agent._node].state.street is Street.RIVER
+    # no bets are known at all: the image has no raise to take this one for
+    silent = HoldemTranslatingAgent(UniformHands(spot(TURN, "none")), rules)
+    assert silent.act(observe_state(rules, at(rules, 25), 1), rng=rng) == 1
+    later = at(rules, 25, 1, card, 1)
+    assert silent.act(observe_state(rules, later, 1), rng=rng) == 1
+
+
+def test_places_that_are_never_played_to_keep_the_blueprint():
+    class Checks(UniformHands):
+        def hand_strategy(self, node, board):
+            out = super().hand_strategy(node, board)
+            out[:, 1:] = 0.0
+            return out
+
+    policy = Checks(spot(TURN, "100%, a"))
+    agent = HoldemSearchAgent(policy, game(TURN), plan=HoldemSearchPlan(search=QUICK), name="checks")
+    stage, node, _ = agent.stage_at(0, f"{TURN}:r30c/Ks:")  # it never bets
+    assert stage.policy is policy
+    assert policy.betting.nodes[node].state.street is Street.RIVER
+    with pytest.raises(InvalidStateError, match="checks never comes where an unknown raise to 37 was made"):
+        agent.stage_at(0, f"{TURN}:r30c/Ks:cr37")

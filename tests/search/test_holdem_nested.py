@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Searches in hold'em while it is played: parts of a spot, what is measured in them, and what replies are worth."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from equipoise.abstraction.translation import translate_bet
+from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.games.holdem.betting_tree import NodeKind, betting_tree, cut_betting
+from equipoise.games.holdem.cards import parse_board, parse_deck
+from equipoise.games.holdem.menu_notation import parse_menu
+from equipoise.games.holdem.public_text import parse_steps
+from equipoise.games.holdem.ranges import Range, parse_range
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.search.gadgets import Distribution, GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
+from equipoise.search.holdem import measure_alternatives
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
+from equipoise.solvers.hand_policy import SpotPolicy, UniformHands
+from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
+from equipoise.solvers.rules import CFRPlus
+from equipoise.trees.holdem import build_holdem_tree
+
+DECK = parse_deck("6789TJQKA/cdhs")
+SIZES = "50%, 100%"
+
+
+def spot(board="9cThJsQhKs", menu=f"{SIZES}, a", **changes):
+    ranges = Range.random(DECK), parse_range("AA,KK,QQ,JJ,TT:0.5,AK:0.5,A9s,QJs,87s,66", DECK)
+    fields = {"pot": 20, "big_blind": 2, "stacks": (40, 40), "ranges": ranges, **changes}
+    return HoldemSpot(deck=DECK, board=parse_board(board, DECK), menu=parse_menu(menu), **fields)
+
+
+def solved(given, iterations=3, **options):
+    tree = build_holdem_tree(given, **options)
+    solver = HoldemSolver(tree, CFRPlus(), dtype=np.float64)
+    solver.iterate(iterations)
+    return SpotPolicy(tree, solver.tables.strategy_sum)
+
+
+def write(tree, player, table, answer):
+    """Overwrites what a player does everywhere in a table; `answer` says so by decision and board."""
+    for index, board in enumerate(tree.boards):
+        for node, decision in tree.decisions.items():
+            if decision.player == player and decision.street == tree.arrays.boards[index, 0]:
+                table[tree.cells(index, node)] = answer(node, board)[tree.hands[index][player]]
+
+
+@pytest.fixture(scope="module")
+def river():
+    return solved(spot())
+
+
+def by_hand(search, tree, rows):
+    out = np.zeros(DECK.num_hands)
+    hands = tree.hands[0][search.opponent]
+    out[hands] = rows[: hands.size]
+    return out
+
+
+def test_a_cut_is_the_betting_below():
+    betting = betting_tree(spot().betting_rules, spot().menu)
+    for node in betting.nodes:
+        if node.kind is not NodeKind.DECISION:
+            continue
+        part = cut_betting(betting, node.index)
+        again = betting_tree(betting.rules, betting.menu, root=node.state)
+        assert [(one.state, one.actions, one.children, one.kind) for one in part.nodes] == [
+            (one.state, one.actions, one.children, one.kind) for one in again.nodes
+        ]
+        for action in node.actions:
+            single = cut_betting(betting, node.index, only=action)
+            assert single.root.actions == (action,)
+            assert len(single.nodes) <= len(part.nodes) - len(node.actions) + 1
+
+
+def test_steps_of_public_states():
+    assert parse_steps("9cThJsQhKs:cr30c") == ((1, 30, 1), parse_board("9cThJsQhKs"))
+    assert parse_steps("r6c/9cThJs:cc/Qh:r30f") == ((6, 1, -1, 1, 1, -1, 30, 0), parse_board("9cThJsQh"))
+
+
+def test_reaches_are_those_of_the_solver(river):
+    tree = river.tree
+    solver = HoldemSolver(tree, CFRPlus(), dtype=np.float64)
+    solver.tables.strategy_sum[:] = river.sums
+    stage = HoldemNestedSearch(river, 0).begin()
+    for node in tree.decisions:
+        view = solver.view(tree.spot.board, node)
+        for player, own in enumerate(stage.reach_at(node, tree.spot.board)):
+            np.testing.assert_allclose(own[view.players[player].hands], view.players[player].weights, atol=1e-12)
+
+
+@pytest.mark.parametrize("searcher", [0, 1])
+def test_best_responses_from_the_root_are_those_of_the_whole_tree(river, searcher):
+    search = HoldemNestedSearch(river, searcher)
+    found = search._measure(search.begin(), 0, river.spot.board)
+    expected = by_hand(search, river.tree, measure_alternatives(river.tree, river.sums, search.opponent))
+    dealt = search._dealt > 0
+    np.testing.assert_allclose(found[dealt], expected[dealt], atol=1e-4)  # strategies are copied in single precision
+
+
+@pytest.mark.parametrize("board", ["9cThJsQhKs", "9cThJsQh"])
+def test_the_best_action_is_worth_what_the_decision_is(board):
+    policy = solved(spot(board, menu="100%, a", stacks=(30, 30)), merges_suits=False)
+    search = HoldemNestedSearch(policy, 1)
+    stage, tree = search.begin(), policy.tree
+    faced = next(
+        node.index
+        for node in tree.betting.nodes
+        if node.state.num_raises == 1 and node.state.actor == 0 and node.state.street == tree.betting.root.state.street
+    )
+    for node in (0, faced):
+        actions = tree.betting.nodes[node].actions
+        each = [search._measure(stage, node, tree.spot.board, only=action) for action in actions]
+        found = search._measure(stage, node, tree.spot.board)
+        np.testing.assert_allclose(np.max(each, axis=0)[found != 0], found[found != 0], atol=1e-4)
+    assert np.all(each[0] == -tree.betting.nodes[faced].state.committed[0])  # folding
+
+
+class Asked:
+    """A policy of which only what hands play can be asked."""
+
+    def __init__(self, policy):
+        self.spot, self.betting, self.hand_strategy = policy.spot, policy.betting, policy.hand_strategy
+
+
+@pytest.mark.parametrize("merges_suits", [True, False])
+def test_strategies_are_copied_row_by_row_or_at_once(merges_suits):
+    given = spot("9cTcJcQc", menu="100%, a", stacks=(30, 30), ranges=(Range.random(DECK), parse_range("99+, AK", DECK)))
+    policy = solved(given, merges_suits=merges_suits)
+    assert (len(policy.tree.boards) < 33) == merges_suits
+    for searcher in (0, 1):
+        found = [
+            (search := HoldemNestedSearch(one, searcher))._measure(search.begin(), node, given.board)
+            for node in (0, policy.betting.root.children[1])
+            for one in (policy, Asked(policy))
+        ]
+        np.testing.assert_allclose(found[0], found[1], atol=1e-4)
+        np.testing.assert_allclose(found[2], found[3], atol=1e-4)
+        assert np.ptp(found[2]) > 1
+
+
+@pytest.mark.parametrize("method", [Resolve(), Maxmargin(), Maxmargin(reach=Reach())], ids=["resolve", "max", "reach"])
+def test_search_at_every_decision_does_not_raise_what_the_opponent_wins(river, method):
+    tree, searcher = river.tree, 1
+    search = HoldemNestedSearch(river, searcher, HoldemSearchSettings(method=method, iterations=200))
+    first = search.begin()
+    table = river.sums.copy()
+
+    def answer(node, board):
+        found = search.search(first, node, board)
+        if found is None:
+            return river.hand_strategy(node, board)
+        assert found.least_margin > -0.05
+        return found.stage.policy.hand_strategy(0, board)
+
+    write(tree, searcher, table, answer)
+    before, after = (evaluate_holdem(tree, sums).best_response_values[0] for sums in (river.sums, table))
+    assert after < before + 0.01
+
+
+def price_replies(board, sizes, methods):
+    """Returns what a bet between two known ones gains the first player, replied to by translation and by methods."""
+    small, middle, large = sizes
+    known, full = (
+        spot(board, menu=f"{', '.join(f'{one}%' for one in some)}; cap: 1", stacks=(60, 60))
+        for some in ((small, large), sizes)
+    )
+    policy, tree = solved(known, iterations=1000), build_holdem_tree(full)
+    first = policy.betting.root
+    bet = tree.betting.root.actions[2]
+    share = translate_bet(middle / 100, [small / 100, large / 100])[small / 100]
+    images = [policy.hand_strategy(image, known.board) for image in first.children[1:]]
+    replies = [share * images[0] + (1 - share) * images[1]]
+    for method in methods:
+        search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=method))
+        found = search.search(search.begin(), 0, known.board, Reply(bet))
+        replies.append(found.stage.policy.hand_strategy(0, known.board))
+
+    def play(node, reply):
+        here = tree.betting.nodes[node]
+        if here.parent == 0 and here.action == bet:
+            return reply
+        image = policy.betting.nodes[first.children[first.actions.index(here.action)]]
+        out = np.zeros((DECK.num_hands, len(here.actions)))
+        out[:, [here.actions.index(one) for one in image.actions]] = policy.hand_strategy(image.index, known.board)
+        return out
+
+    gained = []
+    for reply in replies:
+        table = np.zeros(tree.arrays.num_cells)
+        write(tree, 1, table, lambda node, _, reply=reply: play(node, reply))
+        gained.append(evaluate_holdem(tree, table).best_response_values[0])
+    return np.array(gained) - evaluate_holdem(policy.tree, policy.sums).best_response_values[0]
+
+
+def test_replies_to_unknown_bets_cost_nothing_where_translation_does():
+    translated, maxmargin = price_replies("9cThJsQhKs", (33, 100, 250), [Maxmargin()])
+    assert translated > 0.3
+    assert maxmargin < 1e-6
+
+
+@pytest.mark.parametrize("board", ["6c9hJs7h7s", "AcTh8s6h6s"])
+def test_resolving_costs_less_than_translation_where_the_bet_is_worth_much(board):
+    translated, resolved = price_replies(board, (25, 100, 300), [Resolve()])
+    assert 0 < resolved < 0.8 * translated
+
+
+def test_gifts_are_what_folding_would_have_saved(river):
+    search = HoldemNestedSearch(river, 1)
+    stage, betting = search.begin(), river.betting
+    # check, bet, raise: the opponent faced a bet and could have folded
+    check = betting.root.children[0]
+    bet = betting.nodes[check].children[1]
+    raised = betting.nodes[bet].children[2]
+    gifts = search._gifts(stage, raised, river.spot.board)
+    value = search._measure(stage, bet, river.spot.board, only=betting.nodes[bet].actions[2])
+    committed = betting.nodes[bet].state.committed[0]
+    call = search._measure(stage, bet, river.spot.board, only=1)  # ends the hand too
+    possible = value != 0
+    expected = np.maximum(np.maximum(call, -committed), value) - value
+    np.testing.assert_allclose(gifts[possible], expected[possible], atol=1e-9)
+    assert gifts.min() >= 0
+    assert gifts.max() > 0
+    assert np.all(search._gifts(stage, check, river.spot.board) == 0)  # a check gives nothing away for certain
+    exact = HoldemNestedSearch(
+        river, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(bound=GiftBound.EXACT, scale=2.0)))
+    )
+    assert np.all(exact._gifts(stage, raised, river.spot.board) >= 2 * gifts - 1e-6)
+    none = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(scale=0.0))))
+    assert not none._gifts(stage, raised, river.spot.board).any()
+
+
+def test_searches_on_the_river_follow_a_policy_of_the_turn():
+    policy = solved(spot("9cThJsQh", menu="100%", stacks=(20, 20)))
+    search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(is_split=False))))
+    betting = policy.betting
+    dealt = next(node for node in betting.nodes if node.state.street == 3 and node.kind is NodeKind.DECISION)
+    found = search.search(search.begin(), dealt.index, parse_board("9cThJsQhKs", DECK))
+    assert found.least_margin > -0.05
+    assert found.tree.spot.name == "river 9cThJsQhKs"
+    assert found.num_bytes > 0
+    nested = search.search(found.stage, 0, found.tree.spot.board, Reply(dealt.state.base + 7))
+    assert nested.stage.betting.root.state.committed[0] == dealt.state.base + 7
+    assert nested.least_margin > -0.5
+
+
+def test_a_finer_menu_may_be_searched(river):
+    settings = HoldemSearchSettings(iterations=50, menu=parse_menu("33%, 66%, 100%, a"))
+    found = HoldemNestedSearch(river, 0, settings).search(HoldemNestedSearch(river, 0).begin(), 0, river.spot.board)
+    assert found.stage.betting.root.actions == (1, 17, 23, 30, 50)
+
+
+def test_unsafe_search_keeps_both_ranges(river):
+    search = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Unsafe(), iterations=100))
+    node = river.betting.root.children[1]
+    found = search.search(search.begin(), node, river.spot.board)
+    reach = search.begin().reach_at(node, river.spot.board)[0]
+    np.testing.assert_allclose(found.tree.spot.ranges[0].weights, reach / reach.max())
+    assert search.search(search.begin(), 0, river.spot.board, Reply(25)) is not None
+
+
+def test_a_share_of_the_gate_mixes_in_what_the_opponent_has_played(river):
+    priors = []
+
+    def watch(solver, num_iterations):
+        priors.append(solver.gate.gate.prior.copy())
+        solver.iterate(num_iterations)
+
+    search = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Resolve(share=0.2), iterations=20))
+    node = river.betting.root.children[1]
+    found = search.search(search.begin(), node, river.spot.board, run=watch)
+    hands = found.tree.hands[0][0]
+    np.testing.assert_allclose(priors[0][: hands.size], found.stage.reach[0][hands])
+    assert 0 < priors[0].max() <= 1
+
+
+def test_uniform_hands_are_a_blueprint_too():
+    policy = UniformHands(spot())
+    found = HoldemNestedSearch(policy, 0).search(HoldemNestedSearch(policy, 0).begin(), 0, policy.spot.board)
+    assert found.least_margin > 0  # uniform play is easily improved
+
+
+def test_places_that_the_searcher_does_not_play_to_are_left(river):
+    class Checks(UniformHands):
+        def hand_strategy(self, node, board):
+            out = super().hand_strategy(node, board)
+            out[:, 1:] = 0.0
+            return out
+
+    policy = Checks(spot())
+    search = HoldemNestedSearch(policy, 0)
+    raised = policy.betting.nodes[policy.betting.root.children[1]].children[2]
+    assert search.search(search.begin(), raised, policy.spot.board) is None
+
+
+def test_nonsense_is_refused(river):
+    for make, message in (
+        (lambda: HoldemSearchSettings(iterations=0), "iterations must be at least 1, got 0"),
+        (lambda: HoldemSearchSettings(early_iterations=0), "early_iterations must be at least 1, got 0"),
+        (
+            lambda: HoldemSearchSettings(method=Resolve(alternatives=Given(np.zeros(2)))),
+            "finds its alternatives itself",
+        ),
+        (
+            lambda: HoldemNestedSearch(UniformHands(dataclasses.replace(spot(), rake_rate=0.05)), 0),
+            "the spot has a rake of 0.05",
+        ),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            make()
+    small = HoldemNestedSearch(river, 0, HoldemSearchSettings(max_bytes=10))
+    with pytest.raises(GameTooLargeError, match="searching the river 9cThJsQhKs takes"):
+        small.search(small.begin(), 0, river.spot.board)
+    with pytest.raises(ConfigError, match="search in hold'em needs the deviation of its alternatives"):
+        HoldemSearchSettings(method=Resolve(distribution=Distribution()))
