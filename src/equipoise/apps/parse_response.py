@@ -168,6 +168,13 @@ def _parse_uct(count: str, constant: str | None = None) -> tuple[int, float]:
     return _parse_count("the iterations of UCT", count), number
 
 
+def _parse_library(text: str) -> tuple[tuple[Path, ...]]:
+    parts = [part.strip() for part in text.split("+")]
+    if not all(parts):
+        raise ParseError(f"a library must be written FILE+FILE+..., got {text!r}")
+    return (tuple(map(Path, parts)),)
+
+
 def _read(making: _Making, path: Path) -> FloatArray:
     return TabularStrategy.load(path).to_tree(making.tree)
 
@@ -251,7 +258,7 @@ RESPONSES: Mapping[str, ResponseEntry] = {
         usage="library:FILE+FILE+...",
         description="the best of the strategies in files",
         num_texts=(1, 1),
-        parse=lambda text: (tuple(Path(part) for part in text.split("+")),),
+        parse=_parse_library,
         make=lambda making, paths: LibraryResponse(
             making.tree, [_read(making, path) for path in paths], name=f"library:{'+'.join(map(str, paths))}"
         ),
