@@ -169,3 +169,36 @@ def test_translation_draws_neighbours_by_the_mapping_and_bets_fractions_of_the_r
     assert agent._translate_own(here, 50, (0, 1, 40, 50)) == 50
     assert agent._translate_own(here, 50, (0, 1)) == 1
     assert agent._translate_own(here, 0, (1, 30)) == 1
+
+
+def test_translation_follows_the_cards_and_calls_where_its_image_has_ended():
+    rules = game(TURN)
+    agent = HoldemTranslatingAgent(UniformHands(spot(TURN, "100%")), rules, name="coarse")
+    assert agent.name == "coarse"
+    rng = np.random.default_rng(2)
+    card = parse_board(RIVER, DECK)[-1]
+    agent.begin_game(0)
+    agent.observe(observe_state(rules, at(rules), 0))
+    agent.act(observe_state(rules, at(rules, 1, 1, card), 0), rng=rng)
+    assert agent.policy.betting.nodes[agent._node].state.street is Street.RIVER
+    # no bets are known at all: the image has no raise to take this one for
+    silent = HoldemTranslatingAgent(UniformHands(spot(TURN, "none")), rules)
+    assert silent.act(observe_state(rules, at(rules, 25), 1), rng=rng) == 1
+    later = at(rules, 25, 1, card, 1)
+    assert silent.act(observe_state(rules, later, 1), rng=rng) == 1
+
+
+def test_places_that_are_never_played_to_keep_the_blueprint():
+    class Checks(UniformHands):
+        def hand_strategy(self, node, board):
+            out = super().hand_strategy(node, board)
+            out[:, 1:] = 0.0
+            return out
+
+    policy = Checks(spot(TURN, "100%, a"))
+    agent = HoldemSearchAgent(policy, game(TURN), plan=HoldemSearchPlan(search=QUICK), name="checks")
+    stage, node, _ = agent.stage_at(0, f"{TURN}:r30c/Ks:")  # it never bets
+    assert stage.policy is policy
+    assert policy.betting.nodes[node].state.street is Street.RIVER
+    with pytest.raises(InvalidStateError, match="checks never comes where an unknown raise to 37 was made"):
+        agent.stage_at(0, f"{TURN}:r30c/Ks:cr37")

@@ -25,13 +25,16 @@ from equipoise.solvers.saved_run import SavedRun
 from equipoise.trees.history import build_history_tree
 
 # lines of progress at once, so that a test can wait for a run that is well under way
-PROGRAM = "from equipoise.apps import cli, display; display.SECONDS_BETWEEN_LINES = 0.01; cli.main()"
+PROGRAM = (
+    "from equipoise.apps import cli, display, task_display; "
+    "display.SECONDS_BETWEEN_LINES = task_display.SECONDS_BETWEEN_LINES = 0.01; cli.main()"
+)
 COMMAND = [sys.executable, "-c", PROGRAM]
 ENVIRONMENT = {**os.environ, "EQUIPOISE_CACHE": "off"}
 
 
-def start(directory, *arguments):
-    """Returns a process that has solved for a while."""
+def start(directory, *arguments, mark="iterations/s"):
+    """Returns a process that has worked for a while, so that it has said what `mark` is a part of."""
     process = subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=directory,
@@ -41,7 +44,7 @@ def start(directory, *arguments):
         text=True,
     )
     for line in process.stderr:
-        if "iterations/s" in line:
+        if mark in line:
             return process
     pytest.fail("the process ended before it began to solve")
 
@@ -84,6 +87,37 @@ def test_without_a_file_the_result_is_still_told(tmp_path):
     assert process.returncode == 130
     assert json.loads(out)["iterations"] > 0
     assert "nothing was saved (--out FILE keeps a run)" in err
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupted_match_is_kept_and_goes_on_to_the_bit(tmp_path, workers):
+    match = ("match", "ismcts:2000", "raise", "--game", "kuhn", "--json", "--workers", str(workers))
+    process = start(tmp_path, *match, "-n", "1000000000", "--out", "halted.eq", mark="mbb/h")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+
+    result = json.loads(out)
+    assert process.returncode == 130
+    assert result["stopped_by"] == "interrupted"
+    assert "the same command with --resume goes on" in err
+    assert "Traceback" not in err
+    assert os.listdir(tmp_path) == ["halted.eq"]
+
+    goal = str(result["num_hands"] + 20)
+    resumed = json.loads(run(tmp_path, *match, "-n", goal, "--out", "halted.eq", "--resume").stdout)
+    straight = json.loads(run(tmp_path, *match[:-1], "1", "-n", goal).stdout)
+    assert resumed["agents"] == straight["agents"]
+    assert resumed["num_hands"] == result["num_hands"] + 20
+
+
+def test_an_interrupted_agent_is_judged_by_the_seeds_so_far(tmp_path):
+    evaluate = ("evaluate", "ismcts:1000", "--game", "kuhn", "--seeds", "1000000", "--json")
+    process = start(tmp_path, *evaluate, mark="seeds, mean")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert 0 < len(json.loads(out)["seeds"]) < 1_000_000
+    assert "of 1000000 seeds" in err
 
 
 def test_an_interrupted_comparison_tells_what_it_has(tmp_path):

@@ -47,6 +47,37 @@ def test_a_match_is_kept_and_goes_on(equipoise, runner):
     other = equipoise("match", "uniform", "fold", "--game", "kuhn", "--runner", runner, "--out", "m.eq", "--resume")
     assert other.code == 2
     assert "another match" in other.err
+    reseeded = equipoise(*arguments, "-n", 400, "--resume", "--seed", 3)
+    assert "another match: seed is 0, asked for 3" in reseeded.err
+
+
+def test_a_match_knows_files_by_what_is_in_them(equipoise, tmp_path):
+    def write(name, iterations):
+        solve(make_game("kuhn"), rule=CFR(), iterations=iterations).strategy.save(tmp_path / name)
+
+    write("a.eq", 3)
+    write("guess.eq", 5)
+    plain = ("match", "file:a.eq", "call", "--out", "m.eq", "--runner", "hands", "-n", 20)
+    scored = (*plain[:4], "scored.eq", "--aivat", "guess.eq", "-n", 20)
+    for command in (plain, scored):
+        assert equipoise(*command).code == 0
+    write("a.eq", 3)  # the same again
+    assert equipoise(*plain, "--resume").code == 0
+    write("guess.eq", 6)
+    assert "another match: guesses_content is" in equipoise(*scored, "--resume").err
+    write("a.eq", 4)
+    refused = equipoise(*plain, "--resume")
+    assert refused.code == 2
+    assert "another match: contents is" in refused.err
+
+
+def test_aivat_refuses_to_know_what_is_searched_for_anew(equipoise, tmp_path):
+    solve(make_game("kuhn"), rule=CFR(), iterations=5).strategy.save(tmp_path / "guess.eq")
+    match = ("match", "ismcts:5", "call", "--game", "kuhn", "-n", 20, "--aivat", "guess.eq")
+    refused = equipoise(*match)
+    assert refused.code == 2
+    assert "ismcts:5 searches anew at every decision: AIVAT cannot know what it plays" in refused.err
+    assert equipoise(*match, "--known", "second").code == 0
 
 
 def test_precision_ends_a_match_or_is_missed(equipoise):
@@ -57,7 +88,9 @@ def test_precision_ends_a_match_or_is_missed(equipoise):
     assert reached.json["agents"][0]["standard_error_mbb"] * 1.96 <= 100.1
     missed = equipoise("match", "uniform", "fold", "--game", "leduc", "--precision", 1, "-n", 200)
     assert missed.code == 3
-    assert "precision 1 not reached" in missed.err
+    assert "precision 1 not reached: stopped by the number of hands\n" in missed.err
+    few = equipoise("match", "call", "call", "--game", "leduc", "--precision", 1, "-n", 20)
+    assert "(it takes 100 deals, 30 of them unlike the most frequent result)" in few.err
 
 
 def test_three_agents_make_a_table(equipoise):
@@ -151,7 +184,16 @@ def test_bench_matches_counts_hands(equipoise, monkeypatch):
         (("lbr", "uniform", "--game", "leduc", "--menu", "fcpa"), "menu fcpa is of hold'em"),
         (("lbr", "uniform", "--game", "leduc", "--passive-streets", 1), "--passive-streets is of hold'em"),
         (("lbr", "uniform", "--game", "kuhn", "-p", "players=3"), "for two players, kuhn has 3"),
+        (("lbr", "uniform", "--game", "leduc", "-n", 10, "--out", "l.eq"), "--hands, --out is for hands of hold'em"),
+        (("lbr", "uniform", "--game", "holdem", *TINY, "--exact", "--precision", 3), "with --exact nothing is sampled"),
+        (("lbr", "uniform", "--game", "holdem", *TINY, "--rollout", "call"), "--rollout is of other games"),
+        (("lbr", "uniform", "--game", "bucketed_limit_holdem"), "is too large: sampling suggests about"),
         (("evaluate", "uniform"), "--game NAME is needed"),
+        (("evaluate", "uniform", "--game", "holdem"), "is too large: sampling suggests about"),
+        (("evaluate", "uniform", "--game", "leduc", "--max-histories", 5), "is too large"),
+        (("evaluate", "uniform.eq", "--game", "kuhn"), "are of agents (uniform, "),
+        (("match", "uniform", "call", "--game", "leduc", "--precision", -1), "must be positive and finite, got -1"),
+        (("match", "uniform", "call", "--game", "leduc", "--precision", "inf"), "must be positive and finite, got inf"),
         (("bench", "matches", "--deck", "tarot"), "deck must be one of"),
     ],
 )

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The studies of responses at a tiny size, and how their statements are judged."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from equipoise.apps.reproduce.cfr_fbr import CFR_FBR
 from equipoise.apps.reproduce.cfr_uct import CFR_UCT, UCTConfiguration
-from equipoise.apps.reproduce.graded_responses import GRADED_RESPONSES, GradedConfiguration, LeducStrengths
+from equipoise.apps.reproduce.graded_responses import (
+    GRADED_RESPONSES,
+    GradedConfiguration,
+    LeducStrengths,
+    panel_name,
+)
 from equipoise.apps.reproduce.report import write_result
 from equipoise.apps.reproduce.rnr import RNR, RNRConfiguration
 from equipoise.apps.reproduce.study import Measured, Point, Verdict
@@ -44,6 +51,7 @@ STUDIES = {
             response_preflop=(1, 2, 3),
             response_flop=(1, 2, 3),
             iterations=60,
+            num_orders=2,
         ),
     ),
 }
@@ -88,6 +96,27 @@ def test_cells_take_the_widest_interval_of_their_runs():
     assert read_cell(measured, "p", "c", 2) == []
 
 
+@pytest.mark.parametrize(
+    ("value", "exploitability", "verdicts"),
+    [
+        (5.0, 500.0, (Verdict.CONFIRMED, Verdict.CONFIRMED)),
+        (0.5, 20.0, (Verdict.DENIED, Verdict.UNDECIDED)),  # hardly more exploitable than CFR; may lose
+        (-5.0, 500.0, (Verdict.CONFIRMED, Verdict.DENIED)),
+    ],
+)
+def test_what_uct_taught_is_judged_by_both_halves_of_a_statement(value, exploitability, verdicts):
+    configuration = dataclasses.replace(TINY_UCT, strengths=(50,), evaluations=(50,), iterations=(100,), num_seeds=1)
+    measured, panel = Measured(), "C = 2"
+    for curve, x, exploited, earned in (("CFR", 1, 10.0, 3.0), ("CFR-UCT-50", 50, exploitability, value)):
+        measured.add(Point(panel=f"{panel}, exploitability", curve=curve, x=x, y=exploited))
+        measured.add(Point(panel=f"{panel}, loss to CFR", curve=curve, x=x, y=1.0))
+        measured.add(Point(panel=panel, curve=curve, x=50, y=earned))
+        measured.add(Point(panel=HALF_WIDTH + panel, curve=curve, x=50, y=1.0))
+    claims = {claim.statement: claim.verdict for claim in CFR_UCT.conclude(configuration, measured).claims}
+    found = [next(claims[text] for text in claims if part in text) for part in ("(R7)", "does not lose to any")]
+    assert tuple(found) == verdicts
+
+
 def test_strengths_of_leduc():
     strengths = LeducStrengths(3)
     np.testing.assert_array_equal(np.diag(strengths.strength), 1.0)
@@ -99,9 +128,49 @@ def test_strengths_of_leduc():
     assert (np.diff(second.ravel()[np.argsort(LeducStrengths(6).strength.ravel(), kind="stable")]) >= 0).all()
 
 
+def test_orders_of_equal_strengths_make_other_buckets_as_heavy():
+    strengths = LeducStrengths(6)
+    for order in (1, 2):
+        _, buckets = strengths.percentiles(3, 5, order)
+        assert (buckets != strengths.percentiles(3, 5)[1]).any()
+        np.testing.assert_array_equal(buckets, strengths.percentiles(3, 5, order)[1])
+        assert np.bincount(buckets.ravel(), weights=strengths.weight.ravel()).max() <= 132 / 5 + 4
+        # a weaker pair of ranks is never in a higher bucket
+        for level in np.unique(np.round(strengths.strength, 9)):
+            below = buckets[np.round(strengths.strength, 9) < level]
+            assert below.max(initial=0) <= buckets[np.round(strengths.strength, 9) == level].min()
+
+
+def test_orders_that_disagree_leave_a_statement_undecided():
+    panel = panel_name(2, 3)
+    measured = Measured()
+    for run, gap in enumerate((5.0, -5.0)):  # CFR ahead against the small response in the first order alone
+        losses = {"CFR": {10: 0.0, 40: 50.0, 60: 100.0}, "CFR-BR": {10: gap, 40: 40.0, 60: 50.0}}
+        for curve, points in losses.items():
+            for x, y in points.items():
+                measured.add(Point(panel=panel, curve=curve, x=x, y=y, run=run))
+        for curve, y in (
+            ("training size", 20),
+            ("CFR-BR to CFR", 3.0),
+            ("CFR to a larger abstraction", 5.0),
+            ("CFR-BR to a larger abstraction", 4.0),
+        ):
+            measured.add(Point(panel=f"{panel}, head to head", curve=curve, x=1, y=y, run=run))
+    configuration = GradedConfiguration(preflop=(2,), flop=(3,), num_orders=2)
+    claims = GRADED_RESPONSES.conclude(configuration, measured).claims
+    assert len(claims) == 8
+    by_text = {claim.statement.removeprefix(f"{panel}: ")[:20]: claim for claim in claims}
+    assert by_text["against a best respo"].verdict is Verdict.CONFIRMED
+    assert by_text["against responses sm"].verdict is Verdict.UNDECIDED
+    assert "holds in 1 of 2 orders" in by_text["against responses sm"].ours
+    assert by_text["CFR is still ahead a"].verdict is Verdict.DENIED
+
+
 def test_bad_settings_are_refused():
     with pytest.raises(ConfigError, match="must be as many"):
         GradedConfiguration(preflop=(1,))
+    with pytest.raises(ConfigError, match="num_orders must be at least 1, got 0"):
+        GradedConfiguration(num_orders=0)
     with pytest.raises(ConfigError, match="must be as many"):
         CFR_FBR.configure("quick", {"strengths": "1,2"})
     with pytest.raises(ConfigError, match="must be as many"):

@@ -16,12 +16,18 @@ from equipoise.apps.reproduce.orderings import Ordering, judge_ordering, sign_te
 from equipoise.apps.reproduce.registry import STUDIES
 from equipoise.apps.reproduce.safe_search import METHODS, SAFE_SEARCH, TRUNK, SafeSearchConfiguration
 from equipoise.apps.reproduce.search_games import (
+    ALL_IN,
+    MIDDLE,
     STAND_INS,
     Bucketing,
     SecondRound,
     assign_buckets,
     bucket_rows,
     draw_bucketings,
+    find_sizes,
+    holdem_with_three_bets,
+    leduc_with_three_bets,
+    make_public_game,
     parse_bucketing,
     solve_in_buckets,
 )
@@ -30,6 +36,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.registry import parse_game
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
+from equipoise.trees.public import build_public_tree
 
 SMALL_GAME = "leduc(merge_suits=true)"
 SMALL_FLOP_GAME = STAND_INS["flop-least"]
@@ -122,6 +129,22 @@ def test_blueprints_of_seeds_differ_and_cost():
     solver = CFRSolver(game.tree, CFRPlus())
     solver.iterate(50)
     assert min(values) > 2 * solver.evaluate().exploitability
+
+
+@pytest.mark.parametrize("text", [leduc_with_three_bets(3, 1), holdem_with_three_bets("QKA/cdh", 1, 0)])
+def test_bets_are_told_apart_by_their_order(text):
+    game = make_public_game(text)
+    tree = build_public_tree(game)
+    sizes = find_sizes(game, tree)
+    opening = [int(size) for node, size in enumerate(sizes) if tree.parent[node] == 0 and 0 <= size < ALL_IN]
+    assert opening == [0, 1, 2]
+    assert (sizes == MIDDLE).sum() == (sizes == 0).sum() > 1
+
+
+def test_bets_must_be_three():
+    game = make_public_game("flop-least")
+    with pytest.raises(ConfigError, match="must offer 3 bets or none beside all-in, it offers 1 at ''"):
+        find_sizes(game, build_public_tree(game))
 
 
 @pytest.mark.parametrize("game", [SMALL_GAME, SMALL_FLOP_GAME])

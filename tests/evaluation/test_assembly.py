@@ -59,9 +59,11 @@ def test_seeds_decide_what_a_searching_agent_is():
 def test_agents_that_are_no_strategy_are_refused():
     class Broken(Whim):
         def probabilities(self, observation, *, rng):
-            return [0.7] * len(observation.actions)
+            return [self.share] * len(observation.actions)
 
-    with pytest.raises(InvalidStateError, match="2 probabilities in sum 1"):
-        measure_seeds(Broken(), make_game("kuhn"), seeds=[0])
+    for share in (0.7, np.nan, -0.5):
+        Broken.share = share
+        with pytest.raises(InvalidStateError, match="2 probabilities in sum 1"):
+            measure_seeds(Broken(), make_game("kuhn"), seeds=[0])
     with pytest.raises(ConfigError, match="at least one seed"):
         measure_seeds(Whim(), make_game("kuhn"), seeds=[])

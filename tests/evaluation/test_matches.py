@@ -73,6 +73,13 @@ def test_agents_that_play_alike_tie_every_duplicate_deal():
         assert np.abs(result.utility).max() > 0
 
 
+@pytest.mark.parametrize("runner", [hand_by_hand, stored])
+def test_without_duplicate_deals_seats_alternate(runner):
+    config = MatchConfig(num_deals=6, deals_per_chunk=4, is_duplicate=False)
+    result = run_match(runner(make_game("matrix", payoffs="1"), ("uniform", "uniform"), config), config)
+    assert result.utility[:, 0, 0].tolist() == [1, -1, 1, -1, 1, -1]  # who sits first wins
+
+
 def test_results_do_not_depend_on_workers():
     config = MatchConfig(num_deals=60, deals_per_chunk=20, seed=5)
     play = hand_by_hand(make_game("kuhn"), ("uniform", "raise"), config)
@@ -89,7 +96,8 @@ def test_an_interrupted_match_goes_on_to_the_same_result(tmp_path, runner):
     whole = run_match(play, config)
     path = tmp_path / "match.eq"
     part = run_match(play, config, path=path, should_stop=lambda: True, label="kuhn")
-    assert (part.stopped_by, part.num_deals) == ("interrupted", 60)
+    # deals that are played one by one need not be waited for
+    assert (part.stopped_by, part.num_deals) == ("interrupted", 1 if play.plays_singly else 60)
     shorter = dataclasses.replace(config, num_deals=130)
     middle = run_match(play, shorter, path=path, is_resumed=True, label="kuhn")
     assert (middle.stopped_by, middle.num_deals) == ("deals", 130)
@@ -105,7 +113,7 @@ def test_games_are_kept_when_an_agent_fails(tmp_path):
     play = hand_by_hand(make_game("kuhn"), ("uniform", "call"), config)
 
     class Failing:
-        names, config = play.names, play.config
+        names, config, plays_singly = play.names, play.config, False
 
         def __call__(self, deals):
             if deals.first >= 40:
@@ -126,6 +134,32 @@ def test_a_match_stops_at_the_wanted_precision_after_whole_chunks():
     assert result.estimate().half_width <= 0.15
     wins, draws, losses = result.count_results()
     assert wins + draws + losses == result.num_hands
+
+
+def test_precision_is_thought_about_between_chunks_wherever_a_match_was_interrupted(tmp_path):
+    config = MatchConfig(num_deals=2000, deals_per_chunk=150, precision=0.25)
+    play = hand_by_hand(make_game("kuhn"), ("uniform", "call"), config)
+    whole = run_match(play, config)
+    assert (whole.stopped_by, whole.num_deals) == ("precision", 150)
+    path = tmp_path / "match.eq"
+    run_match(play, dataclasses.replace(config, num_deals=140, precision=None), path=path)  # narrow enough already
+    again = run_match(play, config, path=path, is_resumed=True)
+    np.testing.assert_array_equal(again.utility, whole.utility)
+
+
+def test_a_match_of_ties_goes_on_until_enough_deals_differ():
+    # intervals of samples that are all alike have no width, whatever comes later
+    class RarelyUnlike:
+        names, plays_singly = ("first", "second"), False
+
+        def __call__(self, deals):
+            won = (np.arange(deals.first, deals.first + deals.size) % 20 == 19).astype(float)
+            return np.stack([won, -won], axis=-1)[:, None]
+
+    play = RarelyUnlike()
+    play.config = MatchConfig(num_deals=5000, deals_per_chunk=50, precision=0.1)
+    result = run_match(play, play.config)
+    assert (result.stopped_by, result.num_deals) == ("precision", 600)
 
 
 def test_an_agent_that_cheats_is_stopped():

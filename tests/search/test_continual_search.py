@@ -12,7 +12,7 @@ from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.games.registry import make_game
 from equipoise.search.continual import ContinualSearch, ContinualSettings
-from equipoise.search.gadgets import Given, Maxmargin, Reach, Resolve, Unsafe
+from equipoise.search.gadgets import Distribution, Given, Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.lazy import PolicyLeaves, TablePolicy, UniformPolicy, follow_policy
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.multi_valued import bias_continuations
@@ -50,6 +50,13 @@ def test_values_of_the_search_before_make_it_safe():
     found = [price(iterations=100, method=method) for method in (Resolve(share=0.2), Maxmargin())]
     assert max(found) < 0.02
     assert price(iterations=100, method=Unsafe()) > 10 * max(found)
+
+
+def test_one_chain_for_both_players_is_not_safe():
+    # the digest of Player of Games, 5.5, asks for the comparison: a gate makes a search safe for who searches alone,
+    # and what it says of the other player is that player's next range
+    own = price(iterations=100, method=Resolve(share=0.2))
+    assert price(iterations=100, method=Resolve(share=0.2), is_shared=True) > 10 * own
 
 
 def test_more_iterations_bring_it_nearer():
@@ -149,3 +156,5 @@ def test_what_cannot_be_is_refused():
         ContinualSettings(iterations=0)
     with pytest.raises(ConfigError, match="first_round must be at least 0, got -1"):
         ContinualSettings(first_round=-1)
+    with pytest.raises(ConfigError, match="continual search needs the deviation of its alternatives"):
+        ContinualSettings(method=Maxmargin(distribution=Distribution()))

@@ -6,7 +6,7 @@ import pytest
 
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.registry import make_game
-from equipoise.search.gadgets import GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
+from equipoise.search.gadgets import Distribution, GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.nested import NestedSearch
 from equipoise.search.overlays import LayeredStrategy, Overlay
 from equipoise.search.resolving import search_everywhere
@@ -129,3 +129,5 @@ def test_nonsense_is_refused():
         NestedSearch(three.tree, three.off_tree, 1, Unsafe())
     with pytest.raises(ConfigError, match="finds its alternatives itself"):
         NestedSearch(three.tree, three.off_tree, 1, Resolve(alternatives=Given(np.zeros(6))))
+    with pytest.raises(ConfigError, match="nested search needs the deviation of its alternatives"):
+        NestedSearch(three.tree, three.off_tree, 1, Resolve(distribution=Distribution()))

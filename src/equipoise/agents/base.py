@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -97,6 +97,8 @@ class PublicAgent(Agent, Protocol):
 
 class PolicyAgent(abc.ABC):
     """An agent without memory of the game: a probability for each action at each information state."""
+
+    is_fixed: ClassVar[bool] = True  # probabilities depend on nothing that is drawn: once asked for, they are known
 
     @property
     @abc.abstractmethod

@@ -32,6 +32,8 @@ def _name(config: ISMCTSConfig) -> str:
 class TreeISMCTSAgent(PolicyAgent):
     """Searches from each information state that it is asked about, on the game's tree."""
 
+    is_fixed = False
+
     def __init__(self, tree: HistoryTree, config: ISMCTSConfig | None = None) -> None:
         self.search = TreeISMCTS(tree, config, rng=np.random.default_rng(0))  # reseeded by every call
         keys = zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True)

@@ -19,6 +19,7 @@ from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.search import SearchSettings, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.apps.parse_search import parse_method
+from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass, Game
 from equipoise.games.public import HasPublicForm
@@ -161,11 +162,21 @@ class AgentText:
     @property
     def game(self) -> Game[Any] | None:
         """Returns the game that the agent's file is for; None if any game will do."""
+        path = self._path()
+        return None if path is None else game_of_file(path)
+
+    def digest(self) -> str | None:
+        """Returns a short hash over the content of the agent's file, None if it has none."""
+        path = self._path()
+        return None if path is None else digest_file(path)
+
+    def _path(self) -> str | None:
+        """Returns the agent's file, None if it has none."""
         name, settings = _split(self.text)
         entry = AGENTS[name]
         if not entry.has_file:
             return None
-        return game_of_file(settings.partition(",")[0] if "," in entry.settings else settings)
+        return settings.partition(",")[0] if "," in entry.settings else settings
 
     def __call__(self, game: Game[Any]) -> Agent:
         """Returns the agent."""

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.table import Table
 
 from equipoise.agents.base import PolicyAgent, PublicAgent
@@ -16,6 +17,8 @@ from equipoise.apps.machine import describe_origin
 from equipoise.apps.match import find_game
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.parse import format_game
+from equipoise.apps.preparation import build_tree
+from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.assembly import SeededExploitability, measure_seeds
@@ -37,25 +40,36 @@ def evaluate_agent(
     parameters: list[str] | None,
     num_seeds: int,
     is_public: bool,
+    max_histories: int,
     is_json: bool,
     is_quiet: bool,
 ) -> None:
-    """Reports the least, the mean and the largest exploitability over seeds."""
+    """Reports the least, the mean and the largest exploitability over seeds; Ctrl-C keeps the seeds so far."""
     maker = AgentText(text)
     game = find_game([maker], game_name, parameters)
     agent = maker(game)
     if not isinstance(agent, PolicyAgent | PublicAgent):
         raise ConfigError(f"{agent.name} only acts: it says no probabilities from which a strategy could be assembled")
+    console = make_console(is_quiet=is_quiet)
+    tree = build_tree(game, max_histories=max_histories, console=console)
     began = time.perf_counter()
-    with TaskDisplay(make_console(is_quiet=is_quiet), text) as display:
-        found = measure_seeds(
-            agent,
-            game,
-            seeds=range(num_seeds),
-            is_public=is_public,
-            on_progress=lambda share: display.update(share, "seeds"),
-        )
-    _report(text, game, found, time.perf_counter() - began, is_json=is_json, is_quiet=is_quiet)
+    so_far: list[SeededExploitability] = []
+    # agents never look at a flag: a signal ends the seed under way at once
+    with SignalFlag(is_immediate=True) as flag, TaskDisplay(console, text) as display:
+
+        def keep(share: float, found: SeededExploitability) -> None:
+            so_far.append(found)
+            display.update(share, f"seeds, mean {format_small(found.mean)}")
+
+        try:
+            measure_seeds(agent, game, seeds=range(num_seeds), is_public=is_public, tree=tree, on_progress=keep)
+        except Stopped:
+            if not so_far:
+                raise
+    _report(text, game, so_far[-1], time.perf_counter() - began, is_json=is_json, is_quiet=is_quiet)
+    if flag():
+        console.print(f"interrupted after {len(so_far)} of {num_seeds} seeds", style="yellow")
+        raise typer.Exit(flag.exit_code)
 
 
 def _report(

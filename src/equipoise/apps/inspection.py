@@ -18,6 +18,7 @@ from rich.console import Group
 from rich.table import Table
 
 from equipoise.agents.files import game_of_metadata
+from equipoise.apps.agents import AGENTS
 from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
 from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
@@ -139,10 +140,16 @@ def evaluate(options: EvaluateOptions) -> None:
             parameters=options.parameters,
             num_seeds=options.seeds,
             is_public=options.whole_states,
+            max_histories=options.max_histories,
             is_json=options.json,
             is_quiet=options.quiet,
         )
         return
+    if options.game is not None or options.parameters or options.whole_states:
+        raise ConfigError(
+            f"--game, -p and --whole-states are of agents ({', '.join(AGENTS)}); {options.file} is taken for a file, "
+            "which says itself what it plays"
+        )
     if is_spot_file(options.file):
         if specs:
             raise ConfigError(f"--responses are for games, and {options.file} holds a spot")

@@ -23,13 +23,16 @@ from equipoise.apps.machine import describe_origin
 from equipoise.apps.match import (
     MOST_WORKERS,
     describe_estimate,
+    explain_miss,
     find_game,
     format_estimate,
     prepare_showdowns,
     run_shown,
+    scale_precision,
 )
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.parse import format_game
+from equipoise.apps.preparation import build_tree
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -40,10 +43,12 @@ from equipoise.evaluation.matches import MatchConfig, MatchResult
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["LbrOptions", "lbr"]
 
 CHUNK: Final = 10  # deals between two looks at the clock
+DEFAULT_HANDS: Final = 1000
 
 
 class MenuName(enum.StrEnum):
@@ -70,12 +75,14 @@ class LbrOptions:
         int, typer.Option(min=0, help="Of hold'em: only check and call on so many first streets.")
     ] = 0
     rollout: Annotated[
-        str, typer.Option(help="Of other games: the agent by which the responder thinks that play goes on.")
-    ] = "call"
+        str | None, typer.Option(help="Of other games: the agent by which the responder thinks play goes on (call).")
+    ] = None
     exact: Annotated[
         bool, typer.Option("--exact", help="Of hold'em with few cards: every hand on every board, no sampling.")
     ] = False
-    hands: Annotated[int, typer.Option("--hands", "-n", min=1, help="Of hold'em: hands to play.")] = 1000
+    hands: Annotated[
+        int | None, typer.Option("--hands", "-n", min=1, help=f"Of hold'em: hands to play ({DEFAULT_HANDS:,}).")
+    ] = None
     precision: Annotated[float | None, typer.Option(help="Stop once the interval reaches so many mbb.")] = None
     confidence: Annotated[float, typer.Option(help="Of intervals, between 0 and 1.")] = 0.95
     seed: Annotated[int, typer.Option(min=0, help="Of deals and of the agent.")] = 0
@@ -99,9 +106,12 @@ def lbr(options: LbrOptions) -> None:
     agent = maker(game)
     if not isinstance(agent, PublicAgent):
         raise ConfigError(f"{agent.name} has no strategy for whole public states, which local best responses need")
+    if isinstance(game, Holdem) and options.rollout is not None:
+        raise ConfigError("--rollout is of other games than hold'em, where both check and call to the end")
     if isinstance(game, Holdem) and not options.exact:
         _play(options, game, maker, console)
         return
+    _refuse_sampling(options, game)
     began = time.perf_counter()
     rng = np.random.default_rng(options.seed)
     if isinstance(game, Holdem):
@@ -115,28 +125,57 @@ def lbr(options: LbrOptions) -> None:
                 on_progress=lambda share: display.update(share, "decisions"),
             )
     else:
-        found = _measure(options, game, agent, rng)
+        found = _measure(options, game, agent, rng, console)
     _report_exact(options, game, found, time.perf_counter() - began)
 
 
-def _measure(options: LbrOptions, game: Game[Any], agent: PublicAgent, rng: np.random.Generator) -> LocalResponse:
+def _refuse_sampling(options: LbrOptions, game: Game[Any]) -> None:
+    """Raises if options were given that mean something only where hands are played."""
+    given = {
+        "--hands": options.hands,
+        "--precision": options.precision,
+        "--out": options.out,
+        "--resume": options.resume or None,
+        "--overwrite": options.overwrite or None,
+    }
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        how = "with --exact nothing is sampled" if options.exact else f"{game.spec.name} is listed, not sampled"
+        raise ConfigError(f"{', '.join(names)} is for hands of hold'em that are played: {how}")
+
+
+def _measure(
+    options: LbrOptions, game: Game[Any], agent: PublicAgent, rng: np.random.Generator, console: Console
+) -> LocalResponse:
     if options.menu is MenuName.POT_ALL_IN:
         raise ConfigError(f"menu fcpa is of hold'em; {game.spec.name} has fc and all")
     if options.passive_streets:
         raise ConfigError(f"--passive-streets is of hold'em, the game is {game.spec.name}")
-    rollout = AgentText(options.rollout)(game)
+    rollout = AgentText(options.rollout or "call")(game)
     if not isinstance(rollout, PublicAgent):
         raise ConfigError(f"{options.rollout} has no strategy for whole public states, which roll-outs need")
     menu = fold_or_call if options.menu is MenuName.FOLD_CALL else every_action
-    return measure_lbr(agent, game, rollout=rollout, menu=menu, rng=rng)
+    if game.spec.num_players != 2:
+        raise ConfigError(f"local best responses are for two players, {game.spec.name} has {game.spec.num_players}")
+    tree = build_tree(game, max_histories=DEFAULT_MAX_HISTORIES, console=console)
+    with TaskDisplay(console, f"lbr of {options.agent}") as display:
+        return measure_lbr(
+            agent,
+            game,
+            rollout=rollout,
+            menu=menu,
+            rng=rng,
+            tree=tree,
+            on_progress=lambda share: display.update(share, "decisions"),
+        )
 
 
 def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console) -> None:
     prepare_showdowns(game, console)
     config = MatchConfig(
-        num_deals=math.ceil(options.hands / 2),
+        num_deals=math.ceil((options.hands or DEFAULT_HANDS) / 2),
         seed=options.seed,
-        precision=None if options.precision is None else options.precision * game.big_blind / 1000,
+        precision=scale_precision(options.precision, float(game.big_blind)),
         confidence=options.confidence,
         deals_per_chunk=CHUNK,
     )
@@ -165,7 +204,7 @@ def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console)
         console.print("interrupted: these are the hands so far", style="yellow")
         raise typer.Exit(flag.exit_code)
     if options.precision is not None and result.stopped_by == "deals":
-        console.print(f"precision {options.precision:g} not reached: stopped by the number of hands", style="yellow")
+        console.print(explain_miss(options.precision, result), style="yellow")
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
 
 

@@ -27,7 +27,15 @@ from equipoise.core.files import check_writable, lock
 from equipoise.core.pool import LocalPool
 from equipoise.evaluation.aivat_matches import AivatGames, AivatHands
 from equipoise.evaluation.cross_table import CrossTable, play_cross_table
-from equipoise.evaluation.matches import ChunkPlayer, HandByHand, MatchConfig, MatchResult, run_match
+from equipoise.evaluation.matches import (
+    LEAST_SAMPLES,
+    LEAST_UNLIKE,
+    ChunkPlayer,
+    HandByHand,
+    MatchConfig,
+    MatchResult,
+    run_match,
+)
 from equipoise.evaluation.ratings import fit_elo
 from equipoise.evaluation.statistics import Estimate, big_blind_of
 from equipoise.evaluation.stored import StoredStrategies, can_be_batched
@@ -36,7 +44,16 @@ from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.registry import make_game
 
-__all__ = ["MatchOptions", "Runner", "describe_estimate", "format_estimate", "match", "prepare_showdowns", "run_shown"]
+__all__ = [
+    "MatchOptions",
+    "Runner",
+    "describe_estimate",
+    "format_estimate",
+    "match",
+    "prepare_showdowns",
+    "run_shown",
+    "scale_precision",
+]
 
 MOST_WORKERS: Final = 256
 BATCHED_CHUNK: Final = 5000  # deals that are played at once
@@ -124,7 +141,7 @@ def match(options: MatchOptions) -> None:
         console.print(f"interrupted: these are the games so far{hint}", style="yellow")
         raise typer.Exit(flag.exit_code)
     if is_missed:
-        console.print(f"precision {options.precision:g} not reached: stopped by the number of hands", style="yellow")
+        console.print(explain_miss(options.precision, result), style="yellow")
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
 
 
@@ -145,18 +162,32 @@ def find_game(makers: list[AgentText], name: str | None, parameters: list[str] |
 def _configure(options: MatchOptions, game: Game[Any], *, is_batched: bool) -> MatchConfig:
     rotations = game.spec.num_players if options.duplicate else 1
     blind = big_blind_of(game)
-    precision = options.precision
-    if precision is not None and blind is not None:
-        precision *= blind / 1000
     return MatchConfig(
         num_deals=math.ceil(options.hands / rotations),
         seed=options.seed,
         is_duplicate=options.duplicate,
         expects_all_ins=options.all_in_expectation,
-        precision=precision,
+        precision=scale_precision(options.precision, blind),
         confidence=options.confidence,
         deals_per_chunk=BATCHED_CHUNK if is_batched else CHUNK,
     )
+
+
+def scale_precision(precision: float | None, blind: float | None) -> float | None:
+    """Returns a wanted precision in units of utility; raises unless it is a positive number."""
+    if precision is None:
+        return None
+    if not 0 < precision < math.inf:
+        raise ConfigError(f"--precision must be positive and finite, got {precision:g}")
+    return precision if blind is None else precision * blind / 1000
+
+
+def explain_miss(precision: float | None, result: MatchResult) -> str:
+    """Returns why a match ended before the wanted precision was reached."""
+    said = f"precision {precision:g} not reached: stopped by the number of hands"
+    if result.config.precision is None or result.estimate().half_width > result.config.precision:
+        return said
+    return f"{said} (it takes {LEAST_SAMPLES} deals, {LEAST_UNLIKE} of them unlike the most frequent result)"
 
 
 def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]) -> ChunkPlayer:

@@ -158,6 +158,11 @@ class CheckpointReader:
         """Returns the names of all blocks."""
         return tuple(self._entries)
 
+    @property
+    def digest(self) -> str:
+        """Returns a short hash over all blocks, by which equal contents are known without reading them."""
+        return _digest_piece([memoryview("".join(map(str, self._pieces)).encode())])[:12]
+
     def size_of(self, name: str) -> int:
         """Returns how many numbers an array has."""
         return math.prod(self._find(name)["shape"])
@@ -241,6 +246,12 @@ class CheckpointReader:
                 )
         del view
         return block if (start, len(block)) == (offset, count) else block[offset - start : offset - start + count]
+
+
+def digest_file(path: StrPath) -> str:
+    """Returns a short hash over the content of a file, see `CheckpointReader.digest`."""
+    with CheckpointReader(path) as reader:
+        return reader.digest
 
 
 def _lay_out(content: Mapping[str, Array | Sequence[str]]) -> tuple[list[dict[str, Any]], list[memoryview]]:

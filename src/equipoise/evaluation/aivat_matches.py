@@ -6,13 +6,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.blueprint import Blueprint
-from equipoise.agents.base import Agent, PublicAgent
+from equipoise.agents.base import Agent, PolicyAgent, PublicAgent
 from equipoise.agents.holdem import HoldemAgent
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.aivat import Aivat, PublicTracer, guess_values, strategy_tables
@@ -71,6 +71,7 @@ class AivatGames:
     makers: tuple[AgentMaker, ...]
     names: tuple[str, ...]
     config: MatchConfig
+    plays_singly: ClassVar[bool] = True
     guesses: str  # file of the strategy whose values guess
     known: tuple[int, ...]  # agents whose strategies are used
 
@@ -96,6 +97,11 @@ def _prepare_games(match: AivatGames) -> tuple[list[Aivat], PublicTracer, list[A
         agent = agents[place]
         if not isinstance(agent, PublicAgent):
             raise ConfigError(f"{match.names[place]} has no strategy for whole public states, which AIVAT needs")
+        if isinstance(agent, PolicyAgent) and not agent.is_fixed:  # another search would play otherwise: a bias
+            raise ConfigError(
+                f"{match.names[place]} searches anew at every decision: AIVAT cannot know what it plays; "
+                "--known names agents with a fixed strategy"
+            )
         tables[place] = strategy_tables(public, assemble_public_strategy(agent, public, rng=rng))
     estimators = []
     for rotation in (0, 1):
@@ -122,6 +128,7 @@ class AivatHands:
     makers: tuple[AgentMaker, ...]
     names: tuple[str, ...]
     config: MatchConfig
+    plays_singly: ClassVar[bool] = True
     guesses: str  # file of the blueprint whose values guess
     known: tuple[int, ...]  # agents whose strategies are used
 

@@ -61,7 +61,8 @@ def measure_seeds(
     *,
     seeds: Sequence[int],
     is_public: bool = False,
-    on_progress: Callable[[float], None] | None = None,
+    tree: HistoryTree | None = None,
+    on_progress: Callable[[float, SeededExploitability], None] | None = None,
 ) -> SeededExploitability:
     """Returns how exploitable an agent is that assembles its strategy anew under each seed.
 
@@ -74,11 +75,12 @@ def measure_seeds(
         game: small enough for a tree.
         seeds: one strategy each.
         is_public: whether the agent is asked for whole public states, not for single information states.
-        on_progress: called with the share done.
+        tree: of the game; built here if None.
+        on_progress: called with the share done and the seeds so far.
     """
     if not seeds:
         raise ConfigError("an agent is measured under at least one seed, got none")
-    tree = build_history_tree(game)
+    tree = tree or build_history_tree(game)
     public = derive_public_game(game) if is_public else None
     found = []
     for done, seed in enumerate(seeds):
@@ -93,7 +95,7 @@ def measure_seeds(
             strategy = assemble_public_strategy(agent, public, rng=rng).to_tree(tree)
         found.append(evaluate(tree, strategy))
         if on_progress is not None:
-            on_progress((done + 1) / len(seeds))
+            on_progress((done + 1) / len(seeds), SeededExploitability(evaluations=tuple(found)))
     return SeededExploitability(evaluations=tuple(found))
 
 
@@ -165,5 +167,6 @@ def assemble_public_strategy(
 
 
 def _check_shares(name: str, shares: Sequence[float], count: int, infostate: str) -> None:
-    if len(shares) != count or min(shares) < 0 or abs(sum(shares) - 1.0) > SUM_TOLERANCE:
+    # turned around, so that what is no number is refused too
+    if len(shares) != count or not (min(shares) >= 0 and abs(sum(shares) - 1.0) <= SUM_TOLERANCE):
         raise InvalidStateError(f"{name} must give {count} probabilities in sum 1 at {infostate!r}, got {list(shares)}")

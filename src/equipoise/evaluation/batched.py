@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ class BatchedGames:
     strategies: tuple[FloatArray, ...]  # one for each agent, for all seats
     names: tuple[str, ...]
     config: MatchConfig
+    plays_singly: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         size = self.tree.num_players

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -185,6 +185,7 @@ class BatchedHoldem:
     betting: BettingTree  # of the spot
     rows: tuple[RowSource, RowSource]
     config: MatchConfig
+    plays_singly: ClassVar[bool] = False
     _ends: _Ends = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:

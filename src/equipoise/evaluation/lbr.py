@@ -8,6 +8,7 @@ it wins is a lower bound on what a best response wins; here both are exact. Hold
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ from equipoise.games.public import PublicEdge, Relation
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import DerivedPublicGame, derive_public_game
-from equipoise.trees.history import build_history_tree
+from equipoise.trees.history import HistoryTree, build_history_tree
 
 __all__ = ["LocalResponse", "Menu", "every_action", "fold_or_call", "measure_lbr", "respond_locally"]
 
@@ -143,6 +144,7 @@ def respond_locally(
     rollout: Sequence[FloatArray],
     *,
     menu: Menu = every_action,
+    on_progress: Callable[[float], None] | None = None,
 ) -> list[FloatArray]:
     """Returns by state `[H, A]` the greedy play of one player; empty where it does not move.
 
@@ -157,10 +159,12 @@ def respond_locally(
         opponent: by state `[H, A]`, of which the opponent's are read.
         rollout: by state `[H, A]` how both go on in the mind of the player.
         menu: what the player may choose; where that leaves a private state nothing, all that is legal.
+        on_progress: called with the share of the player's decisions done.
     """
     ahead = _Lookahead(public, player, opponent, rollout)
     out: list[FloatArray] = [np.zeros((0, 0))] * public.arrays.actor.size
     pending = [(0, np.ones(public.num_private(0, 1 - player)))]
+    num_own, num_done = int((public.arrays.actor == player).sum()), 0
     while pending:
         state, reach = pending.pop()
         actor = public.actor(state)
@@ -171,6 +175,9 @@ def respond_locally(
             table = np.zeros(values.shape)
             table[np.arange(len(values)), values.argmax(axis=1)] = 1.0
             out[state] = table
+            num_done += 1
+            if on_progress is not None:
+                on_progress(num_done / num_own)
         for edge in ahead.edges[state]:
             pending.append((edge.child, ahead.push(edge, reach, opponent[state] if actor == 1 - player else None)))
     return out
@@ -183,6 +190,8 @@ def measure_lbr(
     rollout: PublicAgent | None = None,
     menu: Menu = every_action,
     rng: np.random.Generator,
+    tree: HistoryTree | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> LocalResponse:
     """Returns what local best responses win against an agent, exactly, beside what best responses win.
 
@@ -192,6 +201,8 @@ def measure_lbr(
         rollout: how hands go on in the responder's mind; by default both check or call.
         menu: what the responder may choose.
         rng: what agents draw from.
+        tree: of the game; built here if None.
+        on_progress: called with the share of the responder's decisions done.
     """
     if game.spec.num_players != 2:
         raise ConfigError(f"local best responses are for two players, {game.spec.name} has {game.spec.num_players}")
@@ -199,13 +210,14 @@ def measure_lbr(
     strategy = assemble_public_strategy(agent, public, rng=rng)
     follows = assemble_public_strategy(rollout or ClassAgent(ActionClass.CALL), public, rng=rng)
     tables, rolls = strategy_tables(public, strategy), strategy_tables(public, follows)
-    tree = build_history_tree(game)
+    tree = tree or build_history_tree(game)
     own = strategy.to_tree(tree)
     whole = evaluate(tree, own)
     split = int(tree.sequence_start[1])
     values = []
     for player in (0, 1):
-        played = respond_locally(public, player, tables, rolls, menu=menu)
+        on_share = None if on_progress is None else functools.partial(_report_half, on_progress, player)
+        played = respond_locally(public, player, tables, rolls, menu=menu, on_progress=on_share)
         answer = _replace(public, strategy, played).to_tree(tree)
         profile = (answer[:split], own[split:]) if player == 0 else (own[:split], answer[split:])
         values.append(evaluate(tree, np.concatenate(profile)).values[player])
@@ -214,6 +226,10 @@ def measure_lbr(
         best_response_values=(whole.best_response_values[0], whole.best_response_values[1]),
         strategy_values=(whole.values[0], whole.values[1]),
     )
+
+
+def _report_half(on_progress: Callable[[float], None], player: int, share: float) -> None:
+    on_progress((player + share) / 2)
 
 
 def _replace(public: DerivedPublicGame, strategy: TabularStrategy, played: Sequence[FloatArray]) -> TabularStrategy:

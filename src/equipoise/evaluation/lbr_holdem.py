@@ -14,7 +14,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -268,12 +268,18 @@ class LbrHands:
     name: str
     menu: LbrMenu
     config: MatchConfig
+    plays_singly: ClassVar[bool] = True
     passive_streets: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
         """Returns the responder's name and the agent's."""
         return f"lbr ({self.menu})", self.name
+
+    @property
+    def makers(self) -> tuple[AgentMaker]:
+        """Returns who makes the agent."""
+        return (self.maker,)
 
     def __call__(self, deals: DealRange) -> FloatArray:
         """Returns `[deals, 2, 2]` chips won, the responder in seat 0 and then in seat 1."""

@@ -13,14 +13,14 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Agent
 from equipoise.core import checkpoint
-from equipoise.core.checkpoint import Kind
+from equipoise.core.checkpoint import Kind, digest_file
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.files import StrPath
 from equipoise.core.pool import LocalPool, Pool
@@ -31,8 +31,11 @@ from equipoise.games.base import Game
 __all__ = [
     "AGENT_STREAM",
     "CHANCE_STREAM",
+    "LEAST_SAMPLES",
+    "LEAST_UNLIKE",
     "AgentMaker",
     "ChunkPlayer",
+    "ContentMaker",
     "DealRange",
     "GivenAgent",
     "HandByHand",
@@ -42,6 +45,8 @@ __all__ = [
     "run_match",
 ]
 
+LONGEST_TASK_SECONDS: Final = 0.5  # about so long Ctrl-C waits for the deals under way
+
 AgentMaker = Callable[[Game[Any]], Agent]
 FloatArray = npt.NDArray[np.float64]
 
@@ -50,6 +55,9 @@ UTILITY: Final = "match.utility"
 OWN_SETTINGS: Final = ("guesses", "known", "menu", "passive_streets")  # of players that have them
 SAVE_SECONDS: Final = 10.0
 LEAST_SAMPLES: Final = 100  # before a match may stop early: intervals of a few samples mean little
+LEAST_UNLIKE: Final = (
+    30  # samples unlike the most frequent one: a match of ties may stop before what decides it came up
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +84,15 @@ class MatchConfig:
             raise ConfigError(f"confidence must be between 0 and 1, got {self.confidence}")
 
 
+@runtime_checkable
+class ContentMaker(Protocol):
+    """A maker of agents that may read a file, by whose content, not its name, a resumed match knows it."""
+
+    def digest(self) -> str | None:
+        """Returns a short hash over the content, None without a file."""
+        ...
+
+
 class DealRange(NamedTuple):
     """Deals of a match that are played together."""
 
@@ -85,6 +102,10 @@ class DealRange(NamedTuple):
 
 class ChunkPlayer(Protocol):
     """Plays deals; can be sent to another process."""
+
+    plays_singly: ClassVar[
+        bool
+    ]  # a deal costs the same alone: chunks are cut up, so that Ctrl-C need not wait for them
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,6 +130,7 @@ class HandByHand:
     makers: tuple[AgentMaker, ...]  # one for each seat of the game; hashable, and such as other processes can call
     names: tuple[str, ...]
     config: MatchConfig
+    plays_singly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         num_players = self.game.spec.num_players
@@ -223,11 +245,14 @@ def run_match(
 
     last_save = began
     stopped_by = _is_over(parts, config)
-    tasks = _chunks(num_done, config) if not stopped_by else iter(())
-    results = (pool or LocalPool()).map(play, tasks)
+    workers = pool or LocalPool()
+    pace = _Pace(workers.num_workers)
+    tasks = _chunks(num_done, config, pace if play.plays_singly else None) if not stopped_by else iter(())
+    results = workers.map(play, tasks)
     try:
         for part in results:
             parts.append(part)
+            pace.note(len(part))
             stopped_by = _is_over(parts, config)
             if not stopped_by and should_stop():
                 stopped_by = "interrupted"
@@ -267,9 +292,12 @@ def _identify(play: ChunkPlayer, config: MatchConfig, label: str) -> dict[str, A
     for name in ("num_deals", "precision", "confidence"):
         del settings[name]
     own = {name: getattr(play, name) for name in OWN_SETTINGS if hasattr(play, name)}
+    makers = getattr(play, "makers", ())
     return {
         "game_label": label,
         "agents": list(play.names),
+        "contents": [maker.digest() if isinstance(maker, ContentMaker) else None for maker in makers],
+        "guesses_content": digest_file(own["guesses"]) if "guesses" in own else None,
         "runner": type(play).__name__,
         "settings": {**settings, **{name: list(v) if isinstance(v, tuple) else v for name, v in own.items()}},
     }
@@ -279,34 +307,67 @@ def _load_parts(path: StrPath, identity: dict[str, Any]) -> tuple[list[FloatArra
     if not os.path.exists(path):
         return [], 0.0
     found = load_match(path)
-    for name, value in identity.items():
-        if found.get(name) != value:
-            raise CheckpointError(f"{path} holds another match: {name} is {found.get(name)}, asked for {value}")
+    # settings one by one, so that people need not look for the difference
+    before, wanted = ({**one, **dict(one.get("settings") or {}), "settings": None} for one in (found, identity))
+    for name, value in wanted.items():
+        if before.get(name) != value:
+            raise CheckpointError(f"{path} holds another match: {name} is {before.get(name)}, asked for {value}")
     return [found["utility"]], float(found.get("seconds", 0.0))
 
 
-def _chunks(num_done: int, config: MatchConfig) -> Iterator[DealRange]:
+class _Pace:
+    """How many deals make a task that is done soon, from what earlier ones took."""
+
+    def __init__(self, num_workers: int) -> None:
+        self.num_workers = num_workers
+        self.num_deals = 0
+        self.began = time.perf_counter()
+
+    def note(self, num_deals: int) -> None:
+        self.num_deals += num_deals
+
+    def task_size(self) -> int:
+        spent = time.perf_counter() - self.began
+        return max(1, int(LONGEST_TASK_SECONDS * self.num_deals / (self.num_workers * max(spent, 1e-9))))
+
+
+def _chunks(num_done: int, config: MatchConfig, pace: _Pace | None) -> Iterator[DealRange]:
+    """Yields the deals that are left, in chunks, or with a pace in what of them is done soon."""
     first = num_done
     while first < config.num_deals:
         # chunks end at multiples, wherever a match was interrupted
         end = min((first // config.deals_per_chunk + 1) * config.deals_per_chunk, config.num_deals)
+        if pace is not None:
+            end = min(end, first + pace.task_size())
         yield DealRange(first, end - first)
         first = end
 
 
+def _samples(parts: Sequence[FloatArray]) -> FloatArray:
+    """Returns `[N]` what the first agent won on average over the seats of each deal."""
+    return np.concatenate([part[:, :, 0].mean(axis=1) for part in parts])
+
+
 def _estimate(parts: Sequence[FloatArray], config: MatchConfig) -> Estimate:
-    samples = np.concatenate([part[:, :, 0].mean(axis=1) for part in parts])
-    return estimate_mean(samples, confidence=config.confidence)
+    return estimate_mean(_samples(parts), confidence=config.confidence)
+
+
+def _is_precise(samples: FloatArray, precision: float, confidence: float) -> bool:
+    """Returns whether samples `[N]` tell their mean as precisely as wanted, and how precisely that is."""
+    if samples.size < LEAST_SAMPLES or estimate_mean(samples, confidence=confidence).half_width > precision:
+        return False
+    _, counts = np.unique(samples, return_counts=True)
+    return bool(samples.size - counts.max() >= LEAST_UNLIKE)
 
 
 def _is_over(parts: Sequence[FloatArray], config: MatchConfig) -> str:
     """Returns what ends a match now, nothing if it goes on."""
     num_done = sum(len(part) for part in parts)
-    if config.precision is not None and num_done >= LEAST_SAMPLES:
-        half_width = _estimate(parts, config).half_width
-        if half_width <= config.precision:
-            return "precision"
-    return "deals" if num_done >= config.num_deals else ""
+    is_last = num_done >= config.num_deals
+    looks = num_done > 0 and (is_last or num_done % config.deals_per_chunk == 0)  # elsewhere: after interruptions alone
+    if config.precision is not None and looks and _is_precise(_samples(parts), config.precision, config.confidence):
+        return "precision"
+    return "deals" if is_last else ""
 
 
 def _share_done(parts: Sequence[FloatArray], config: MatchConfig) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ class StoredStrategies:
     makers: tuple[AgentMaker, ...]
     names: tuple[str, ...]
     config: MatchConfig
+    plays_singly: ClassVar[bool] = False
 
     def __call__(self, deals: DealRange) -> FloatArray:
         """Returns `[deals, rotations, agents]` what every agent won."""

@@ -18,7 +18,7 @@ from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE
 from equipoise.games.public import PublicGame
 from equipoise.search.beliefs import PublicBelief
-from equipoise.search.gadgets import Exact, Given, Method, Resolve, Unsafe, pose
+from equipoise.search.gadgets import Exact, Given, Method, Resolve, Unsafe, check_deviation, pose
 from equipoise.search.lazy import (
     PartialGame,
     PolicyLeaves,
@@ -53,6 +53,7 @@ class ContinualSettings:
     limit: DepthLimit | None = None  # where a search ends; None: where the game does
     leaves: PolicyLeaves = UNIFORM_LEAVES  # what leaves are worth, if there are any
     max_nodes: int = DEFAULT_MAX_NODES  # most public states of a search
+    is_shared: bool = False  # one chain of searches for both players, whoever acts; else each player has its own
     first_round: int = 0  # with a blueprint: searches begin once chance has moved in public so often
 
     def __post_init__(self) -> None:
@@ -64,6 +65,7 @@ class ContinualSettings:
             not isinstance(self.method.alternatives, Exact) or self.method.reach is not None
         ):
             raise ConfigError("continual search finds its alternatives itself, and has no gifts: leave them out")
+        check_deviation(self.method, "continual search")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +92,8 @@ class ContinualSearch:
         appendix B.1 [SG21].
     Symbols: s_last -> where a search begins; vbar -> alternatives; alpha -> `Resolve.share`.
     Departs from the paper: trees do not grow within a search; what lies beside the way from s_last to the present state
-        is leaves ([SG21] leaves it open); nothing is searched at the opponent's turns; a state to which the seat's own
-        averages never come is searched as if every private state of its own had come there.
+        is leaves ([SG21] leaves it open); nothing is searched at the opponent's turns, unless both players share one
+        chain; a state to which the searcher's averages never come is searched as if all its private states had.
     Checked by: tests/search/test_continual_search.py.
     """
 
@@ -142,8 +144,9 @@ class ContinualSearch:
         for length in range(len(path) + 1):
             actor = self.game.actor(self.state_at(path[:length]))
             num_deals += actor == CHANCE
-            if actor == self.seat and (search is not None or num_deals >= self.settings.first_round):
-                search = self._search_at(path[:length], search)
+            is_searched = actor >= 0 if self.settings.is_shared else actor == self.seat
+            if is_searched and (search is not None or num_deals >= self.settings.first_round):
+                search = self._search_at(path[:length], search, actor)
         if search is None:
             assert self.blueprint is not None
             return self.blueprint.policy(self.game, self.state_at(path))
@@ -155,53 +158,46 @@ class ContinualSearch:
             state = self.state_at(())
             first, second = (np.ones(self.game.num_private(state, player)) for player in (0, 1))
             beliefs = PublicBelief(reach=(first, second), joint=self.game.joint_weights(state))
-            self._found[()] = self._run((), (), beliefs, Unsafe())
+            self._found[()] = self._run((), (), beliefs, Unsafe(), self.seat)
         return self._found[()]
 
-    def _search_at(self, path: Path, before: _Search | None) -> _Search:
+    def _search_at(self, path: Path, before: _Search | None, searcher: int) -> _Search:
         """Returns the search at a decision, from the one before it, or from the blueprint if it is the first."""
         if before is not None and path == before.root:
             return before
         if path not in self._found:
-            self._found[path] = self._begin_at(path) if before is None else self._continue_at(path, before)
+            found = self._begin_at(path, searcher) if before is None else self._continue_at(path, before, searcher)
+            self._found[path] = found
         return self._found[path]
 
-    def _begin_at(self, path: Path) -> _Search:
+    def _begin_at(self, path: Path, searcher: int) -> _Search:
         """Returns the first search over a blueprint: the opponent may have what its best response earns there."""
         assert self.blueprint is not None
         beliefs = follow_policy(self.game, path, self.blueprint)
-        return self._run(path, (), self._as_if_there(beliefs), self.settings.method)
+        return self._run(path, (), _as_if_there(beliefs, searcher), self.settings.method, searcher)
 
-    def _continue_at(self, path: Path, before: _Search) -> _Search:
+    def _continue_at(self, path: Path, before: _Search, searcher: int) -> _Search:
         """Returns a search from what the one before it found."""
         length = max(k for k in range(len(path) + 1) if path[:k] in before.node)
         root, node = path[:length], before.node[path[:length]]
         joint = self.game.joint_weights(self.state_at(root))
-        beliefs = self._as_if_there(PublicBelief(reach=before.reach(node), joint=joint))
+        beliefs = _as_if_there(PublicBelief(reach=before.reach(node), joint=joint), searcher)
         method = self.settings.method
         if not isinstance(method, Unsafe):
-            opponent = 1 - self.seat
-            values = before.solver.average_values(opponent, node)
-            given = Given.from_counterfactual(values, beliefs.mass(opponent))
+            values = before.solver.average_values(1 - searcher, node)
+            given = Given.from_counterfactual(values, beliefs.mass(1 - searcher))
             method = dataclasses.replace(method, alternatives=given)
-        return self._run(root, path[length:], beliefs, method)
+        return self._run(root, path[length:], beliefs, method, searcher)
 
-    def _as_if_there(self, beliefs: PublicBelief) -> PublicBelief:
-        """Returns beliefs in which the seat is there, with everything if it never comes."""
-        if beliefs.reach[self.seat].any():
-            return beliefs
-        own = np.ones(beliefs.reach[self.seat].size)
-        first, second = (own, beliefs.reach[1]) if self.seat == 0 else (beliefs.reach[0], own)
-        return dataclasses.replace(beliefs, reach=(first, second))
-
-    def _run(self, root: Path, focus: Path, beliefs: PublicBelief, method: Method) -> _Search:
+    def _run(self, root: Path, focus: Path, beliefs: PublicBelief, method: Method, searcher: int) -> _Search:
         """Returns a search, done."""
         settings = self.settings
         partial = PartialGame(self.game, self.state_at(root), focus=focus, limit=settings.limit)
         subgame = extract_subgame(
             partial,
             beliefs,
-            self.seat,
+            searcher,
+            watched=(0, 1) if settings.is_shared else (searcher,),
             leaves=self._leaves,
             blueprint=self.blueprint,
             max_nodes=settings.max_nodes,
@@ -209,7 +205,7 @@ class ContinualSearch:
         nothing = Blueprint(subgame.tree, subgame.tree.legal_share)  # only gifts would be measured by it
         solver = SubgameSolver(
             subgame,
-            pose(nothing, subgame, self.seat, method),
+            pose(nothing, subgame, searcher, method),
             rule=settings.rule,
             watched=subgame.tree.landmarks.tolist(),
         )
@@ -217,3 +213,12 @@ class ContinualSearch:
         known = np.flatnonzero(subgame.part.nodes != Subtree.ADDED).tolist()
         node = {root + subgame.tree.states[number].path: number for number in known}
         return _Search(root, subgame, solver, solver.average_strategy(), node)
+
+
+def _as_if_there(beliefs: PublicBelief, player: int) -> PublicBelief:
+    """Returns beliefs in which a player is there, with everything if it never comes."""
+    if beliefs.reach[player].any():
+        return beliefs
+    own = np.ones(beliefs.reach[player].size)
+    first, second = (own, beliefs.reach[1]) if player == 0 else (beliefs.reach[0], own)
+    return dataclasses.replace(beliefs, reach=(first, second))

@@ -37,6 +37,7 @@ __all__ = [
     "RootProblem",
     "SoftGate",
     "Unsafe",
+    "check_deviation",
     "find_gate_kind",
     "find_gifts",
     "pose",
@@ -221,6 +222,13 @@ def find_gate_kind(method: Resolve | Maxmargin) -> GateKind:
         kind: GateKind = method.distribution.gate.value
         return kind
     return GateKind.RESOLVING if isinstance(method, Resolve) else GateKind.MAXMARGIN
+
+
+def check_deviation(method: Method, what: str) -> None:
+    """Raises `ConfigError` where a distribution must say its deviation: there is no strategy to measure it by."""
+    distribution = None if isinstance(method, Unsafe) else method.distribution
+    if distribution is not None and distribution.deviation is None:
+        raise ConfigError(f"{what} needs the deviation of its alternatives")
 
 
 def _conditional_alternatives(

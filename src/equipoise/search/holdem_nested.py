@@ -32,7 +32,7 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem import TILE, TableArray
 from equipoise.kernels.holdem_leaves import HoldemLeaves
-from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe
+from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe, check_deviation
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
 from equipoise.search.holdem_depth_limit import HoldemBlueprint, LeafChoices, estimate_leaf_bytes, limit_depth
 from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
@@ -69,7 +69,7 @@ class HoldemSearchSettings:
     leaf_choices: LeafChoices | None = None  # on the turn: end with it, the river being the strategy so far's
     leaf_iterations: int = 300  # of CFR, on a turn that does
     num_threads: int = 1
-    max_bytes: int = 2_000_000_000  # a search that takes more is refused
+    max_bytes: int = 1_000_000_000  # a search that takes more is refused: a minute and more
 
     def __post_init__(self) -> None:
         for name in ("iterations", "early_iterations", "leaf_iterations", "num_threads", "max_bytes"):
@@ -79,6 +79,7 @@ class HoldemSearchSettings:
             raise ConfigError("what leaves are worth is known for the bets of the strategy so far: leave menu out")
         if not isinstance(self.method, Unsafe) and not isinstance(self.method.alternatives, Exact):
             raise ConfigError("search in hold'em finds its alternatives itself: leave them at their default")
+        check_deviation(self.method, "search in hold'em")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

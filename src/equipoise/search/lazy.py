@@ -329,19 +329,21 @@ def extract_subgame(
     beliefs: PublicBelief,
     searcher: int,
     *,
+    watched: tuple[int, ...] | None = None,
     leaves: LeafChoices | None = None,
     blueprint: PublicPolicy | None = None,
     max_nodes: int = DEFAULT_MAX_NODES,
 ) -> Subgame:
     """Returns what a search looks at as a subgame, without a tree of the whole game.
 
-    States of its tree are `Step`s. Its landmarks are its leaves and the searcher's next decisions after the state that
-    the search is about: where the next search may begin.
+    States of its tree are `Step`s. Its landmarks are its leaves and the next decisions after the state in focus: where
+    the next search may begin.
 
     Args:
         partial: the part of the game.
         beliefs: where it begins.
         searcher: who searches.
+        watched: whose next decisions are landmarks; the searcher's if None.
         leaves: what they are worth; needed if there are any.
         blueprint: what was meant to be played there; uniform play if None.
         max_nodes: a larger part is refused with `GameTooLargeError`.
@@ -350,7 +352,7 @@ def extract_subgame(
     spec = partial.spec
     facts = TreeFacts(spec.label, None, spec.is_zero_sum, spec.utility_range)
     ends = [node for node, step in enumerate(arrays.states) if arrays.actor[node] == TERMINAL and partial.is_leaf(step)]
-    marked = np.array(sorted({*ends, *_next_decisions(arrays, searcher, partial.focus)}), np.int64)
+    marked = np.array(sorted({*ends, *_next_decisions(arrays, watched or (searcher,), partial.focus)}), np.int64)
     tree = assemble_public_tree(arrays, facts, landmarks=marked)
     part = _identity(tree, ends)
     if ends:
@@ -380,15 +382,15 @@ def _write_policy(part: Subtree, game: PublicGame[Any], policy: PublicPolicy) ->
     return out
 
 
-def _next_decisions(arrays: PublicArrays, searcher: int, focus: Path) -> list[int]:
-    """Returns the searcher's decisions below the state in focus that follow no other one below it."""
+def _next_decisions(arrays: PublicArrays, players: tuple[int, ...], focus: Path) -> list[int]:
+    """Returns some players' decisions below the state in focus that follow no other one below it."""
     found, is_past = [], np.zeros(arrays.actor.size, np.bool_)
     for node in range(1, arrays.actor.size):
         step = arrays.states[node]
         if len(step.path) <= len(focus):
             continue
         is_past[node] = is_past[arrays.parent[node]]
-        if arrays.actor[node] == searcher and not is_past[node]:
+        if arrays.actor[node] in players and not is_past[node]:
             found.append(node)
             is_past[node] = True
     return found

@@ -16,7 +16,17 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.search.beliefs import PublicBelief
-from equipoise.search.gadgets import Given, Maxmargin, Method, Reach, Resolve, Unsafe, find_gifts, pose
+from equipoise.search.gadgets import (
+    Given,
+    Maxmargin,
+    Method,
+    Reach,
+    Resolve,
+    Unsafe,
+    check_deviation,
+    find_gifts,
+    pose,
+)
 from equipoise.search.overlays import LayeredStrategy, Overlay
 from equipoise.search.resolving import DEFAULT_ITERATIONS, SubgameSolver
 from equipoise.search.subgames import Blueprint, Subgame
@@ -85,6 +95,7 @@ class NestedSearch:
             raise ConfigError("unsafe search needs the probability of the action, which only the expensive form has")
         if not isinstance(method, Unsafe) and not isinstance(method.alternatives, type(Maxmargin().alternatives)):
             raise ConfigError("nested search finds its alternatives itself: leave them at their default")
+        check_deviation(method, "nested search")
         self.tree = tree
         self.off_tree: LongArray = np.unique(np.asarray(off_tree, np.int64))
         self.searcher, self.opponent = searcher, 1 - searcher

@@ -347,8 +347,7 @@ MULTI_VALUED_STATES: Final = Study(
         Size.FULL: MultiValuedConfiguration(
             ranks=(3, 4, 5, 6, 7),
             max_raises=(1, 2),
-            decks=("QKA/cdh", "QKA/cdhs", "JQKA/cdh", "JQKA/cdhs", "TJQKA/cd", "TJQKA/cdh"),
-            flop_raises=(1, 2),
+            decks=("QKA/cdh", "QKA/cdhs", "JQKA/cdh", "TJQKA/cd"),
             num_values=(1, 2, 4, 8, 16),
             blueprint_iterations=5000,
             search_iterations=(500, 700, 1000, 1400, 2000),

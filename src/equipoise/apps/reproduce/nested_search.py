@@ -209,7 +209,6 @@ NESTED_SEARCH: Final = Study(
         Size.FULL: NestedConfiguration(
             leduc_raises=(1, 2),
             decks=("QKA/cdh", "QKA/cdhs", "JQKA/cdh", "JQKA/cdhs", "TJQKA/cd", "TJQKA/cdh"),
-            flop_raises=(1, 2),
             blueprint_iterations=10_000,
             search_iterations=3000,
         ),

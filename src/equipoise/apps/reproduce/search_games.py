@@ -149,14 +149,14 @@ class SecondRound:
         self.roots: list[int] = [int(node) for node in np.flatnonzero(is_open) if node]
         game = parse_game(STAND_INS.get(text, text))
         if isinstance(form, SuitMergedHoldem):
-            self.strengths, self.weights = self._hold_em_strengths(form)
+            self.strengths, self.weights = self._holdem_strengths(form)
         elif isinstance(game, Leduc):
             self.strengths = _leduc_strengths(game)
             self.weights = dict.fromkeys(self.strengths, 1.0)
         else:
             raise ConfigError(f"blueprints in buckets are of leduc or hold'em, got {text!r}")
 
-    def _hold_em_strengths(self, form: SuitMergedHoldem) -> tuple[dict[Pair, float], dict[Pair, float]]:
+    def _holdem_strengths(self, form: SuitMergedHoldem) -> tuple[dict[Pair, float], dict[Pair, float]]:
         """Returns how often every pair wins a showdown, and how often it comes up if everybody stays."""
         strengths: dict[Pair, float] = {}
         weights: dict[Pair, float] = {}

@@ -118,6 +118,15 @@ class Measured:
         values = self.runs(panel, curve, x)
         return statistics.median(values) if values else None
 
+    def of_run(self, run: int) -> Measured:
+        """Returns what one run measured."""
+        found = Measured()
+        for (panel, curve), values in self._curves.items():
+            for x, runs in values.items():
+                if run in runs:
+                    found.add(Point(panel=panel, curve=curve, x=x, y=runs[run], run=run))
+        return found
+
     def ratio(self, panel: str, above: str, below: str, x: int) -> float | None:
         """Returns how many times larger one curve is than another, None where either has no value."""
         numerator, denominator = self.at(panel, above, x), self.at(panel, below, x)
