@@ -47,6 +47,8 @@ def test_a_match_is_kept_and_goes_on(equipoise, runner):
     other = equipoise("match", "uniform", "fold", "--game", "kuhn", "--runner", runner, "--out", "m.eq", "--resume")
     assert other.code == 2
     assert "another match" in other.err
+    reseeded = equipoise(*arguments, "-n", 400, "--resume", "--seed", 3)
+    assert "another match: seed is 0, asked for 3" in reseeded.err
 
 
 def test_a_match_knows_files_by_what_is_in_them(equipoise, tmp_path):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The studies of responses at a tiny size, and how their statements are judged."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -92,6 +94,27 @@ def test_cells_take_the_widest_interval_of_their_runs():
         measured.add(Point(panel=HALF_WIDTH + "p", curve="c", x=1, y=width, run=run))
     assert read_cell(measured, "p", "c", 1) == [Cell(1.0, 0.5), Cell(3.0, 0.5)]
     assert read_cell(measured, "p", "c", 2) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "exploitability", "verdicts"),
+    [
+        (5.0, 500.0, (Verdict.CONFIRMED, Verdict.CONFIRMED)),
+        (0.5, 20.0, (Verdict.DENIED, Verdict.UNDECIDED)),  # hardly more exploitable than CFR; may lose
+        (-5.0, 500.0, (Verdict.CONFIRMED, Verdict.DENIED)),
+    ],
+)
+def test_what_uct_taught_is_judged_by_both_halves_of_a_statement(value, exploitability, verdicts):
+    configuration = dataclasses.replace(TINY_UCT, strengths=(50,), evaluations=(50,), iterations=(100,), num_seeds=1)
+    measured, panel = Measured(), "C = 2"
+    for curve, x, exploited, earned in (("CFR", 1, 10.0, 3.0), ("CFR-UCT-50", 50, exploitability, value)):
+        measured.add(Point(panel=f"{panel}, exploitability", curve=curve, x=x, y=exploited))
+        measured.add(Point(panel=f"{panel}, loss to CFR", curve=curve, x=x, y=1.0))
+        measured.add(Point(panel=panel, curve=curve, x=50, y=earned))
+        measured.add(Point(panel=HALF_WIDTH + panel, curve=curve, x=50, y=1.0))
+    claims = {claim.statement: claim.verdict for claim in CFR_UCT.conclude(configuration, measured).claims}
+    found = [next(claims[text] for text in claims if part in text) for part in ("(R7)", "does not lose to any")]
+    assert tuple(found) == verdicts
 
 
 def test_strengths_of_leduc():

@@ -107,6 +107,7 @@ def test_the_vector_form_learns_too(equipoise, model):
     [
         (["--against", "ukt:100"], "unknown response 'ukt'; did you mean uct?"),
         (["--against", "uct"], "must be written uct:N or uct:N,C"),
+        (["--against", "library:a.eq+"], "must be written FILE+FILE+..., got 'a.eq+'"),
         (["--against", "best:"], "must be written best, got 'best:'"),
         (["--against", "uct:1e30"], "must be a whole number from 0 to 1e+15, got '1e30'"),
         (["--against", "uct:-1"], "iterations of UCT must be a whole number"),

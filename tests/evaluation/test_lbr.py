@@ -8,11 +8,15 @@ import pytest
 
 from equipoise.agents import ClassAgent, TableAgent, UniformAgent
 from equipoise.core.errors import ConfigError
-from equipoise.evaluation.lbr import every_action, fold_or_call, measure_lbr
+from equipoise.evaluation.aivat import strategy_tables
+from equipoise.evaluation.assembly import assemble_public_strategy
+from equipoise.evaluation.lbr import every_action, fold_or_call, measure_lbr, respond_locally
 from equipoise.games.base import ActionClass
 from equipoise.games.registry import make_game
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.solve import solve
+from equipoise.trees.derive import derive_public_game
+from tests.reference.lbr import list_move_values
 
 GAMES = {
     "kuhn": {},
@@ -44,6 +48,29 @@ def test_a_local_response_wins_at_most_what_a_best_response_wins(name, kind, men
     found = measure_lbr(agent_of(name, kind), game_of(name), menu=menu, rng=np.random.default_rng(0))
     for local, best in zip(found.values, found.best_response_values, strict=True):
         assert local <= best + 1e-12
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_every_move_is_the_best_by_the_twins_look_ahead(name, player):
+    game, strategy = game_of(name), agent_of(name, "3").strategy
+    profile = {
+        (owner, text): strategy.probabilities(owner, text).tolist()
+        for owner, text in zip(strategy.player.tolist(), strategy.infostates, strict=True)
+    }
+    public = derive_public_game(game)
+    rolls = assemble_public_strategy(ClassAgent(ActionClass.CALL), public, rng=np.random.default_rng(0))
+    tables = [strategy_tables(public, one) for one in (strategy, rolls)]
+    played = respond_locally(public, player, *tables)
+    expected = list_move_values(game, player, profile)
+    num_strict = 0
+    for state in np.flatnonzero(public.arrays.actor == player).tolist():
+        for private, row in enumerate(played[state]):
+            values = expected.get(public.infostate(state, player, private))  # none where the opponent never plays to
+            if values is not None:
+                assert values[int(row.argmax())] == pytest.approx(max(values), abs=1e-12)
+                num_strict += max(values) - sorted(values)[-2] > 1e-9
+    assert num_strict >= 4
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])

@@ -10,6 +10,7 @@ from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.apps.agents import AgentText
 from equipoise.core.errors import ConfigError
+from equipoise.evaluation.lbr import measure_lbr
 from equipoise.evaluation.lbr_holdem import (
     HoldemLbr,
     LbrHands,
@@ -29,6 +30,7 @@ from equipoise.games.registry import make_game
 from tests.agents.games import blueprint, small_spot
 
 TINY = DECKS["tiny"]
+SMALL = {"deck": "tiny", "stacks": (30, 30), "small_blind": 5, "big_blind": 10}
 
 
 @functools.cache
@@ -81,6 +83,15 @@ def test_the_responder_wins_at_most_what_a_best_response_wins(kind, menu):
     big_blinds = found.mean / game.big_blind
     # always folding gives up the blinds, whoever plays passively against a caller wins nothing
     assert big_blinds > (-1e-9 if menu is LbrMenu.FOLD_CALL else 0.02)
+
+
+def test_hands_are_valued_as_histories_are():
+    # two look-aheads that share no code: by odds against a range, and by public states with roll-outs that call
+    game = make_game("holdem", **SMALL, board="AhKhQh", pot=20, last_street="turn", menu="100%, a")
+    by_odds = measure_holdem_lbr(game, UniformAgent(), menu=LbrMenu.EVERYTHING, rng=np.random.default_rng(0))
+    by_states = measure_lbr(UniformAgent(), game, rng=np.random.default_rng(0))
+    assert by_odds.values == pytest.approx(by_states.values, rel=1e-9)
+    assert by_odds.best_response_values == pytest.approx(by_states.best_response_values, rel=1e-9)
 
 
 def test_a_blueprint_is_exploited_less_than_uniform_play():

@@ -73,6 +73,13 @@ def test_agents_that_play_alike_tie_every_duplicate_deal():
         assert np.abs(result.utility).max() > 0
 
 
+@pytest.mark.parametrize("runner", [hand_by_hand, stored])
+def test_without_duplicate_deals_seats_alternate(runner):
+    config = MatchConfig(num_deals=6, deals_per_chunk=4, is_duplicate=False)
+    result = run_match(runner(make_game("matrix", payoffs="1"), ("uniform", "uniform"), config), config)
+    assert result.utility[:, 0, 0].tolist() == [1, -1, 1, -1, 1, -1]  # who sits first wins
+
+
 def test_results_do_not_depend_on_workers():
     config = MatchConfig(num_deals=60, deals_per_chunk=20, seed=5)
     play = hand_by_hand(make_game("kuhn"), ("uniform", "raise"), config)

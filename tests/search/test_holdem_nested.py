@@ -160,41 +160,51 @@ def test_search_at_every_decision_does_not_raise_what_the_opponent_wins(river, m
     assert after < before + 0.01
 
 
-def test_replies_to_unknown_bets_cost_nothing_where_translation_does():
-    # the opponent acts first and has a bet between the two that are known; nobody raises
-    known, full = (spot(menu=f"{sizes}; cap: 1", stacks=(60, 60)) for sizes in ("33%, 250%", "33%, 100%, 250%"))
-    policy, large = solved(known, iterations=1000), build_holdem_tree(full)
-    search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=Maxmargin(), iterations=500))
-    first, board = search.begin(), known.board
-    small, middle, large_bet = large.betting.root.actions[1:]
-    assert policy.betting.root.actions[1:] == (small, large_bet)
-    share = translate_bet(1.0, [0.33, 2.5])[0.33]
+def price_replies(board, sizes, methods):
+    """Returns what a bet between two known ones gains the first player, replied to by translation and by methods."""
+    small, middle, large = sizes
+    known, full = (
+        spot(board, menu=f"{', '.join(f'{one}%' for one in some)}; cap: 1", stacks=(60, 60))
+        for some in ((small, large), sizes)
+    )
+    policy, tree = solved(known, iterations=1000), build_holdem_tree(full)
+    first = policy.betting.root
+    bet = tree.betting.root.actions[2]
+    share = translate_bet(middle / 100, [small / 100, large / 100])[small / 100]
+    images = [policy.hand_strategy(image, known.board) for image in first.children[1:]]
+    replies = [share * images[0] + (1 - share) * images[1]]
+    for method in methods:
+        search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=method))
+        found = search.search(search.begin(), 0, known.board, Reply(bet))
+        replies.append(found.stage.policy.hand_strategy(0, known.board))
 
     def play(node, reply):
-        path = large.betting.nodes[node]
-        if path.parent == 0 and path.action == middle:
-            return reply()
-        image = policy.betting.nodes[policy.betting.root.children[policy.betting.root.actions.index(path.action)]]
-        out = np.zeros((DECK.num_hands, len(path.actions)))
-        out[:, [path.actions.index(action) for action in image.actions]] = policy.hand_strategy(image.index, board)
+        here = tree.betting.nodes[node]
+        if here.parent == 0 and here.action == bet:
+            return reply
+        image = policy.betting.nodes[first.children[first.actions.index(here.action)]]
+        out = np.zeros((DECK.num_hands, len(here.actions)))
+        out[:, [here.actions.index(one) for one in image.actions]] = policy.hand_strategy(image.index, known.board)
         return out
 
-    def translate():
-        images = [policy.betting.root.children[k] for k in (1, 2)]
-        rows = [policy.hand_strategy(image, board) for image in images]
-        return share * rows[0] + (1 - share) * rows[1]
+    gained = []
+    for reply in replies:
+        table = np.zeros(tree.arrays.num_cells)
+        write(tree, 1, table, lambda node, _, reply=reply: play(node, reply))
+        gained.append(evaluate_holdem(tree, table).best_response_values[0])
+    return np.array(gained) - evaluate_holdem(policy.tree, policy.sums).best_response_values[0]
 
-    def nested():
-        return search.search(first, 0, board, Reply(middle)).stage.policy.hand_strategy(0, board)
 
-    lost = []
-    for reply in (translate, nested):
-        table = np.zeros(large.arrays.num_cells)
-        write(large, 1, table, lambda node, _, reply=reply: play(node, reply))
-        lost.append(evaluate_holdem(large, table).best_response_values[0])
-    floor = evaluate_holdem(policy.tree, policy.sums).best_response_values[0]
-    assert lost[0] > floor + 0.3
-    assert lost[1] < floor + 1e-6
+def test_replies_to_unknown_bets_cost_nothing_where_translation_does():
+    translated, maxmargin = price_replies("9cThJsQhKs", (33, 100, 250), [Maxmargin()])
+    assert translated > 0.3
+    assert maxmargin < 1e-6
+
+
+@pytest.mark.parametrize("board", ["6c9hJs7h7s", "AcTh8s6h6s"])
+def test_resolving_costs_less_than_translation_where_the_bet_is_worth_much(board):
+    translated, resolved = price_replies(board, (25, 100, 300), [Resolve()])
+    assert 0 < resolved < 0.8 * translated
 
 
 def test_gifts_are_what_folding_would_have_saved(river):

@@ -36,7 +36,9 @@ class HoldemSearchPlan:
     search: HoldemSearchSettings = dataclasses.field(default_factory=HoldemSearchSettings)
     when: SearchWhen = SearchWhen.ROUNDS
     first_street: Street = Street.RIVER  # no search begins before it, unless an unknown bet makes one
-    first_reply: Street = Street.TURN  # unknown bets before it are refused: there is too much to solve
+    first_reply: Street = (
+        Street.FLOP
+    )  # unknown bets before it are refused; a flop of the full deck is too large as well
 
     def __post_init__(self) -> None:
         if self.first_reply > self.first_street:

@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError, ConfigError, ParseError, UnknownNameError
-from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem
 from equipoise.kernels.walks import WalkKernel
 from equipoise.responses.domination import DominationResponse
 from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, StaticResponse
-from equipoise.responses.lines import LineFBR, Lines, LineUCT
+from equipoise.responses.lines import LineFBR, LineUCT, find_lines
 from equipoise.responses.mixtures import DataBiasedResponse, MimicResponse, MixedResponse, trust_counts
 from equipoise.responses.protocol import Response
 from equipoise.responses.sampled import DEFAULT_EXPLORATION, FBRResponse, UCTResponse, draw_words, find_calls
@@ -43,12 +42,6 @@ class _Making(NamedTuple):
 
     tree: AnyTree
     seat: int | None  # of the learner; None: both
-
-    def lines(self) -> Lines | None:
-        """Returns the lines of betting of a game that is walked by them, None for other trees."""
-        if isinstance(self.tree, PublicTree) and self.tree.game_label.startswith(BucketedLimitHoldem.name):
-            return Lines(self.tree)
-        return None
 
     def histories(self, name: str) -> HistoryTree:
         if not isinstance(self.tree, HistoryTree):
@@ -175,6 +168,13 @@ def _parse_uct(count: str, constant: str | None = None) -> tuple[int, float]:
     return _parse_count("the iterations of UCT", count), number
 
 
+def _parse_library(text: str) -> tuple[tuple[Path, ...]]:
+    parts = [part.strip() for part in text.split("+")]
+    if not all(parts):
+        raise ParseError(f"a library must be written FILE+FILE+..., got {text!r}")
+    return (tuple(map(Path, parts)),)
+
+
 def _read(making: _Making, path: Path) -> FloatArray:
     return TabularStrategy.load(path).to_tree(making.tree)
 
@@ -185,7 +185,7 @@ def _uniform(making: _Making) -> FloatArray:
 
 
 def _always_call(making: _Making) -> FloatArray:
-    if (lines := making.lines()) is not None:
+    if (lines := find_lines(making.tree)) is not None:
         return lines.always_call
     tree = making.histories("call")
     sums = np.zeros(int(tree.sequence_start[-1]))
@@ -194,13 +194,13 @@ def _always_call(making: _Making) -> FloatArray:
 
 
 def _make_uct(making: _Making, count: int, constant: float) -> Response:
-    if (lines := making.lines()) is not None:
+    if (lines := find_lines(making.tree)) is not None:
         return LineUCT(lines, count, exploration=constant)
     return UCTResponse(making.histories("uct"), count, exploration=constant)
 
 
 def _make_fbr(making: _Making, count: int) -> Response:
-    lines = making.lines()
+    lines = find_lines(making.tree)
     return FBRResponse(making.histories("fbr"), count) if lines is None else LineFBR(lines, count)
 
 
@@ -258,7 +258,7 @@ RESPONSES: Mapping[str, ResponseEntry] = {
         usage="library:FILE+FILE+...",
         description="the best of the strategies in files",
         num_texts=(1, 1),
-        parse=lambda text: (tuple(Path(part) for part in text.split("+")),),
+        parse=_parse_library,
         make=lambda making, paths: LibraryResponse(
             making.tree, [_read(making, path) for path in paths], name=f"library:{'+'.join(map(str, paths))}"
         ),

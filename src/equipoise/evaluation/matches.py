@@ -307,9 +307,11 @@ def _load_parts(path: StrPath, identity: dict[str, Any]) -> tuple[list[FloatArra
     if not os.path.exists(path):
         return [], 0.0
     found = load_match(path)
-    for name, value in identity.items():
-        if found.get(name) != value:
-            raise CheckpointError(f"{path} holds another match: {name} is {found.get(name)}, asked for {value}")
+    # settings one by one, so that people need not look for the difference
+    before, wanted = ({**one, **dict(one.get("settings") or {}), "settings": None} for one in (found, identity))
+    for name, value in wanted.items():
+        if before.get(name) != value:
+            raise CheckpointError(f"{path} holds another match: {name} is {before.get(name)}, asked for {value}")
     return [found["utility"]], float(found.get("seconds", 0.0))
 
 

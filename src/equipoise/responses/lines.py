@@ -18,9 +18,10 @@ from equipoise.kernels.lines import LineKernel
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.sampled import DEFAULT_EXPLORATION, draw_words
 from equipoise.trees.bucket_lines import list_lines
+from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 
-__all__ = ["LineFBR", "LineUCT", "Lines"]
+__all__ = ["LineFBR", "LineUCT", "Lines", "find_lines"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,6 +41,13 @@ class Lines:
         for node, call in zip(decisions.tolist(), arrays.call[decisions].tolist(), strict=True):
             first = tree.table_start[node] + call * tree.stride[node]
             self.always_call[first : first + tree.num_private[node, tree.actor[node]]] = 1.0
+
+
+def find_lines(tree: HistoryTree | PublicTree) -> Lines | None:
+    """Returns the lines of a tree whose game is walked by lines of betting, None for other trees."""
+    if isinstance(tree, PublicTree) and tree.game_label.partition("(")[0] == BucketedLimitHoldem.name:
+        return Lines(tree)
+    return None
 
 
 class LineFBR:

@@ -12,12 +12,13 @@ import itertools
 import math
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
 
+from equipoise.apps.bench.rows import Steps
 from equipoise.apps.bench.worker import time_calls
 from equipoise.apps.machine import describe_origin, last_level_cache_bytes, num_usable_cores
 from equipoise.apps.task_display import OnStep
@@ -110,37 +111,28 @@ def measure_bandwidth(num_threads: int, *, repeats: int = 5, num_bytes: int = CO
 def run_holdem(settings: HoldemSettings, *, on_step: OnStep | None = None) -> HoldemReport:
     """Returns the measurements; an interrupted run returns what it has, marked partial."""
     report = HoldemReport(settings=settings)
-    total = len(settings.spots) * len(settings.threads) * (settings.repeats + 1)
-    taken = 0
-
-    def take(text: str) -> None:
-        nonlocal taken
-        if on_step is not None:
-            on_step(taken / total, text)
-        taken += 1
+    steps = Steps(len(settings.spots) * len(settings.threads) * (settings.repeats + 1), on_step)
 
     try:
         for name, spot in settings.spots.items():
             tree = build_holdem_tree(spot)
             for num_threads in settings.threads:
-                report.rows.append(_measure(name, tree, num_threads, report, take))
+                report.rows.append(_measure(name, tree, num_threads, report, steps))
     except KeyboardInterrupt:
         report.is_partial = True
     return report
 
 
-def _measure(
-    name: str, tree: HoldemTree, num_threads: int, report: HoldemReport, take: Callable[[str], None]
-) -> dict[str, Any]:
+def _measure(name: str, tree: HoldemTree, num_threads: int, report: HoldemReport, steps: Steps) -> dict[str, Any]:
     """Returns the row of a spot on so many threads."""
     settings = report.settings
     label = f"{name}, {num_threads} thread{'s' if num_threads > 1 else ''}"
-    take(f"{label}: to {min(TARGETS.values()):.1%} of the pot")
+    steps.take(f"{label}: to {min(TARGETS.values()):.1%} of the pot")
     solver = HoldemSolver(tree, num_threads=num_threads)
     reached = _seconds_to_targets(solver, settings.longest)
     rates = []
     for repeat in range(settings.repeats):
-        take(f"{label}: {repeat + 1} of {settings.repeats}")
+        steps.take(f"{label}: {repeat + 1} of {settings.repeats}")
         count, elapsed = time_calls(solver.iterate, settings.seconds)
         rates.append(count / elapsed)
     milliseconds = 1e3 / statistics.median(rates)

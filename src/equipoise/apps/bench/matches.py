@@ -17,7 +17,7 @@ import numpy as np
 
 from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
 from equipoise.apps.agents import AgentText
-from equipoise.apps.machine import describe_origin
+from equipoise.apps.bench.rows import RowsReport
 from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.core.pool import LocalPool
@@ -57,22 +57,7 @@ class MatchesSettings:
             raise ConfigError(f"seconds must be positive, got {self.seconds}")
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
-class MatchesReport:
-    """What was measured so far."""
-
-    settings: MatchesSettings
-    rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    is_partial: bool = False  # interrupted before the end
-
-    def as_json(self) -> dict[str, Any]:
-        """Returns the report with its origin as JSON values."""
-        return {
-            **describe_origin(),
-            "rows": self.rows,
-            "settings": dataclasses.asdict(self.settings),
-            "is_partial": self.is_partial,
-        }
+MatchesReport = RowsReport[MatchesSettings]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

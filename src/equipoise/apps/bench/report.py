@@ -127,7 +127,7 @@ def print_search_report(report: SearchReport, console: Console) -> None:
         title=f"Hold'em searches, all hands, a resolving gate, threads: {settings.threads}",
         title_justify="left",
         caption=f"{settings.river_iterations} iterations on rivers, {settings.turn_iterations} on turns; cpu: of all "
-        "threads; table: of what leaves pay, once for a blueprint and a spot",
+        "threads; turns have the Libratus menu; table: of what leaves pay, once for a blueprint and a spot",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
     )
@@ -137,7 +137,8 @@ def print_search_report(report: SearchReport, console: Console) -> None:
     for row in report.rows:
         figures = [_format_figure(row[name]) for name in ("seconds", "cpu_seconds", "bar_seconds", "table_seconds")]
         size = "-" if row["table_bytes"] is None else format_bytes(row["table_bytes"])
-        table.add_row(f"{row['what']}, {row['menu']}", f"{row['pot']:,}", *figures, size)
+        name = f"{row['what']}, {row['menu']}" if row["table_bytes"] is None else row["what"]
+        table.add_row(name, f"{row['pot']:,}", *figures, size)
     console.print(table)
     _print_origin(console, f"{settings.repeats} searches")
 

@@ -8,11 +8,11 @@ import functools
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from equipoise.apps.machine import describe_origin
+from equipoise.apps.bench.rows import RowsReport
 from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import parse_game
@@ -43,22 +43,7 @@ class ResponsesSettings:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
-class ResponsesReport:
-    """What was measured so far."""
-
-    settings: ResponsesSettings
-    rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    is_partial: bool = False  # interrupted before the end
-
-    def as_json(self) -> dict[str, Any]:
-        """Returns the report with its origin as JSON values."""
-        return {
-            **describe_origin(),
-            **dataclasses.asdict(self.settings),
-            "rows": self.rows,
-            "is_partial": self.is_partial,
-        }
+ResponsesReport = RowsReport[ResponsesSettings]
 
 
 def run_responses(settings: ResponsesSettings, *, on_step: OnStep | None = None) -> ResponsesReport:

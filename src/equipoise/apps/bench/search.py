@@ -10,12 +10,12 @@ from __future__ import annotations
 import dataclasses
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
-from equipoise.apps.machine import describe_origin
+from equipoise.apps.bench.rows import RowsReport, Steps
 from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import format_bytes
@@ -65,44 +65,22 @@ class SearchSettings:
             raise ConfigError(f"the table is float32 or int16, got {self.dtype!r}")
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
-class SearchReport:
-    """What was measured so far."""
-
-    settings: SearchSettings
-    rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    is_partial: bool = False  # interrupted before the end
-
-    def as_json(self) -> dict[str, Any]:
-        """Returns the report with its origin as JSON values."""
-        return {
-            **describe_origin(),
-            **dataclasses.asdict(self.settings),
-            "rows": self.rows,
-            "is_partial": self.is_partial,
-        }
+SearchReport = RowsReport[SearchSettings]
 
 
 def run_search(settings: SearchSettings, *, on_step: OnStep | None = None) -> SearchReport:
     """Returns the measurements; an interrupted run returns what it has, marked partial."""
     report = SearchReport(settings=settings)
     menus = sorted({menu for menu, _ in RIVER_BARS})
-    total = len(menus) * len(settings.river_pots) + 2 * len(CHOICES) * len(settings.turn_pots)
-    taken = 0
-
-    def take(text: str) -> None:
-        nonlocal taken
-        if on_step is not None:
-            on_step(taken / total, text)
-        taken += 1
+    steps = Steps(len(menus) * len(settings.river_pots) + 2 * len(CHOICES) * len(settings.turn_pots), on_step)
 
     try:
         for menu in menus:
             for pot in settings.river_pots:
-                take(f"river, {menu}, pot {pot}")
+                steps.take(f"river, {menu}, pot {pot}")
                 report.rows.append(_measure_river(settings, menu, pot))
         for pot in settings.turn_pots:
-            report.rows += _measure_turns(settings, pot, take)
+            report.rows += _measure_turns(settings, pot, steps)
     except KeyboardInterrupt:
         report.is_partial = True
     return report
@@ -158,14 +136,14 @@ def _measure_river(settings: SearchSettings, menu: str, pot: int) -> dict[str, A
     }
 
 
-def _measure_turns(settings: SearchSettings, pot: int, take: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def _measure_turns(settings: SearchSettings, pot: int, steps: Steps) -> Iterator[dict[str, Any]]:
     """Yields a row for each way to choose at leaves."""
     spot = draw_spot(parse_deck(settings.deck), 4, MENU_OF_TURNS, pot)
     blueprint = solve_blueprint(spot, iterations=settings.blueprint_iterations, num_threads=settings.threads)
     values = measure_alternatives(blueprint.tree, blueprint.sums, 1 - SEARCHER, num_threads=settings.threads)
     for name, choices in CHOICES.items():
         size = estimate_leaf_bytes(spot, choices, dtype=settings.dtype)
-        take(f"turn, pot {pot}, {name}: a table of {format_bytes(size)}")
+        steps.take(f"turn, pot {pot}, {name}: a table of {format_bytes(size)}")
         began = time.perf_counter()
         limited = limit_depth(spot, blueprint, SEARCHER, choices, dtype=settings.dtype, num_threads=settings.threads)
         built = time.perf_counter() - began
@@ -178,7 +156,7 @@ def _measure_turns(settings: SearchSettings, pot: int, take: Callable[[str], Non
             method=Resolve(alternatives=Given(padded)),
             leaves=limited.leaves,
         )
-        take(f"turn, pot {pot}, {name}")
+        steps.take(f"turn, pot {pot}, {name}")
         solver = search.solver(num_threads=settings.threads)
         yield {
             "what": f"turn, {name}",

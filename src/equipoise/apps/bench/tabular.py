@@ -17,6 +17,7 @@ from typing import Any
 
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES, Task
 from equipoise.apps.bench.processes import EngineFailure, EngineProcess
+from equipoise.apps.bench.rows import Steps
 from equipoise.apps.machine import describe_origin, num_usable_cores
 from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError, MissingExtraError, UnknownNameError
@@ -112,25 +113,13 @@ def run_tabular(settings: TabularSettings, *, on_step: OnStep | None = None) -> 
     return report
 
 
-class _Steps:
-    """Counts the steps of the whole benchmark and reports each before it is taken."""
+class _Steps(Steps):
+    """The steps of the whole benchmark."""
 
     def __init__(self, settings: TabularSettings, num_engines: int, on_step: OnStep | None) -> None:
         comparisons = len(settings.games) * len(settings.rules) * num_engines * (settings.repeats + 1)
         growth = len(settings.growth_ranks) * len(_thread_counts()) * (settings.repeats + 1)
-        self.total = comparisons + growth + 1
-        self.taken = 0
-        self.text = ""
-        self.on_step = on_step
-
-    def take(self, text: str) -> None:
-        self.text = text
-        self.report("")
-        self.taken += 1
-
-    def report(self, detail: str) -> None:
-        if self.on_step is not None:
-            self.on_step(self.taken / self.total, self.text + detail)
+        super().__init__(comparisons + growth + 1, on_step)
 
     def report_building(self, num_histories: int, fraction: float) -> None:
         """Says how far a tree is built."""

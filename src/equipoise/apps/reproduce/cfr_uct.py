@@ -32,6 +32,7 @@ __all__ = ["CFR_UCT", "UCTConfiguration"]
 SOURCE: Final = "Davis 2015, thesis section 5.1.2, Figs. 5.1 and 5.2"
 MUCH: Final = 3.0  # times as many iterations are "much larger"
 SMALLEST_PRINTED: Final = 1000  # n that the text names
+HIGHLY: Final = 10.0  # times as exploitable as CFR
 LITTLE: Final = 1 / 3  # of the exploitability is "a little"
 PER_ANSWER: Final = 1500.0  # iterations of UCT that the rest of an answer costs
 
@@ -98,7 +99,8 @@ def conclude(configuration: UCTConfiguration, measured: Measured) -> Conclusion:
         "after the fact, and verdicts are given for every constant that was run.",
         "Intervals are of 95 % over independent responses, each evaluated exactly, drawn apart from those of training. "
         "A comparison is decided where intervals of all training seeds are apart.",
-        f"'Much larger' is tested as at least {MUCH:g} times, 'a little' as at most a third of the exploitability.",
+        f"'Much larger' is tested as at least {MUCH:g} times, 'highly exploitable' as at least {HIGHLY:g} times what "
+        "CFR is, 'a little' as at most a third of that; 'does not lose' is undecided if an interval holds 0.",
         "Suits are told apart (936 information sets can be reached; the thesis's 1,116 counts impossible deals).",
     )
     return Conclusion(rows=tuple(_tabulate(configuration, measured)), claims=tuple(claims), notes=notes)
@@ -166,12 +168,16 @@ def _beats_cfr(
 def _loses_little(measured: Measured, panel: str, strength: int) -> Claim:
     exploitability = measured.at(f"{panel}, {EXPLOITABILITY}", curve_name(strength), strength)
     loss = measured.at(f"{panel}, {LOSS_TO_BASELINE}", curve_name(strength), strength)
-    is_known = exploitability is not None and loss is not None
+    of_cfr = measured.at(f"{panel}, {EXPLOITABILITY}", BASELINE, 1)
+    is_true, text = None, "nothing"
+    if exploitability is not None and loss is not None and of_cfr is not None:
+        is_true = exploitability >= HIGHLY * of_cfr and loss <= LITTLE * exploitability
+        text = f"exploitable for {exploitability:.0f} (CFR {of_cfr:.1f}), loses {loss:.0f}"
     return claim(
         f"{panel}: {curve_name(strength)} is highly exploitable, yet loses only a little to CFR (R7)",
         "section 5.1.2, Fig. 5.2",
-        judge(loss <= LITTLE * exploitability if exploitability is not None and loss is not None else None),
-        f"exploitable for {exploitability:.0f}, loses {loss:.0f}" if is_known else "nothing",
+        judge(is_true),
+        text,
     )
 
 
@@ -195,10 +201,13 @@ def _robust(panel: str, strength: int, cells: dict[int, list[Cell]]) -> Iterator
 
 
 def _not_below(rows: dict[int, list[Cell]]) -> Verdict:
-    """Returns whether no value lies below zero by more than its interval."""
+    """Returns whether no value is below zero: denied by an interval below it, undecided while one reaches there."""
     if not rows or any(not row for row in rows.values()):
         return Verdict.NOT_MEASURED
-    return judge(all(cell.high >= 0 for row in rows.values() for cell in row))
+    cells = [cell for row in rows.values() for cell in row]
+    if any(cell.high < 0 for cell in cells):
+        return Verdict.DENIED
+    return Verdict.CONFIRMED if all(cell.low >= 0 for cell in cells) else Verdict.UNDECIDED
 
 
 CFR_UCT: Final = Study(

@@ -79,8 +79,9 @@ class RLConfiguration:
     kuhn_entropy: float = 0.5  # cost of entropy at first, chips a nat; the paper is silent
     leduc_entropy: float = 2.0
     kuhn_halvings: int = 3  # of that cost and of the actor's rate in the course of the updates
-    leduc_halvings: int = 6
+    leduc_halvings: int = 4
     dqn_games: int = 200_000
+    dqn_exploration_games: int = 400_000  # in which exploration falls: a million decisions, the library's default
     dqn_rates: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4)
     explorations: tuple[float, ...] = (1.0, 0.8, 0.5, 0.2, 0.1)
     replay_sizes: tuple[int, ...] = (100, 1000, 10_000, 100_000)
@@ -169,7 +170,7 @@ def _make_dqn(configuration: RLConfiguration, hidden: str, tree: HistoryTree, rn
             hidden=_parse_layers(hidden),
             rate=rate,
             exploration=exploration,
-            exploration_games=max(1, configuration.dqn_games // 2),
+            exploration_games=configuration.dqn_exploration_games,
             replay_size=replay_size,
         )
         for rate, exploration, replay_size in itertools.product(
@@ -304,8 +305,9 @@ def conclude(configuration: RLConfiguration, measured: Measured) -> Conclusion:
         "The paper is silent on the cost of entropy, batches and optimiser: ours are in A2CConfig and DQNConfig. Here "
         f"the cost of entropy begins at {configuration.kuhn_entropy:g} chips a nat in Kuhn and "
         f"{configuration.leduc_entropy:g} in Leduc; it and the actor's rate are halved {configuration.kuhn_halvings} "
-        f"and {configuration.leduc_halvings} times, chosen with results in sight. Exploration of DQN falls over the "
-        "first half of its games.",
+        f"and {configuration.leduc_halvings} times, chosen with results in sight. Exploration of DQN falls to "
+        f"0.1 within {configuration.dqn_exploration_games:,} games, about the million decisions that OpenSpiel has for "
+        "a default; when it fell within 100,000, the best of 24 settings stayed at 1,379 in Leduc.",
     )
     return Conclusion(rows=tuple(rows), claims=tuple(_claims(configuration, best)), notes=notes)
 
@@ -361,8 +363,8 @@ RL_BASELINES: Final = Study(
             critic_updates=(4,),
             dqn_games=40_000,
             dqn_rates=(1e-2, 1e-3),
-            explorations=(0.2,),
-            replay_sizes=(1000, 10_000),
+            explorations=(0.5,),
+            replay_sizes=(10_000, 100_000),
         ),
         Size.FULL: RLConfiguration(),
     },
