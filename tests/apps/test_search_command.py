@@ -95,6 +95,12 @@ def test_chance_states_are_searched_for_a_player(leduc):
     assert len(found["margins"]) == 6
 
 
+def test_the_root_has_a_name(leduc):
+    texts = ("root", "")
+    named, plain = (json.loads(run(leduc, "-s", text, "--iterations", 2, "--json", "-q").stdout) for text in texts)
+    assert named["margins"] == plain["margins"]
+
+
 def test_states_far_from_all_others_are_answered_with_a_few(leduc):
     result = run(leduc, "--state", "zzz")
     assert "unknown public state 'zzz'; they look like 'c', 'cc/', 'cc/Qs:'" in result.stderr

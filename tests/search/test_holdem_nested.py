@@ -327,3 +327,13 @@ def test_deals_are_counted_by_all_their_cards():
     }
     assert numbers == {"FLOP": 22100, "TURN": 49, "RIVER": 48}
     assert count_deals(betting, 0, 52) == 1
+
+
+def test_gifts_of_earlier_stages_raise_alternatives(river):
+    search = HoldemNestedSearch(river, 1, HoldemSearchSettings(iterations=5))
+    stage = search.begin()
+    given = dataclasses.replace(stage, gifts=stage.gifts + 3.0)
+    for reply in (None, Reply(25)):
+        plain, raised = (search.search(one, 0, river.spot.board, reply) for one in (stage, given))
+        np.testing.assert_allclose(raised.alternative - plain.alternative, 3.0)
+        np.testing.assert_allclose(raised.stage.gifts - plain.stage.gifts, 3.0)
