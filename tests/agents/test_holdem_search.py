@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold'em agents that meet bets they do not know: by search, and by translation."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation.matches import play_game
 from equipoise.games.base import ActionClass
-from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.betting import CALL, Street
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
@@ -186,6 +188,23 @@ def test_translation_follows_the_cards_and_calls_where_its_image_has_ended():
     assert silent.act(observe_state(rules, at(rules, 25), 1), rng=rng) == 1
     later = at(rules, 25, 1, card, 1)
     assert silent.act(observe_state(rules, later, 1), rng=rng) == 1
+
+
+def test_translation_takes_all_in_for_the_largest_bet():
+    # half of the real pot of 50 is all that is left; the image's pot is 40, and half of it is a smaller bet
+    class Calls(UniformHands):
+        def hand_row(self, node, board, hand):
+            return [float(action == CALL) for action in self.betting.nodes[node].actions]
+
+    rules = game(TURN)
+    agent = HoldemTranslatingAgent(Calls(spot(TURN, "50%, a")), rules)
+    agent.begin_game(1)
+    lowest = SimpleNamespace(random=lambda: 0.0)
+    images = []
+    for actions in ((25,), (25, CALL, parse_board(RIVER, DECK)[-1], 50)):
+        assert agent.act(observe_state(rules, at(rules, *actions), 1), rng=lowest) == CALL
+        images.append(agent.policy.betting.nodes[agent._node].action)
+    assert images == [20, 50]
 
 
 def test_places_that_are_never_played_to_keep_the_blueprint():

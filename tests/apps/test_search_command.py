@@ -95,6 +95,12 @@ def test_chance_states_are_searched_for_a_player(leduc):
     assert len(found["margins"]) == 6
 
 
+def test_the_root_has_a_name(leduc):
+    texts = ("root", "")
+    named, plain = (json.loads(run(leduc, "-s", text, "--iterations", 2, "--json", "-q").stdout) for text in texts)
+    assert named["margins"] == plain["margins"]
+
+
 def test_states_far_from_all_others_are_answered_with_a_few(leduc):
     result = run(leduc, "--state", "zzz")
     assert "unknown public state 'zzz'; they look like 'c', 'cc/', 'cc/Qs:'" in result.stderr
@@ -138,6 +144,14 @@ def test_replies_to_unknown_bets_of_a_spot(river):
     assert "then an unknown raise to 125" in run(river, "--state", "Ks7h2d5c9h:r125", "--iterations", 5).stdout
 
 
+@pytest.mark.parametrize("line", ["bet 75%", "bet 75"])
+def test_unknown_bets_may_be_written_as_lines(river, line):
+    texts = (line, "Ks7h2d5c9h:r125")
+    lines, states = (json.loads(run(river, "-s", text, "--iterations", 5, "--json", "-q").stdout) for text in texts)
+    for key in ("pot", "player", "strategy", "margins", "best_response_after"):
+        assert lines[key] == states[key]
+
+
 def test_the_player_who_waits_may_search_too(river):
     result = run(river, "--state", "root", "--player", 1, "--iterations", 5, "--json", "--quiet", "--menu", "33%, a")
     found = json.loads(result.stdout)
@@ -149,7 +163,11 @@ def test_the_player_who_waits_may_search_too(river):
     ("arguments", "message"),
     [
         (("--state", "check, check"), "nobody acts after 'check, check', it is a showdown"),
-        (("--state", "bet 10%"), "line step 'bet 10%' is none of the actions at the root: check, bet 50%, all-in"),
+        (("--state", "bet 5%"), "'bet 5%' at the root is not legal: it must be from 10 to 200 chips, got 5"),
+        (("--state", "raise 75%"), "line step 'raise 75%' is none of the actions at the root: check, bet 50%, all-in"),
+        (("--state", "bet 75%, call"), "line step 'bet 75%' is none of the actions at the root"),
+        (("--state", "all-in, raise 300"), "after 'all-in' is not legal: raise to 350"),
+        (("--state", "check, "), "line step '' is none of the actions after 'check'"),
         (("--state", "Ks7h2d5c9h:cc"), "nobody acts at 'Ks7h2d5c9h:cc': the hand is over by showdown"),
         (("--state", "Ks7h2d5c9h:r51"), "the smallest raise is to 60"),
         (("--state", "Ks7h2d5c9h:r125r200"), "only the last action may be one that it lacks"),
@@ -227,9 +245,10 @@ def test_turns_may_be_searched_without_their_rivers(turn, leaves):
         (("--state", "ThJhQsKc:cc/As:", "--leaves", "both"), "and 'ThJhQsKc:cc/As:' is on the river"),
         (("--state", "ThJhQsKc:r25", "--leaves", "both"), "the strategy lacks the last bet"),
         (("--state", "check", "--leaves", "both", "--menu", "50%"), "leave menu out"),
+        (("--state", "ThJhQsKcAs:r15"), "'ThJhQsKcAs:r15' has 5 cards on the turn"),
     ],
 )
-def test_leaves_that_cannot_be_are_one_line(turn, arguments, message):
+def test_places_that_a_turn_lacks_are_one_line(turn, arguments, message):
     result = run(turn, *arguments)
     assert result.exit_code == 2
     assert message in result.stderr

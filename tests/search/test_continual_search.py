@@ -91,6 +91,18 @@ def test_searches_over_a_blueprint_are_no_more_exploitable_than_it(first_round):
     assert np.allclose(root, read_policy(TREE, 0, strategy)) == (first_round == 1)
 
 
+def test_places_that_a_blueprint_never_plays_to_are_searched_as_if_it_did():
+    strategy = TREE.legal_share.copy()
+    bets = slice(TREE.table_start[0] + TREE.stride[0], TREE.table_start[0] + 2 * TREE.stride[0])
+    strategy[TREE.table_start[0] : bets.start], strategy[bets] = 1.0, 0.0
+    policy = TablePolicy(TabularStrategy.from_tree(TREE, strategy))
+    search = ContinualSearch(GAME, 0, ContinualSettings(iterations=50, first_round=1), blueprint=policy)
+    path = (1, 1, 0)  # bet, call, a card
+    assert not follow_policy(GAME, path, policy).reach[0].any()
+    found = search.policy_at(path)
+    assert np.abs(found - 1 / found.shape[1]).max() > 0.3
+
+
 def test_beliefs_along_a_blueprint_are_those_of_the_tree():
     strategy = random_strategy(TREE, 3)
     policy = TablePolicy(TabularStrategy.from_tree(TREE, strategy))

@@ -333,6 +333,15 @@ def test_a_mixed_range_begins_between_gate_and_blueprint(blueprint):
     np.testing.assert_allclose(gate.first_reach(), 0.1 + 0.8 * subgame.beliefs.reach[0])
 
 
+@pytest.mark.parametrize(("share", "heads", "least"), [(0.5, 0.75, 0.0), (0.1, 1.0, -0.5)])
+def test_a_mixed_range_gives_up_safety_where_that_pays_more(share, heads, least):
+    # Heads come 3/4 of the time, tails 1/2: below 1/5 of the gate what they lose outweighs what tails gain
+    blueprint, node = coin_toss()
+    result = solve_subgame(blueprint, node, 1, Resolve(share=share), iterations=2000)
+    np.testing.assert_allclose(played(blueprint.subgame(node), result.strategy), (heads, 1 - heads, 0), atol=2e-3)
+    assert result.least_margin == pytest.approx(least, abs=2e-3)
+
+
 def test_subgames_that_the_searcher_does_not_reach_keep_the_blueprint():
     strategy = random_strategy(LEDUC, 3)
     node = ROOTS[0]  # after check, check

@@ -8,6 +8,7 @@ import pytest
 
 from equipoise.abstraction.translation import translate_bet
 from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.games.holdem.betting import BettingRules
 from equipoise.games.holdem.betting_tree import NodeKind, betting_tree, cut_betting
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.menu_notation import parse_menu
@@ -16,7 +17,7 @@ from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Distribution, GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.holdem import measure_alternatives
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply, count_deals
 from equipoise.solvers.hand_policy import SpotPolicy, UniformHands
 from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
 from equipoise.solvers.rules import CFRPlus
@@ -315,3 +316,24 @@ def test_nonsense_is_refused(river):
         small.search(small.begin(), 0, river.spot.board)
     with pytest.raises(ConfigError, match="search in hold'em needs the deviation of its alternatives"):
         HoldemSearchSettings(method=Resolve(distribution=Distribution()))
+
+
+def test_deals_are_counted_by_all_their_cards():
+    betting = betting_tree(BettingRules(stacks=(4, 4), small_blind=1, big_blind=2), parse_menu("a"))
+    numbers = {
+        node.state.street.name: count_deals(betting, node.index, 52)
+        for node in betting.nodes
+        if node.kind is NodeKind.DECISION and betting.nodes[max(node.parent, 0)].kind is NodeKind.STREET_END
+    }
+    assert numbers == {"FLOP": 22100, "TURN": 49, "RIVER": 48}
+    assert count_deals(betting, 0, 52) == 1
+
+
+def test_gifts_of_earlier_stages_raise_alternatives(river):
+    search = HoldemNestedSearch(river, 1, HoldemSearchSettings(iterations=5))
+    stage = search.begin()
+    given = dataclasses.replace(stage, gifts=stage.gifts + 3.0)
+    for reply in (None, Reply(25)):
+        plain, raised = (search.search(one, 0, river.spot.board, reply) for one in (stage, given))
+        np.testing.assert_allclose(raised.alternative - plain.alternative, 3.0)
+        np.testing.assert_allclose(raised.stage.gifts - plain.stage.gifts, 3.0)

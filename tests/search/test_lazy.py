@@ -46,7 +46,7 @@ class Counting:
         return self.game.edges(state)
 
 
-@pytest.mark.parametrize("root", [0, second_round(TREE)[4]])
+@pytest.mark.parametrize("root", [0, second_round(TREE)[4], int(TREE.parent[second_round(TREE)[4]])])
 @pytest.mark.parametrize("limit", LIMITS, ids=repr)
 def test_limits_end_where_they_end_in_a_tree(limit, root):
     partial = PartialGame(GAME, root, limit=limit)

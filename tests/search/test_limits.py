@@ -6,6 +6,7 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.registry import make_game
 from equipoise.search.limits import ActionLimit, BudgetLimit, RoundLimit
 from equipoise.trees.derive import derive_public_game
@@ -41,6 +42,17 @@ def test_rounds_end_before_or_after_the_deal():
     after = RoundLimit(is_after_deal=True).leaves(TREE, 0)
     assert after.tolist() == second_round(TREE)
     assert RoundLimit(rounds=2).leaves(TREE, 0).size == 0  # there is no third round
+
+
+def test_the_deal_with_which_a_search_begins_opens_its_first_round():
+    rules = HoldemEndgame(deck="QKA/cdh", board="QcKdAh", pot=2, big_blind=2, small_blind=1, stacks=(2, 2), menu="a")
+    tree = build_public_tree(derive_public_game(rules))
+    turn = tree.public_labels.index("QcKdAh:cc/")
+    before, after = (RoundLimit(is_after_deal=value).leaves(tree, turn) for value in (False, True))
+    assert {tree.public_labels[leaf][-4:] for leaf in before} == {":cc/"}
+    assert before.size == 6  # turns; bets are all-in
+    assert after.size == 6 * 5
+    assert RoundLimit(rounds=2).leaves(tree, turn).size == 0
 
 
 @pytest.mark.parametrize("nodes", [1, 5, 30, 200])

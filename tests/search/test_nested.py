@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Off-tree actions: nested search against translation, and what it must leave alone."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,19 @@ def test_stages_are_rooted_behind_the_action_with_values_from_before_it():
     expected = best / first.blueprint.beliefs(inner).mass(0)
     np.testing.assert_allclose(search._values_before(first, inner), expected)
     assert all(gone not in stage.part.nodes[1:] for gone in three.off_tree)
+
+
+@pytest.mark.parametrize("is_expensive", [False, True])
+def test_gifts_of_earlier_stages_are_kept(is_expensive):
+    three = three_sizes()
+    method = Maxmargin(reach=Reach())
+    search = NestedSearch(three.tree, three.off_tree, 1, method, iterations=5, is_expensive=is_expensive)
+    stage = search.begin(three.strategy)
+    node = next(search.surprises(stage))
+    plain, raised = (
+        search.reply(dataclasses.replace(stage, gifts=stage.gifts + more), node) for more in (0.0, np.arange(1.0, 7.0))
+    )
+    np.testing.assert_allclose(raised.gifts - plain.gifts, [1, 2, 4, 5, 6])  # the third card lies on the board
 
 
 def test_searching_again_below_a_search_does_not_raise_exploitability():

@@ -136,8 +136,10 @@ def _search_game(options: SearchOptions, file: StrategyFile, rule: Rule, run: _R
 
 
 def find_state(tree: PublicTree, text: str) -> int:
-    """Returns the node of a public state by its label; an unknown one raises with the nearest labels."""
+    """Returns the node of a public state by its label, or `root`; an unknown one raises with the nearest labels."""
     cleaned = text.strip()
+    if cleaned == "root" and cleaned not in tree.public_labels:
+        return 0
     if cleaned not in tree.public_labels:
         near = difflib.get_close_matches(cleaned, tree.public_labels, n=3, cutoff=0.4)
         shown = near or [label for label in tree.public_labels if label][:3]

@@ -24,7 +24,7 @@ from equipoise.games.holdem.betting import BettingState, check_action, pot
 from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind, cut_betting
 from equipoise.games.holdem.cards import check_board, format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
-from equipoise.games.holdem.line_notation import Line, format_line, name_actions, parse_decision
+from equipoise.games.holdem.line_notation import Line, format_line, name_actions, parse_last_bet
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.public_text import parse_steps
@@ -60,12 +60,12 @@ class Place(NamedTuple):
 def find_place(policy: HandPolicy, text: str) -> Place:
     """Returns the decision that a line (`check, bet 50%`) or a public state (`Ks7h2d5c9h:cr750`) leads to.
 
-    The last action of a public state may be one that the strategy does not know.
+    The last action may be a bet that the strategy does not know.
     """
     spot = policy.spot
     if ":" not in text:
-        line = parse_decision(text, policy.betting, spot.board, spot.deck)
-        return Place(line.node, line.board)
+        line, total = parse_last_bet(text, policy.betting, spot.board, spot.deck)
+        return Place(line.node, line.board, None if total is None else Reply(total))
     steps, board = parse_steps(text.strip())
     try:
         check_board(board, spot.deck)
@@ -86,9 +86,13 @@ def find_place(policy: HandPolicy, text: str) -> Place:
     if here.kind is not NodeKind.DECISION:
         what = "cards come next" if here.kind is NodeKind.STREET_END else f"the hand is over by {here.kind.value}"
         raise ParseError(f"nobody acts at {text!r}: {what}")
-    if len(board) != here.state.street.num_board_cards:
-        raise ParseError(f"{text!r} has {len(board)} cards on the {here.state.street.name.lower()}")
+    _check_num_cards(text, board, here.state)
     return Place(node, board)
+
+
+def _check_num_cards(text: str, board: tuple[int, ...], state: BettingState) -> None:
+    if len(board) != state.street.num_board_cards:
+        raise ParseError(f"{text!r} has {len(board)} cards on the {state.street.name.lower()}")
 
 
 def _unknown_step(
@@ -105,6 +109,7 @@ def _unknown_step(
             f"state {text!r}: the strategy has actions {known} where {step} is taken, and only the last action may be "
             "one that it lacks"
         )
+    _check_num_cards(text, board, here.state)
     try:
         check_action(policy.betting.rules, here.state, step)
     except EquipoiseError as error:

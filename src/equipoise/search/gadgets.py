@@ -152,7 +152,7 @@ class Resolve:
     alternatives: Alternatives = EXACT
     reach: Reach | None = None
     distribution: Distribution | None = None
-    share: float = 1.0  # of the gate in the opponent's range; the rest comes as in the blueprint
+    share: float = 1.0  # of the gate in the opponent's range; the rest comes as in the blueprint. Below 1: no guarantee
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:

@@ -8,6 +8,7 @@ Values by hand are given that it is held, in chips won since the hand began; han
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -47,7 +48,15 @@ from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.holdem import HoldemTree, plan_holdem_tree
 
-__all__ = ["HoldemNestedSearch", "HoldemResult", "HoldemSearchSettings", "HoldemStage", "Reply", "copy_strategy"]
+__all__ = [
+    "HoldemNestedSearch",
+    "HoldemResult",
+    "HoldemSearchSettings",
+    "HoldemStage",
+    "Reply",
+    "copy_strategy",
+    "count_deals",
+]
 
 FloatArray = npt.NDArray[np.float64]
 SingleArray = npt.NDArray[np.float32]
@@ -399,11 +408,7 @@ class HoldemNestedSearch:
             if above.state.actor == self.opponent:
                 taken = above.actions[above.children.index(below)]
                 total += self._gift(stage, above, taken, board[: above.state.street.num_board_cards], reach.bound)
-        outcomes = 1
-        if not reach.is_split and _follows_deal(stage.betting, node):
-            spot = self.policy.spot
-            street = stage.betting.nodes[stage.betting.nodes[node].parent].state.street
-            outcomes = spot.deck.num_cards - street.num_board_cards
+        outcomes = 1 if reach.is_split else count_deals(stage.betting, node, self.policy.spot.deck.num_cards)
         return total * reach.scale * outcomes
 
     def _gift(self, stage: HoldemStage, above: BettingNode, taken: int, board: Board, bound: GiftBound) -> FloatArray:
@@ -498,8 +503,13 @@ def _final_actions(betting: BettingTree, node: BettingNode, taken: int) -> list[
     ]
 
 
-def _follows_deal(betting: BettingTree, node: int) -> bool:
-    return betting.nodes[node].parent != NO_PARENT and betting.nodes[node].action == DEALING
+def count_deals(betting: BettingTree, node: int, num_cards: int) -> int:
+    """Returns how many sets of cards a deck could deal right above a node, 1 if none are dealt there."""
+    here = betting.nodes[node]
+    if here.parent == NO_PARENT or here.action != DEALING:
+        return 1
+    before = betting.nodes[here.parent].state.street.num_board_cards
+    return math.comb(num_cards - before, here.state.street.num_board_cards - before)
 
 
 def _is_alike(tree: HoldemTree, values: FloatArray) -> bool:

@@ -83,7 +83,10 @@ class ActionLimit:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RoundLimit:
-    """Ends with a round: where chance is about to move for all to see, or right after it has."""
+    """Ends with a round: where chance is about to move for all to see, or right after it has.
+
+    A move of chance with which a search begins opens its first round.
+    """
 
     rounds: int = 1
     is_after_deal: bool = False  # leaves are the public states that open the next round
@@ -93,18 +96,20 @@ class RoundLimit:
 
     def leaves(self, tree: PublicTree, root: int) -> LongArray:
         """Returns the last nodes of the last round, or the first of the one after."""
-        is_chance = tree.actor == CHANCE
-        after = _first_at(tree, root, self.rounds, counts_at=is_chance)
+        ends_round = tree.actor == CHANCE
+        ends_round[root] = False
+        after = _first_at(tree, root, self.rounds, counts_at=ends_round)
         if self.is_after_deal:
             return after
         last: LongArray = np.unique(tree.parent[after]).astype(np.int64)
-        return np.setdiff1d(last, [root])
+        return last
 
     def leaf_test(self, game: PublicGame[Any], root: Any) -> Callable[[Step], bool]:
         """Returns whether a step ends the last round, or opens the one after."""
+        deals = self.rounds + (game.actor(root) == CHANCE)
         if self.is_after_deal:
-            return lambda step: step.num_deals >= self.rounds
-        return lambda step: bool(step.path) and step.num_deals == self.rounds - 1 and game.actor(step.state) == CHANCE
+            return lambda step: step.num_deals >= deals
+        return lambda step: bool(step.path) and step.num_deals == deals - 1 and game.actor(step.state) == CHANCE
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

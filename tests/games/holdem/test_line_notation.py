@@ -13,6 +13,7 @@ from equipoise.games.holdem.line_notation import (
     format_line,
     name_actions,
     parse_decision,
+    parse_last_bet,
     parse_line,
 )
 from equipoise.games.holdem.menu_notation import parse_menu
@@ -173,3 +174,32 @@ def test_limit_bets_have_one_size_and_need_no_amount():
     assert name_actions(tree, line.node) == ("fold", "call", "all-in")  # the other player's last chip
     with pytest.raises(ParseError, match="none of the actions at the root: fold, call, raise"):
         parse_line("all-in", tree, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "total"),
+    [
+        ("check, bet 33%", 166),
+        ("check, bet 66", 166),
+        ("bet 50%, raise 75%", 500),
+        ("bet 50%, raise 2x", 300),
+        ("bet 50%, raise to 201", 301),
+    ],
+)
+def test_the_last_bet_may_be_one_that_the_tree_lacks(text, total):
+    tree = tree_of("50%, 100% / 100%")
+    line, found = parse_last_bet(text, tree, TURN)
+    assert found == total
+    assert line == parse_decision(text.rpartition(",")[0], tree, TURN)
+
+
+def test_all_in_may_be_a_bet_that_the_tree_lacks():
+    assert parse_last_bet("all-in", tree_of("50%"), TURN) == (Line(0, TURN), 1100)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "root", "check", "check, bet 52%", "bet 50%, call, [7c]", "check, check, 7c, bet 100%"]
+)
+def test_known_last_steps_are_read_as_ever(text):
+    tree = tree_of()
+    assert parse_last_bet(text, tree, TURN) == (parse_decision(text, tree, TURN), None)

@@ -9,11 +9,12 @@ it is near and no other is about as near.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from equipoise.core.errors import ConfigError, ParseError
+from equipoise.core.errors import ConfigError, IllegalActionError, ParseError
 from equipoise.games.holdem.betting import (
     CALL,
     FOLD,
@@ -22,6 +23,7 @@ from equipoise.games.holdem.betting import (
     Street,
     all_in_to,
     bet_in_round,
+    check_action,
     legal_raises,
     pot_after_call,
     to_call,
@@ -30,7 +32,16 @@ from equipoise.games.holdem.betting_tree import DEALING, NO_PARENT, BettingNode,
 from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board, format_board, parse_card
 from equipoise.games.holdem.menus import all_in_option
 
-__all__ = ["Line", "find_action", "format_line", "name_actions", "parse_decision", "parse_line"]
+__all__ = [
+    "LastBet",
+    "Line",
+    "find_action",
+    "format_line",
+    "name_actions",
+    "parse_decision",
+    "parse_last_bet",
+    "parse_line",
+]
 
 TOLERANCE: Final = 0.1  # of a bet, beside one chip that rounding may cost
 CLEARLY: Final = 2.0  # so many times farther away must the next bet be
@@ -51,6 +62,13 @@ class Line(NamedTuple):
     board: tuple[int, ...]
 
 
+class LastBet(NamedTuple):
+    """A place, and the bet of the player who acts there that led on from it, if the tree lacks that bet."""
+
+    line: Line
+    total: int | None  # that it raises to, over the whole hand
+
+
 def parse_line(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> Line:
     """Returns where a line leads.
 
@@ -60,30 +78,27 @@ def parse_line(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = 
         board: the cards at the root.
         deck: what cards are of.
     """
-    line = Line(0, tuple(board))
-    cleaned = text.strip().lower()
-    steps = (
-        [] if cleaned in ("", "root") else [step.strip() for step in re.sub(r"\[[^\]]*\]", _tidy, cleaned).split(",")]
-    )
-    for step in steps:
-        node = tree.nodes[line.node]
-        is_cards = CARDS.fullmatch(step) is not None
-        if is_cards or node.kind is NodeKind.STREET_END:
-            line = _deal(step, node, tree, line, deck, is_cards=is_cards)
-        else:
-            action = find_action(step, tree, line.node)
-            line = Line(node.children[node.actions.index(action)], line.board)
-    return line
+    return _follow(_split(text), tree, Line(0, tuple(board)), deck)
 
 
 def parse_decision(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> Line:
     """Returns where a line leads, as `parse_line` does; raises `ParseError` if nobody acts there."""
-    line = parse_line(text, tree, board, deck)
+    return _check_decision(tree, parse_line(text, tree, board, deck))
+
+
+def parse_last_bet(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> LastBet:
+    """Returns where a line leads, as `parse_decision` does, but its last step may be a bet that the tree lacks.
+
+    Such a bet is taken at its word, whole chips apart; `ParseError` if the rules do not allow it.
+    """
+    steps = _split(text)
+    line = _follow(steps[:-1], tree, Line(0, tuple(board)), deck)
     node = tree.nodes[line.node]
-    if node.kind is not NodeKind.DECISION:
-        hint = f"; add {_name_deal(node)}" if node.kind is NodeKind.STREET_END else ""
-        raise ParseError(f"nobody acts after {format_line(tree, line)!r}, it is a {node.kind.value}{hint}")
-    return line
+    total = _unknown_total(steps[-1], tree.rules, node) if steps and node.kind is NodeKind.DECISION else None
+    if total is None:
+        return LastBet(_check_decision(tree, _follow(steps[-1:], tree, line, deck)), None)
+    _check_total(steps[-1], total, tree, node)
+    return LastBet(line, total)
 
 
 def format_line(tree: BettingTree, line: Line) -> str:
@@ -120,6 +135,36 @@ def find_action(text: str, tree: BettingTree, node: int) -> int:
         reason = "" if step in passive or step == ALL_IN_TEXT or BET.fullmatch(step) else f"; {NOTATION}"
         raise ParseError(f"line step {text!r} is none of the actions {_where(tree, node)}: {there}{reason}")
     return action
+
+
+def _split(text: str) -> list[str]:
+    """Returns the steps of a line; none for the root."""
+    cleaned = text.strip().lower()
+    if cleaned in ("", "root"):
+        return []
+    return [step.strip() for step in re.sub(r"\[[^\]]*\]", _tidy, cleaned).split(",")]
+
+
+def _follow(steps: Sequence[str], tree: BettingTree, line: Line, deck: Deck) -> Line:
+    """Returns where steps lead from a place."""
+    for step in steps:
+        node = tree.nodes[line.node]
+        is_cards = CARDS.fullmatch(step) is not None
+        if is_cards or node.kind is NodeKind.STREET_END:
+            line = _deal(step, node, tree, line, deck, is_cards=is_cards)
+        else:
+            action = find_action(step, tree, line.node)
+            line = Line(node.children[node.actions.index(action)], line.board)
+    return line
+
+
+def _check_decision(tree: BettingTree, line: Line) -> Line:
+    """Returns a place at which somebody acts; raises `ParseError` if nobody does."""
+    node = tree.nodes[line.node]
+    if node.kind is not NodeKind.DECISION:
+        hint = f"; add {_name_deal(node)}" if node.kind is NodeKind.STREET_END else ""
+        raise ParseError(f"nobody acts after {format_line(tree, line)!r}, it is a {node.kind.value}{hint}")
+    return line
 
 
 def _tidy(match: re.Match[str]) -> str:
@@ -163,9 +208,8 @@ def _find_raise(step: str, rules: BettingRules, node: BettingNode) -> int | None
     all_in = _all_in(rules, node.state)
     if step == ALL_IN_TEXT:
         return all_in if all_in in raises else None
-    match = BET.fullmatch(step)
-    bet = bet_in_round(node.state)
-    if match is None or match["verb"].startswith("r") != bool(bet):
+    match = _match_bet(step, node.state)
+    if match is None:
         return None
     if match["amount"] is None:
         return raises[0] if len(raises) == 1 and match["unit"] is None else None
@@ -175,6 +219,38 @@ def _find_raise(step: str, rules: BettingRules, node: BettingNode) -> int | None
     # sizes are fitted to the rules as those of menus are
     fitted = min(max(total, legal_raises(rules, node.state).start), all_in)
     return _nearest(raises, fitted, max(1.0, TOLERANCE * abs(total - node.state.price)))
+
+
+def _match_bet(step: str, state: BettingState) -> re.Match[str] | None:
+    """Returns the parts of a bet, or of a raise where there is a bet, None if a step is neither."""
+    match = BET.fullmatch(step)
+    return match if match is not None and match["verb"].startswith("r") == bool(bet_in_round(state)) else None
+
+
+def _unknown_total(text: str, rules: BettingRules, node: BettingNode) -> int | None:
+    """Returns the total that a step raises to if it says a size that is none of the node's, else None."""
+    step = SHORT.get(text, text)
+    match = _match_bet(step, node.state)
+    if _find_raise(step, rules, node) is not None:
+        return None
+    if step == ALL_IN_TEXT:
+        return all_in_to(node.state)
+    total = _total(float(match["amount"]), match["unit"], node) if match is not None and match["amount"] else None
+    return None if total is None else math.floor(total + 0.5)
+
+
+def _check_total(step: str, total: int, tree: BettingTree, node: BettingNode) -> None:
+    """Raises `ParseError` if the rules do not allow a raise to a total, in chips of the round as steps have them."""
+    allowed, base = legal_raises(tree.rules, node.state), node.state.base
+    if total in allowed:
+        return
+    reason = f"it must be from {allowed.start - base} to {allowed.stop - 1 - base} chips, got {total - base}"
+    try:
+        check_action(tree.rules, node.state, total)
+    except IllegalActionError as error:
+        raise ParseError(
+            f"line step {step!r} {_where(tree, node.index)} is not legal: {reason if allowed else error}"
+        ) from None
 
 
 def _all_in(rules: BettingRules, state: BettingState) -> int:
