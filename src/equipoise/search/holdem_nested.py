@@ -309,7 +309,7 @@ class HoldemNestedSearch:
         return search.solver(rule=settings.rule, num_threads=settings.num_threads)
 
     def _limit(self, spot: HoldemSpot, tree: HoldemTree, sums: SingleArray, on_line: OnLine | None) -> LimitedSpot:
-        """Returns a spot that ends with its street and what goes on there, if that does not take too much."""
+        """Returns a spot that ends with its street, and a strategy that goes on there; refuses what takes too much."""
         settings = self.settings
         needed = estimate_leaf_bytes(spot, settings.leaf_choices, betting=tree.betting)
         if needed > settings.max_bytes:
