@@ -7,15 +7,8 @@ import numpy as np
 import pytest
 
 from equipoise.games.holdem.cards import DECKS
-from equipoise.kernels.holdem import (
-    TILE,
-    BoardFields,
-    HoldemKernel,
-    HoldemLocks,
-    HoldemTables,
-    StreetFields,
-    SubstituteWeights,
-)
+from equipoise.kernels.holdem import HoldemKernel, HoldemLocks, HoldemTables, SubstituteWeights
+from equipoise.kernels.holdem_arrays import TILE, BoardFields, StreetFields
 from equipoise.solvers.rules import CFR, Hedge, tabulate_discounts
 from equipoise.trees.holdem import build_holdem_tree
 from tests.solvers.test_holdem import spot

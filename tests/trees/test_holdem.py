@@ -19,7 +19,7 @@ from equipoise.games.holdem.hands import hands_of, parse_hand
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
-from equipoise.kernels.holdem import BoardFields
+from equipoise.kernels.holdem_arrays import BoardFields
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import DCFR
 from equipoise.trees.holdem import build_holdem_tree, plan_holdem_tree

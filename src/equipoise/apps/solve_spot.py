@@ -30,7 +30,7 @@ from equipoise.games.holdem.ranges import format_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
 from equipoise.games.holdem.spot_file import SpotFile, check_locks, format_locks, load_spot
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
-from equipoise.kernels.holdem import BoardFields, StreetFields
+from equipoise.kernels.holdem_arrays import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.holdem_file import SavedSpot, StoredSpot, encode_layout, make_locks

@@ -26,7 +26,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.pair_showdowns import find_pair_odds
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import hand_kernel
-from equipoise.kernels.holdem import TILE
+from equipoise.kernels.holdem_arrays import TILE
 from equipoise.solvers.hand_policy import HandPolicy
 from equipoise.trees.bucketed_holdem import BucketAssigner
 

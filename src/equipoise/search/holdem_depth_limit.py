@@ -21,7 +21,8 @@ from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import TILE, HoldemKernel, StreetFields, TableArray
+from equipoise.kernels.holdem import HoldemKernel, TableArray
+from equipoise.kernels.holdem_arrays import TILE, StreetFields
 from equipoise.kernels.holdem_leaf_tables import LeafLine, add_leaf_values
 from equipoise.kernels.holdem_leaves import ENTRY_TYPES, MAX_CHOICES, EntryArray, HoldemLeaves, LeafTables
 from equipoise.solvers.holdem import HoldemSolver

@@ -31,7 +31,8 @@ from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import TILE, TableArray
+from equipoise.kernels.holdem import TableArray
+from equipoise.kernels.holdem_arrays import TILE
 from equipoise.kernels.holdem_leaves import HoldemLeaves
 from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe, check_deviation
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives

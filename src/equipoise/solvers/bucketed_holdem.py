@@ -13,7 +13,7 @@ from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.memory import check_memory
 from equipoise.core.progress import SampledFigures
 from equipoise.games.holdem.cards import format_board
-from equipoise.kernels.holdem import TILE
+from equipoise.kernels.holdem_arrays import TILE
 from equipoise.kernels.holdem_sampling import HoldemSamplingTables, RunoutKernel, SampledArray, StrategyPair, draw_cards
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation

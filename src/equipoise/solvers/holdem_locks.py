@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.kernels.holdem import TILE, BoardFields, HoldemLocks
+from equipoise.kernels.holdem import HoldemLocks
+from equipoise.kernels.holdem_arrays import TILE, BoardFields
 from equipoise.trees.holdem import HoldemPlan, HoldemTree
 from equipoise.trees.holdem_locks import LockedHands, NodeLock, compile_locks
 

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting_tree import NodeKind
-from equipoise.kernels.holdem import BoardFields, HoldemKernel
+from equipoise.kernels.holdem import HoldemKernel
+from equipoise.kernels.holdem_arrays import BoardFields
 from equipoise.kernels.holdem_sampling import (
     DEAL,
     FOLD,

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
-from equipoise.kernels.holdem import TILE, HoldemArrays, HoldemKernel, StreetFields, SubstituteWeights, TableArray
+from equipoise.kernels.holdem import HoldemKernel, SubstituteWeights, TableArray
+from equipoise.kernels.holdem_arrays import TILE, HoldemArrays, StreetFields
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.holdem_ranges import count_ends, fill_ranges
 from equipoise.solvers.warm_start import (

@@ -25,7 +25,7 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.isomorphism import CardArray, find_symmetries, relabel_board, suit_permutations
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import (
+from equipoise.kernels.holdem_arrays import (
     HAND_BYTES,
     MAX_ACTIONS,
     TILE,

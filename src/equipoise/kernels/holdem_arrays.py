@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hold'em tree as arrays: its streets, boards and hands, and whether they fit each other."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.kernels.arrays import check_range
+from equipoise.kernels.buckets import NUM_CARDS
+from equipoise.kernels.calls import check_integer
+
+__all__ = [
+    "MAX_ACTIONS",
+    "TILE",
+    "BoardFields",
+    "HoldemArrays",
+    "HoldemShape",
+    "StreetFields",
+    "check_betting",
+    "check_boards",
+    "check_hands",
+]
+
+IntArray = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
+
+TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
+MAX_ACTIONS: Final = 64  # at one decision
+HAND_BYTES: Final = 18  # of a hand in the arrays over hands
+
+
+class StreetFields(NamedTuple):
+    """The betting of a street in numbers, as kernels read it."""
+
+    num_lines: int  # that enter
+    is_last: int
+    num_cells_0: int  # (decision, action) pairs of each player
+    num_cells_1: int
+    num_nodes_0: int  # decisions of each player
+    num_nodes_1: int
+    flat_packs: int  # showdowns or lines that go on, in packs of eight
+    fold_packs: int
+
+
+class BoardFields(NamedTuple):
+    """A board in numbers; X is all hands of all boards, by board and player, each padded to whole tiles."""
+
+    street: int  # counted from the root's
+    first_child: int
+    num_children: int
+    num_images: int  # boards that it stands for
+    num_hands_0: int
+    first_hand_0: int  # into [X]
+    first_cell_0: int  # into the tables
+    num_hands_1: int
+    first_hand_1: int
+    first_cell_1: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemShape:
+    """How large a hold'em tree is, known before its hands are listed."""
+
+    streets: IntArray  # [S, 8] StreetFields
+    boards: npt.NDArray[np.int64]  # [B, 10] BoardFields, the root first
+
+    def num_rows(self, board: int, player: int) -> int:
+        """Returns the hands of a player on a board, padding included."""
+        fields = BoardFields(*self.boards[board].tolist())
+        return -(-(fields.num_hands_1 if player else fields.num_hands_0) // TILE) * TILE
+
+    @property
+    def num_hands(self) -> int:
+        """Returns X, the hands of all boards and both players, padding included."""
+        return BoardFields(*self.boards[-1].tolist()).first_hand_1 + self.num_rows(-1, 1)
+
+    @property
+    def num_cells(self) -> int:
+        """Returns the numbers in one table, padding included."""
+        last = BoardFields(*self.boards[-1].tolist())
+        return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
+
+    @property
+    def node_rows(self) -> npt.NDArray[np.int64]:
+        """Returns `[B, 2]` the rows of a table, one for each hand at each decision, padding included."""
+        tiles = -(-self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]] // TILE)
+        nodes = self.streets[:, [StreetFields._fields.index(f"num_nodes_{player}") for player in (0, 1)]]
+        rows: npt.NDArray[np.int64] = TILE * tiles * nodes[self.boards[:, 0]]
+        return rows
+
+    @property
+    def num_node_rows(self) -> int:
+        """Returns R, the rows of one table."""
+        return int(self.node_rows.sum())
+
+    def first_hand(self, board: int, player: int) -> int:
+        """Returns where the hands of a player on a board begin in [X]."""
+        fields = BoardFields(*self.boards[board].tolist())
+        return fields.first_hand_1 if player else fields.first_hand_0
+
+    @property
+    def num_bytes(self) -> int:
+        """Returns the bytes of the arrays."""
+        streets = [StreetFields(*row) for row in self.streets.tolist()]
+        num_nodes = sum(street.num_nodes_0 + street.num_nodes_1 for street in streets)
+        num_ends = sum(street.flat_packs + street.fold_packs for street in streets) * TILE
+        num_root_rows = self.num_rows(0, 0) + self.num_rows(0, 1)
+        lists = 3 * 4 * num_nodes + 2 * (4 + 8) * num_ends + 8 * num_root_rows + HAND_BYTES * self.num_hands
+        return lists + self.streets.nbytes + self.boards.nbytes
+
+    def estimate_workspace(self, item_bytes: int, num_threads: int) -> int:
+        """Returns the bytes that a sweep allocates beside the tables; the same sum as in native/holdem.hpp."""
+        total = sum(self.num_rows(0, player) for player in (0, 1))
+        streets = [StreetFields(*row) for row in self.streets.tolist()]
+        hands = self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]]
+        padded = -(-hands // TILE) * TILE
+        for street, fields in enumerate(streets):
+            rows = int(padded[self.boards[:, 0] == street].max(axis=0).sum())
+            flats, folds = fields.flat_packs * TILE * rows, fields.fold_packs * TILE * rows
+            whole = 2 * flats + 2 * folds + (0 if fields.is_last else flats)
+            sums = 0 if fields.is_last else flats
+            total += whole * num_threads if street else whole + sums * (num_threads - 1)
+        slots = max(fields.num_lines + max(fields.num_cells_0, fields.num_cells_1) for fields in streets)
+        return item_bytes * (total + 3 * TILE * slots * num_threads)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemArrays(HoldemShape):
+    """A hold'em tree as kernels read it."""
+
+    nodes: IntArray  # [D, 3] first cell, number of actions, slot; by street and player, parents first
+    flat_slot: IntArray  # by street: slots of player 0, then of player 1, padded to whole packs
+    flat_scale: FloatArray  # likewise: stake of showdowns, chance of what follows where lines go on
+    flat_rake: FloatArray  # of the last street: what each player loses to the house, in stakes; [0] without rake
+    fold_slot: IntArray
+    fold_scale: FloatArray  # what the player wins
+    cards: npt.NDArray[np.uint8]  # [X, 2]
+    strength: IntArray  # [X]
+    same_hand: IntArray  # [X] row of the same cards on the other side, -1 if there is none
+    parent_row: IntArray  # [X] row on the board above
+    value_row: IntArray  # [X] first row that is the same hand but for suits' names; neighbours if cards follow
+    root_reach: tuple[FloatArray, FloatArray]  # [rows] weights of each range, in sum 1
+
+
+def _by_player(fields: npt.NDArray[Any], names: tuple[str, ...], name: str) -> npt.NDArray[np.int64]:
+    """Returns `[rows, 2]` a field of both players."""
+    columns: npt.NDArray[np.int64] = fields[:, [names.index(f"{name}_{player}") for player in (0, 1)]].astype(np.int64)
+    return columns
+
+
+def check_betting(arrays: HoldemArrays, *, has_leaves: bool) -> None:
+    """Raises `ValueError` if decisions or ends of streets point at slots or cells that their street does not have."""
+    names, streets = StreetFields._fields, arrays.streets
+    num_lines, is_last, flat_packs, fold_packs = (
+        streets[:, names.index(name)] for name in ("num_lines", "is_last", "flat_packs", "fold_packs")
+    )
+    check_range("num_lines", num_lines, np.arange(len(streets)) == 0, [2, *(TILE * flat_packs[:-1] + 1)])
+    last = (np.arange(len(streets)) == len(streets) - 1) & (not has_leaves)
+    check_range("is_last", is_last, last, last + 1)
+    num_cells = _by_player(streets, names, "num_cells")
+    num_nodes = _by_player(streets, names, "num_nodes")
+    num_slots = num_lines[:, None] + num_cells
+    first_cell, num_actions, source = arrays.nodes.T
+    check_range("actions of decisions", num_actions, 1, MAX_ACTIONS + 1)
+    check_range("first cells of decisions", first_cell, 0, np.repeat(num_cells, num_nodes.ravel()) - num_actions + 1)
+    # a decision is reached by a line or by an action of a decision before it
+    check_range("slots of decisions", source, 0, np.repeat(num_lines, num_nodes.sum(axis=1)) + first_cell)
+    for name, slots, packs in (
+        ("flat_slot", arrays.flat_slot, flat_packs),
+        ("fold_slot", arrays.fold_slot, fold_packs),
+    ):
+        check_range(name, slots, 0, np.repeat(num_slots, np.repeat(TILE * packs, 2)))
+
+
+def check_boards(arrays: HoldemArrays) -> None:
+    """Raises `ValueError` unless boards, their hands and their cells follow one another without a gap."""
+    names, boards = BoardFields._fields, arrays.boards
+    street, first_child, num_children = (
+        boards[:, names.index(name)] for name in ("street", "first_child", "num_children")
+    )
+    num_boards, num_streets = len(boards), len(arrays.streets)
+    check_range("children of boards", num_children, 0, num_boards)
+    check_integer("children of all boards", int(num_children.sum()), num_boards - 1, num_boards - 1)
+    expected = 1 + np.cumsum(num_children) - num_children
+    check_range("first children of boards", first_child, expected, expected + 1)
+    check_range("first children of boards", first_child[num_children > 0], np.flatnonzero(num_children) + 1, num_boards)
+    above = np.repeat(np.arange(num_boards), num_children)
+    check_range("street of the first board", street[:1], 0, 1)
+    check_range("streets of boards", street, 0, num_streets)
+    check_range("streets of boards", street[1:], street[above] + 1, street[above] + 2)
+    num_hands = _by_player(boards, names, "num_hands")
+    check_range("hands of boards", num_hands, 0, arrays.cards.shape[0] + 1)
+    rows = -(-num_hands // TILE) * TILE
+    check_integer("hands of all boards", int(rows.sum()), arrays.cards.shape[0], arrays.cards.shape[0])
+    cells = rows * _by_player(arrays.streets, StreetFields._fields, "num_cells")[street]
+    for name, sizes in (("first_hand", rows), ("first_cell", cells)):
+        start = np.cumsum(sizes).reshape(sizes.shape) - sizes
+        check_range(f"{name} of boards", _by_player(boards, names, name), start, start + 1)
+
+
+def check_hands(arrays: HoldemArrays) -> None:
+    """Raises `ValueError` if hands point at rows that their board or the one above does not have."""
+    num_hands = _by_player(arrays.boards, BoardFields._fields, "num_hands").astype(np.int32)
+    num_children = arrays.boards[:, BoardFields._fields.index("num_children")]
+    above = np.concatenate([[0], np.repeat(np.arange(len(num_hands)), num_children)])
+    rows = (-(-num_hands // TILE) * TILE).ravel()
+    check_range("cards", arrays.cards, 0, NUM_CARDS)
+    check_range("same_hand", arrays.same_hand, -1, np.repeat(num_hands[:, ::-1], rows))
+    check_range("parent_row", arrays.parent_row, 0, np.repeat(num_hands[above], rows))
+    check_range("value_row", arrays.value_row, 0, np.repeat(num_hands, rows))
