@@ -166,7 +166,8 @@ class HoldemNestedSearch:
     Paper: Brown 2020, PhD thesis, sections 5.1.2, 5.1.3 and 5.1.7 (the inexpensive form).
     Symbols: sigma -> the stage's policy; CB~V(I_1) -> `_measure`; g -> gifts.
     Departs from the paper: every hand that the opponent may have been dealt counts as dealt alike at the gate, which
-        moves no margin; unsafe search after an unknown action believes that it says nothing about the hand.
+        moves no margin; unsafe search after an unknown action believes that it says nothing about the hand; where the
+        searcher never comes by its own strategy it can be searched as if all its hands had.
     Checked by: tests/search/test_holdem_nested.py.
     """
 
@@ -190,23 +191,31 @@ class HoldemNestedSearch:
         return HoldemStage(policy=self.policy, reach=(first, second), gifts=np.zeros(first.size))
 
     def search(
-        self, stage: HoldemStage, node: int, board: Board, reply: Reply | None = None, *, run: Run = run_at_once
+        self,
+        stage: HoldemStage,
+        node: int,
+        board: Board,
+        reply: Reply | None = None,
+        *,
+        is_there: bool = False,
+        run: Run = run_at_once,
     ) -> HoldemResult | None:
         """Returns what is played from a decision on, solved again.
 
-        None where the searcher's own strategy never comes: there is nothing to search for.
+        None where the searcher's own strategy never comes, unless it is there: there is nothing to search for.
 
         Args:
             stage: the strategy so far.
             node: a decision of its betting; the opponent's if it takes an unknown action there.
             board: cards that lie there.
             reply: that action, behind which the search begins.
+            is_there: search as if all hands of the searcher came where none does.
             run: runs iterations, all of them unless it has a reason not to.
         """
         here = stage.betting.nodes[node]
-        reach = stage.reach_at(node, board)
-        if not reach[self.searcher].any():
+        if not is_there and not stage.reach_at(node, board)[self.searcher].any():
             return None
+        reach = self._reach_at(stage, node, board)
         gifts = stage.gifts + self._gifts(stage, node, board)
         is_safe = not isinstance(self.settings.method, Unsafe)
         alternative = np.zeros(gifts.size)
@@ -239,6 +248,15 @@ class HoldemNestedSearch:
         first, second = (np.asarray(self.policy.spot.live_weights(player) > 0, np.float64) for player in (0, 1))
         spot = self._spot(betting.root.state, board, (first, second))
         return estimate_leaf_bytes(spot, self.settings.leaf_choices, betting=betting)
+
+    def _reach_at(self, stage: HoldemStage, node: int, board: Board) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` both players' reaches of a node, the searcher's as at the beginning if it never comes."""
+        reach = stage.reach_at(node, board)
+        if reach[self.searcher].any():
+            return reach
+        own = np.array(self.policy.spot.live_weights(self.searcher))
+        own[hands_of(self.policy.spot.deck).blocked(board)] = 0.0
+        return _with(reach, self.searcher, own)
 
     def _spot(self, state: BettingState, board: Board, reach: tuple[FloatArray, FloatArray]) -> HoldemSpot:
         """Returns the spot of the street on which a state is; safe searches give the opponent every hand."""
@@ -354,7 +372,7 @@ class HoldemNestedSearch:
     ) -> tuple[HoldemTree, SingleArray]:
         """Returns what a stage plays from a decision on, the opponent having every hand: a tree, and `[C]` over it."""
         here = stage.betting.nodes[node]
-        reach = stage.reach_at(node, board)
+        reach = self._reach_at(stage, node, board)
         spot = self._spot(here.state, board, _with(reach, self.opponent, self._dealt))
         tree = self._build(spot, cut_betting(stage.betting, node, only=only), merges_suits=False)
         first = node + 1 if only is None else here.children[here.actions.index(only)]
