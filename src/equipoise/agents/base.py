@@ -98,9 +98,7 @@ class PublicAgent(Agent, Protocol):
 class PolicyAgent(abc.ABC):
     """An agent without memory of the game: a probability for each action at each information state."""
 
-    is_fixed: ClassVar[bool] = (
-        True  # these depend on nothing that is drawn, so that they are known once they were asked for
-    )
+    is_fixed: ClassVar[bool] = True  # probabilities depend on nothing that is drawn: once asked for, they are known
 
     @property
     @abc.abstractmethod

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import typer
@@ -27,6 +28,7 @@ from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import TERMINAL
 from equipoise.search.gadgets import pose
+from equipoise.search.holdem_depth_limit import OnLine
 from equipoise.search.resolving import SubgameResult, SubgameSolver
 from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
@@ -59,7 +61,13 @@ def search(options: SearchOptions) -> None:
         report: _Report | SpotSearch
         run = _Run(console, flag)
         if is_holdem_file(options.file):
-            report = SpotSearch(options, rule, run, on_plan=lambda text: console.print(text, style="dim"))
+            report = SpotSearch(
+                options,
+                rule,
+                run,
+                on_plan=lambda text: console.print(text, style="dim"),
+                show_lines=lambda: _show_lines(console),
+            )
             described: dict[str, Any] = describe_origin()
         else:
             file = StrategyFile.load(options.file)
@@ -93,6 +101,13 @@ class _Run:
                 if time.perf_counter() - began < SECONDS_OF_A_PIECE:
                     piece *= 2
         return done
+
+
+@contextlib.contextmanager
+def _show_lines(console: Console) -> Iterator[OnLine]:
+    """Yields what shows how far a table of leaves is."""
+    with TaskDisplay(console, "table") as display:
+        yield lambda done, total: display.update(done / total, f"{done} of {total} lines")
 
 
 def _search_game(options: SearchOptions, file: StrategyFile, rule: Rule, run: _Run, console: Console) -> _Report:

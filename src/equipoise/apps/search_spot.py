@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +28,7 @@ from equipoise.games.holdem.line_notation import Line, format_line, name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.public_text import parse_steps
+from equipoise.search.holdem_depth_limit import OnLine
 from equipoise.search.holdem_nested import (
     HoldemNestedSearch,
     HoldemResult,
@@ -124,6 +127,7 @@ class SpotSearch:
         run: Callable[[Callable[[int], None], int], int],
         *,
         on_plan: Callable[[str], None],
+        show_lines: Callable[[], AbstractContextManager[OnLine]],
     ) -> None:
         """Searches.
 
@@ -132,6 +136,7 @@ class SpotSearch:
             rule: of CFR.
             run: runs iterations as it is told how to, and says how many were run.
             on_plan: is told what will be done.
+            show_lines: gives what is told how far a table of leaves is, for as long as it is computed.
         """
         self.options = options
         policy = load_policy(options.file)
@@ -155,6 +160,7 @@ class SpotSearch:
         self.iterations = 0
 
         def run_shown(solver: HoldemSolver, num_iterations: int) -> None:
+            stack.close()
             needed = estimate_holdem_bytes(solver.tree, rule, num_threads=options.threads)
             if needed >= WORTH_SAYING:
                 on_plan(f"{solver.tree.spot.name}: {len(solver.tree.boards)} boards, {needed / 1e6:,.0f} MB")
@@ -162,7 +168,11 @@ class SpotSearch:
 
         began = time.perf_counter()
         stage = search.begin()
-        found = search.search(stage, self.place.node, self.place.board, self.place.reply, run=run_shown)
+        with contextlib.ExitStack() as stack:
+            on_line = None if options.leaves is None else stack.enter_context(show_lines())
+            found = search.search(
+                stage, self.place.node, self.place.board, self.place.reply, run=run_shown, on_line=on_line
+            )
         if found is None:
             raise ConfigError(f"player {self.searcher} never plays to {options.state!r}: there is nothing to search")
         self.result: HoldemResult = found

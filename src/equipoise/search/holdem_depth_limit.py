@@ -36,6 +36,7 @@ __all__ = [
     "HoldemBlueprint",
     "LeafChoices",
     "LimitedSpot",
+    "OnLine",
     "estimate_leaf_bytes",
     "limit_depth",
     "solve_blueprint",

@@ -35,7 +35,14 @@ from equipoise.kernels.holdem import TableArray
 from equipoise.kernels.holdem_leaves import HoldemLeaves
 from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe, check_deviation
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
-from equipoise.search.holdem_depth_limit import HoldemBlueprint, LeafChoices, estimate_leaf_bytes, limit_depth
+from equipoise.search.holdem_depth_limit import (
+    HoldemBlueprint,
+    LeafChoices,
+    LimitedSpot,
+    OnLine,
+    estimate_leaf_bytes,
+    limit_depth,
+)
 from equipoise.search.holdem_parts import copy_strategy
 from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
@@ -200,6 +207,7 @@ class HoldemNestedSearch:
         *,
         is_there: bool = False,
         run: Run = run_at_once,
+        on_line: OnLine | None = None,
     ) -> HoldemResult | None:
         """Returns what is played from a decision on, solved again.
 
@@ -212,6 +220,7 @@ class HoldemNestedSearch:
             reply: that action, behind which the search begins.
             is_there: search as if all hands of the searcher came where none does.
             run: runs iterations, all of them unless it has a reason not to.
+            on_line: is told how far the table of leaves is, where there is one.
         """
         here = stage.betting.nodes[node]
         if not is_there and not stage.reach_at(node, board)[self.searcher].any():
@@ -231,7 +240,10 @@ class HoldemNestedSearch:
         else:
             betting = cut_betting(stage.betting, node)
         if reply is None and self.has_leaves(betting):
-            tree, sums = self._solve_street(stage, node, board, spot, alternative, reach[self.opponent], run)
+            tree, blueprint = self._copy_part(stage, node, board)
+            limited = self._limit(spot, tree, blueprint, on_line)
+            known = alternative, reach[self.opponent]
+            sums: TableArray = self._solve_street(limited, tree, blueprint, known, run)
         else:
             tree, sums = self._solve(spot, betting, alternative, reach[self.opponent], run)
         following = HoldemStage(policy=SpotPolicy(tree, sums), reach=reach, gifts=gifts)
@@ -309,37 +321,47 @@ class HoldemNestedSearch:
         search = HoldemSearch(tree=tree, searcher=self.searcher, method=method, prior=rows[1], leaves=leaves)
         return search.solver(rule=settings.rule, num_threads=settings.num_threads)
 
-    def _solve_street(
-        self,
-        stage: HoldemStage,
-        node: int,
-        board: Board,
-        spot: HoldemSpot,
-        alternative: FloatArray,
-        prior: FloatArray,
-        run: Run,
-    ) -> tuple[HoldemTree, TableArray]:
-        """Returns the same for a search that ends with the street: behind it the strategy so far is kept."""
+    def _limit(self, spot: HoldemSpot, tree: HoldemTree, sums: SingleArray, on_line: OnLine | None) -> LimitedSpot:
+        """Returns a spot that ends with its street, and a strategy that goes on there; refuses what takes too much."""
         settings = self.settings
-        tree, sums = self._copy_part(stage, node, board)
         needed = estimate_leaf_bytes(spot, settings.leaf_choices, betting=tree.betting)
         if needed > settings.max_bytes:
             raise GameTooLargeError(
                 f"the table of the leaves takes {needed / 1e9:,.1f} GB, the limit is {settings.max_bytes / 1e9:,.1f} GB"
             )
-        limited = limit_depth(
+        return limit_depth(
             spot,
             HoldemBlueprint(tree=tree, sums=sums),
             self.searcher,
             settings.leaf_choices,
             num_threads=settings.num_threads,
+            on_line=on_line,
         )
-        solver = self._begin(limited.tree, limited.leaves, alternative, prior)
-        run(solver, settings.leaf_iterations)
+
+    def _solve_street(
+        self,
+        limited: LimitedSpot,
+        tree: HoldemTree,
+        sums: SingleArray,
+        known: tuple[FloatArray, FloatArray],
+        run: Run,
+    ) -> SingleArray:
+        """Returns the strategy so far with its first street solved again; `sums` `[C]` over its tree is overwritten.
+
+        Args:
+            limited: what is solved.
+            tree: of the strategy so far, down to the last street.
+            sums: what it plays.
+            known: `[H]` alternatives of the opponent's hands, and their reach as far as the strategy so far says.
+            run: runs iterations.
+        """
+        solver = self._begin(limited.tree, limited.leaves, *known)
+        run(solver, self.settings.leaf_iterations)
         found = SpotPolicy(limited.tree, solver.tables.strategy_sum)
         for inner, decision in limited.tree.decisions.items():
-            sums[tree.cells(0, inner)] = found.hand_strategy(inner, board)[tree.hands[0][decision.player]]
-        return tree, sums
+            strategy = found.hand_strategy(inner, limited.tree.spot.board)
+            sums[tree.cells(0, inner)] = strategy[tree.hands[0][decision.player]]
+        return sums
 
     def _build(self, spot: HoldemSpot, betting: BettingTree, *, merges_suits: bool = True) -> HoldemTree:
         """Returns the tree of a spot, if searching it does not take too much."""

@@ -165,6 +165,7 @@ def conclude(configuration: NestedConfiguration, measured: Measured) -> Conclusi
             Ordering(above=above, below=below, source=TABLE, statement=f"flop hold'em: {above} > {below}"),
             measured,
             panel_names=list(configuration.flop_games),
+            what="games and players",
         )
         for above, below in (*((TRANSLATION, name) for name in METHODS), *ORDERED)
     ]
@@ -208,7 +209,7 @@ NESTED_SEARCH: Final = Study(
         Size.QUICK: NestedConfiguration(),
         Size.FULL: NestedConfiguration(
             leduc_raises=(1, 2),
-            decks=("QKA/cdh", "QKA/cdhs", "JQKA/cdh", "JQKA/cdhs", "TJQKA/cd", "TJQKA/cdh"),
+            decks=("QKA/cdh", "QKA/cdhs", "JQKA/cdh", "JQKA/cdhs", "TJQKA/cd"),
             blueprint_iterations=10_000,
             search_iterations=3000,
         ),

@@ -40,13 +40,20 @@ def sign_test(wins: int, losses: int) -> float:
     return float(sum(math.comb(total, count) for count in range(wins, total + 1)) / 2**total)
 
 
-def judge_ordering(ordering: Ordering, measured: Measured, *, panel_names: Collection[str] | None = None) -> Claim:
+def judge_ordering(
+    ordering: Ordering,
+    measured: Measured,
+    *,
+    panel_names: Collection[str] | None = None,
+    what: str = "blueprints",
+) -> Claim:
     """Returns the verdict on an ordering from all panels, marks and runs that have both curves.
 
     Args:
         ordering: what is to be judged.
         measured: the points.
         panel_names: only these panels; all if None.
+        what: is counted, one for each run at each mark.
     """
     ratios: list[float] = []
     for panel, curves in measured.panels().items():
@@ -54,7 +61,7 @@ def judge_ordering(ordering: Ordering, measured: Measured, *, panel_names: Colle
             continue
         for x, _ in curves.get(ordering.below, []):
             ratios += measured.run_ratios(panel, ordering.above, ordering.below, x)
-    return judge_ratios(ordering, ratios)
+    return judge_ratios(ordering, ratios, what=what)
 
 
 def judge_ratios(ordering: Ordering, ratios: Sequence[float], *, what: str = "blueprints") -> Claim:

@@ -79,7 +79,7 @@ class RLConfiguration:
     kuhn_entropy: float = 0.5  # cost of entropy at first, chips a nat; the paper is silent
     leduc_entropy: float = 2.0
     kuhn_halvings: int = 3  # of that cost and of the actor's rate in the course of the updates
-    leduc_halvings: int = 6
+    leduc_halvings: int = 4
     dqn_games: int = 200_000
     dqn_exploration_games: int = 400_000  # in which exploration falls: a million decisions, the library's default
     dqn_rates: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4)

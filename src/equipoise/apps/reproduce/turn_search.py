@@ -240,9 +240,7 @@ TURN_SEARCH: Final = Study(
     y_label="percent of the pot",
     sizes={
         Size.QUICK: TurnSearchConfiguration(),
-        Size.FULL: TurnSearchConfiguration(
-            spots=20, pots=(8000, 4000, 2000, 1000), menu="libratus", deck="full", open_percent=0.5
-        ),
+        Size.FULL: TurnSearchConfiguration(spots=20, pots=(8000, 4000), menu="libratus", deck="full", open_percent=0.5),
     },
     measure=measure,
     conclude=conclude,
