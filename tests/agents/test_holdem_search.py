@@ -207,7 +207,7 @@ def test_translation_takes_all_in_for_the_largest_bet():
     assert images == [20, 50]
 
 
-def test_places_that_are_never_played_to_keep_the_blueprint():
+def test_places_that_are_never_played_to_keep_the_blueprint_as_far_as_it_goes():
     class Checks(UniformHands):
         def hand_strategy(self, node, board):
             out = super().hand_strategy(node, board)
@@ -219,5 +219,10 @@ def test_places_that_are_never_played_to_keep_the_blueprint():
     stage, node, _ = agent.stage_at(0, f"{TURN}:r30c/Ks:")  # it never bets
     assert stage.policy is policy
     assert policy.betting.nodes[node].state.street is Street.RIVER
-    with pytest.raises(InvalidStateError, match="checks never comes where an unknown raise to 37 was made"):
-        agent.stage_at(0, f"{TURN}:r30c/Ks:cr37")
+    # but what is behind an unknown bet is searched, as if all hands had come
+    stage, node, board = agent.stage_at(0, f"{TURN}:r30c/Ks:cr37")
+    rows = stage.policy.hand_strategy(node, board)[stage.reach[0] > 0]
+    assert len(rows) == 171  # pairs of the 24 cards less five
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-6)
+    assert rows[:, 0].max() > 0.9  # some fold
+    assert rows[:, 0].min() < 0.1

@@ -152,13 +152,11 @@ class HoldemSearchAgent(PolicyAgent):
         """Returns the stage of a search, and its root."""
         key = (seat, *place)
         if key not in self._found:
-            self._found[key] = self._searches[seat].search(stage, node, place[1], reply)
+            # nothing else is known behind an unknown bet; elsewhere there is the strategy so far
+            is_there = reply is not None
+            self._found[key] = self._searches[seat].search(stage, node, place[1], reply, is_there=is_there)
             while sum(kept.num_bytes for kept in self._found.values() if kept) > KEPT_BYTES and len(self._found) > 1:
                 self._found.popitem(last=False)
         self._found.move_to_end(key)
         result = self._found[key]
-        if result is not None:
-            return result.stage, 0
-        if reply is not None:
-            raise InvalidStateError(f"{self.name} never comes where an unknown raise to {reply.action} was made")
-        return stage, node  # never played to: nothing to search for
+        return (result.stage, 0) if result is not None else (stage, node)  # never played to: nothing to search for

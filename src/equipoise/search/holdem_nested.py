@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,6 @@ from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem import TableArray
-from equipoise.kernels.holdem_arrays import TILE
 from equipoise.kernels.holdem_leaves import HoldemLeaves
 from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe, check_deviation
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
@@ -44,6 +43,7 @@ from equipoise.search.holdem_depth_limit import (
     estimate_leaf_bytes,
     limit_depth,
 )
+from equipoise.search.holdem_parts import copy_strategy
 from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import CFRPlus, Rule
@@ -174,7 +174,8 @@ class HoldemNestedSearch:
     Paper: Brown 2020, PhD thesis, sections 5.1.2, 5.1.3 and 5.1.7 (the inexpensive form).
     Symbols: sigma -> the stage's policy; CB~V(I_1) -> `_measure`; g -> gifts.
     Departs from the paper: every hand that the opponent may have been dealt counts as dealt alike at the gate, which
-        moves no margin; unsafe search after an unknown action believes that it says nothing about the hand.
+        moves no margin; unsafe search after an unknown action believes that it says nothing about the hand; where the
+        searcher never comes by its own strategy it can be searched as if all its hands had.
     Checked by: tests/search/test_holdem_nested.py.
     """
 
@@ -204,25 +205,27 @@ class HoldemNestedSearch:
         board: Board,
         reply: Reply | None = None,
         *,
+        is_there: bool = False,
         run: Run = run_at_once,
         on_line: OnLine | None = None,
     ) -> HoldemResult | None:
         """Returns what is played from a decision on, solved again.
 
-        None where the searcher's own strategy never comes: there is nothing to search for.
+        None where the searcher's own strategy never comes, unless it is there: there is nothing to search for.
 
         Args:
             stage: the strategy so far.
             node: a decision of its betting; the opponent's if it takes an unknown action there.
             board: cards that lie there.
             reply: that action, behind which the search begins.
+            is_there: search as if all hands of the searcher came where none does.
             run: runs iterations, all of them unless it has a reason not to.
             on_line: is told how far the table of leaves is, where there is one.
         """
         here = stage.betting.nodes[node]
-        reach = stage.reach_at(node, board)
-        if not reach[self.searcher].any():
+        if not is_there and not stage.reach_at(node, board)[self.searcher].any():
             return None
+        reach = self._reach_at(stage, node, board)
         gifts = stage.gifts + self._gifts(stage, node, board)
         is_safe = not isinstance(self.settings.method, Unsafe)
         alternative = np.zeros(gifts.size)
@@ -258,6 +261,15 @@ class HoldemNestedSearch:
         first, second = (np.asarray(self.policy.spot.live_weights(player) > 0, np.float64) for player in (0, 1))
         spot = self._spot(betting.root.state, board, (first, second))
         return estimate_leaf_bytes(spot, self.settings.leaf_choices, betting=betting)
+
+    def _reach_at(self, stage: HoldemStage, node: int, board: Board) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` both players' reaches of a node, the searcher's as at the beginning if it never comes."""
+        reach = stage.reach_at(node, board)
+        if reach[self.searcher].any():
+            return reach
+        own = np.array(self.policy.spot.live_weights(self.searcher))
+        own[hands_of(self.policy.spot.deck).blocked(board)] = 0.0
+        return _with(reach, self.searcher, own)
 
     def _spot(self, state: BettingState, board: Board, reach: tuple[FloatArray, FloatArray]) -> HoldemSpot:
         """Returns the spot of the street on which a state is; safe searches give the opponent every hand."""
@@ -383,7 +395,7 @@ class HoldemNestedSearch:
     ) -> tuple[HoldemTree, SingleArray]:
         """Returns what a stage plays from a decision on, the opponent having every hand: a tree, and `[C]` over it."""
         here = stage.betting.nodes[node]
-        reach = stage.reach_at(node, board)
+        reach = self._reach_at(stage, node, board)
         spot = self._spot(here.state, board, _with(reach, self.opponent, self._dealt))
         tree = self._build(spot, cut_betting(stage.betting, node, only=only), merges_suits=False)
         first = node + 1 if only is None else here.children[here.actions.index(only)]
@@ -426,72 +438,6 @@ class HoldemNestedSearch:
         gift: FloatArray = np.max([value, *finals], axis=0) - value
         gift[hands_of(self.policy.spot.deck).blocked(board)] = 0.0
         return gift
-
-
-def copy_strategy(policy: HandPolicy, tree: HoldemTree, outer: Mapping[int, int]) -> SingleArray:
-    """Returns `[C]` over a part's tree what a policy's hands play in proportion to.
-
-    Args:
-        policy: of the whole.
-        tree: of the part; no suits are merged in it.
-        outer: the decision of the policy's betting that each of the part's decisions is; others stay uniform.
-    """
-    sums = np.zeros(tree.arrays.num_cells, np.float32)
-    if isinstance(policy, SpotPolicy) and isinstance(policy.sums, np.ndarray):
-        _copy_rows(policy.tree, policy.sums, tree, outer, sums)
-        return sums
-    for index, board in enumerate(tree.boards):
-        street = tree.arrays.boards[index, 0]
-        for inner, whole in outer.items():
-            decision = tree.decisions[inner]
-            if decision.street == street:
-                rows = tree.hands[index][decision.player]
-                sums[tree.cells(index, inner)] = policy.hand_strategy(whole, board)[rows]
-    return sums
-
-
-def _copy_rows(
-    source: HoldemTree,
-    table: npt.NDArray[Any],
-    tree: HoldemTree,
-    outer: Mapping[int, int],
-    out: npt.NDArray[np.float32],
-) -> None:
-    """Copies the rows of a larger tree's table into `out` `[C]`, all decisions of a board and player at once.
-
-    A board of turn and river has thousands of decisions: one by one they would take longer than the search.
-    """
-    groups: dict[tuple[int, int], list[int]] = {}
-    for inner in outer:
-        groups.setdefault((tree.decisions[inner].street, tree.decisions[inner].player), []).append(inner)
-    for index, board in enumerate(tree.boards):
-        place, relabelling = source.locate(board)
-        there = hand_permutation(relabelling, tree.spot.deck)
-        for player in (0, 1):
-            inside = groups.get((int(tree.arrays.boards[index, 0]), player))
-            if not inside:
-                continue
-            rank = np.full(tree.spot.deck.num_hands, -1)
-            rank[source.hands[place][player]] = np.arange(source.hands[place][player].size)
-            rows = rank[there[tree.hands[index][player]]]
-            known = rows >= 0
-            pairs = (tree, index, inside), (source, place, [outer[inner] for inner in inside])
-            to, origin = (_locate_rows(*one) for one in pairs)
-            out[to.first[known][:, None] + to.steps] = table[origin.first[rows[known]][:, None] + origin.steps]
-
-
-class _Rows(NamedTuple):
-    """Where a table keeps some decisions of a board's player: the first cell of each hand, and steps from there."""
-
-    first: npt.NDArray[np.int64]  # [H]
-    steps: npt.NDArray[np.int64]  # [actions of all]
-
-
-def _locate_rows(tree: HoldemTree, board: int, nodes: Sequence[int]) -> _Rows:
-    decisions = [tree.decisions[node] for node in nodes]
-    first = tree.cells(board, nodes[0])[:, 0] - TILE * decisions[0].first_cell
-    columns = [decision.first_cell + np.arange(decision.num_actions) for decision in decisions]
-    return _Rows(first, TILE * np.concatenate(columns))
 
 
 def _final_actions(betting: BettingTree, node: BettingNode, taken: int) -> list[int]:
