@@ -31,7 +31,9 @@ class SearchOptions:
     player: Annotated[int | None, typer.Option(min=0, max=1, help="Who searches (default: who moves there).")] = None
     iterations: Annotated[
         int | None,
-        typer.Option(min=1, help="Of CFR (default 1,000; of a spot before its last street 100, with leaves 300)."),
+        typer.Option(
+            min=1, help="Of CFR (default 1,000; of a spot 10,000, before its last street 100, with leaves 300)."
+        ),
     ] = None
     rule: Annotated[str, typer.Option(help="Variant of CFR, as for `solve`.")] = "cfr+linear"
     limit: Annotated[int, typer.Option(min=0, help="Show at most so many private states of each side; 0: all.")] = 50

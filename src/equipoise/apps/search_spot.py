@@ -45,6 +45,7 @@ __all__ = ["Place", "SpotSearch", "find_place"]
 FloatArray = npt.NDArray[np.float64]
 
 WORTH_SAYING = 50_000_000  # bytes
+LAST_ITERATIONS = 10_000  # on the last street, unless others are asked for; the worst of many hands settles late
 EARLY_ITERATIONS = 100  # where a street follows, unless more are asked for
 LEAF_ITERATIONS = 300  # where it is left out
 
@@ -147,7 +148,7 @@ class SpotSearch:
         self.opponent = 1 - self.searcher
         settings = HoldemSearchSettings(
             method=parse_method(options.method),
-            iterations=options.iterations or 1000,
+            iterations=options.iterations or LAST_ITERATIONS,
             early_iterations=options.iterations or EARLY_ITERATIONS,
             rule=rule,
             menu=None if options.menu is None else parse_menu(options.menu),
