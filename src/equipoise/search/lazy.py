@@ -8,8 +8,7 @@ the rest of the game is what a few strategies, given as functions of public stat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -44,8 +43,6 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 LongArray = npt.NDArray[np.int64]
 Path = tuple[int, ...]
-
-TO_THE_END: Final[Callable[[Step], bool]] = lambda step: False  # noqa: E731 - a limit that there is not
 
 
 # --- strategies without a tree ---
@@ -246,7 +243,7 @@ class PartialGame:
         state = root
         for place in focus:
             state = game.edges(state)[place].child
-        self._is_limit = TO_THE_END if limit is None else limit.leaf_test(game, state)
+        self._is_limit = None if limit is None else limit.leaf_test(game, state)
 
     @property
     def spec(self) -> GameSpec:
@@ -265,6 +262,8 @@ class PartialGame:
         if step.path[:common] != self.focus[:common]:
             return True  # beside the way
         if len(step.path) <= len(self.focus):
+            return False
+        if self._is_limit is None:
             return False
         return self._is_limit(step._replace(path=step.path[len(self.focus) :]))
 
