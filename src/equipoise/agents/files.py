@@ -15,7 +15,7 @@ from equipoise.agents.holdem_translated import HoldemTranslatingAgent
 from equipoise.agents.search import SearchAgent, SearchSettings
 from equipoise.agents.tables import TableAgent
 from equipoise.core import checkpoint
-from equipoise.core.checkpoint import CheckpointReader, Kind
+from equipoise.core.checkpoint import Checkpoint, CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.files import StrPath
 from equipoise.games.base import Game
@@ -48,16 +48,13 @@ def load_agent(path: StrPath, game: Game[Any] | None = None) -> PolicyAgent:
         path: a strategy, a run, a solved spot or a blueprint.
         game: what will be played; the file's own game if None.
     """
-    name = os.path.splitext(os.path.basename(path))[0]
+    name = _name_of(path)
     if is_holdem_file(path):
         policy = load_policy(path)
-        return HoldemAgent(policy, _as_holdem(game) if game else game_of_spot(policy.spot), name=name)
-    content = checkpoint.load(path, Kind.RUN, Kind.STRATEGY)
-    strategy = TabularStrategy.decode(content)
-    own = game_of_metadata(path, content.metadata)
-    if game is not None and game.spec.label != own.spec.label:
-        raise ConfigError(f"{path} is a strategy for {own.spec.label}, the game is {game.spec.label}")
-    return TableAgent(strategy, name=name, is_partial=content.metadata.get("form") == Form.GAME)
+        return HoldemAgent(policy, _play_holdem(policy, game), name=name)
+    content, _ = _load_table(path, game)
+    is_partial = content.metadata.get("form") == Form.GAME
+    return TableAgent(TabularStrategy.decode(content), name=name, is_partial=is_partial)
 
 
 def game_of_file(path: StrPath) -> Game[Any]:
@@ -101,16 +98,13 @@ def load_search_agent(path: StrPath, game: Game[Any] | None, settings: SearchSet
         game: what will be played; the file's own game if None.
         settings: how and where it searches.
     """
-    name = os.path.splitext(os.path.basename(path))[0]
+    name = _name_of(path)
     if is_holdem_file(path):
         policy = load_policy(path)
         how = HoldemSearchSettings(method=settings.method, iterations=settings.iterations, rule=settings.rule)
         plan = HoldemSearchPlan(search=how, when=settings.when)
-        return HoldemSearchAgent(policy, _as_holdem(game) if game else game_of_spot(policy.spot), plan=plan, name=name)
-    content = checkpoint.load(path, Kind.RUN, Kind.STRATEGY)
-    own = game_of_metadata(path, content.metadata)
-    if game is not None and game.spec.label != own.spec.label:
-        raise ConfigError(f"{path} is a strategy for {own.spec.label}, the game is {game.spec.label}")
+        return HoldemSearchAgent(policy, _play_holdem(policy, game), plan=plan, name=name)
+    content, own = _load_table(path, game)
     return SearchAgent.from_table(own, TabularStrategy.decode(content), search=settings, name=name)
 
 
@@ -119,11 +113,27 @@ def load_translating_agent(path: StrPath, game: Game[Any] | None) -> HoldemTrans
     if not is_holdem_file(path):
         raise ConfigError(f"translation is for bets of hold'em, and {path} has no strategy by hands")
     policy = load_policy(path)
-    name = os.path.splitext(os.path.basename(path))[0]
-    return HoldemTranslatingAgent(policy, _as_holdem(game) if game else game_of_spot(policy.spot), name=name)
+    name = _name_of(path)
+    return HoldemTranslatingAgent(policy, _play_holdem(policy, game), name=name)
 
 
-def _as_holdem(game: Game[Any]) -> Holdem:
+def _load_table(path: StrPath, game: Game[Any] | None) -> tuple[Checkpoint, Game[Any]]:
+    """Returns a file of information states and its game; raises unless that is the game to be played."""
+    content = checkpoint.load(path, Kind.RUN, Kind.STRATEGY)
+    own = game_of_metadata(path, content.metadata)
+    if game is not None and game.spec.label != own.spec.label:
+        raise ConfigError(f"{path} is a strategy for {own.spec.label}, the game is {game.spec.label}")
+    return content, own
+
+
+def _name_of(path: StrPath) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _play_holdem(policy: HandPolicy, game: Game[Any] | None) -> Holdem:
+    """Returns the game that is played, which is the policy's own if none is given."""
+    if game is None:
+        return game_of_spot(policy.spot)
     if not isinstance(game, Holdem):
         raise ConfigError(f"a strategy of hold'em plays hold'em, got the game {game.spec.name}")
     return game

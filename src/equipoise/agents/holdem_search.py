@@ -38,7 +38,7 @@ class HoldemSearchPlan:
     first_street: Street = Street.RIVER  # no search begins before it, unless an unknown bet makes one
     first_reply: Street = (
         Street.FLOP
-    )  # unknown bets before it are refused; a flop of the full deck is too large as well
+    )  # unknown bets before it are refused; flops of the full deck are too large as well
 
     def __post_init__(self) -> None:
         if self.first_reply > self.first_street:
