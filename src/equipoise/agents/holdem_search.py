@@ -36,9 +36,7 @@ class HoldemSearchPlan:
     search: HoldemSearchSettings = dataclasses.field(default_factory=HoldemSearchSettings)
     when: SearchWhen = SearchWhen.ROUNDS
     first_street: Street = Street.RIVER  # no search begins before it, unless an unknown bet makes one
-    first_reply: Street = (
-        Street.FLOP
-    )  # unknown bets before it are refused; flops of the full deck are too large as well
+    first_reply: Street = Street.FLOP  # unknown bets before it are refused; whole-deck flops are too large as well
 
     def __post_init__(self) -> None:
         if self.first_reply > self.first_street:
