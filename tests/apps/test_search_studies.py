@@ -13,6 +13,7 @@ from equipoise.apps.reproduce.gift_scaling import GIFT_SCALING, GiftConfiguratio
 from equipoise.apps.reproduce.multi_valued_states import MULTI_VALUED_STATES, MultiValuedConfiguration
 from equipoise.apps.reproduce.nested_search import METHODS as METHODS_OF_REPLY
 from equipoise.apps.reproduce.nested_search import NESTED_SEARCH, NestedConfiguration, ThreeSizes
+from equipoise.apps.reproduce.opening_bet import DepthLimitedReply, OpeningBet, fill_rare
 from equipoise.apps.reproduce.orderings import Ordering, judge_ordering, sign_test
 from equipoise.apps.reproduce.registry import STUDIES
 from equipoise.apps.reproduce.safe_search import METHODS, SAFE_SEARCH, TRUNK, SafeSearchConfiguration
@@ -244,8 +245,9 @@ def test_a_price_is_the_exploitability_where_both_search():
 def test_multi_valued_states_at_a_small_size():
     configuration = MultiValuedConfiguration(
         ranks=(3,),
-        bucketed_ranks=(0,),
+        bucketed_ranks=(3,),
         bucketed_decks=(),
+        buckets=(3,),
         num_values=(1, 2),
         flop_raises=(0,),
         blueprint_iterations=200,
@@ -253,8 +255,59 @@ def test_multi_valued_states_at_a_small_size():
     )
     result = MULTI_VALUED_STATES.run(configuration)
     assert not result.is_partial
-    assert [row["values"] for row in result.conclusion.rows] == [1, 2, 1, 2]
-    assert all(row["ours (thousandths)"] > 0 for row in result.conclusion.rows)
+    rows = {(row["game"], row["values"]): row for row in result.conclusion.rows}
+    assert len(rows) == 2 * 3
+    assert all(row["ours (thousandths)"] > 0 for row in rows.values())
+    (bucketed,) = configuration.bucketed_leduc_games
+    for count in (1, 2):
+        row = rows[bucketed, count]
+        assert row["in all"] > row["known bets alone"] - 1e-6  # another bet never hurts whoever responds best
+        assert row["known bets alone"] > 10 * abs(rows["3 ranks, 1 raises", count]["known bets alone"])
+    counted = [claim.ours for claim in result.conclusion.claims if claim.statement.startswith("leduc in buckets: one")]
+    assert counted[0].split(",")[0].endswith("of 2 blueprints")
+
+
+@pytest.mark.parametrize("setting", [{"num_values": ()}, {"num_values": (0,)}, {"rare": 2.0}])
+def test_settings_of_multi_valued_states_that_cannot_be_are_refused(setting):
+    with pytest.raises(ConfigError, match=next(iter(setting))):
+        MultiValuedConfiguration(**setting)
+
+
+def test_rare_rows_go_by_the_mean_that_reach_does_not_weigh():
+    game = SecondRound(SMALL_GAME)
+    tree = game.tree
+    often = np.flatnonzero(np.array(tree.infoset_labels) == "J|")
+    start, after = tree.infoset_start[often[0] : often[0] + 2]
+    average = tree.legal_share.copy()
+    average[tree.sequence_cell[start:after]] = np.array([0.999, 0.001])[: after - start]
+    mean = np.full(average.size, 0.25)
+    labels = np.array(tree.infoset_labels)
+    rows = np.arange(labels.size)
+    filled = fill_rare(tree, average, mean, rows, 0.01)
+    changed = {
+        labels[infoset] for infoset in rows if (filled != average)[tree.sequence_cell[tree.infoset_start[infoset]]]
+    }
+    assert changed
+    assert all(label.startswith("J|r") for label in changed)  # what follows the bet that a jack hardly makes
+    assert np.array_equal(fill_rare(tree, average, mean, rows, 0.0), average)
+    together = fill_rare(tree, average, mean, np.zeros_like(rows), 0.01)
+    assert np.array_equal(together, average)  # a row that some information state comes to is not rare
+
+
+def test_the_reply_alone_costs_nothing_in_equilibrium_and_no_more_than_in_all():
+    opening = OpeningBet(leduc_with_three_bets(3, 1), 500)
+    assert opening.reply_price(opening.solution) == pytest.approx(opening.price(opening.solution), abs=1e-9)
+    bucket = assign_buckets(opening.cards, 3, np.random.default_rng(0))
+    made = opening.solve(200, bucket=bucket)
+    assert np.array_equal(made.played.strategy, made.beyond.strategy)  # nothing is rare
+    translated = opening.translate(made)
+    assert opening.price(translated) >= opening.known_price(made) - 1e-9
+    assert 0 < opening.reply_price(translated) < opening.price(translated)
+    reply = DepthLimitedReply(opening, made)
+    again = reply.go_on(translated, reply.generate(1, (), 50), 50)
+    beside = opening.known
+    assert np.array_equal(beside.restrict(again), beside.restrict(translated))  # only what follows the bet is new
+    assert opening.reply_price(again) < opening.reply_price(translated)
 
 
 def test_cfr_avg_at_a_small_size():

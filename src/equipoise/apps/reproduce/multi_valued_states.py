@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -23,7 +23,7 @@ from equipoise.apps.reproduce.search_games import (
     leduc_with_three_bets,
     parse_bucketing,
 )
-from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
+from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
 from equipoise.core.errors import ConfigError
 
 __all__ = ["MULTI_VALUED_STATES", "MultiValuedConfiguration"]
@@ -33,7 +33,9 @@ ENOUGH: Final = 4  # values from which on search beats translation
 VALUES: Final = "multi-valued states"
 TRANSLATION: Final = "pseudo-harmonic translation"
 INCLUDED: Final = "bet in the blueprint"
+SEARCHED: Final = "translation, second round searched"
 KNOWN: Final = "known bets alone"  # what a best response gains without the unknown one
+IN_ALL: Final = "in all"  # of blueprints in buckets: what they lose to known bets and the reply together
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -49,6 +51,7 @@ class MultiValuedConfiguration:
     flop_raises: tuple[int, ...] = (1,)  # on the flop
     bucketed_ranks: tuple[int, ...] = (5,)  # Leduc games with blueprints in buckets, one a number of raises; 0: none
     bucketed_decks: tuple[str, ...] = ("QKA/cdh",)  # hold'em games likewise
+    bucketed_flop_raises: tuple[int, ...] = (1,)  # on the flop of those
     buckets: tuple[int, ...] = (6,)  # of their second round
     seeds: int = 2  # different bucketings of each number
     bucketing: str = str(Bucketing.CUTS)  # or kmeans
@@ -71,7 +74,7 @@ class MultiValuedConfiguration:
     @property
     def flop_games(self) -> dict[str, str]:
         """Returns hold'em games by the names of their panels."""
-        return self._name_flop_games(self.decks)
+        return self._name_flop_games(self.decks, self.flop_raises)
 
     @property
     def bucketed_leduc_games(self) -> dict[str, str]:
@@ -81,7 +84,7 @@ class MultiValuedConfiguration:
     @property
     def bucketed_flop_games(self) -> dict[str, str]:
         """Returns hold'em games whose blueprints are in buckets, by the names of their panels."""
-        return self._in_buckets(self._name_flop_games(self.bucketed_decks))
+        return self._in_buckets(self._name_flop_games(self.bucketed_decks, self.bucketed_flop_raises))
 
     @property
     def games(self) -> dict[str, str]:
@@ -98,10 +101,10 @@ class MultiValuedConfiguration:
         """Returns how many blueprints a panel has."""
         return self.seeds if self.numbers[panel] else 1
 
-    def _name_flop_games(self, decks: Collection[str]) -> dict[str, str]:
+    def _name_flop_games(self, decks: Collection[str], flop_raises: Collection[int]) -> dict[str, str]:
         return {
             f"flop {deck}, {raises} raises": holdem_with_three_bets(deck, self.first_raises, raises)
-            for raises in self.flop_raises
+            for raises in flop_raises
             for deck in decks
         }
 
@@ -164,27 +167,33 @@ def _measure_blueprint(opening: OpeningBet, task: _Task, configuration: MultiVal
     runs = range(task.index * num_runs, (task.index + 1) * num_runs)
     made = opening.solve(iterations, bucket=task.bucket, rare=configuration.rare)
     included = opening.solution if task.bucket is None else opening.include(iterations, task.bucket)
-    prices = {
-        TRANSLATION: opening.price(opening.translate(made)),
-        INCLUDED: opening.price(included),
-        KNOWN: opening.known_price(made),
-    }
-    points = [
-        Point(panel=task.panel, curve=curve, x=count, y=price, run=run)
-        for curve, price in prices.items()
-        for count in counts
-        for run in runs
-    ]
+    translated = opening.translate(made)
+
+    def mark(curve: str, strategy: FloatArray, marks: Sequence[int], runs: Sequence[int]) -> list[Point]:
+        prices = {curve: opening.price(strategy)}
+        if task.bucket is not None:
+            prices = {curve: opening.reply_price(strategy), f"{curve}, {IN_ALL}": prices[curve]}
+        return [
+            Point(panel=task.panel, curve=name, x=count, y=price, run=run)
+            for name, price in prices.items()
+            for count in marks
+            for run in runs
+        ]
+
+    points = mark(TRANSLATION, translated, counts, runs) + mark(INCLUDED, included, counts, runs)
+    known = opening.known_price(made)
+    points += [Point(panel=task.panel, curve=KNOWN, x=count, y=known, run=run) for count in counts for run in runs]
     yield Step(fraction=0.1, text=f"{task.panel}: translation", points=tuple(points))
     search = DepthLimitedReply(opening, made)
     for place, (run, length) in enumerate(zip(runs, configuration.search_iterations, strict=True)):
         found: tuple[FloatArray, ...] = ()
         for count in counts:
             found = search.generate(count, found, length)
-            price = opening.price(search.reply(found, length))
-            point = Point(panel=task.panel, curve=VALUES, x=count, y=price, run=run)
+            points = mark(VALUES, search.reply(found, length), [count], [run])
+            if count == counts[-1]:
+                points += mark(SEARCHED, search.go_on(translated, found, length), counts, [run])
             share = (place + count / counts[-1]) / num_runs
-            yield Step(fraction=0.1 + 0.9 * share, text=f"{task.panel}: {count} values", points=(point,))
+            yield Step(fraction=0.1 + 0.9 * share, text=f"{task.panel}: {count} values", points=tuple(points))
 
 
 def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Conclusion:
@@ -194,15 +203,15 @@ def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Con
     counts = sorted(configuration.num_values)
     for panel in configuration.games:
         curve = {count: measured.at(panel, VALUES, count) for count in counts}
-        translated, included, known = (measured.at(panel, name, counts[0]) for name in (TRANSLATION, INCLUDED, KNOWN))
+        others = {name: measured.at(panel, name, counts[0]) for name in (TRANSLATION, SEARCHED, INCLUDED, KNOWN)}
+        translated, included = others[TRANSLATION], others[INCLUDED]
         rows += [
             {
                 "game": panel,
                 "values": count,
                 "ours (thousandths)": _round(value),
-                TRANSLATION: _round(translated),
-                INCLUDED: _round(included),
-                KNOWN: _round(known),
+                IN_ALL: _round(measured.at(panel, f"{VALUES}, {IN_ALL}", count)),
+                **{name: _round(price) for name, price in others.items()},
             }
             for count, value in curve.items()
         ]
@@ -223,16 +232,18 @@ def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Con
         claims += _judge_games(kind, games, configuration, measured, what=what)
     notes = (
         "What the opener gains over the value of the game by best responses, in thousandths of Leduc's ante or of "
-        f"hold'em's big blind; {KNOWN!r} is what it gains without the unknown bet, which the same blueprint loses "
-        "whatever the reply: below 0 where the bet is worth something to the opener.",
-        "Medians over blueprints and over runs that differ in how long searches are run: best responses are pure and "
-        "tip at last bits.",
+        "hold'em's big blind; medians over blueprints and over runs that differ in how long searches are run: best "
+        "responses are pure and tip at last bits.",
+        f"Blueprints in buckets lose most to bets that they know ({KNOWN!r}), and a best response need never make the "
+        f"unknown one: {IN_ALL!r} is what blueprint and reply lose together, the other figures are what the reply "
+        "loses where everything else is an equilibrium's.",
+        "Translation, and a blueprint that has the bet, keep their buckets after it; search solves the second round "
+        f"without buckets. {SEARCHED!r} is translation with the same second round as the most values have. The source "
+        "has no such row, and its blueprint no buckets.",
         "Suits merged, bets of half and the whole pot, three quarters only to open; no all-in bets. Leduc may be "
         "raised as often as said in either round, hold'em on the flop; before it first_raises says how often.",
         f"Where a blueprint's own reach is below {configuration.rare:g} leaves go by what the mean of its iterations "
         "does there, not weighted by own reach: an average that is weighted goes by the first iterations there.",
-        "Translation, and a blueprint that has the bet, keep their buckets after it; search solves what comes after it "
-        "without buckets. The source's blueprint has none.",
         "The text says that 16 values come close to having had the bet in the abstraction; our test is that nine "
         "tenths of what translation costs beyond that are gone, or that it costs less.",
         "Sign tests count each game, or each bucketing of it, once, by the median of its runs; bucketings of one game "
@@ -245,30 +256,41 @@ def _judge_games(
     kind: str, games: Collection[str], configuration: MultiValuedConfiguration, measured: Measured, *, what: str
 ) -> Iterator[Claim]:
     """Yields whether translation is better with one value and worse with four or more, over all games of a kind."""
-    for count in sorted(configuration.num_values):
-        if count != 1 and count < ENOUGH:
+    counts = sorted(configuration.num_values)
+    for count in counts:
+        if count == 1:
+            pairs = _pair_up(games, configuration, measured, count, TRANSLATION)
+            statement, ratios = "one value is worse than translation", [price / other for other, price in pairs]
+        elif count >= ENOUGH:
+            pairs = _pair_up(games, configuration, measured, count, TRANSLATION)
+            statement, ratios = f"{count} values are better than translation", [other / price for other, price in pairs]
+        else:
             continue
-        pairs = [
-            pair
-            for panel in games
-            for index in range(configuration.num_blueprints(panel))
-            if (pair := _compare(measured, panel, index, count, len(configuration.search_iterations))) is not None
-        ]
-        ratios = [values / translated if count == 1 else translated / values for translated, values in pairs]
-        words = "one value is worse than" if count == 1 else f"{count} values are better than"
-        ordering = Ordering(above="", below="", source=FIGURE, statement=f"{kind}: {words} translation")
+        ordering = Ordering(above="", below="", source=FIGURE, statement=f"{kind}: {statement}")
         yield judge_ratios(ordering, ratios, what=what)
+    words = f"{kind}: {counts[-1]} values are better than translation with the second round searched"
+    pairs = _pair_up(games, configuration, measured, counts[-1], SEARCHED)
+    ordering = Ordering(above="", below="", source="not in the thesis", statement=words)
+    claim = judge_ratios(ordering, [other / price for other, price in pairs], what=what)
+    yield dataclasses.replace(claim, verdict=Verdict.NOT_STATED) if pairs else claim
 
 
-def _compare(measured: Measured, panel: str, index: int, count: int, num_runs: int) -> tuple[float, float] | None:
-    """Returns what translation and so many values cost in the median run of one blueprint, None if not measured."""
-    pairs: list[tuple[float, float]] = []
-    for run in range(index * num_runs, (index + 1) * num_runs):
-        alone = measured.of_run(run)
-        translated, values = alone.at(panel, TRANSLATION, count), alone.at(panel, VALUES, count)
-        if translated and values:
-            pairs.append((translated, values))
-    return (pairs[0][0], statistics.median(values for _, values in pairs)) if pairs else None
+def _pair_up(
+    games: Collection[str], configuration: MultiValuedConfiguration, measured: Measured, count: int, other: str
+) -> list[tuple[float, float]]:
+    """Returns what another reply and so many values cost, in the median run of each blueprint that has both."""
+    num_runs = len(configuration.search_iterations)
+    alone = [measured.of_run(run) for run in range(configuration.seeds * num_runs)]
+    found = []
+    for panel in games:
+        for index in range(configuration.num_blueprints(panel)):
+            runs = alone[index * num_runs : (index + 1) * num_runs]
+            pairs = [(run.at(panel, other, count), run.at(panel, VALUES, count)) for run in runs]
+            known = [(first, second) for first, second in pairs if first and second]
+            if known:
+                firsts, seconds = zip(*known, strict=True)
+                found.append((statistics.median(firsts), statistics.median(seconds)))
+    return found
 
 
 def _round(value: float | None) -> float | None:
@@ -303,12 +325,17 @@ MULTI_VALUED_STATES: Final = Study(
     sizes={
         Size.QUICK: MultiValuedConfiguration(),
         Size.FULL: MultiValuedConfiguration(
-            ranks=(3, 4, 5, 6, 7),
+            ranks=(3, 5, 7),
             max_raises=(1, 2),
-            decks=("QKA/cdh", "QKA/cdhs", "JQKA/cdh", "TJQKA/cd"),
-            num_values=(1, 2, 4, 8, 16),
-            blueprint_iterations=5000,
-            search_iterations=(500, 700, 1000, 1400, 2000),
+            decks=("QKA/cdh", "QKA/cdhs", "9JQKA/cd", "TJQKA/cd", "JQKA/cdh"),
+            flop_raises=(1, 2),
+            bucketed_ranks=(0,),
+            bucketed_decks=("JQKA/cdh",),
+            buckets=(5, 10, 20),
+            seeds=4,
+            bucketing=str(Bucketing.KMEANS),
+            num_values=(1, 2, 4, 16),
+            search_iterations=(300,),
         ),
     },
     measure=measure,

@@ -102,7 +102,8 @@ class OpeningBet:
             opening[SIZES.index(bet)]: share
             for bet, share in translate_bet(SIZES[MIDDLE], (SIZES[0], SIZES[-1])).items()
         }
-        self.known = cut_subtree(self.tree, 0, without=[self.surprise])
+        self.known = cut_subtree(self.tree, 0, without=[self.surprise], end=self.end)
+        self.below = cut_subtree(self.tree, self.surprise, end=self.end)
         self.cards = everything.on(self.known.tree)
         whole = CFRSolver(self.tree, CFRPlus())
         whole.iterate(iterations)
@@ -156,6 +157,16 @@ class OpeningBet:
         """Returns how much more than the value of the game the opener can get, in thousandths of the unit."""
         best = evaluate(self.tree, strategy, kernel=self.kernel).best_response_values[self.opener]
         return 1000 * (best - self.game_value) / self.unit
+
+    def reply_price(self, strategy: FloatArray) -> float:
+        """Returns the same where only the reply to the opening bet is the strategy's, and all else an equilibrium's.
+
+        A blueprint in buckets loses so much to known bets that a best response may never make the unknown one; this is
+        what the reply alone would lose.
+        """
+        out = self.solution.copy()
+        self.below.insert(self.below.restrict(strategy), out, players=(self.replier,))
+        return self.price(out)
 
     def known_price(self, blueprint: KnownBlueprint) -> float:
         """Returns how much more than that value the opener can get by known bets alone; below 0 if the other is new."""
@@ -227,6 +238,15 @@ class DepthLimitedReply:
             node = int(part.nodes[leaf])
             reach = realization[grown.tree.private_cells(numbers[node], game.replier)]
             self._go_on(node, choice, reach, out, iterations)
+        return out
+
+    def go_on(self, strategy: FloatArray, continuations: tuple[FloatArray, ...], iterations: int) -> FloatArray:
+        """Returns `[C]` a strategy whose second round after the opening bet is solved again, as below `reply`."""
+        game, out = self.opening, strategy.copy()
+        realization = game.kernel.realize(strategy)
+        for leaf in RoundLimit().leaves(game.tree, game.surprise).tolist():
+            reach = realization[game.tree.private_cells(leaf, game.replier)]
+            self._go_on(leaf, self._choice(leaf, continuations), reach, out, iterations)
         return out
 
     def _values_before(self) -> FloatArray:
