@@ -144,6 +144,27 @@ def test_replies_to_unknown_bets_of_a_spot(river):
     assert "then an unknown raise to 125" in run(river, "--state", "Ks7h2d5c9h:r125", "--iterations", 5).stdout
 
 
+def test_replies_may_be_solved_from_before_the_bet_on(river):
+    arguments = (river, "--state", "Ks7h2d5c9h:r125", "--iterations", 300)
+    plain, expensive, unsafe = (
+        json.loads(run(*arguments, *more, "--json", "--quiet").stdout)
+        for more in ((), ("--expensive",), ("--method", "unsafe"))
+    )
+    assert [found["is_expensive"] for found in (plain, expensive, unsafe)] == [False, True, True]
+    for found in (plain, expensive, unsafe):
+        assert found["player"] == 1
+        assert found["pot"] == 175
+        assert sum(found["frequencies"]["after"].values()) == pytest.approx(1.0)
+        assert found["strategy"][0]["after"].keys() == plain["strategy"][0]["after"].keys()
+    assert [row["alternative"] for row in sorted(plain["margins"], key=lambda row: row["hand"])] == pytest.approx(
+        [row["alternative"] for row in sorted(expensive["margins"], key=lambda row: row["hand"])]
+    )
+    # from before the bet on, the opponent may also do what it could before
+    assert expensive["best_response_after"] > plain["best_response_after"]
+    shown = run(river, "--state", "bet 75%", "--iterations", 5, "--expensive").stdout
+    assert "then an unknown raise to 125, solved from before it on: 175 in the pot" in " ".join(shown.split())
+
+
 @pytest.mark.parametrize("line", ["bet 75%", "bet 75"])
 def test_unknown_bets_may_be_written_as_lines(river, line):
     texts = (line, "Ks7h2d5c9h:r125")
@@ -191,6 +212,7 @@ def test_files_that_cannot_be_searched_are_one_line(river, leduc, tmp_path):
         ((spot, "--state", "root"), "describes a spot that is not solved: `equipoise solve"),
         ((tmp_path / "none.eq", "--state", "root"), "no such file"),
         ((leduc, "--state", "c", "--menu", "50%"), "--menu is for spots of hold'em"),
+        ((leduc, "--state", "c", "--expensive"), "--expensive is for spots of hold'em"),
     ):
         result = run(*arguments)
         assert result.exit_code == 2

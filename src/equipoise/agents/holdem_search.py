@@ -157,4 +157,5 @@ class HoldemSearchAgent(PolicyAgent):
                 self._found.popitem(last=False)
         self._found.move_to_end(key)
         result = self._found[key]
-        return (result.stage, 0) if result is not None else (stage, node)  # never played to: nothing to search for
+        # None where it is never played to: nothing to search for
+        return (result.stage, result.node) if result is not None else (stage, node)

@@ -154,8 +154,10 @@ class SpotSearch:
             menu=None if options.menu is None else parse_menu(options.menu),
             leaf_choices=None if options.leaves is None else parse_leaf_choices(options.leaves),
             leaf_iterations=options.iterations or LEAF_ITERATIONS,
+            is_expensive=options.expensive,
             num_threads=options.threads,
         )
+        self.is_expensive = settings.begins_before
         search = HoldemNestedSearch(policy, self.searcher, settings)
         self._say_leaves(search, on_plan)
         self.iterations = 0
@@ -213,13 +215,13 @@ class SpotSearch:
 
     @property
     def root(self) -> BettingState:
-        """Returns where the betting stands when the search begins."""
-        return self.result.stage.betting.root.state
+        """Returns where the betting stands when the search begins, behind a bet that the strategy lacks."""
+        return self.result.stage.betting.nodes[self.result.node].state
 
     def actions(self) -> tuple[str, ...]:
         """Returns the searcher's actions where the search begins; none if the other acts there."""
         stage = self.result.stage
-        return name_actions(stage.betting, 0) if self.root.actor == self.searcher else ()
+        return name_actions(stage.betting, self.result.node) if self.root.actor == self.searcher else ()
 
     def responses(self) -> tuple[float | None, float]:
         """Returns the share of the pot that the opponent's best response has, before and after, over its hands."""
@@ -246,7 +248,7 @@ class SpotSearch:
         names = self.actions()
         if not names:
             return []
-        after = self._strategy(self.result.stage, 0)
+        after = self._strategy(self.result.stage, self.result.node)
         before = None if self.before is None else self._strategy(self.before, self.place.node)
         reach = self.result.stage.reach[self.searcher]
         order = [hand for hand in np.lexsort((-np.arange(reach.size), -reach)).tolist() if reach[hand] > 0]
@@ -265,14 +267,14 @@ class SpotSearch:
         names = self.actions()
         if not names:
             return {"before": None, "after": None}
-        reach = self.result.stage.reach
+        reach = self.result.stage.reach_at(self.result.node, self.place.board)
         odds = reach[self.searcher] * hands_of(self.spot.deck).compatible(reach[self.opponent])
         odds = odds if odds.any() else reach[self.searcher]
         odds = odds / odds.sum()
         before = None if self.before is None else odds @ self._strategy(self.before, self.place.node)
         return {
             "before": None if before is None else _shares(names, before),
-            "after": _shares(names, odds @ self._strategy(self.result.stage, 0)),
+            "after": _shares(names, odds @ self._strategy(self.result.stage, self.result.node)),
         }
 
     def _strategy(self, stage: HoldemStage, node: int) -> FloatArray:
@@ -309,6 +311,7 @@ class SpotSearch:
             "search_method": options.method,
             "search_rule": options.rule,
             "search_iterations": self.iterations,
+            "is_expensive": None if self.place.reply is None else self.is_expensive,
             "least_margin": self.result.least_margin if self.is_safe else None,
             "best_response_before": before,
             "best_response_after": after,
@@ -323,6 +326,8 @@ class SpotSearch:
         limit = self.options.limit or None
         state = self.root
         where = describe_place(self.betting, self.place)
+        if self.place.reply is not None and self.is_expensive:
+            where += ", solved from before it on"
         parts: list[Any] = [
             f"{self.spot.name}, {where}: {pot(state):,} in the pot, {min(state.stacks):,} behind, "
             f"{POSITIONS[self.searcher]} searches"
