@@ -6,7 +6,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from equipoise.agents.files import load_policy
 from equipoise.apps.cli import app
+from equipoise.games.holdem.cards import parse_board
+from equipoise.search.gadgets import Resolve
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 
 RUNNER = CliRunner()
 
@@ -186,13 +190,15 @@ def test_the_player_who_waits_may_search_too(river):
         (("--state", "check, check"), "nobody acts after 'check, check', it is a showdown"),
         (("--state", "bet 5%"), "'bet 5%' at the root is not legal: it must be from 10 to 200 chips, got 5"),
         (("--state", "raise 75%"), "line step 'raise 75%' is none of the actions at the root: check, bet 50%, all-in"),
-        (("--state", "bet 75%, call"), "line step 'bet 75%' is none of the actions at the root"),
+        (("--state", "bet 75%, call"), "nobody acts after 'call', it is a showdown"),
+        (("--state", "bet 75%, check"), "none of the actions at the root: fold, call, all-in (behind 'bet 75%')"),
         (("--state", "all-in, raise 300"), "after 'all-in' is not legal: raise to 350"),
         (("--state", "check, "), "line step '' is none of the actions after 'check'"),
         (("--state", "Ks7h2d5c9h:cc"), "nobody acts at 'Ks7h2d5c9h:cc': the hand is over by showdown"),
         (("--state", "Ks7h2d5c9h:r51"), "the smallest raise is to 60"),
-        (("--state", "Ks7h2d5c9h:r125r200"), "only the last action may be one that it lacks"),
-        (("--state", "Ks7h2d5c9h:r125", "--player", "0"), "its reply is searched for player 1"),
+        (("--state", "Ks7h2d5c9h:r125r201"), "both players make bets in 'Ks7h2d5c9h:r125r201' that the strategy"),
+        (("--state", "Ks7h2d5c9h:r125r130"), "the smallest raise is to 200"),
+        (("--state", "Ks7h2d5c9h:r125", "--player", "0"), "replies to it are searched for player 1"),
         (("--state", "Ks7h2d5c:c"), "is not on the board of the spot, Ks7h2d5c9h"),
         (("--state", "KsKs2d5c9h:c"), "got Ks twice"),
         (("--state", "Ks7h2d5c9h:x"), "is no public state of hold'em"),
@@ -265,7 +271,10 @@ def test_turns_may_be_searched_without_their_rivers(turn, leaves):
     [
         (("--state", "check", "--leaves", "opponents"), "unknown player at leaves 'opponents'; did you mean opponent"),
         (("--state", "ThJhQsKc:cc/As:", "--leaves", "both"), "and 'ThJhQsKc:cc/As:' is on the river"),
-        (("--state", "ThJhQsKc:r25", "--leaves", "both"), "the strategy lacks the last bet"),
+        (
+            ("--state", "ThJhQsKc:r25", "--leaves", "both"),
+            "the strategy lacks a bet, so that nothing is known behind it",
+        ),
         (("--state", "check", "--leaves", "both", "--menu", "50%"), "leave menu out"),
         (("--state", "ThJhQsKcAs:r15"), "'ThJhQsKcAs:r15' has 5 cards on the turn"),
     ],
@@ -275,6 +284,34 @@ def test_places_that_a_turn_lacks_are_one_line(turn, arguments, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--expensive",), ("--menu", "60%, a")])
+def test_bets_on_the_way_may_be_unknown_too(turn, more):
+    """A turn bet that the strategy lacks, called; then a bet on the river that the reply's search lacks as well."""
+    for text, pot, line in (
+        ("ThJhQsKc:r25c/As:", 50, "root, then an unknown raise to 25, then call, [As]"),
+        ("bet 75%, call, [As], bet 20%", 60, "then call, [As], then an unknown raise to 35"),
+    ):
+        found = json.loads(run(turn, "--state", text, "--iterations", 20, *more, "--json", "--quiet").stdout)
+        assert found["player"] == 1
+        assert found["pot"] == pot
+        assert found["board"] == "ThJhQsKcAs"
+        assert found["is_expensive"] == ("--expensive" in more)
+        assert line in " ".join(run(turn, "--state", text, "--iterations", 2, *more).stdout.split())
+
+
+def test_searches_on_the_way_are_those_of_an_agent(turn):
+    state = "ThJhQsKc:r25c/As:r35"
+    shown = json.loads(run(turn, "--state", state, "-m", "resolve", "--iterations", 30, "--json", "--quiet").stdout)
+    settings = HoldemSearchSettings(method=Resolve(), iterations=30, early_iterations=30)
+    policy = load_policy(turn)
+    search = HoldemNestedSearch(policy, 1, settings)
+    first = search.search(search.begin(), 0, policy.spot.board, Reply(25))
+    call = first.stage.betting.root.children[1]
+    river = first.stage.betting.nodes[call].children[0]
+    second = search.search(first.stage, river, parse_board("ThJhQsKcAs", policy.spot.deck), Reply(35))
+    assert min(row["margin"] for row in shown["margins"]) == pytest.approx(second.least_margin)
 
 
 def test_leaves_are_for_holdem(leduc):
