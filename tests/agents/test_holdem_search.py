@@ -73,9 +73,12 @@ def test_hands_are_played_against_every_bet(make, board):
             assert abs(sum(won)) < 1e-9
 
 
+REPLIES = HoldemSearchPlan(search=QUICK, when=SearchWhen.REPLIES)
+
+
 def test_known_bets_are_answered_by_the_blueprint():
     policy, rules = solved(), game()
-    agent = HoldemSearchAgent(policy, rules)
+    agent = HoldemSearchAgent(policy, rules, plan=REPLIES)
     state = at(rules, 20)  # half the pot
     decision = describe_holdem_decision(rules, state)
     rows = agent.public_strategy(decision, rng=np.random.default_rng(0))
@@ -88,7 +91,7 @@ def test_known_bets_are_answered_by_the_blueprint():
 
 def test_unknown_bets_are_searched_once_and_answered_alike():
     policy, rules = solved(), game()
-    agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    agent = HoldemSearchAgent(policy, rules, plan=REPLIES)
     rng = np.random.default_rng(0)
     state = at(rules, 25)  # three quarters of the pot
     decision = describe_holdem_decision(rules, state)
@@ -96,7 +99,7 @@ def test_unknown_bets_are_searched_once_and_answered_alike():
     seen = observe_state(rules, state, 1)
     np.testing.assert_array_equal(rows[decision.infostates.index(seen.infostate)], agent.probabilities(seen, rng=rng))
     assert len(agent._found) == 1
-    again = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    again = HoldemSearchAgent(policy, rules, plan=REPLIES)
     np.testing.assert_array_equal(again.public_strategy(decision, rng=rng), rows)
 
 
@@ -107,6 +110,24 @@ def test_every_decision_may_be_searched():
     rows = agent.public_strategy(decision, rng=np.random.default_rng(0))
     assert not np.allclose(rows[rows.sum(axis=1) > 0].max(axis=1), 0.25)
     assert len(agent._found) == 1
+
+
+def test_a_spot_is_searched_from_its_root_if_its_street_is():
+    policy, rules = UniformHands(spot()), game()
+    agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    stage, node, _ = agent.stage_at(0, f"{RIVER}:")
+    assert stage.policy is not policy
+    assert (node, len(agent._found)) == (0, 1)
+    known, _, _ = agent.stage_at(0, f"{RIVER}:cr30")
+    assert known is stage  # nothing is searched again
+    reply, node, _ = agent.stage_at(0, f"{RIVER}:cr25")
+    assert (node, len(agent._found)) == (0, 2)
+    np.testing.assert_array_equal(reply.reach[0], stage.reach_at(stage.betting.root.children[0], policy.spot.board)[0])
+    for first, is_searched in ((Street.RIVER, False), (Street.TURN, True)):
+        plan = HoldemSearchPlan(search=QUICK, first_street=first)
+        turn = HoldemSearchAgent(UniformHands(spot(TURN, "100%, a")), game(TURN), plan=plan)
+        found, _, _ = turn.stage_at(0, f"{TURN}:")
+        assert (found.policy is not turn.policy) == is_searched
 
 
 def test_the_river_is_searched_when_it_comes():

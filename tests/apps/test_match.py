@@ -245,8 +245,9 @@ def test_agents_that_search_play_small_games(equipoise, tmp_path):
     [
         ("search:{file},maxmargi", "unknown search method 'maxmargi'; did you mean maxmargin"),
         ("search:{file},resolve,many", "iterations of a search must be a whole number of at least 1, got 'many'"),
-        ("search:{file},resolve,5,always", "unknown time to search 'always'; known: decisions, rounds"),
+        ("search:{file},resolve,5,always", "unknown time to search 'always'; known: decisions, replies, rounds"),
         ("search:{file},resolve,5,rounds,6", "search takes a file, a method, iterations and when, got 5 settings"),
+        ("search:{file},resolve,5,replies", "search it by rounds or decisions"),
         ("search:{file},from=turm", "unknown street 'turm'; did you mean turn"),
         ("search:{file},fro=turn", "unknown option of a search 'fro'; did you mean from"),
         ("search:{file},early=0", "iterations of a search must be a whole number of at least 1, got '0'"),

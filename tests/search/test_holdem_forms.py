@@ -9,6 +9,7 @@ import pytest
 
 from equipoise.agents.holdem import describe_holdem_decision, hands_by_name
 from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
+from equipoise.agents.search import SearchWhen
 from equipoise.games.holdem.betting_tree import add_to_root, betting_tree
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.menu_notation import parse_menu
@@ -159,7 +160,8 @@ def test_a_new_action_of_the_root_is_a_branch_in_its_place():
 def test_other_branches_keep_the_strategy_and_later_bets_are_nested_upon_the_last_search():
     given = river()
     rules = dataclasses.replace(given.game, menu="all")
-    plan = HoldemSearchPlan(search=HoldemSearchSettings(method=Maxmargin(), iterations=FEW, is_expensive=True))
+    settings = HoldemSearchSettings(method=Maxmargin(), iterations=FEW, is_expensive=True)
+    plan = HoldemSearchPlan(search=settings, when=SearchWhen.REPLIES)
     agent = HoldemSearchAgent(given.policy, rules, plan=plan)
     rng = np.random.default_rng(0)
     hole = [card for card in DECK.cards if card not in BOARD][:4]

@@ -32,6 +32,7 @@ class SearchWhen(enum.StrEnum):
 
     ROUNDS = "rounds"  # at public states that follow a public move of chance
     DECISIONS = "decisions"  # at every decision of the agent's own
+    REPLIES = "replies"  # of hold'em: only behind bets that the strategy so far lacks, where all of them search
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,8 @@ class SearchSettings:
     def __post_init__(self) -> None:
         if self.iterations < 1:
             raise ConfigError(f"iterations must be at least 1, got {self.iterations}")
+        if self.when is SearchWhen.REPLIES:
+            raise ConfigError("a blueprint of a whole tree knows every action: search it by rounds or decisions")
 
 
 class SearchAgent(PolicyAgent):

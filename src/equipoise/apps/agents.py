@@ -141,7 +141,7 @@ AGENTS: Mapping[str, AgentEntry] = {
         make=_make_search,
         settings="PATH[,METHOD[,ITERATIONS[,WHEN]]][,from=STREET][,early=N][,expensive]",
         has_file=True,
-        description="plays a file and solves what it comes to again, as `search` does; WHEN is rounds or decisions",
+        description="plays a file, solves what it comes to again as `search` does; WHEN: rounds, decisions or replies",
     ),
     "translate": AgentEntry(
         make=lambda game, path: load_translating_agent(path, game),
