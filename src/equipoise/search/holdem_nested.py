@@ -80,7 +80,7 @@ class HoldemSearchSettings:
     """How a part of a hand is solved again."""
 
     method: Method = REACH_MAXMARGIN  # alternatives are best responses to the strategy so far
-    iterations: int = 500  # of CFR, on the last street
+    iterations: int = 2000  # of CFR, on the last street; with fewer a good strategy may get worse (river_iterations.py)
     early_iterations: int = 50  # likewise where a street follows, which takes some fifty times as long
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
     menu: Menu | None = None  # bets that searches consider; None: those of the strategy so far
