@@ -211,14 +211,47 @@ def test_translation_follows_the_cards_and_calls_where_its_image_has_ended():
     assert silent.act(observe_state(rules, later, 1), rng=rng) == 1
 
 
+class Passive(UniformHands):
+    """Checks and calls, and folds to nothing."""
+
+    def hand_row(self, node, board, hand):
+        return [float(action == CALL) for action in self.betting.nodes[node].actions]
+
+
+def test_translation_takes_small_bets_for_none_by_the_mapping():
+    rules = game()
+    agent = HoldemTranslatingAgent(Passive(spot(menu="50%, 100%")), rules)
+    images = []
+    for seed in range(300):
+        agent.begin_game(1)
+        agent.act(observe_state(rules, at(rules, 14), 1), rng=np.random.default_rng(seed))  # a fifth of the pot
+        images.append(agent.policy.betting.nodes[agent._node].action)
+    assert set(images) == {CALL, 20}
+    assert images.count(CALL) / 300 == pytest.approx(0.3 / (0.5 * 1.2), abs=0.1)
+
+
+def test_the_image_goes_on_where_a_small_bet_was_taken_for_none():
+    rules, card = game(TURN), parse_board(RIVER, DECK)[-1]
+    policy = Passive(spot(TURN, "100%"))
+    lowest = SimpleNamespace(random=lambda: 0.0)  # the smaller neighbour
+    for seat, actions in ((1, (14,)), (0, (CALL, 14))):
+        agent = HoldemTranslatingAgent(policy, rules)
+        agent.begin_game(seat)
+        if seat == 0:
+            assert agent.act(observe_state(rules, at(rules), 0), rng=lowest) == CALL
+        assert agent.act(observe_state(rules, at(rules, *actions), seat), rng=lowest) == CALL
+        assert policy.betting.nodes[agent._node].state.committed == (10, 10)  # no bet, as far as the image goes
+        river = at(rules, *actions, CALL, card, *((CALL,) if seat == 1 else ()))
+        agent.act(observe_state(rules, river, seat), rng=lowest)
+        here = policy.betting.nodes[agent._node]
+        assert (here.state.street, here.state.actor) == (Street.RIVER, seat)
+        assert here.state.committed == (10, 10)
+
+
 def test_translation_takes_all_in_for_the_largest_bet():
     # half of the real pot of 50 is all that is left; the image's pot is 40, and half of it is a smaller bet
-    class Calls(UniformHands):
-        def hand_row(self, node, board, hand):
-            return [float(action == CALL) for action in self.betting.nodes[node].actions]
-
     rules = game(TURN)
-    agent = HoldemTranslatingAgent(Calls(spot(TURN, "50%, a")), rules)
+    agent = HoldemTranslatingAgent(Passive(spot(TURN, "50%, a")), rules)
     agent.begin_game(1)
     lowest = SimpleNamespace(random=lambda: 0.0)
     images = []
