@@ -35,15 +35,18 @@ ip = "QQ+, AK, KQ, 98s"
 """
 
 
+def solve_spot(folder, name, text, iterations):
+    """Returns the file of a spot that is roughly solved; its description lies beside it."""
+    description, path = folder / f"{name}.toml", folder / f"{name}.eq"
+    description.write_text(text)
+    arguments = ["solve", description, "--iterations", iterations, "--out", path, "--quiet"]
+    assert RUNNER.invoke(app, [str(argument) for argument in arguments]).exit_code == 0
+    return path
+
+
 @pytest.fixture(scope="module")
 def river(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("search")
-    (folder / "river.toml").write_text(SPOT)
-    solved = RUNNER.invoke(
-        app, ["solve", str(folder / "river.toml"), "--iterations", "10", "--out", str(folder / "river.eq"), "--quiet"]
-    )
-    assert solved.exit_code == 0
-    return folder / "river.eq"
+    return solve_spot(tmp_path_factory.mktemp("search"), "river", SPOT, 10)
 
 
 def run(*arguments):
@@ -249,13 +252,7 @@ ip = "AK, TT, AJ:0.37"
 
 @pytest.fixture(scope="module")
 def turn(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("search")
-    (folder / "turn.toml").write_text(TURN)
-    solved = RUNNER.invoke(
-        app, ["solve", str(folder / "turn.toml"), "--iterations", "5", "--out", str(folder / "turn.eq"), "--quiet"]
-    )
-    assert solved.exit_code == 0
-    return folder / "turn.eq"
+    return solve_spot(tmp_path_factory.mktemp("search"), "turn", TURN, 5)
 
 
 @pytest.mark.parametrize("leaves", ["opponent", "both"])
