@@ -23,7 +23,7 @@ from equipoise.apps.display import describe_figures, format_duration, format_sma
 from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
-from equipoise.apps.parse_response import parse_responses
+from equipoise.apps.parse_response import ResponseSpec, parse_responses
 from equipoise.apps.plots import check_plot_path
 from equipoise.apps.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
@@ -155,6 +155,11 @@ def evaluate(options: EvaluateOptions) -> None:
             raise ConfigError(f"--responses are for games, and {options.file} holds a spot")
         _evaluate_spot(options)
         return
+    _evaluate_table(options, specs)
+
+
+def _evaluate_table(options: EvaluateOptions, specs: tuple[ResponseSpec, ...]) -> None:
+    """Evaluates a strategy of information states, graded by responses if there are any."""
     console = make_console(is_quiet=options.quiet)
     file = StrategyFile.load(options.file)
     game = file.make_game(options.file)
