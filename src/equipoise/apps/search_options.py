@@ -28,7 +28,9 @@ class SearchOptions:
         ),
     ]
     method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.")] = "reach-maxmargin"
-    player: Annotated[int | None, typer.Option(min=0, max=1, help="Who searches (default: who moves there).")] = None
+    player: Annotated[
+        int | None, typer.Option(min=0, max=1, help="Who searches (default: who meets unknown bets, or moves there).")
+    ] = None
     iterations: Annotated[
         int | None,
         typer.Option(
