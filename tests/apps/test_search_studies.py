@@ -11,7 +11,9 @@ from equipoise.apps.reproduce.cfr_avg import CFR_AVG, CFRAverageConfiguration
 from equipoise.apps.reproduce.coin_toss import COIN_TOSS, CoinTossConfiguration
 from equipoise.apps.reproduce.gift_scaling import GIFT_SCALING, GiftConfiguration
 from equipoise.apps.reproduce.multi_valued_states import MULTI_VALUED_STATES, MultiValuedConfiguration
-from equipoise.apps.reproduce.nested_search import NESTED_SEARCH, NestedConfiguration
+from equipoise.apps.reproduce.nested_search import METHODS as METHODS_OF_REPLY
+from equipoise.apps.reproduce.nested_search import NESTED_SEARCH, NestedConfiguration, ThreeSizes
+from equipoise.apps.reproduce.opening_bet import DepthLimitedReply, OpeningBet, fill_rare
 from equipoise.apps.reproduce.orderings import Ordering, judge_ordering, sign_test
 from equipoise.apps.reproduce.registry import STUDIES
 from equipoise.apps.reproduce.safe_search import METHODS, SAFE_SEARCH, TRUNK, SafeSearchConfiguration
@@ -23,6 +25,7 @@ from equipoise.apps.reproduce.search_games import (
     SecondRound,
     assign_buckets,
     bucket_rows,
+    draw_all_bucketings,
     draw_bucketings,
     find_sizes,
     holdem_with_three_bets,
@@ -34,9 +37,11 @@ from equipoise.apps.reproduce.search_games import (
 from equipoise.apps.reproduce.study import Measured, Point, Size, Verdict
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import parse_game
+from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.public import build_public_tree
+from equipoise.trees.subtree import cut_subtree
 
 SMALL_GAME = "leduc(merge_suits=true)"
 SMALL_FLOP_GAME = STAND_INS["flop-least"]
@@ -179,24 +184,130 @@ def test_coin_toss_confirms_every_figure():
     assert len(result.conclusion.rows) == 7
 
 
+def test_bucketings_differ_across_numbers_of_buckets():
+    game = SecondRound(SMALL_FLOP_GAME)
+    drawn = list(draw_all_bucketings(game, (3, 5), 2, Bucketing.KMEANS))
+    assert [(number, index) for number, index, _ in drawn] == [(3, 0), (3, 1), (5, 0), (5, 1)]
+    with pytest.raises(ConfigError, match=r"find 0 different bucketings .* into 50, 1 are wanted"):
+        list(draw_all_bucketings(game, (40, 50), 1, Bucketing.KMEANS))  # both tell all strengths apart
+
+
+def test_a_part_of_a_game_has_the_buckets_of_the_whole():
+    game = SecondRound(leduc_with_three_bets(3, 1))
+    part = cut_subtree(game.tree, 0, without=np.flatnonzero(find_sizes(game.form, game.tree) == MIDDLE))
+    bucket = assign_buckets(game, 2, np.random.default_rng(0))
+    on_part = game.on(part.tree)
+    assert set(bucket_rows(on_part, bucket)) < set(bucket_rows(game, bucket))
+    assert game.tree is part.whole
+    assert [part.nodes[root] for root in on_part.roots] == [root for root in game.roots if root in part.nodes]
+
+
 def test_nested_search_at_a_small_size():
-    configuration = NestedConfiguration(flop_raises=(0,), blueprint_iterations=150, search_iterations=40)
+    configuration = NestedConfiguration(
+        flop_raises=(0,),
+        bucketed_ranks=(3,),
+        bucketed_decks=(),
+        buckets=(2, 4),
+        blueprint_iterations=150,
+        search_iterations=40,
+    )
     result = NESTED_SEARCH.run(configuration)
-    rows = result.conclusion.rows
+    assert not result.is_partial
+    ours = {
+        (row["game"], row["buckets"], row["method"]): (row["ours (thousandths)"], row["by the unknown bet"])
+        for row in result.conclusion.rows
+    }
     for panel, method in (("leduc, 1 raise", "maxmargin"), ("flop QKA/cdh, 0 raises", "resolve")):
-        ours = {row["method"]: row["ours (thousandths)"] for row in rows if row["game"] == panel}
-        assert ours[method] < ours["pseudo-harmonic translation"] / 2
-    assert len(verdicts(result)) == 20
+        assert ours[panel, None, method][0] < ours[panel, None, "pseudo-harmonic translation"][0] / 2
+    (panel,) = configuration.bucketed_leduc_games
+    for number in configuration.buckets:
+        known, _ = ours[panel, number, "known bets alone"]
+        assert known > 20 * ours["leduc, 1 raise", None, "known bets alone"][0]  # buckets cost
+        for method in METHODS_OF_REPLY:
+            total, more = ours[panel, number, method]
+            assert total == pytest.approx(known + more, rel=1e-3)
+            assert more > -1e-6  # another bet never hurts whoever responds best
+    assert len(verdicts(result)) == 3 * 6 + 3 * 8
+
+
+def test_a_price_is_the_exploitability_where_both_search():
+    three = ThreeSizes(leduc_with_three_bets(3, 1))
+    bucket = assign_buckets(three.cards, 3, np.random.default_rng(0))
+    strategy = three.solve_in_buckets(bucket, 30)
+    both = strategy.copy()
+    for searcher in (0, 1):
+        own = slice(*three.tree.cells.cell_start[searcher : searcher + 2].tolist())
+        both[own] = three.translate(strategy, searcher)[own]
+    price = three.price(lambda searcher: three.translate(strategy, searcher))
+    assert price == pytest.approx(1000 * evaluate(three.tree, both).exploitability)
 
 
 def test_multi_valued_states_at_a_small_size():
     configuration = MultiValuedConfiguration(
-        ranks=(3,), num_values=(1, 2), flop_raises=(0,), blueprint_iterations=200, search_iterations=(50,)
+        ranks=(3,),
+        bucketed_ranks=(3,),
+        bucketed_decks=(),
+        buckets=(3,),
+        num_values=(1, 2),
+        flop_raises=(0,),
+        blueprint_iterations=200,
+        search_iterations=(50,),
     )
     result = MULTI_VALUED_STATES.run(configuration)
     assert not result.is_partial
-    assert [row["values"] for row in result.conclusion.rows] == [1, 2, 1, 2]
-    assert all(row["ours (thousandths)"] > 0 for row in result.conclusion.rows)
+    rows = {(row["game"], row["values"]): row for row in result.conclusion.rows}
+    assert len(rows) == 2 * 3
+    assert all(row["ours (thousandths)"] > 0 for row in rows.values())
+    (bucketed,) = configuration.bucketed_leduc_games
+    for count in (1, 2):
+        row = rows[bucketed, count]
+        assert row["in all"] > row["known bets alone"] - 1e-6  # another bet never hurts whoever responds best
+        assert row["known bets alone"] > 10 * abs(rows["3 ranks, 1 raises", count]["known bets alone"])
+    counted = [claim.ours for claim in result.conclusion.claims if claim.statement.startswith("leduc in buckets: one")]
+    assert counted[0].split(",")[0].endswith("of 2 blueprints")
+
+
+@pytest.mark.parametrize("setting", [{"num_values": ()}, {"num_values": (0,)}, {"rare": 2.0}])
+def test_settings_of_multi_valued_states_that_cannot_be_are_refused(setting):
+    with pytest.raises(ConfigError, match=next(iter(setting))):
+        MultiValuedConfiguration(**setting)
+
+
+def test_rare_rows_go_by_the_mean_that_reach_does_not_weigh():
+    game = SecondRound(SMALL_GAME)
+    tree = game.tree
+    often = np.flatnonzero(np.array(tree.infoset_labels) == "J|")
+    start, after = tree.infoset_start[often[0] : often[0] + 2]
+    average = tree.legal_share.copy()
+    average[tree.sequence_cell[start:after]] = np.array([0.999, 0.001])[: after - start]
+    mean = np.full(average.size, 0.25)
+    labels = np.array(tree.infoset_labels)
+    rows = np.arange(labels.size)
+    filled = fill_rare(tree, average, mean, rows, 0.01)
+    changed = {
+        labels[infoset] for infoset in rows if (filled != average)[tree.sequence_cell[tree.infoset_start[infoset]]]
+    }
+    assert changed
+    assert all(label.startswith("J|r") for label in changed)  # what follows the bet that a jack hardly makes
+    assert np.array_equal(fill_rare(tree, average, mean, rows, 0.0), average)
+    together = fill_rare(tree, average, mean, np.zeros_like(rows), 0.01)
+    assert np.array_equal(together, average)  # a row that some information state comes to is not rare
+
+
+def test_the_reply_alone_costs_nothing_in_equilibrium_and_no_more_than_in_all():
+    opening = OpeningBet(leduc_with_three_bets(3, 1), 500)
+    assert opening.reply_price(opening.solution) == pytest.approx(opening.price(opening.solution), abs=1e-9)
+    bucket = assign_buckets(opening.cards, 3, np.random.default_rng(0))
+    made = opening.solve(200, bucket=bucket)
+    assert np.array_equal(made.played.strategy, made.beyond.strategy)  # nothing is rare
+    translated = opening.translate(made)
+    assert opening.price(translated) >= opening.known_price(made) - 1e-9
+    assert 0 < opening.reply_price(translated) < opening.price(translated)
+    reply = DepthLimitedReply(opening, made)
+    again = reply.go_on(translated, reply.generate(1, (), 50), 50)
+    beside = opening.known
+    assert np.array_equal(beside.restrict(again), beside.restrict(translated))  # only what follows the bet is new
+    assert opening.reply_price(again) < opening.reply_price(translated)
 
 
 def test_cfr_avg_at_a_small_size():

@@ -156,6 +156,7 @@ def generate_continuations(
     first: Sequence[FloatArray] = (),
     iterations: int = DEFAULT_ITERATIONS,
     rule: Rule | None = None,
+    table: LeafTable | None = None,
 ) -> tuple[FloatArray, ...]:
     """Returns strategies of the opponent `[C]`, each a best response to a search against those before it.
 
@@ -170,11 +171,12 @@ def generate_continuations(
         first: what to begin with; the blueprint's own strategy if nothing.
         iterations: of CFR, for each search.
         rule: CFR+ with linear averaging if None.
+        table: payoffs of leaves that earlier calls with the same blueprint have found.
     """
     if count < 1:
         raise ConfigError(f"there must be at least 1 continuation, got {count}")
     found = list(first) or [blueprint.strategy]
-    leaves, table = limit.leaves(blueprint.tree, 0), LeafTable()
+    leaves, table = limit.leaves(blueprint.tree, 0), table or LeafTable()
     while len(found) < count:
         subgame = depth_limited_subgame(
             blueprint, 0, searcher, leaves, Continuations(tuple(found), (blueprint.strategy,)), table=table

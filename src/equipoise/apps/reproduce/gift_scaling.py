@@ -13,7 +13,7 @@ from equipoise.apps.reproduce.search_games import (
     Bucketing,
     SecondRound,
     describe_games,
-    draw_bucketings,
+    draw_all_bucketings,
     parse_bucketing,
     solve_in_buckets,
 )
@@ -50,12 +50,8 @@ def measure_gift_scaling(configuration: GiftConfiguration) -> Iterator[Step]:
     for text in configuration.games:
         yield Step(fraction=done / total, text=f"tree of {text}")
         game = SecondRound(text)
-        blueprints = (
-            (num_buckets, seed, bucket)
-            for num_buckets in configuration.buckets
-            for seed, bucket in enumerate(draw_bucketings(game, num_buckets, configuration.seeds, bucketing))
-        )
-        for run, (num_buckets, seed, bucket) in enumerate(blueprints):
+        drawn = draw_all_bucketings(game, configuration.buckets, configuration.seeds, bucketing)
+        for run, (num_buckets, seed, bucket) in enumerate(drawn):
             made = solve_in_buckets(game, bucket, configuration.blueprint_iterations)
             for scale in configuration.scales:
                 method = Maxmargin(reach=Reach(bound=GiftBound(configuration.bound), scale=scale))

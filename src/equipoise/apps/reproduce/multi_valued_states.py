@@ -1,267 +1,199 @@
 # SPDX-License-Identifier: Apache-2.0
 """Study `multi-valued-states`: how many values a leaf needs, Figure 5.8 on Leduc and flop hold'em.
 
-A player opens with three quarters of the pot, which the other's blueprint does not know. The other solves the rest of
-the first round; leaves are worth the mean of what they are worth after the two sizes that the blueprint knows, for
-every continuation that the opener may choose. The second round is then solved safely; alternatives are what leaves were
-worth.
+What is measured lives in `opening_bet`; here are the games, the blueprints and the verdicts.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.translation import translate_bet
+from equipoise.apps.reproduce.opening_bet import DepthLimitedReply, OpeningBet
 from equipoise.apps.reproduce.orderings import Ordering, judge_ratios
 from equipoise.apps.reproduce.search_games import (
-    ALL_IN,
-    MIDDLE,
-    find_sizes,
+    Bucketing,
+    draw_bucketings,
     holdem_with_three_bets,
     leduc_with_three_bets,
-    make_public_game,
+    parse_bucketing,
 )
-from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
-from equipoise.search.beliefs import PublicBelief
-from equipoise.search.gadgets import Given, Maxmargin, pose
-from equipoise.search.limits import RoundLimit
-from equipoise.search.multi_valued import combine, generate_continuations
-from equipoise.search.resolving import SubgameSolver
-from equipoise.search.subgames import Blueprint, Subgame
-from equipoise.search.translated import translate_strategy
-from equipoise.solvers.best_response import bind_public_kernel, evaluate
-from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.rules import CFRPlus
-from equipoise.trees.grafting import Choice, attach_choices
-from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import (
-    cut_subtree,
-    find_children,
-    joint_weights,
-    leaf_payoffs,
-    read_policy,
-    relation_matrices,
-)
+from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
+from equipoise.core.errors import ConfigError
 
-__all__ = ["MULTI_VALUED_STATES", "MultiValuedConfiguration", "OpeningBet"]
+__all__ = ["MULTI_VALUED_STATES", "MultiValuedConfiguration"]
 
 FIGURE: Final = "Fig. 5.8"
-SIZES: Final = (0.5, 0.75, 1.0)
 ENOUGH: Final = 4  # values from which on search beats translation
 VALUES: Final = "multi-valued states"
 TRANSLATION: Final = "pseudo-harmonic translation"
 INCLUDED: Final = "bet in the blueprint"
+SEARCHED: Final = "translation, second round searched"
+KNOWN: Final = "known bets alone"  # what a best response gains without the unknown one
+IN_ALL: Final = "in all"  # of blueprints in buckets: what they lose to known bets and the reply together
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MultiValuedConfiguration:
-    """How many values leaves have, and iterations."""
+    """Games, blueprints, how many values leaves have, and iterations."""
 
     ranks: tuple[int, ...] = (5,)  # Leduc games, one for each pair of ranks and raises
     max_raises: tuple[int, ...] = (1,)  # of a round; 0: no Leduc game
     decks: tuple[str, ...] = ("QKA/cdh",)  # hold'em games, one for each pair of deck and raises
     first_raises: int = 2  # before the flop
     flop_raises: tuple[int, ...] = (1,)  # on the flop
+    bucketed_ranks: tuple[int, ...] = (5,)  # Leduc games with blueprints in buckets, one a number of raises; 0: none
+    bucketed_decks: tuple[str, ...] = ("QKA/cdh",)  # hold'em games likewise
+    bucketed_flop_raises: tuple[int, ...] = (1,)  # on the flop of those
+    buckets: tuple[int, ...] = (6,)  # of their second round
+    seeds: int = 2  # different bucketings of each number
+    bucketing: str = str(Bucketing.CUTS)  # or kmeans
     num_values: tuple[int, ...] = (1, 2, 4, 8)
-    blueprint_iterations: int = 2000
-    search_iterations: tuple[int, ...] = (500, 1000, 2000)  # runs: generated continuations depend on last bits
+    rare: float = 1e-3  # own reach below which leaves' values do not go by averages weighted by it; 0: all do
+    blueprint_iterations: int = 1000
+    search_iterations: tuple[int, ...] = (500, 1000)  # runs: generated continuations depend on last bits
+
+    def __post_init__(self) -> None:
+        if not self.num_values or min(self.num_values) < 1:
+            raise ConfigError(f"num_values must be one or more numbers of at least 1, got {self.num_values}")
+        if not 0 <= self.rare <= 1:
+            raise ConfigError(f"rare must be from 0 to 1, got {self.rare}")
 
     @property
     def leduc_games(self) -> dict[str, str]:
         """Returns Leduc games by the names of their panels."""
-        return {
-            f"{ranks} ranks, {raises} raises": leduc_with_three_bets(ranks, raises)
-            for raises in self.max_raises
-            for ranks in self.ranks
-            if raises
-        }
+        return _name_leduc_games(self.ranks, self.max_raises)
 
     @property
     def flop_games(self) -> dict[str, str]:
         """Returns hold'em games by the names of their panels."""
-        return {
-            f"flop {deck}, {raises} raises": holdem_with_three_bets(deck, self.first_raises, raises)
-            for raises in self.flop_raises
-            for deck in self.decks
-        }
+        return self._name_flop_games(self.decks, self.flop_raises)
+
+    @property
+    def bucketed_leduc_games(self) -> dict[str, str]:
+        """Returns Leduc games whose blueprints are in buckets, by the names of their panels."""
+        return self._in_buckets(_name_leduc_games(self.bucketed_ranks, self.max_raises))
+
+    @property
+    def bucketed_flop_games(self) -> dict[str, str]:
+        """Returns hold'em games whose blueprints are in buckets, by the names of their panels."""
+        return self._in_buckets(self._name_flop_games(self.bucketed_decks, self.bucketed_flop_raises))
 
     @property
     def games(self) -> dict[str, str]:
         """Returns all games by the names of their panels."""
-        return self.leduc_games | self.flop_games
+        return self.leduc_games | self.flop_games | self.bucketed_leduc_games | self.bucketed_flop_games
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Returns the number of buckets of every panel, 0 for none."""
+        bucketed = self.bucketed_leduc_games | self.bucketed_flop_games
+        return {panel: int(panel.split()[-2]) if panel in bucketed else 0 for panel in self.games}
 
-class OpeningBet:
-    """A game in which three quarters of the pot can be bet once: to open."""
+    def num_blueprints(self, panel: str) -> int:
+        """Returns how many blueprints a panel has."""
+        return self.seeds if self.numbers[panel] else 1
 
-    def __init__(self, text: str, iterations: int) -> None:
-        """Builds the tree, solves it, and solves the part without the opening bet: the blueprint."""
-        game = make_public_game(text)
-        everything = build_public_tree(game)
-        size = find_sizes(game, everything)
-        is_later = (size == MIDDLE) & (everything.parent != 0)
-        kept = cut_subtree(everything, 0, without=np.flatnonzero(is_later | (size == ALL_IN)))
-        self.tree, size = kept.tree, size[kept.nodes]
-        self.unit = float(game.spec.parameters.get("big_blind", 1.0))  # chips; Leduc's is the ante
-        self.opener = int(self.tree.actor[0])
-        self.replier = 1 - self.opener
-        opening = {int(size[child]): int(child) for child in find_children(self.tree, 0)}
-        self.surprise = opening[MIDDLE]
-        self.images = {
-            opening[SIZES.index(bet)]: share
-            for bet, share in translate_bet(SIZES[MIDDLE], (SIZES[0], SIZES[-1])).items()
+    def _name_flop_games(self, decks: Collection[str], flop_raises: Collection[int]) -> dict[str, str]:
+        return {
+            f"flop {deck}, {raises} raises": holdem_with_three_bets(deck, self.first_raises, raises)
+            for raises in flop_raises
+            for deck in decks
         }
-        self.known = cut_subtree(self.tree, 0, without=[self.surprise])
-        solver = CFRSolver(self.known.tree, CFRPlus())
-        solver.iterate(iterations)
-        self.blueprint = Blueprint(self.known.tree, solver.average_strategy())
-        self.strategy: FloatArray = self.tree.legal_share.copy()
-        self.known.insert(self.blueprint.strategy, self.strategy)
-        whole = CFRSolver(self.tree, CFRPlus())
-        whole.iterate(iterations)
-        self.included = whole.average_strategy()
-        self.game_value = whole.evaluate().values[self.opener]
 
-    def taken_for(self, node: int) -> dict[int, float]:
-        """Returns what the opening bet is taken for; it is the only unknown one."""
-        assert node == self.surprise
-        return self.images
+    def _in_buckets(self, games: dict[str, str]) -> dict[str, str]:
+        return {f"{panel}, {number} buckets": text for panel, text in games.items() for number in self.buckets}
 
-    def price(self, strategy: FloatArray) -> float:
-        """Returns how much more than the value of the game the opener can get, in thousandths of the unit."""
-        gain = evaluate(self.tree, strategy).best_response_values[self.opener] - self.game_value
-        return 1000 * gain / self.unit
 
-    def twin(self, leaf: int, image: int) -> int:
-        """Returns the node of the blueprint's tree that the same actions lead to after another opening bet."""
-        path = []
-        while leaf != self.surprise:
-            above = int(self.tree.parent[leaf])
-            path.append(find_children(self.tree, above).tolist().index(leaf))
-            leaf = above
-        for place in reversed(path):
-            image = int(find_children(self.tree, image)[place])
-        return int(np.searchsorted(self.known.nodes, image))
+def _name_leduc_games(ranks: Collection[int], max_raises: Collection[int]) -> dict[str, str]:
+    return {
+        f"{count} ranks, {raises} raises": leduc_with_three_bets(count, raises)
+        for raises in max_raises
+        for count in ranks
+        if count and raises
+    }
 
-    def values_before(self) -> FloatArray:
-        """Returns `[H]` what the opener's private states get by their best known opening."""
-        tree = self.known.tree
-        best: FloatArray = read_policy(tree, 0, self.blueprint.best_cfv(self.opener)).max(axis=1)
-        return best / self.blueprint.beliefs(0).mass(self.opener)
 
-    def reply(self, continuations: tuple[FloatArray, ...], iterations: int) -> FloatArray:
-        """Returns `[C]` the blueprint with the reply to the opening bet, by depth-limited search."""
-        leaves = RoundLimit().leaves(self.tree, self.surprise)
-        part = cut_subtree(self.tree, self.surprise, leaves=leaves)
-        choices = {leaf: self._choice(int(part.nodes[leaf]), continuations) for leaf in part.leaves.tolist()}
-        grown = attach_choices(part, choices)
-        before = self.blueprint.beliefs(0)
-        moved = np.ones((int(self.tree.num_private[0, self.opener]), int(self.tree.num_actions[0])))
-        beliefs = self._believe(
-            before.reach[self.opener] @ relation_matrices(self.tree, self.surprise, self.opener, moved),
-            before.reach[self.replier] @ relation_matrices(self.tree, self.surprise, self.replier),
-            joint_weights(self.tree, self.surprise),
-        )
-        kernel = bind_public_kernel(grown.tree)
-        subgame = Subgame(
-            part=grown, node=self.surprise, beliefs=beliefs, blueprint=grown.tree.legal_share, kernel=kernel
-        )
-        found = self._solve(subgame, self.values_before(), iterations)
-        out = self.strategy.copy()
-        grown.insert(found, out, players=(self.replier,))
-        realization = subgame.realize(found)
-        numbers = {int(node): index for index, node in enumerate(grown.nodes.tolist())}
-        for leaf, choice in choices.items():
-            node = int(part.nodes[leaf])
-            self._go_on(
-                node, choice, realization[grown.tree.private_cells(numbers[node], self.replier)], out, iterations
-            )
-        return out
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """One blueprint of a game, measured with every number of values."""
 
-    def _believe(self, opener: FloatArray, replier: FloatArray, joint: FloatArray) -> PublicBelief:
-        """Returns beliefs from both players' reaches."""
-        return PublicBelief(reach=(opener, replier) if self.opener == 0 else (replier, opener), joint=joint)
+    panel: str
+    index: int  # among the panel's blueprints
+    bucket: IntArray | None
 
-    def _solve(self, subgame: Subgame, alternative: FloatArray, iterations: int) -> FloatArray:
-        """Returns `[C]` what safe search finds at a subgame for the replier."""
-        method = Maxmargin(alternatives=Given(alternative))  # where alternatives have slack, resolving plays anything
-        solver = SubgameSolver(subgame, pose(self.blueprint, subgame, self.replier, method))
-        solver.iterate(iterations)
-        return solver.average_strategy()
 
-    def _choice(self, leaf: int, continuations: tuple[FloatArray, ...]) -> Choice:
-        """Returns what a leaf pays: the mean over its twins after known openings."""
-        twins = [self.twin(leaf, image) for image in self.images]
-        tree = self.known.tree
-        payoff = [
-            [
-                np.mean(
-                    [
-                        leaf_payoffs(tree, twin, combine(tree, self.opener, theirs, self.blueprint.strategy))
-                        for twin in twins
-                    ],
-                    axis=0,
-                )
-            ]
-            for theirs in continuations
-        ]
-        return Choice(chooser=self.opener, payoff=np.array(payoff))
-
-    def _go_on(self, leaf: int, choice: Choice, reach: FloatArray, out: FloatArray, iterations: int) -> None:
-        """Writes the replier's second round below a leaf into `out`, alternatives being what the leaf was worth."""
-        if not reach.any():
-            return
-        part = cut_subtree(self.tree, leaf)
-        joint = joint_weights(self.tree, leaf)
-        beliefs = self._believe(np.ones(joint.shape[self.opener]), reach, joint)
-        mass = beliefs.mass(self.opener)
-        gains = choice.payoff[:, 0] if self.opener == 0 else -choice.payoff[:, 0].swapaxes(1, 2)
-        worth = (gains @ reach).max(axis=0)
-        alternative = np.divide(worth, mass, out=np.zeros(mass.size), where=mass > 0)
-        subgame = Subgame(
-            part=part,
-            node=leaf,
-            beliefs=beliefs,
-            blueprint=part.tree.legal_share,
-            kernel=bind_public_kernel(part.tree),
-        )
-        part.insert(self._solve(subgame, alternative, iterations), out, players=(self.replier,))
+def _plan(opening: OpeningBet, panels: Collection[str], configuration: MultiValuedConfiguration) -> Iterator[_Task]:
+    """Yields the blueprints of the panels that are about one game."""
+    for panel in panels:
+        number = configuration.numbers[panel]
+        if not number:
+            yield _Task(panel, 0, None)
+            continue
+        kind = parse_bucketing(configuration.bucketing)
+        for seed, bucket in enumerate(draw_bucketings(opening.cards, number, configuration.seeds, kind)):
+            yield _Task(panel, seed, bucket)
 
 
 def measure(configuration: MultiValuedConfiguration) -> Iterator[Step]:
-    """Yields what replies cost, game by game, by the number of values of a leaf."""
+    """Yields what replies cost, game by game, by the number of values of a leaf.
+
+    Panels are games and numbers of buckets. Runs are blueprints and, within each, numbers of iterations.
+    """
     games = configuration.games
-    total = len(games) * (2 + len(configuration.num_values))
-    for index, (panel, text) in enumerate(games.items()):
-        done = index * (2 + len(configuration.num_values))
-        yield Step(fraction=done / total, text=f"{panel}: trees and equilibria")
+    total = sum(configuration.num_blueprints(panel) for panel in games)
+    done = 0
+    for text in dict.fromkeys(games.values()):
+        panels = [panel for panel, other in games.items() if other == text]
+        yield Step(fraction=done / total, text=f"{panels[0]}: tree and equilibrium")
         opening = OpeningBet(text, configuration.blueprint_iterations)
-        translated = translate_strategy(
-            opening.tree, [opening.surprise], opening.replier, opening.strategy, opening.taken_for
-        )
-        points = [
-            Point(panel=panel, curve=curve, x=count, y=opening.price(strategy))
-            for curve, strategy in ((TRANSLATION, translated), (INCLUDED, opening.included))
-            for count in configuration.num_values
+        for task in _plan(opening, panels, configuration):
+            for step in _measure_blueprint(opening, task, configuration):
+                yield dataclasses.replace(step, fraction=(done + step.fraction) / total)
+            done += 1
+
+
+def _measure_blueprint(opening: OpeningBet, task: _Task, configuration: MultiValuedConfiguration) -> Iterator[Step]:
+    """Yields what replies cost with one blueprint; fractions are of this blueprint."""
+    iterations, counts = configuration.blueprint_iterations, sorted(configuration.num_values)
+    num_runs = len(configuration.search_iterations)
+    runs = range(task.index * num_runs, (task.index + 1) * num_runs)
+    made = opening.solve(iterations, bucket=task.bucket, rare=configuration.rare)
+    included = opening.solution if task.bucket is None else opening.include(iterations, task.bucket)
+    translated = opening.translate(made)
+
+    def mark(curve: str, strategy: FloatArray, marks: Sequence[int], runs: Sequence[int]) -> list[Point]:
+        prices = {curve: opening.price(strategy)}
+        if task.bucket is not None:
+            prices = {curve: opening.reply_price(strategy), f"{curve}, {IN_ALL}": prices[curve]}
+        return [
+            Point(panel=task.panel, curve=name, x=count, y=price, run=run)
+            for name, price in prices.items()
+            for count in marks
+            for run in runs
         ]
-        yield Step(fraction=(done + 2) / total, text=f"{panel}: translation", points=tuple(points))
-        for run, iterations in enumerate(configuration.search_iterations):
-            found: tuple[FloatArray, ...] = ()
-            for place, count in enumerate(sorted(configuration.num_values), start=1):
-                found = generate_continuations(
-                    opening.blueprint, opening.replier, RoundLimit(), count, first=found, iterations=iterations
-                )
-                price = opening.price(opening.reply(found, iterations))
-                point = Point(panel=panel, curve=VALUES, x=count, y=price, run=run)
-                share = (run + place / len(configuration.num_values)) / len(configuration.search_iterations)
-                fraction = (done + 2 + share * len(configuration.num_values)) / total
-                yield Step(fraction=fraction, text=f"{panel}: {count} values", points=(point,))
+
+    points = mark(TRANSLATION, translated, counts, runs) + mark(INCLUDED, included, counts, runs)
+    known = opening.known_price(made)
+    points += [Point(panel=task.panel, curve=KNOWN, x=count, y=known, run=run) for count in counts for run in runs]
+    yield Step(fraction=0.1, text=f"{task.panel}: translation", points=tuple(points))
+    search = DepthLimitedReply(opening, made)
+    for place, (run, length) in enumerate(zip(runs, configuration.search_iterations, strict=True)):
+        found: tuple[FloatArray, ...] = ()
+        for count in counts:
+            found = search.generate(count, found, length)
+            points = mark(VALUES, search.reply(found, length), [count], [run])
+            if count == counts[-1]:
+                points += mark(SEARCHED, search.go_on(translated, found, length), counts, [run])
+            share = (place + count / counts[-1]) / num_runs
+            yield Step(fraction=0.1 + 0.9 * share, text=f"{task.panel}: {count} values", points=tuple(points))
 
 
 def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Conclusion:
@@ -271,58 +203,94 @@ def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Con
     counts = sorted(configuration.num_values)
     for panel in configuration.games:
         curve = {count: measured.at(panel, VALUES, count) for count in counts}
-        translated, included = (measured.at(panel, name, counts[0]) for name in (TRANSLATION, INCLUDED))
+        others = {name: measured.at(panel, name, counts[0]) for name in (TRANSLATION, SEARCHED, INCLUDED, KNOWN)}
+        translated, included = others[TRANSLATION], others[INCLUDED]
         rows += [
             {
                 "game": panel,
                 "values": count,
                 "ours (thousandths)": _round(value),
-                TRANSLATION: _round(translated),
-                INCLUDED: _round(included),
+                IN_ALL: _round(measured.at(panel, f"{VALUES}, {IN_ALL}", count)),
+                **{name: _round(price) for name, price in others.items()},
             }
             for count, value in curve.items()
         ]
         one, most = curve.get(1), curve[counts[-1]]
         many = [value for count, value in curve.items() if count >= ENOUGH and value is not None]
-        tenth = None if translated is None else translated / 10
         claims += [
             _claim(f"{panel}: with one value translation is better", translated, one),
             _claim(f"{panel}: with four values or more it beats translation", max(many, default=None), translated),
             _claim(f"{panel}: {counts[-1]} values are better than one", most, one),
-            _claim(f"{panel}: with {counts[-1]} values the price is below a tenth of translation's", most, tenth),
+            _close_claim(f"{panel}: {counts[-1]} values come close to having had the bet", most, included, translated),
         ]
-    for kind, games in (("leduc", configuration.leduc_games), ("flop hold'em", configuration.flop_games)):
-        claims += _judge_games(kind, games, counts, measured)
+    for kind, games, what in (
+        ("leduc", configuration.leduc_games, "games"),
+        ("flop hold'em", configuration.flop_games, "games"),
+        ("leduc in buckets", configuration.bucketed_leduc_games, "blueprints"),
+        ("flop hold'em in buckets", configuration.bucketed_flop_games, "blueprints"),
+    ):
+        claims += _judge_games(kind, games, configuration, measured, what=what)
     notes = (
         "What the opener gains over the value of the game by best responses, in thousandths of Leduc's ante or of "
-        "hold'em's big blind.",
-        "Medians over runs that differ in how long searches are run: best responses are pure and tip at last bits.",
+        "hold'em's big blind; medians over blueprints and over runs that differ in how long searches are run: best "
+        "responses are pure and tip at last bits.",
+        f"Blueprints in buckets lose most to bets that they know ({KNOWN!r}), and a best response need never make the "
+        f"unknown one: {IN_ALL!r} is what blueprint and reply lose together, the other figures are what the reply "
+        "loses where everything else is an equilibrium's.",
+        "Translation, and a blueprint that has the bet, keep their buckets after it; search solves the second round "
+        f"without buckets. {SEARCHED!r} is translation with the same second round as the most values have. The source "
+        "has no such row, and its blueprint no buckets.",
         "Suits merged, bets of half and the whole pot, three quarters only to open; no all-in bets. Leduc may be "
         "raised as often as said in either round, hold'em on the flop; before it first_raises says how often.",
-        "The text says that 16 values come close to having had the bet in the abstraction; a tenth of what translation "
-        "costs is our test of that.",
+        f"Where a blueprint's own reach is below {configuration.rare:g} leaves go by what the mean of its iterations "
+        "does there, not weighted by own reach: an average that is weighted goes by the first iterations there.",
+        "The text says that 16 values come close to having had the bet in the abstraction; our test is that nine "
+        "tenths of what translation costs beyond that are gone, or that it costs less.",
+        "Sign tests count each game, or each bucketing of it, once, by the median of its runs; bucketings of one game "
+        "are not independent of its cards.",
     )
     return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=notes)
 
 
-def _judge_games(kind: str, games: Collection[str], counts: Sequence[int], measured: Measured) -> Iterator[Claim]:
+def _judge_games(
+    kind: str, games: Collection[str], configuration: MultiValuedConfiguration, measured: Measured, *, what: str
+) -> Iterator[Claim]:
     """Yields whether translation is better with one value and worse with four or more, over all games of a kind."""
+    counts = sorted(configuration.num_values)
     for count in counts:
-        if count != 1 and count < ENOUGH:
+        if count == 1:
+            pairs = _pair_up(games, configuration, measured, count, TRANSLATION)
+            statement, ratios = "one value is worse than translation", [price / other for other, price in pairs]
+        elif count >= ENOUGH:
+            pairs = _pair_up(games, configuration, measured, count, TRANSLATION)
+            statement, ratios = f"{count} values are better than translation", [other / price for other, price in pairs]
+        else:
             continue
-        ratios = [
-            ratio for panel in games if (ratio := _compare(measured, panel, count, is_inverse=count == 1)) is not None
-        ]
-        words = "one value is worse than" if count == 1 else f"{count} values are better than"
-        ordering = Ordering(above="", below="", source=FIGURE, statement=f"{kind}: {words} translation")
-        yield judge_ratios(ordering, ratios, what="games")
+        ordering = Ordering(above="", below="", source=FIGURE, statement=f"{kind}: {statement}")
+        yield judge_ratios(ordering, ratios, what=what)
+    words = f"{kind}: {counts[-1]} values are better than translation with the second round searched"
+    pairs = _pair_up(games, configuration, measured, counts[-1], SEARCHED)
+    ordering = Ordering(above="", below="", source="not in the thesis", statement=words)
+    claim = judge_ratios(ordering, [other / price for other, price in pairs], what=what)
+    yield dataclasses.replace(claim, verdict=Verdict.NOT_STATED) if pairs else claim
 
 
-def _compare(measured: Measured, panel: str, count: int, *, is_inverse: bool) -> float | None:
-    """Returns how many times dearer translation is than so many values (or the inverse) in the median run."""
-    pair = measured.at(panel, TRANSLATION, count), measured.at(panel, VALUES, count)
-    above, below = reversed(pair) if is_inverse else pair
-    return None if above is None or not below else above / below
+def _pair_up(
+    games: Collection[str], configuration: MultiValuedConfiguration, measured: Measured, count: int, other: str
+) -> list[tuple[float, float]]:
+    """Returns what another reply and so many values cost, in the median run of each blueprint that has both."""
+    num_runs = len(configuration.search_iterations)
+    alone = [measured.of_run(run) for run in range(configuration.seeds * num_runs)]
+    found = []
+    for panel in games:
+        for index in range(configuration.num_blueprints(panel)):
+            runs = alone[index * num_runs : (index + 1) * num_runs]
+            pairs = [(run.at(panel, other, count), run.at(panel, VALUES, count)) for run in runs]
+            known = [(first, second) for first, second in pairs if first and second]
+            if known:
+                firsts, seconds = zip(*known, strict=True)
+                found.append((statistics.median(firsts), statistics.median(seconds)))
+    return found
 
 
 def _round(value: float | None) -> float | None:
@@ -336,6 +304,18 @@ def _claim(statement: str, less: float | None, more: float | None) -> Claim:
     return Claim(statement=statement, source=FIGURE, verdict=judge(less < more), ours=f"{less:.4g} and {more:.4g}")
 
 
+def _close_claim(statement: str, price: float | None, floor: float | None, ceiling: float | None) -> Claim:
+    """Returns the verdict on a price being within a tenth of the way from a floor to a ceiling."""
+    if price is None or floor is None or ceiling is None:
+        return Claim(statement=statement, source=FIGURE, verdict=judge(None), ours="nothing")
+    return Claim(
+        statement=statement,
+        source=FIGURE,
+        verdict=judge(price <= floor + (ceiling - floor) / 10),
+        ours=f"{price:.4g} and {floor:.4g}, translation {ceiling:.4g}",
+    )
+
+
 MULTI_VALUED_STATES: Final = Study(
     name="multi-valued-states",
     title="Depth-limited replies by number of values a leaf",
@@ -345,12 +325,17 @@ MULTI_VALUED_STATES: Final = Study(
     sizes={
         Size.QUICK: MultiValuedConfiguration(),
         Size.FULL: MultiValuedConfiguration(
-            ranks=(3, 4, 5, 6, 7),
+            ranks=(3, 5, 7),
             max_raises=(1, 2),
-            decks=("QKA/cdh", "QKA/cdhs", "JQKA/cdh", "TJQKA/cd"),
-            num_values=(1, 2, 4, 8, 16),
-            blueprint_iterations=5000,
-            search_iterations=(500, 700, 1000, 1400, 2000),
+            decks=("QKA/cdh", "QKA/cdhs", "9JQKA/cd", "TJQKA/cd", "JQKA/cdh"),
+            flop_raises=(1, 2),
+            bucketed_ranks=(0,),
+            bucketed_decks=("JQKA/cdh",),
+            buckets=(5, 10, 20),
+            seeds=4,
+            bucketing=str(Bucketing.KMEANS),
+            num_values=(1, 2, 4, 16),
+            search_iterations=(300,),
         ),
     },
     measure=measure,

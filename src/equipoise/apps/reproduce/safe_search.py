@@ -15,7 +15,7 @@ from equipoise.apps.reproduce.search_games import (
     Bucketing,
     SecondRound,
     describe_games,
-    draw_bucketings,
+    draw_all_bucketings,
     parse_bucketing,
     solve_in_buckets,
 )
@@ -125,20 +125,17 @@ def measure_safe_search(configuration: SafeSearchConfiguration) -> Iterator[Step
     for text in configuration.games:
         yield Step(fraction=done / total, text=f"tree of {text}")
         game = SecondRound(text)
-        for num_buckets in configuration.buckets:
-            bucketings = draw_bucketings(game, num_buckets, configuration.seeds, bucketing)
-            for seed, bucket in enumerate(bucketings):
-                made = solve_in_buckets(game, bucket, configuration.blueprint_iterations)
+        drawn = draw_all_bucketings(game, configuration.buckets, configuration.seeds, bucketing)
+        for num_buckets, seed, bucket in drawn:
+            made = solve_in_buckets(game, bucket, configuration.blueprint_iterations)
+            done += 1
+            point = Point(panel=text, curve=TRUNK, x=num_buckets, y=made.exploitability, run=seed)
+            yield Step(fraction=done / total, text=f"{num_buckets} buckets: blueprint", points=(point,))
+            for name in METHODS:
+                value = searched_exploitability(game, made, make_method(name, made), configuration.search_iterations)
                 done += 1
-                point = Point(panel=text, curve=TRUNK, x=num_buckets, y=made.exploitability, run=seed)
-                yield Step(fraction=done / total, text=f"{num_buckets} buckets: blueprint", points=(point,))
-                for name in METHODS:
-                    value = searched_exploitability(
-                        game, made, make_method(name, made), configuration.search_iterations
-                    )
-                    done += 1
-                    point = Point(panel=text, curve=name, x=num_buckets, y=value, run=seed)
-                    yield Step(fraction=done / total, text=f"{num_buckets} buckets: {name}", points=(point,))
+                point = Point(panel=text, curve=name, x=num_buckets, y=value, run=seed)
+                yield Step(fraction=done / total, text=f"{num_buckets} buckets: {name}", points=(point,))
 
 
 def conclude_safe_search(configuration: SafeSearchConfiguration, measured: Measured) -> Conclusion:

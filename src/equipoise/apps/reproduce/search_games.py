@@ -6,6 +6,7 @@ Leduc games with suits merged, and hold'em with a reduced deck that ends on the 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ __all__ = [
     "assign_buckets",
     "bucket_rows",
     "describe_games",
+    "draw_all_bucketings",
     "draw_bucketings",
     "find_sizes",
     "holdem_with_three_bets",
@@ -142,11 +144,8 @@ class SecondRound:
 
     def __init__(self, text: str) -> None:
         """Builds the tree of a stand-in or of a game as it is typed."""
-        form = make_public_game(text)
-        self.tree: PublicTree = build_public_tree(form)
-        is_open = (self.tree.actor >= 0) & (self.tree.actor[self.tree.parent] == CHANCE)
-        self.uniform = Blueprint(self.tree, self.tree.legal_share)  # its parts serve all blueprints
-        self.roots: list[int] = [int(node) for node in np.flatnonzero(is_open) if node]
+        self.form = form = make_public_game(text)
+        self._take(build_public_tree(form))
         game = parse_game(STAND_INS.get(text, text))
         if isinstance(form, SuitMergedHoldem):
             self.strengths, self.weights = self._holdem_strengths(form)
@@ -156,12 +155,26 @@ class SecondRound:
         else:
             raise ConfigError(f"blueprints in buckets are of leduc or hold'em, got {text!r}")
 
+    def _take(self, tree: PublicTree) -> None:
+        self.tree = tree
+        is_open = (tree.actor >= 0) & (tree.actor[tree.parent] == CHANCE)
+        self.uniform = Blueprint(tree, tree.legal_share)  # its parts serve all blueprints
+        self.roots: list[int] = [int(node) for node in np.flatnonzero(is_open) if node]
+
+    def on(self, tree: PublicTree) -> SecondRound:
+        """Returns the same cards on another tree of the game, one without some of its bets: buckets serve both."""
+        other = copy.copy(self)
+        other._take(tree)
+        return other
+
     def _holdem_strengths(self, form: SuitMergedHoldem) -> tuple[dict[Pair, float], dict[Pair, float]]:
         """Returns how often every pair wins a showdown, and how often it comes up if everybody stays."""
         strengths: dict[Pair, float] = {}
         weights: dict[Pair, float] = {}
-        for root in self.roots:
-            state = self.tree.states[root]
+        by_board: dict[object, Any] = {}
+        for root in self.roots:  # what is dealt does not depend on the betting
+            by_board.setdefault(self.tree.states[root].board, self.tree.states[root])
+        for state in by_board.values():
             found, joint = form.strengths(state.board), form.joint_weights(state).sum(axis=1)
             for private in range(found.size):
                 own, _, board, _ = _parse_label(form.infostate(state, 0, private))
@@ -199,14 +212,27 @@ def assign_buckets(
 
 
 def draw_bucketings(
-    game: SecondRound, num_buckets: int, count: int, bucketing: Bucketing = Bucketing.CUTS
+    game: SecondRound,
+    num_buckets: int,
+    count: int,
+    bucketing: Bucketing = Bucketing.CUTS,
+    *,
+    seen: set[bytes] | None = None,
 ) -> Iterator[IntArray]:
     """Yields bucketings that differ from each other, from the seeds 0, 1, 2, ...
 
     Few pairs of cards differ in strength, and many seeds then find the same buckets: counted as blueprints of their
     own, they would make a sign test too sure.
+
+    Args:
+        game: whose cards are put into buckets.
+        num_buckets: at most so many.
+        count: how many bucketings are wanted.
+        bucketing: how pairs are put into buckets.
+        seen: those that they must differ from as well; what is yielded is added.
     """
-    seen: set[bytes] = set()
+    seen = set() if seen is None else seen
+    wanted = len(seen) + count
     for seed in range(SEEDS_TRIED * count):
         bucket = assign_buckets(game, num_buckets, np.random.default_rng(seed), bucketing)
         _, first, number = np.unique(bucket, return_index=True, return_inverse=True)
@@ -214,12 +240,22 @@ def draw_bucketings(
         if key not in seen:
             seen.add(key)
             yield bucket
-        if len(seen) == count:
+        if len(seen) == wanted:
             return
     raise ConfigError(
-        f"{SEEDS_TRIED * count} seeds find {len(seen)} different bucketings of {game.tree.game_label} into "
-        f"{num_buckets}, {count} are wanted"
+        f"{SEEDS_TRIED * count} seeds find {count + len(seen) - wanted} different bucketings of "
+        f"{game.tree.game_label} into {num_buckets}, {count} are wanted"
     )
+
+
+def draw_all_bucketings(
+    game: SecondRound, numbers: Sequence[int], count: int, bucketing: Bucketing
+) -> Iterator[tuple[int, int, IntArray]]:
+    """Yields so many bucketings of each number of buckets: the number, which of them it is, and the buckets."""
+    seen: set[bytes] = set()
+    for num_buckets in numbers:
+        for index, bucket in enumerate(draw_bucketings(game, num_buckets, count, bucketing, seen=seen)):
+            yield num_buckets, index, bucket
 
 
 def bucket_rows(game: SecondRound, bucket: IntArray) -> list[str]:
