@@ -22,7 +22,7 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Maxmargin
-from equipoise.search.holdem_nested import HoldemSearchSettings
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings
 from equipoise.solvers.hand_policy import SpotPolicy, UniformHands
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.rules import CFRPlus
@@ -43,10 +43,10 @@ def game(board=RIVER, menu="all"):
     return HoldemEndgame(deck=DECK_TEXT, board=board, pot=20, big_blind=2, small_blind=1, stacks=(40, 40), menu=menu)
 
 
-def solved(board=RIVER, menu="50%, 100%, a"):
+def solved(board=RIVER, menu="50%, 100%, a", iterations=20):
     tree = build_holdem_tree(spot(board, menu))
     solver = HoldemSolver(tree, CFRPlus())
-    solver.iterate(20)
+    solver.iterate(iterations)
     return SpotPolicy(tree, solver.tables.strategy_sum)
 
 
@@ -130,8 +130,22 @@ def test_a_spot_is_searched_from_its_root_if_its_street_is():
         assert (found.policy is not turn.policy) == is_searched
 
 
+def test_a_strategy_that_is_better_than_what_a_search_finds_is_kept():
+    rules = game()
+    for iterations, is_kept in ((5, False), (500, True)):
+        policy = solved(iterations=iterations)
+        agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+        stage, _, board = agent.stage_at(0, f"{RIVER}:")
+        assert (stage.policy is policy) == is_kept
+        searched = HoldemNestedSearch(policy, 0, QUICK)
+        before, after = searched.search(searched.begin(), 0, board).responses()
+        assert (after > before) == is_kept
+        reply, _, _ = agent.stage_at(1, f"{RIVER}:r25")
+        assert reply.policy is not policy  # behind unknown bets there is nothing to keep
+
+
 def test_the_river_is_searched_when_it_comes():
-    policy, rules = solved(TURN, "100%, a"), game(TURN)
+    policy, rules = UniformHands(spot(TURN, "100%, a")), game(TURN)
     agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
     card = parse_board(RIVER, DECK)[-1]
     state = at(rules, 1, 1, card)

@@ -19,6 +19,7 @@ from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import DEALING, NodeKind
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import Holdem
+from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemResult, HoldemSearchSettings, HoldemStage, Reply
 from equipoise.solvers.hand_policy import HandPolicy
 
@@ -47,7 +48,9 @@ class HoldemSearchPlan:
 class HoldemSearchAgent(PolicyAgent):
     """Plays a table of hands, and from where it searches on what its searches found, the last one first.
 
-    What it does depends on public states alone, so that it is one fixed strategy, searched where it is asked for.
+    A search of known bets after which the opponent's best response has more than before, over its hands, is not played:
+    with so few iterations a strategy that was solved for longer is better. What it does depends on public states alone,
+    so that it is one fixed strategy, searched where it is asked for.
     """
 
     def __init__(
@@ -153,11 +156,19 @@ class HoldemSearchAgent(PolicyAgent):
         key = (seat, *place)
         if key not in self._found:
             # nothing else is known behind an unknown bet; elsewhere there is the strategy so far
-            is_there = reply is not None
-            self._found[key] = self._searches[seat].search(stage, node, place[1], reply, is_there=is_there)
+            found = self._searches[seat].search(stage, node, place[1], reply, is_there=reply is not None)
+            self._found[key] = None if found is not None and reply is None and self._is_worse(found) else found
             while sum(kept.num_bytes for kept in self._found.values() if kept) > KEPT_BYTES and len(self._found) > 1:
                 self._found.popitem(last=False)
         self._found.move_to_end(key)
         result = self._found[key]
-        # None where it is never played to: nothing to search for
+        # None where it is never played to, so that there is nothing to search for, or nothing better was found
         return (result.stage, result.node) if result is not None else (stage, node)
+
+    def _is_worse(self, found: HoldemResult) -> bool:
+        """Returns whether a search has stopped short of a strategy so far that was nearer to its limit."""
+        search = self.plan.search
+        if isinstance(search.method, Unsafe) or search.menu is not None:
+            return False  # nothing is known from before, or not of the same bets
+        before, after = found.responses()
+        return after > before and found.least_margin < 0

@@ -181,20 +181,9 @@ class SpotSearch:
 
     def responses(self) -> tuple[float | None, float]:
         """Returns the share of the pot that the opponent's best response has, before and after, over its hands."""
-        result, weights = self.result, self._opponent_weights()
+        before, after = self.result.responses()
         paid = self.place.state.committed[self.opponent]
-        before = None
-        if self.is_safe:
-            before = float(weights @ (result.alternative - result.stage.gifts)) + paid
-        return before, float(weights @ result.value) + paid
-
-    def _opponent_weights(self) -> FloatArray:
-        """Returns `[H]` how likely the opponent's hands are, as far as its strategy so far says."""
-        reach = self.result.stage.reach
-        own = reach[self.opponent] if reach[self.opponent].any() else self.result.possible.astype(np.float64)
-        odds = own * hands_of(self.spot.deck).compatible(reach[self.searcher]) * self.result.possible
-        weights: FloatArray = odds / odds.sum() if odds.sum() > 0 else odds
-        return weights
+        return (before + paid if self.is_safe else None), after + paid
 
     def decisions(self) -> list[dict[str, Any]]:
         """Returns what the searcher's hands do where the search begins, the likeliest and highest first."""
@@ -235,7 +224,7 @@ class SpotSearch:
 
     def margins(self) -> list[dict[str, Any]]:
         """Returns alternative, new value and margin of the opponent's hands, the least margin first."""
-        result, weights = self.result, self._opponent_weights()
+        result, weights = self.result, self.result.opponent_weights()
         paid = self.place.state.committed[self.opponent]
         hands = np.flatnonzero(result.possible)
         key = result.margin[hands] if self.is_safe else -result.value[hands]

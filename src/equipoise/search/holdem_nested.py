@@ -146,6 +146,7 @@ class HoldemStage:
 class HoldemResult:
     """What a search in hold'em found."""
 
+    searcher: int
     stage: HoldemStage
     node: int  # of its betting, where play is: the root, but behind an unknown action that was solved from before it on
     tree: HoldemTree
@@ -167,6 +168,19 @@ class HoldemResult:
     def least_margin(self) -> float:
         """Returns the least margin of the hands that the opponent can hold."""
         return float(self.margin[self.possible].min())
+
+    def opponent_weights(self) -> FloatArray:
+        """Returns `[H]` how likely the opponent's hands are, as far as its strategy so far says."""
+        reach, opponent = self.stage.reach, 1 - self.searcher
+        own = reach[opponent] if reach[opponent].any() else self.possible.astype(np.float64)
+        odds = own * hands_of(self.tree.spot.deck).compatible(reach[self.searcher]) * self.possible
+        weights: FloatArray = odds / odds.sum() if odds.sum() > 0 else odds
+        return weights
+
+    def responses(self) -> tuple[float, float]:
+        """Returns what the opponent's best response earns over its hands, before (0 if unsafe) and now."""
+        weights = self.opponent_weights()
+        return float(weights @ (self.alternative - self.stage.gifts)), float(weights @ self.value)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -254,7 +268,13 @@ class HoldemNestedSearch:
         if reply is not None and self.settings.begins_before:
             place = betting.root.children[betting.root.actions.index(reply.action)]
         return HoldemResult(
-            stage=following, node=place, tree=tree, alternative=alternative, value=value, possible=possible
+            searcher=self.searcher,
+            stage=following,
+            node=place,
+            tree=tree,
+            alternative=alternative,
+            value=value,
+            possible=possible,
         )
 
     def _find_betting(
