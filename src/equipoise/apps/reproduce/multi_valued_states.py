@@ -46,12 +46,11 @@ class MultiValuedConfiguration:
 
     ranks: tuple[int, ...] = (5,)  # Leduc games, one for each pair of ranks and raises
     max_raises: tuple[int, ...] = (1,)  # of a round; 0: no Leduc game
-    decks: tuple[str, ...] = ("QKA/cdh",)  # hold'em games, one for each pair of deck and raises
-    first_raises: int = 2  # before the flop
+    decks: tuple[str, ...] = ("QKA/cdh",)  # hold'em games, one for each deck and pair of raises
+    first_raises: tuple[int, ...] = (2,)  # before the flop
     flop_raises: tuple[int, ...] = (1,)  # on the flop
     bucketed_ranks: tuple[int, ...] = (5,)  # Leduc games with blueprints in buckets, one a number of raises; 0: none
-    bucketed_decks: tuple[str, ...] = ("QKA/cdh",)  # hold'em games likewise
-    bucketed_flop_raises: tuple[int, ...] = (1,)  # on the flop of those
+    bucketed_decks: tuple[str, ...] = ("QKA/cdh",)  # hold'em games likewise, two bets before the flop and one on it
     buckets: tuple[int, ...] = (6,)  # of their second round
     seeds: int = 2  # different bucketings of each number
     bucketing: str = str(Bucketing.CUTS)  # or kmeans
@@ -74,7 +73,7 @@ class MultiValuedConfiguration:
     @property
     def flop_games(self) -> dict[str, str]:
         """Returns hold'em games by the names of their panels."""
-        return self._name_flop_games(self.decks, self.flop_raises)
+        return _name_flop_games(self.decks, self.first_raises, self.flop_raises)
 
     @property
     def bucketed_leduc_games(self) -> dict[str, str]:
@@ -84,7 +83,7 @@ class MultiValuedConfiguration:
     @property
     def bucketed_flop_games(self) -> dict[str, str]:
         """Returns hold'em games whose blueprints are in buckets, by the names of their panels."""
-        return self._in_buckets(self._name_flop_games(self.bucketed_decks, self.bucketed_flop_raises))
+        return self._in_buckets(_name_flop_games(self.bucketed_decks, (2,), (1,)))
 
     @property
     def games(self) -> dict[str, str]:
@@ -101,13 +100,6 @@ class MultiValuedConfiguration:
         """Returns how many blueprints a panel has."""
         return self.seeds if self.numbers[panel] else 1
 
-    def _name_flop_games(self, decks: Collection[str], flop_raises: Collection[int]) -> dict[str, str]:
-        return {
-            f"flop {deck}, {raises} raises": holdem_with_three_bets(deck, self.first_raises, raises)
-            for raises in flop_raises
-            for deck in decks
-        }
-
     def _in_buckets(self, games: dict[str, str]) -> dict[str, str]:
         return {f"{panel}, {number} buckets": text for panel, text in games.items() for number in self.buckets}
 
@@ -118,6 +110,17 @@ def _name_leduc_games(ranks: Collection[int], max_raises: Collection[int]) -> di
         for raises in max_raises
         for count in ranks
         if count and raises
+    }
+
+
+def _name_flop_games(
+    decks: Collection[str], first_raises: Collection[int], flop_raises: Collection[int]
+) -> dict[str, str]:
+    return {
+        f"flop {deck}, {before} and {after} raises": holdem_with_three_bets(deck, before, after)
+        for before in first_raises
+        for after in flop_raises
+        for deck in decks
     }
 
 
@@ -132,13 +135,14 @@ class _Task:
 
 def _plan(opening: OpeningBet, panels: Collection[str], configuration: MultiValuedConfiguration) -> Iterator[_Task]:
     """Yields the blueprints of the panels that are about one game."""
+    seen: set[bytes] = set()
     for panel in panels:
         number = configuration.numbers[panel]
         if not number:
             yield _Task(panel, 0, None)
             continue
         kind = parse_bucketing(configuration.bucketing)
-        for seed, bucket in enumerate(draw_bucketings(opening.cards, number, configuration.seeds, kind)):
+        for seed, bucket in enumerate(draw_bucketings(opening.cards, number, configuration.seeds, kind, seen=seen)):
             yield _Task(panel, seed, bucket)
 
 
@@ -241,7 +245,7 @@ def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Con
         f"without buckets. {SEARCHED!r} is translation with the same second round as the most values have. The source "
         "has no such row, and its blueprint no buckets.",
         "Suits merged, bets of half and the whole pot, three quarters only to open; no all-in bets. Leduc may be "
-        "raised as often as said in either round, hold'em on the flop; before it first_raises says how often.",
+        "raised as often as said in either round, hold'em before the flop and on it.",
         f"Where a blueprint's own reach is below {configuration.rare:g} leaves go by what the mean of its iterations "
         "does there, not weighted by own reach: an average that is weighted goes by the first iterations there.",
         "The text says that 16 values come close to having had the bet in the abstraction; our test is that nine "
@@ -327,7 +331,8 @@ MULTI_VALUED_STATES: Final = Study(
         Size.FULL: MultiValuedConfiguration(
             ranks=(3, 5, 7),
             max_raises=(1, 2),
-            decks=("QKA/cdh", "QKA/cdhs", "9JQKA/cd", "TJQKA/cd", "JQKA/cdh"),
+            decks=("QKA/cdh", "QKA/cdhs", "TJQKA/cd", "JQKA/cdh"),
+            first_raises=(1, 2),
             flop_raises=(1, 2),
             bucketed_ranks=(0,),
             bucketed_decks=("JQKA/cdh",),
