@@ -267,6 +267,14 @@ def test_multi_valued_states_at_a_small_size():
     assert counted[0].split(",")[0].endswith("of 2 blueprints")
 
 
+def test_games_are_told_apart_by_whether_the_opening_bet_can_be_raised():
+    configuration = MultiValuedConfiguration(decks=("QKA/cdh", "TJQKA/cd"), first_raises=(1, 2, 3), flop_raises=(1, 2))
+    one_bet, raised = configuration.split_flop_games()
+    assert one_bet | raised == configuration.flop_games
+    assert {panel.split(", ")[1] for panel in one_bet} == {"1 and 1 raises", "1 and 2 raises"}
+    assert len(set((one_bet | raised).values())) == 12
+
+
 @pytest.mark.parametrize("setting", [{"num_values": ()}, {"num_values": (0,)}, {"rare": 2.0}])
 def test_settings_of_multi_valued_states_that_cannot_be_are_refused(setting):
     with pytest.raises(ConfigError, match=next(iter(setting))):

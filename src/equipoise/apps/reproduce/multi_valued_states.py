@@ -75,6 +75,14 @@ class MultiValuedConfiguration:
         """Returns hold'em games by the names of their panels."""
         return _name_flop_games(self.decks, self.first_raises, self.flop_raises)
 
+    def split_flop_games(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Returns the hold'em games in which the opening bet cannot be raised, and those in which it can."""
+        one_bet, raised = (
+            _name_flop_games(self.decks, [count for count in self.first_raises if (count > 1) is can], self.flop_raises)
+            for can in (False, True)
+        )
+        return one_bet, raised
+
     @property
     def bucketed_leduc_games(self) -> dict[str, str]:
         """Returns Leduc games whose blueprints are in buckets, by the names of their panels."""
@@ -227,9 +235,11 @@ def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Con
             _claim(f"{panel}: {counts[-1]} values are better than one", most, one),
             _close_claim(f"{panel}: {counts[-1]} values come close to having had the bet", most, included, translated),
         ]
+    one_bet, raised = configuration.split_flop_games()
     for kind, games, what in (
         ("leduc", configuration.leduc_games, "games"),
-        ("flop hold'em", configuration.flop_games, "games"),
+        ("flop hold'em, one bet before the flop", one_bet, "games"),
+        ("flop hold'em, raises before the flop", raised, "games"),
         ("leduc in buckets", configuration.bucketed_leduc_games, "blueprints"),
         ("flop hold'em in buckets", configuration.bucketed_flop_games, "blueprints"),
     ):
@@ -245,7 +255,8 @@ def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Con
         f"without buckets. {SEARCHED!r} is translation with the same second round as the most values have. The source "
         "has no such row, and its blueprint no buckets.",
         "Suits merged, bets of half and the whole pot, three quarters only to open; no all-in bets. Leduc may be "
-        "raised as often as said in either round, hold'em before the flop and on it.",
+        "raised as often as said in either round, hold'em before the flop and on it; by the rules of hold'em the "
+        "opening bet can be raised.",
         f"Where a blueprint's own reach is below {configuration.rare:g} leaves go by what the mean of its iterations "
         "does there, not weighted by own reach: an average that is weighted goes by the first iterations there.",
         "The text says that 16 values come close to having had the bet in the abstraction; our test is that nine "
