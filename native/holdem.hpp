@@ -302,15 +302,13 @@ class HoldemSweep {
     return static_cast<std::int64_t>(street.flats.num_packs) * kPackSize;
   }
 
-  // Every thread takes the tiles that it spreads, so that it alone touches their choices.
+  // Every thread writes the values of some leaves, into sums of its own; those of the others stay 0 there.
   void evaluate_leaves(const HoldemBoard& board, HoldemBuffers<Real>& buffers, HoldemWorker<Real>& worker,
                        const HoldemMember& member) {
     const std::int64_t stride = line_stride(form_.streets[board.street]);
     for (int player = 0; player < 2; ++player) {
       if (!task_.is_active[player]) continue;
-      const std::int64_t num_tiles = board.sides[player].num_tiles();
-      leaves_->evaluate(leaf_task(), player, member.begin(num_tiles), member.end(num_tiles),
-                        {buffers.own_reach[player].data(), stride},
+      leaves_->evaluate(leaf_task(), player, {buffers.own_reach[player].data(), stride},
                         {worker.streets[board.street].flat_value[player].data(), stride}, member.thread);
     }
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "packs.hpp"
@@ -80,6 +81,10 @@ class HoldemLeafGame {
     for (Worker& worker : workers_) {
       worker.sums.resize(static_cast<std::size_t>(most_sums));
       worker.rows.resize(static_cast<std::size_t>(most_rows + kRowsAtOnce));
+      worker.work.resize(static_cast<std::size_t>(leaves_.num_tables));
+      worker.order.resize(static_cast<std::size_t>(leaves_.num_tables));
+      worker.takers.resize(static_cast<std::size_t>(leaves_.num_tables));
+      worker.load.resize(static_cast<std::size_t>(num_threads));
     }
     for (int player = 0; player < 2; ++player) {
       reach_[player].resize(static_cast<std::size_t>(leaves_.num_choices[player] * leaves_.num_rows[player]));
@@ -107,30 +112,35 @@ class HoldemLeafGame {
     });
   }
 
-  // Overwrites the values of all leaves for some packs of a player's rows; updates take them into the player's choices,
-  // `own_reach` being what averages are weighted by. `spread` was called for all rows of the other player before.
-  void evaluate(const HoldemLeafTask& task, int player, std::int64_t first_pack, std::int64_t end_pack,
-                const LineRows<const Real>& own_reach, const LineRows<Real>& value, int thread) {
+  // Writes a player's values of the leaves of one thread's share of the tables; updates take them into the player's
+  // choices, `own_reach` being what averages are weighted by. `spread` was called for all rows of the other player before.
+  //
+  // Tables are dealt, not rows: a thread that reads a part of each row waits for memory where the part ends, and two of
+  // them are slower than one. Nor do values then depend on the number of threads.
+  void evaluate(const HoldemLeafTask& task, int player, const LineRows<const Real>& own_reach,
+                const LineRows<Real>& value, int thread) {
     Worker& worker = workers_[thread];
+    deal_tables(player, worker);
     for (std::int32_t t = 0; t < leaves_.num_tables; ++t) {
+      if (worker.takers[t] != thread) continue;
       switch (leaves_.entry) {
         case LeafEntry::float32:
-          add_rows<float>(t, player, first_pack, end_pack, worker);
+          add_rows<float>(t, player, worker);
           break;
         case LeafEntry::float64:
-          add_rows<double>(t, player, first_pack, end_pack, worker);
+          add_rows<double>(t, player, worker);
           break;
         case LeafEntry::int16:
-          add_rows<std::int16_t>(t, player, first_pack, end_pack, worker);
+          add_rows<std::int16_t>(t, player, worker);
           break;
       }
       const HoldemLeafTable& table = leaves_.tables[t];
+      const std::int64_t num_rows = leaves_.num_rows[player];
       for (std::int32_t k = 0; k < table.num_leaves; ++k) {
-        const std::int64_t width = (end_pack - first_pack) * kPackSize;
-        const Real* const sums = worker.sums.data() + k * table.num_choices[player] * width;
-        for (std::int64_t pack = first_pack; pack < end_pack; ++pack) {
-          finish(task, player, table, leaves_.leaves[table.first_leaf + k], pack, sums + (pack - first_pack) * kPackSize,
-                 width, own_reach, value);
+        const Real* const sums = worker.sums.data() + k * table.num_choices[player] * num_rows;
+        for (std::int64_t pack = 0; pack < num_rows / kPackSize; ++pack) {
+          finish(task, player, table, leaves_.leaves[table.first_leaf + k], pack, sums + pack * kPackSize, own_reach,
+                 value);
         }
       }
     }
@@ -144,6 +154,10 @@ class HoldemLeafGame {
   struct Worker {
     std::vector<Real> sums;          // [leaf, own choice, rows] of one table
     std::vector<std::int32_t> rows;  // of one table that somebody stands at
+    std::vector<std::int64_t> work;  // [table] entries to read
+    std::vector<std::int32_t> order;   // tables, those with most work first
+    std::vector<std::int32_t> takers;  // [table] the thread that evaluates it
+    std::vector<std::int64_t> load;    // [thread] entries dealt so far
   };
 
   const HoldemLeaves leaves_;
@@ -179,6 +193,23 @@ class HoldemLeafGame {
     for (int c = 0; c < num_choices; ++c) chosen[c] = choose(is_matched, chosen[c] * inverse, share);
   }
 
+  // Deals tables to threads, the largest first to whoever has least; every thread comes to the same result.
+  void deal_tables(int player, Worker& worker) const {
+    std::iota(worker.order.begin(), worker.order.end(), 0);
+    if (workers_.size() == 1) return;  // all are the first thread's
+    for (std::int32_t t = 0; t < leaves_.num_tables; ++t) {
+      worker.work[t] = list_rows(leaves_.tables[t], 1 - player, worker) * leaves_.tables[t].num_choices[player];
+    }
+    std::stable_sort(worker.order.begin(), worker.order.end(),
+                     [&](std::int32_t a, std::int32_t b) { return worker.work[a] > worker.work[b]; });
+    std::fill(worker.load.begin(), worker.load.end(), 0);
+    for (const std::int32_t t : worker.order) {
+      const auto least = std::min_element(worker.load.begin(), worker.load.end());
+      *least += worker.work[t];
+      worker.takers[t] = static_cast<std::int32_t>(least - worker.load.begin());
+    }
+  }
+
   // Lists the rows of a table that the other player stands at in some leaf; the list goes on with row 0.
   std::int64_t list_rows(const HoldemLeafTable& table, int other, Worker& worker) const {
     const std::int64_t num_rows = table.num_choices[other] * leaves_.num_rows[other];
@@ -199,14 +230,13 @@ class HoldemLeafGame {
 
   // Fills `worker.sums` with the values of a table's leaves.
   template <typename Entry>
-  void add_rows(std::int32_t t, int player, std::int64_t first_pack, std::int64_t end_pack, Worker& worker) const {
+  void add_rows(std::int32_t t, int player, Worker& worker) const {
     const HoldemLeafTable& table = leaves_.tables[t];
     const int other = 1 - player, num_choices = table.num_choices[player];
-    const std::int64_t num_own = leaves_.num_rows[player], width = (end_pack - first_pack) * kPackSize;
-    const Entry* const first =
-        static_cast<const Entry*>(leaves_.entries[player]) + leaves_.first_entry[player][t] + first_pack * kPackSize;
+    const std::int64_t num_own = leaves_.num_rows[player];
+    const Entry* const first = static_cast<const Entry*>(leaves_.entries[player]) + leaves_.first_entry[player][t];
     const double* const unit = leaves_.unit[player] ? leaves_.unit[player] + leaves_.first_unit[player][t] : nullptr;
-    std::fill_n(worker.sums.data(), table.num_leaves * num_choices * width, Real{0});
+    std::fill_n(worker.sums.data(), table.num_leaves * num_choices * num_own, Real{0});
     const std::int64_t count = list_rows(table, other, worker);
     for (std::int64_t n = 0; n < count; n += kRowsAtOnce) {
       const std::int32_t* const row = worker.rows.data() + n;
@@ -222,26 +252,23 @@ class HoldemLeafGame {
           is_reached |= weight[i] != Real{0};
         }
         if (!is_reached) continue;
-        for (int c = 0; c < num_choices; ++c) {
-          Real* const out = worker.sums.data() + (k * num_choices + c) * width;
-          const std::int64_t shift = c * num_own;
-          for (std::int64_t at = 0; at < width; at += kPackSize) {
-            Vector sum = load_pack<Real>(out + at);
-            for (int i = 0; i < kRowsAtOnce; ++i) sum += load_pack<Real>(from[i] + shift + at) * weight[i];
-            store_pack<Real>(out + at, sum);
-          }
+        Real* const out = worker.sums.data() + k * num_choices * num_own;
+        for (std::int64_t at = 0; at < num_choices * num_own; at += kPackSize) {
+          Vector sum = load_pack<Real>(out + at);
+          for (int i = 0; i < kRowsAtOnce; ++i) sum += load_pack<Real>(from[i] + at) * weight[i];
+          store_pack<Real>(out + at, sum);
         }
       }
     }
   }
 
-  // One leaf and pack: from the values of choices, `sums` [choice, width], to the value of the leaf.
+  // One leaf and pack: from the values of choices, `sums` [choice, row], to the value of the leaf.
   void finish(const HoldemLeafTask& task, int player, const HoldemLeafTable& table, const HoldemLeaf& leaf,
-              std::int64_t pack, const Real* sums, std::int64_t width, const LineRows<const Real>& own_reach,
+              std::int64_t pack, const Real* sums, const LineRows<const Real>& own_reach,
               const LineRows<Real>& value) const {
     const int num_choices = table.num_choices[player];
     Vector of_choice[kMaxChoices], chosen[kMaxChoices];
-    for (int c = 0; c < num_choices; ++c) of_choice[c] = load_pack<Real>(sums + c * width);
+    for (int c = 0; c < num_choices; ++c) of_choice[c] = load_pack<Real>(sums + c * leaves_.num_rows[player]);
     Vector result = of_choice[0];
     if (num_choices > 1 && task.purpose == LeafPurpose::best_response) {
       for (int c = 1; c < num_choices; ++c) result = choose(of_choice[c] > result, of_choice[c], result);

@@ -22,7 +22,7 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Maxmargin
-from equipoise.search.holdem_nested import HoldemSearchSettings
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings
 from equipoise.solvers.hand_policy import SpotPolicy, UniformHands
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.rules import CFRPlus
@@ -43,10 +43,10 @@ def game(board=RIVER, menu="all"):
     return HoldemEndgame(deck=DECK_TEXT, board=board, pot=20, big_blind=2, small_blind=1, stacks=(40, 40), menu=menu)
 
 
-def solved(board=RIVER, menu="50%, 100%, a"):
+def solved(board=RIVER, menu="50%, 100%, a", iterations=20):
     tree = build_holdem_tree(spot(board, menu))
     solver = HoldemSolver(tree, CFRPlus())
-    solver.iterate(20)
+    solver.iterate(iterations)
     return SpotPolicy(tree, solver.tables.strategy_sum)
 
 
@@ -73,9 +73,12 @@ def test_hands_are_played_against_every_bet(make, board):
             assert abs(sum(won)) < 1e-9
 
 
+REPLIES = HoldemSearchPlan(search=QUICK, when=SearchWhen.REPLIES)
+
+
 def test_known_bets_are_answered_by_the_blueprint():
     policy, rules = solved(), game()
-    agent = HoldemSearchAgent(policy, rules)
+    agent = HoldemSearchAgent(policy, rules, plan=REPLIES)
     state = at(rules, 20)  # half the pot
     decision = describe_holdem_decision(rules, state)
     rows = agent.public_strategy(decision, rng=np.random.default_rng(0))
@@ -88,7 +91,7 @@ def test_known_bets_are_answered_by_the_blueprint():
 
 def test_unknown_bets_are_searched_once_and_answered_alike():
     policy, rules = solved(), game()
-    agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    agent = HoldemSearchAgent(policy, rules, plan=REPLIES)
     rng = np.random.default_rng(0)
     state = at(rules, 25)  # three quarters of the pot
     decision = describe_holdem_decision(rules, state)
@@ -96,7 +99,7 @@ def test_unknown_bets_are_searched_once_and_answered_alike():
     seen = observe_state(rules, state, 1)
     np.testing.assert_array_equal(rows[decision.infostates.index(seen.infostate)], agent.probabilities(seen, rng=rng))
     assert len(agent._found) == 1
-    again = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    again = HoldemSearchAgent(policy, rules, plan=REPLIES)
     np.testing.assert_array_equal(again.public_strategy(decision, rng=rng), rows)
 
 
@@ -109,8 +112,40 @@ def test_every_decision_may_be_searched():
     assert len(agent._found) == 1
 
 
+def test_a_spot_is_searched_from_its_root_if_its_street_is():
+    policy, rules = UniformHands(spot()), game()
+    agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+    stage, node, _ = agent.stage_at(0, f"{RIVER}:")
+    assert stage.policy is not policy
+    assert (node, len(agent._found)) == (0, 1)
+    known, _, _ = agent.stage_at(0, f"{RIVER}:cr30")
+    assert known is stage  # nothing is searched again
+    reply, node, _ = agent.stage_at(0, f"{RIVER}:cr25")
+    assert (node, len(agent._found)) == (0, 2)
+    np.testing.assert_array_equal(reply.reach[0], stage.reach_at(stage.betting.root.children[0], policy.spot.board)[0])
+    for first, is_searched in ((Street.RIVER, False), (Street.TURN, True)):
+        plan = HoldemSearchPlan(search=QUICK, first_street=first)
+        turn = HoldemSearchAgent(UniformHands(spot(TURN, "100%, a")), game(TURN), plan=plan)
+        found, _, _ = turn.stage_at(0, f"{TURN}:")
+        assert (found.policy is not turn.policy) == is_searched
+
+
+def test_a_strategy_that_is_better_than_what_a_search_finds_is_kept():
+    rules = game()
+    for iterations, is_kept in ((5, False), (500, True)):
+        policy = solved(iterations=iterations)
+        agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
+        stage, _, board = agent.stage_at(0, f"{RIVER}:")
+        assert (stage.policy is policy) == is_kept
+        searched = HoldemNestedSearch(policy, 0, QUICK)
+        before, after = searched.search(searched.begin(), 0, board).responses()
+        assert (after > before) == is_kept
+        reply, _, _ = agent.stage_at(1, f"{RIVER}:r25")
+        assert reply.policy is not policy  # behind unknown bets there is nothing to keep
+
+
 def test_the_river_is_searched_when_it_comes():
-    policy, rules = solved(TURN, "100%, a"), game(TURN)
+    policy, rules = UniformHands(spot(TURN, "100%, a")), game(TURN)
     agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
     card = parse_board(RIVER, DECK)[-1]
     state = at(rules, 1, 1, card)
@@ -190,14 +225,47 @@ def test_translation_follows_the_cards_and_calls_where_its_image_has_ended():
     assert silent.act(observe_state(rules, later, 1), rng=rng) == 1
 
 
+class Passive(UniformHands):
+    """Checks and calls, and folds to nothing."""
+
+    def hand_row(self, node, board, hand):
+        return [float(action == CALL) for action in self.betting.nodes[node].actions]
+
+
+def test_translation_takes_small_bets_for_none_by_the_mapping():
+    rules = game()
+    agent = HoldemTranslatingAgent(Passive(spot(menu="50%, 100%")), rules)
+    images = []
+    for seed in range(300):
+        agent.begin_game(1)
+        agent.act(observe_state(rules, at(rules, 14), 1), rng=np.random.default_rng(seed))  # a fifth of the pot
+        images.append(agent.policy.betting.nodes[agent._node].action)
+    assert set(images) == {CALL, 20}
+    assert images.count(CALL) / 300 == pytest.approx(0.3 / (0.5 * 1.2), abs=0.1)
+
+
+def test_the_image_goes_on_where_a_small_bet_was_taken_for_none():
+    rules, card = game(TURN), parse_board(RIVER, DECK)[-1]
+    policy = Passive(spot(TURN, "100%"))
+    lowest = SimpleNamespace(random=lambda: 0.0)  # the smaller neighbour
+    for seat, actions in ((1, (14,)), (0, (CALL, 14))):
+        agent = HoldemTranslatingAgent(policy, rules)
+        agent.begin_game(seat)
+        if seat == 0:
+            assert agent.act(observe_state(rules, at(rules), 0), rng=lowest) == CALL
+        assert agent.act(observe_state(rules, at(rules, *actions), seat), rng=lowest) == CALL
+        assert policy.betting.nodes[agent._node].state.committed == (10, 10)  # no bet, as far as the image goes
+        river = at(rules, *actions, CALL, card, *((CALL,) if seat == 1 else ()))
+        agent.act(observe_state(rules, river, seat), rng=lowest)
+        here = policy.betting.nodes[agent._node]
+        assert (here.state.street, here.state.actor) == (Street.RIVER, seat)
+        assert here.state.committed == (10, 10)
+
+
 def test_translation_takes_all_in_for_the_largest_bet():
     # half of the real pot of 50 is all that is left; the image's pot is 40, and half of it is a smaller bet
-    class Calls(UniformHands):
-        def hand_row(self, node, board, hand):
-            return [float(action == CALL) for action in self.betting.nodes[node].actions]
-
     rules = game(TURN)
-    agent = HoldemTranslatingAgent(Calls(spot(TURN, "50%, a")), rules)
+    agent = HoldemTranslatingAgent(Passive(spot(TURN, "50%, a")), rules)
     agent.begin_game(1)
     lowest = SimpleNamespace(random=lambda: 0.0)
     images = []

@@ -6,9 +6,13 @@ import pytest
 
 from equipoise.agents.base import describe_decision
 from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
-from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.agents.simple import UniformAgent
+from equipoise.core.errors import ConfigError, GameTooLargeError, InvalidStateError
+from equipoise.evaluation.assembly import assemble_public_strategy
+from equipoise.evaluation.matches import play_game
 from equipoise.games.registry import make_game
-from equipoise.search.gadgets import Maxmargin
+from equipoise.search.gadgets import Maxmargin, Reach, Resolve
+from equipoise.search.lazy import RulesBlueprint, TablePolicy, UniformPolicy
 from equipoise.search.resolving import search_everywhere
 from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
@@ -30,18 +34,23 @@ def agent():
     return SearchAgent(BLUEPRINT, search=SearchSettings(method=Maxmargin(), iterations=100))
 
 
+def assemble(agent):
+    """Returns `[C]` what an agent plays in both seats at every public state."""
+    return assemble_public_strategy(agent, GAME, rng=np.random.default_rng(0)).to_tree(TREE)
+
+
 def test_it_plays_what_search_everywhere_finds(agent):
-    out = agent.compose()
+    out = assemble(agent)
     for searcher in (0, 1):
         expected = search_everywhere(BLUEPRINT, second_round(TREE), searcher, Maxmargin(), iterations=100)
         own = slice(*TREE.cells.cell_start[searcher : searcher + 2])
-        np.testing.assert_array_equal(out[own], expected[own])
+        np.testing.assert_allclose(out[own], expected[own], atol=1e-12)
 
 
-@pytest.mark.parametrize("when", SearchWhen)
+@pytest.mark.parametrize("when", [SearchWhen.ROUNDS, SearchWhen.DECISIONS])
 def test_it_is_less_exploitable_than_its_blueprint(when):
     agent = SearchAgent(BLUEPRINT, search=SearchSettings(method=Maxmargin(), when=when, iterations=60))
-    assert evaluate(TREE, agent.compose()).exploitability < 0.8 * BLUEPRINT.evaluate().exploitability
+    assert evaluate(TREE, assemble(agent)).exploitability < 0.8 * BLUEPRINT.evaluate().exploitability
 
 
 def test_it_answers_for_whole_public_states_and_single_ones(agent):
@@ -50,7 +59,7 @@ def test_it_answers_for_whole_public_states_and_single_ones(agent):
     decision = describe_decision(GAME, node)
     got = agent.public_strategy(decision, rng=rng)
     np.testing.assert_allclose(got.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(got, read_policy(TREE, node, agent.strategy_at(decision.seat, node)))
+    np.testing.assert_allclose(got, read_policy(TREE, node, assemble(agent)), atol=1e-12)
     assert agent.act(decision.observation(1), rng=rng) in decision.actions
     assert not np.allclose(got, read_policy(TREE, node, BLUEPRINT.strategy))
 
@@ -74,3 +83,67 @@ def test_what_is_not_in_the_game_is_refused(agent):
         agent.probabilities(observation, rng=np.random.default_rng(0))
     with pytest.raises(ConfigError, match="iterations must be at least 1, got 0"):
         SearchSettings(iterations=0)
+
+
+class Watched:
+    """A public game that notes which of its states are expanded."""
+
+    def __init__(self, game):
+        self.game, self.seen = game, set()
+
+    def __getattr__(self, name):
+        return getattr(self.game, name)
+
+    def edges(self, state):
+        self.seen.add(state)
+        return self.game.edges(state)
+
+
+@pytest.mark.parametrize("when", [SearchWhen.ROUNDS, SearchWhen.DECISIONS])
+@pytest.mark.parametrize("method", [Maxmargin(), Resolve(share=0.2)])
+def test_a_blueprint_over_rules_is_searched_as_one_on_the_tree(when, method):
+    policy = TablePolicy(TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
+    settings = SearchSettings(method=method, when=when, iterations=20)
+    blueprints = BLUEPRINT, RulesBlueprint(game=GAME, policy=policy)
+    on_tree, over_rules = (assemble(SearchAgent(blueprint, search=settings)) for blueprint in blueprints)
+    np.testing.assert_allclose(over_rules, on_tree, atol=1e-7)
+
+
+def test_no_more_of_a_game_is_expanded_than_lies_below_a_search():
+    rules = make_game("leduc", ranks=6)
+    watched = Watched(derive_public_game(rules))
+    agent = SearchAgent(RulesBlueprint(game=watched, policy=UniformPolicy()), search=SearchSettings(iterations=20))
+    rng = np.random.default_rng(3)
+    assert abs(sum(play_game(rules, [agent, UniformAgent()], chance=rng, rng=rng))) < 1e-9
+    assert 0 < len(watched.seen) < 0.1 * watched.num_public_states
+
+
+def test_gifts_over_rules_count_from_the_first_search_on():
+    """What was given away before is not known without the tree above, so that the search is safe all the same."""
+    policy = TablePolicy(TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
+    blueprint = RulesBlueprint(game=GAME, policy=policy)
+    plain, reach = (
+        assemble(SearchAgent(blueprint, search=SearchSettings(method=Maxmargin(reach=gifts), iterations=30)))
+        for gifts in (None, Reach())
+    )
+    np.testing.assert_array_equal(reach, plain)
+
+
+def test_old_trees_are_forgotten_and_grown_again(monkeypatch):
+    blueprint = RulesBlueprint(game=GAME, policy=UniformPolicy())
+    settings = SearchSettings(method=Maxmargin(), iterations=5)
+    expected = assemble(SearchAgent(blueprint, search=settings))
+    monkeypatch.setattr("equipoise.agents.search.KEPT_CELLS", 1)
+    agent = SearchAgent(blueprint, search=settings)
+    np.testing.assert_array_equal(assemble(agent), expected)
+    assert len(agent._searches._trees) == 1
+
+
+def test_what_rules_do_not_have_is_refused():
+    agent = SearchAgent(RulesBlueprint(game=GAME, policy=UniformPolicy()))
+    observation = describe_decision(GAME, 0).observation(0)._replace(infostate="nonsense")
+    with pytest.raises(InvalidStateError, match="has no information state 'nonsense' of player 0"):
+        agent.probabilities(observation, rng=np.random.default_rng(0))
+    small = SearchAgent(RulesBlueprint(game=GAME, policy=UniformPolicy(), max_nodes=3))
+    with pytest.raises(GameTooLargeError):
+        assemble(small)

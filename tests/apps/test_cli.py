@@ -414,6 +414,7 @@ def test_show_filters_and_formats(equipoise):
     assert "3 of 12 information states" in outcome.err
     assert "no information state matches" in equipoise("show", "kuhn.eq", "-i", "nothing").err
     assert equipoise("show", "kuhn.eq", "--csv", "--json").code == 2
+    assert "--grid is a picture for people" in equipoise("show", "kuhn.eq", "--csv", "--grid").err
 
 
 def test_another_kind_of_file_is_refused(equipoise):
@@ -632,6 +633,12 @@ def test_compare_tells_what_it_found_before_a_method_that_cannot_do_the_game(equ
     assert [row["rule"] for row in outcome.json["rows"]] == ["cfr"]
     assert os.path.exists("c.png")
     assert "error: public-chance sampling needs chance that everybody sees" in outcome.err
+
+
+def test_compare_refuses_a_rule_that_is_named_twice(equipoise):
+    outcome = equipoise("compare", "kuhn", "--rules", "cfr,dcfr,cfr", "-n", 5)
+    assert outcome.code == 2
+    assert "--rules names cfr twice: 'cfr,dcfr,cfr'" in outcome.err
 
 
 def test_compare_stops_at_a_thousand_by_default(equipoise):

@@ -225,6 +225,8 @@ def test_agents_that_search_play_a_spot_with_every_bet(equipoise, tmp_path):
         found = equipoise(*arguments).json
         assert found["num_hands"] == 12
         assert found["label"].endswith("menu=all)")
+    agent = f"search:{file},unsafe,30,from=river,early=5,expensive"
+    assert equipoise("match", agent, "raise", "-p", "menu=all", "-n", 4, "--json").json["num_hands"] == 4
     missing = equipoise("match", f"search:{file}", "raise", "-p", "menu=50%", "-n", 2)
     assert missing.code == 2
     assert "must offer every bet of the strategy's menu" in " ".join(missing.err.split())
@@ -243,8 +245,15 @@ def test_agents_that_search_play_small_games(equipoise, tmp_path):
     [
         ("search:{file},maxmargi", "unknown search method 'maxmargi'; did you mean maxmargin"),
         ("search:{file},resolve,many", "iterations of a search must be a whole number of at least 1, got 'many'"),
-        ("search:{file},resolve,5,always", "unknown time to search 'always'; known: decisions, rounds"),
+        ("search:{file},resolve,5,always", "unknown time to search 'always'; known: decisions, replies, rounds"),
         ("search:{file},resolve,5,rounds,6", "search takes a file, a method, iterations and when, got 5 settings"),
+        ("search:{file},resolve,5,replies", "search it by rounds or decisions"),
+        ("search:{file},from=turm", "unknown street 'turm'; did you mean turn"),
+        ("search:{file},fro=turn", "unknown option of a search 'fro'; did you mean from"),
+        ("search:{file},early=0", "iterations of a search must be a whole number of at least 1, got '0'"),
+        ("search:{file},from=turn", "a first street is for searches of hold'em"),
+        ("search:{file},early=9", "a number of early iterations is for searches of hold'em"),
+        ("search:{file},expensive", "the expensive form is for searches of hold'em"),
         ("search:none.eq", "no such file"),
         ("translate:{file}", "has no strategy by hands"),
         ("continual:0", "iterations of a search must be a whole number of at least 1, got '0'"),

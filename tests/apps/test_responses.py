@@ -135,7 +135,10 @@ def test_misuse_is_said_in_one_line(equipoise, model, arguments, message):
 
 def test_misuse_of_evaluation_is_said(equipoise, model):
     assert "for --against" in equipoise("evaluate", model, "--responses", "mimic:1,model.eq").err
-    assert "no list is given" in equipoise("evaluate", model, "--plot", "x.png").err
+    for option, value in (("--plot", "x.png"), ("--num-responses", 5), ("--seed", 0)):
+        assert f"{option} is for what --responses LIST measures: no list" in equipoise(
+            "evaluate", model, option, value
+        ).err.replace("\n", " ")
 
 
 def test_three_players_have_no_responses(equipoise):

@@ -6,7 +6,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from equipoise.agents.files import load_policy
 from equipoise.apps.cli import app
+from equipoise.games.holdem.cards import parse_board
+from equipoise.search.gadgets import Resolve
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 
 RUNNER = CliRunner()
 
@@ -31,15 +35,18 @@ ip = "QQ+, AK, KQ, 98s"
 """
 
 
+def solve_spot(folder, name, text, iterations):
+    """Returns the file of a spot that is roughly solved; its description lies beside it."""
+    description, path = folder / f"{name}.toml", folder / f"{name}.eq"
+    description.write_text(text)
+    arguments = ["solve", description, "--iterations", iterations, "--out", path, "--quiet"]
+    assert RUNNER.invoke(app, [str(argument) for argument in arguments]).exit_code == 0
+    return path
+
+
 @pytest.fixture(scope="module")
 def river(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("search")
-    (folder / "river.toml").write_text(SPOT)
-    solved = RUNNER.invoke(
-        app, ["solve", str(folder / "river.toml"), "--iterations", "10", "--out", str(folder / "river.eq"), "--quiet"]
-    )
-    assert solved.exit_code == 0
-    return folder / "river.eq"
+    return solve_spot(tmp_path_factory.mktemp("search"), "river", SPOT, 10)
 
 
 def run(*arguments):
@@ -144,6 +151,27 @@ def test_replies_to_unknown_bets_of_a_spot(river):
     assert "then an unknown raise to 125" in run(river, "--state", "Ks7h2d5c9h:r125", "--iterations", 5).stdout
 
 
+def test_replies_may_be_solved_from_before_the_bet_on(river):
+    arguments = (river, "--state", "Ks7h2d5c9h:r125", "--iterations", 300)
+    plain, expensive, unsafe = (
+        json.loads(run(*arguments, *more, "--json", "--quiet").stdout)
+        for more in ((), ("--expensive",), ("--method", "unsafe"))
+    )
+    assert [found["is_expensive"] for found in (plain, expensive, unsafe)] == [False, True, True]
+    for found in (plain, expensive, unsafe):
+        assert found["player"] == 1
+        assert found["pot"] == 175
+        assert sum(found["frequencies"]["after"].values()) == pytest.approx(1.0)
+        assert found["strategy"][0]["after"].keys() == plain["strategy"][0]["after"].keys()
+    assert [row["alternative"] for row in sorted(plain["margins"], key=lambda row: row["hand"])] == pytest.approx(
+        [row["alternative"] for row in sorted(expensive["margins"], key=lambda row: row["hand"])]
+    )
+    # from before the bet on, the opponent may also do what it could before
+    assert expensive["best_response_after"] > plain["best_response_after"]
+    shown = run(river, "--state", "bet 75%", "--iterations", 5, "--expensive").stdout
+    assert "then an unknown raise to 125, solved from before it on: 175 in the pot" in " ".join(shown.split())
+
+
 @pytest.mark.parametrize("line", ["bet 75%", "bet 75"])
 def test_unknown_bets_may_be_written_as_lines(river, line):
     texts = (line, "Ks7h2d5c9h:r125")
@@ -165,13 +193,15 @@ def test_the_player_who_waits_may_search_too(river):
         (("--state", "check, check"), "nobody acts after 'check, check', it is a showdown"),
         (("--state", "bet 5%"), "'bet 5%' at the root is not legal: it must be from 10 to 200 chips, got 5"),
         (("--state", "raise 75%"), "line step 'raise 75%' is none of the actions at the root: check, bet 50%, all-in"),
-        (("--state", "bet 75%, call"), "line step 'bet 75%' is none of the actions at the root"),
+        (("--state", "bet 75%, call"), "nobody acts after 'call', it is a showdown"),
+        (("--state", "bet 75%, check"), "none of the actions at the root: fold, call, all-in (behind 'bet 75%')"),
         (("--state", "all-in, raise 300"), "after 'all-in' is not legal: raise to 350"),
         (("--state", "check, "), "line step '' is none of the actions after 'check'"),
         (("--state", "Ks7h2d5c9h:cc"), "nobody acts at 'Ks7h2d5c9h:cc': the hand is over by showdown"),
         (("--state", "Ks7h2d5c9h:r51"), "the smallest raise is to 60"),
-        (("--state", "Ks7h2d5c9h:r125r200"), "only the last action may be one that it lacks"),
-        (("--state", "Ks7h2d5c9h:r125", "--player", "0"), "its reply is searched for player 1"),
+        (("--state", "Ks7h2d5c9h:r125r201"), "both players make bets in 'Ks7h2d5c9h:r125r201' that the strategy"),
+        (("--state", "Ks7h2d5c9h:r125r130"), "the smallest raise is to 200"),
+        (("--state", "Ks7h2d5c9h:r125", "--player", "0"), "replies to it are searched for player 1"),
         (("--state", "Ks7h2d5c:c"), "is not on the board of the spot, Ks7h2d5c9h"),
         (("--state", "KsKs2d5c9h:c"), "got Ks twice"),
         (("--state", "Ks7h2d5c9h:x"), "is no public state of hold'em"),
@@ -191,6 +221,7 @@ def test_files_that_cannot_be_searched_are_one_line(river, leduc, tmp_path):
         ((spot, "--state", "root"), "describes a spot that is not solved: `equipoise solve"),
         ((tmp_path / "none.eq", "--state", "root"), "no such file"),
         ((leduc, "--state", "c", "--menu", "50%"), "--menu is for spots of hold'em"),
+        ((leduc, "--state", "c", "--expensive"), "--expensive is for spots of hold'em"),
     ):
         result = run(*arguments)
         assert result.exit_code == 2
@@ -221,13 +252,7 @@ ip = "AK, TT, AJ:0.37"
 
 @pytest.fixture(scope="module")
 def turn(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("search")
-    (folder / "turn.toml").write_text(TURN)
-    solved = RUNNER.invoke(
-        app, ["solve", str(folder / "turn.toml"), "--iterations", "5", "--out", str(folder / "turn.eq"), "--quiet"]
-    )
-    assert solved.exit_code == 0
-    return folder / "turn.eq"
+    return solve_spot(tmp_path_factory.mktemp("search"), "turn", TURN, 5)
 
 
 @pytest.mark.parametrize("leaves", ["opponent", "both"])
@@ -243,7 +268,10 @@ def test_turns_may_be_searched_without_their_rivers(turn, leaves):
     [
         (("--state", "check", "--leaves", "opponents"), "unknown player at leaves 'opponents'; did you mean opponent"),
         (("--state", "ThJhQsKc:cc/As:", "--leaves", "both"), "and 'ThJhQsKc:cc/As:' is on the river"),
-        (("--state", "ThJhQsKc:r25", "--leaves", "both"), "the strategy lacks the last bet"),
+        (
+            ("--state", "ThJhQsKc:r25", "--leaves", "both"),
+            "the strategy lacks a bet, so that nothing is known behind it",
+        ),
         (("--state", "check", "--leaves", "both", "--menu", "50%"), "leave menu out"),
         (("--state", "ThJhQsKcAs:r15"), "'ThJhQsKcAs:r15' has 5 cards on the turn"),
     ],
@@ -253,6 +281,34 @@ def test_places_that_a_turn_lacks_are_one_line(turn, arguments, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--expensive",), ("--menu", "60%, a")])
+def test_bets_on_the_way_may_be_unknown_too(turn, more):
+    """A turn bet that the strategy lacks, called; then a bet on the river that the reply's search lacks as well."""
+    for text, pot, line in (
+        ("ThJhQsKc:r25c/As:", 50, "root, then an unknown raise to 25, then call, [As]"),
+        ("bet 75%, call, [As], bet 20%", 60, "then call, [As], then an unknown raise to 35"),
+    ):
+        found = json.loads(run(turn, "--state", text, "--iterations", 20, *more, "--json", "--quiet").stdout)
+        assert found["player"] == 1
+        assert found["pot"] == pot
+        assert found["board"] == "ThJhQsKcAs"
+        assert found["is_expensive"] == ("--expensive" in more)
+        assert line in " ".join(run(turn, "--state", text, "--iterations", 2, *more).stdout.split())
+
+
+def test_searches_on_the_way_are_those_of_an_agent(turn):
+    state = "ThJhQsKc:r25c/As:r35"
+    shown = json.loads(run(turn, "--state", state, "-m", "resolve", "--iterations", 30, "--json", "--quiet").stdout)
+    settings = HoldemSearchSettings(method=Resolve(), iterations=30, early_iterations=30)
+    policy = load_policy(turn)
+    search = HoldemNestedSearch(policy, 1, settings)
+    first = search.search(search.begin(), 0, policy.spot.board, Reply(25))
+    call = first.stage.betting.root.children[1]
+    river = first.stage.betting.nodes[call].children[0]
+    second = search.search(first.stage, river, parse_board("ThJhQsKcAs", policy.spot.deck), Reply(35))
+    assert min(row["margin"] for row in shown["margins"]) == pytest.approx(second.least_margin)
 
 
 def test_leaves_are_for_holdem(leduc):

@@ -80,15 +80,24 @@ def test_a_trunk_without_leaves_is_the_whole_game():
     assert solver.root_values()[0] == pytest.approx(expected.evaluate().values[0], abs=1e-12)
 
 
+POT_BETS = {"first_sizes": (0.5, 1.0), "second_sizes": (0.5, 1.0), "sizing": "pot", "stack": 20.0, "max_raises": 1}
+
+
+@pytest.mark.parametrize("parameters", [{}, {"ranks": 4}, POT_BETS], ids=["leduc", "four ranks", "no limit"])
 @pytest.mark.parametrize("kind", [Decomposition.CFR_D, Decomposition.CFR_AVG])
-def test_solved_leaves_lead_to_the_value_of_the_game(kind):
-    solver = DecomposedSolver(TREE, LEAVES, ResolvedLeaves(TREE, iterations=60), kind=kind, rule=CFRPlus(gamma=1.0))
+def test_solved_leaves_lead_to_the_value_of_the_game_and_what_is_composed_gets_better(kind, parameters):
+    tree = build_public_tree(derive_public_game(make_game("leduc", **parameters)))
+    whole = CFRSolver(tree, CFRPlus())
+    whole.iterate(500)
+    leaves = ResolvedLeaves(tree, iterations=60)
+    solver = DecomposedSolver(tree, RoundLimit().leaves(tree, 0), leaves, kind=kind, rule=CFRPlus(gamma=1.0))
     exploitability = []
-    for count in (10, 90):
+    for count in (10, 20, 60):
         solver.iterate(count)
-        exploitability.append(evaluate(TREE, solver.compose(iterations=200)).exploitability)
-    assert solver.root_values()[0] == pytest.approx(-0.0856, abs=1e-3 * TREE.utility_range)
-    assert exploitability[1] < exploitability[0] / 2
+        exploitability.append(evaluate(tree, solver.compose(iterations=200)).exploitability)
+    value = whole.evaluate().values[0]
+    assert solver.root_values()[0] == pytest.approx(value, abs=1e-3 * tree.utility_range)
+    assert exploitability[2] < 0.75 * exploitability[1] < 0.5 * exploitability[0]
 
 
 def test_extrapolated_values_come_close():

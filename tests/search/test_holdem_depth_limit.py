@@ -214,7 +214,7 @@ def test_gates_stand_above_leaves(even, method):
 
 def test_the_game_with_choices_is_solved():
     spot = dataclasses.replace(SPOT, ranges=(Range.random(DECK), Range.random(DECK)))
-    limited = limit_depth(spot, solve_blueprint(spot, iterations=10), 0, PLURIBUS)
+    limited = limit_depth(spot, solve_blueprint(spot, iterations=10), 0, PLURIBUS, dtype=np.float32)
     solver = limited.solver(CFRPlus(gamma=1.0))
     solver.iterate(20)
     early = solver.evaluate().exploitability
@@ -251,6 +251,31 @@ def test_runs_begin_again(blueprint):
     solver.iterate(6)
     np.testing.assert_array_equal(solver.tables.strategy_sum, first[0])
     np.testing.assert_array_equal(solver.leaves.strategy_sum[1], first[1])
+
+
+def test_leaves_do_not_depend_on_the_number_of_threads(blueprint):
+    tables = []
+    for num_threads in (1, 2, 3, 40):  # more threads than tables: some have nothing to do
+        solver = limit_depth(SPOT, blueprint, 0, PLURIBUS, num_threads=num_threads).solver(num_threads=num_threads)
+        solver.iterate(6)
+        tables.append((solver.tables.strategy_sum, *solver.leaves.strategy_sum, *solver.leaves.regret_sum))
+    for other in tables[1:]:
+        for expected, found in zip(tables[0], other, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_blueprints_know_the_ranges_and_a_share_of_all_hands(share):
+    made = solve_blueprint(SPOT, iterations=1, share_of_all=share)
+    for known, mixed in zip(SPOT.ranges, made.tree.spot.ranges, strict=True):
+        expected = (1 - share) * known.weights / known.weights.sum() + share / known.weights.size
+        np.testing.assert_allclose(mixed.weights / mixed.weights.sum(), expected, atol=1e-15)
+
+
+def test_wrong_shares_of_all_hands_are_refused():
+    for share in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ConfigError, match="the share of all hands is a number from 0 to 1, got"):
+            solve_blueprint(SPOT, share_of_all=share)
 
 
 def test_blueprints_of_something_else_are_refused(blueprint):

@@ -161,23 +161,34 @@ def test_search_at_every_decision_does_not_raise_what_the_opponent_wins(river, m
     assert after < before + 0.01
 
 
-def price_replies(board, sizes, methods):
-    """Returns what a bet between two known ones gains the first player, replied to by translation and by methods."""
-    small, middle, large = sizes
+def price_replies(board, sizes, unknown, methods=()):
+    """Returns what an unknown bet gains the first player, replied to by translation to a bet (or none) and by methods.
+
+    Args:
+        board: of the river.
+        sizes: of all bets, in % of the pot.
+        unknown: which of them the strategy lacks.
+        methods: of nested search.
+    """
     known, full = (
         spot(board, menu=f"{', '.join(f'{one}%' for one in some)}; cap: 1", stacks=(60, 60))
-        for some in ((small, large), sizes)
+        for some in ([one for one in sizes if one != unknown], sizes)
     )
     policy, tree = solved(known, iterations=1000), build_holdem_tree(full)
     first = policy.betting.root
-    bet = tree.betting.root.actions[2]
-    share = translate_bet(middle / 100, [small / 100, large / 100])[small / 100]
-    images = [policy.hand_strategy(image, known.board) for image in first.children[1:]]
-    replies = [share * images[0] + (1 - share) * images[1]]
+    bet = tree.betting.root.actions[1 + sizes.index(unknown)]
+    images = {0.0: np.eye(2)[[1] * DECK.num_hands]}  # what is taken for no bet is called
+    for action, child in zip(first.actions[1:], first.children[1:], strict=True):
+        images[(action - 10) / 20] = policy.hand_strategy(child, known.board)
+
+    def translate(among):
+        return sum(share * images[size] for size, share in translate_bet((bet - 10) / 20, sorted(among)).items())
+
+    replies = [translate(set(images) - {0.0}), translate(images)]
     for method in methods:
         search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=method))
         found = search.search(search.begin(), 0, known.board, Reply(bet))
-        replies.append(found.stage.policy.hand_strategy(0, known.board))
+        replies.append(found.stage.policy.hand_strategy(found.node, known.board))
 
     def play(node, reply):
         here = tree.betting.nodes[node]
@@ -196,15 +207,21 @@ def price_replies(board, sizes, methods):
     return np.array(gained) - evaluate_holdem(policy.tree, policy.sums).best_response_values[0]
 
 
+def test_small_bets_cost_less_if_they_may_be_taken_for_none():
+    to_a_bet, to_a_bet_or_none = price_replies("6c9hJs7h7s", (20, 50, 100), 20)
+    assert 0 < to_a_bet_or_none < 0.6 * to_a_bet
+
+
 def test_replies_to_unknown_bets_cost_nothing_where_translation_does():
-    translated, maxmargin = price_replies("9cThJsQhKs", (33, 100, 250), [Maxmargin()])
+    translated, same, maxmargin = price_replies("9cThJsQhKs", (33, 100, 250), 100, [Maxmargin()])
+    assert translated == same  # no bet is not among the neighbours
     assert translated > 0.3
     assert maxmargin < 1e-6
 
 
 @pytest.mark.parametrize("board", ["6c9hJs7h7s", "AcTh8s6h6s"])
 def test_resolving_costs_less_than_translation_where_the_bet_is_worth_much(board):
-    translated, resolved = price_replies(board, (25, 100, 300), [Resolve()])
+    _, translated, resolved = price_replies(board, (25, 100, 300), 100, [Resolve()])
     assert 0 < resolved < 0.8 * translated
 
 

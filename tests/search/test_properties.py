@@ -7,7 +7,7 @@
 4. Figure 5.4: `test_gadgets.test_gifts_that_are_not_split_break_safety`.
 5. Theorem 20: `test_gadgets.test_theorem_20`; 21: there with random estimates, here in random games too.
 6. Distributions: `test_gadgets.test_*_distributions_*`, `test_soft_gates_*`, `test_one_or_ten`.
-7. Nested search: `test_nested`.
+7. Nested search: `test_nested`; in hold'em `test_holdem_nested`, `test_holdem_forms`.
 8. Multi-valued states: `test_multi_valued`.
 9. Beliefs: `test_beliefs`, `test_decomposition`; Theorems 23 and 24, Lemmas 16 and 18: here.
 10. CFR-AVG: `test_decomposition`.

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
+from equipoise.agents.public_paths import PublicPaths
 from equipoise.core.errors import InvalidStateError
 from equipoise.games.public import PublicGame
 from equipoise.search.continual import ContinualSearch, ContinualSettings
@@ -19,9 +19,6 @@ from equipoise.search.lazy import PublicPolicy
 __all__ = ["ContinualAgent"]
 
 FloatArray = npt.NDArray[np.float64]
-Path = tuple[int, ...]
-
-MOST_LOOKED_AT: Final = 200_000  # public states, to find one that was not seen coming
 
 
 class ContinualAgent(PolicyAgent):
@@ -49,8 +46,7 @@ class ContinualAgent(PolicyAgent):
         self.game = game
         self._searches = tuple(ContinualSearch(game, seat, search, blueprint=blueprint) for seat in (0, 1))
         self._name = name
-        self._paths: dict[str, Path] = {game.public_state(game.initial_state()): ()}
-        self._last: Path = ()
+        self._paths = PublicPaths(game)
 
     @property
     def name(self) -> str:
@@ -59,18 +55,16 @@ class ContinualAgent(PolicyAgent):
 
     def begin_game(self, seat: int) -> None:
         """Goes back to the beginning."""
-        self._last = ()
+        self._paths.begin_game()
 
     def observe(self, observation: Observation) -> None:
         """Follows the game, so that no public state needs to be looked for from the beginning."""
-        found = self._find(observation.public_state, most=self._nearby())
-        if found is not None:
-            self._last = found
+        self._paths.observe(observation.public_state)
 
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
         """Returns `[A]` what the last search on the way says."""
-        path = self._locate(observation.public_state)
-        seat, state = observation.seat, self._searches[0].state_at(path)
+        path = self._paths.locate(observation.public_state)
+        seat, state = observation.seat, self._paths.state_at(path)
         policy = self._searches[seat].policy_at(path)
         for private in range(len(policy)):
             if self.game.infostate(state, seat, private) == observation.infostate:
@@ -83,47 +77,10 @@ class ContinualAgent(PolicyAgent):
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` what each private state does."""
-        path = self._locate(decision.public_state)
-        state, seat = self._searches[0].state_at(path), decision.seat
+        path = self._paths.locate(decision.public_state)
+        state, seat = self._paths.state_at(path), decision.seat
         number = {self.game.infostate(state, seat, k): k for k in range(self.game.num_private(state, seat))}
         missing = [name for name in decision.infostates if name not in number]
         if missing:
             raise InvalidStateError(f"{self.game.spec.label} has no information state {missing[0]!r} of player {seat}")
         return self._searches[seat].policy_at(path)[[number[name] for name in decision.infostates]]
-
-    def _nearby(self) -> int:
-        """Returns how many public states are looked at for one that may not be one of this game's (a hidden deal)."""
-        return 2 + len(self.game.edges(self._searches[0].state_at(self._last)))
-
-    def _locate(self, label: str) -> Path:
-        """Returns the way to a public state."""
-        found = self._find(label, most=self._nearby())
-        if found is None:
-            self._last = ()
-            found = self._find(label, most=MOST_LOOKED_AT)
-        if found is None:
-            raise InvalidStateError(
-                f"{label!r} is none of the first {len(self._paths):,} public states of {self.game.spec.label}: agents "
-                "find states by observing the game"
-            )
-        self._last = found
-        return found
-
-    def _find(self, label: str, *, most: int) -> Path | None:
-        """Returns the way to a public state, nearest to the last one first, or None if so many are others."""
-        known = self._paths.get(label)
-        if known is not None:
-            return known
-        pending = deque([(self._last, self._searches[0].state_at(self._last))])
-        for _ in range(most):
-            if not pending:
-                return None
-            path, state = pending.popleft()
-            for place, edge in enumerate(self.game.edges(state)):
-                below = (*path, place)
-                here = self.game.public_state(edge.child)
-                self._paths[here] = below
-                if here == label:
-                    return below
-                pending.append((below, edge.child))
-        return None

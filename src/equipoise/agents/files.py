@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -12,16 +13,18 @@ from equipoise.agents.base import PolicyAgent
 from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
 from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
 from equipoise.agents.holdem_translated import HoldemTranslatingAgent
-from equipoise.agents.search import SearchAgent, SearchSettings
+from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
 from equipoise.agents.tables import TableAgent
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Checkpoint, CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.files import StrPath
 from equipoise.games.base import Game
+from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game, parse_game
+from equipoise.search.gadgets import Method
 from equipoise.search.holdem_nested import HoldemSearchSettings
 from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.holdem_file import StoredSpot
@@ -29,6 +32,7 @@ from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
 
 __all__ = [
+    "FileSearch",
     "game_of_file",
     "game_of_metadata",
     "is_holdem_file",
@@ -90,20 +94,55 @@ def load_policy(path: StrPath) -> HandPolicy:
         return SpotPolicy(stored.tree, stored.strategy_sum.read())
 
 
-def load_search_agent(path: StrPath, game: Game[Any] | None, settings: SearchSettings) -> PolicyAgent:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class FileSearch:
+    """What is wanted of searches over a file; what is None is left to the agent that plays the file."""
+
+    method: Method | None = None
+    iterations: int | None = None  # of CFR for every search; in hold'em of those on the last street
+    when: SearchWhen | None = None
+    # of hold'em alone
+    early_iterations: int | None = None  # of CFR where a street follows
+    first_street: Street | None = None  # no search begins before it, unless an unknown bet makes one
+    is_expensive: bool = False  # unknown bets are solved from before them on
+
+    def for_tree(self, path: StrPath) -> SearchSettings:
+        """Returns how a game other than hold'em by hands is searched; raises where what is wanted is not for it."""
+        wanted = {"a first street": self.first_street, "a number of early iterations": self.early_iterations}
+        wanted["the expensive form"] = self.is_expensive or None
+        for name, value in wanted.items():
+            if value is not None:
+                raise ConfigError(f"{name} is for searches of hold'em, and {path} is a strategy of another game")
+        return SearchSettings(**_given(method=self.method, iterations=self.iterations, when=self.when))
+
+    def for_holdem(self) -> HoldemSearchPlan:
+        """Returns how and where hold'em is searched."""
+        how = _given(method=self.method, iterations=self.iterations, early_iterations=self.early_iterations)
+        search = HoldemSearchSettings(is_expensive=self.is_expensive, **how)
+        where = _given(when=self.when, first_street=self.first_street)
+        if self.first_street is not None:
+            where["first_reply"] = min(HoldemSearchPlan().first_reply, self.first_street)
+        return HoldemSearchPlan(search=search, **where)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Returns what is not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def load_search_agent(path: StrPath, game: Game[Any] | None, search: FileSearch) -> PolicyAgent:
     """Returns an agent that searches over the strategy in a file.
 
     Args:
         path: as for `load_agent`.
         game: what will be played; the file's own game if None.
-        settings: how and where it searches.
+        search: how and where it searches.
     """
     name = _name_of(path)
     if is_holdem_file(path):
         policy = load_policy(path)
-        how = HoldemSearchSettings(method=settings.method, iterations=settings.iterations, rule=settings.rule)
-        plan = HoldemSearchPlan(search=how, when=settings.when)
-        return HoldemSearchAgent(policy, _play_holdem(policy, game), plan=plan, name=name)
+        return HoldemSearchAgent(policy, _play_holdem(policy, game), plan=search.for_holdem(), name=name)
+    settings = search.for_tree(path)
     content, own = _load_table(path, game)
     return SearchAgent.from_table(own, TabularStrategy.decode(content), search=settings, name=name)
 

@@ -16,9 +16,10 @@ from equipoise.agents.holdem import check_holdem_game, hands_by_name
 from equipoise.agents.search import SearchWhen
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.holdem.betting import Street
-from equipoise.games.holdem.betting_tree import DEALING, NO_PARENT, NodeKind
+from equipoise.games.holdem.betting_tree import DEALING, NodeKind
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import Holdem
+from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemResult, HoldemSearchSettings, HoldemStage, Reply
 from equipoise.solvers.hand_policy import HandPolicy
 
@@ -47,7 +48,9 @@ class HoldemSearchPlan:
 class HoldemSearchAgent(PolicyAgent):
     """Plays a table of hands, and from where it searches on what its searches found, the last one first.
 
-    What it does depends on public states alone, so that it is one fixed strategy, searched where it is asked for.
+    A search of known bets after which the opponent's best response has more than before, over its hands, is not played:
+    with so few iterations a strategy that was solved for longer is better. What it does depends on public states alone,
+    so that it is one fixed strategy, searched where it is asked for.
     """
 
     def __init__(
@@ -108,20 +111,21 @@ class HoldemSearchAgent(PolicyAgent):
         """Returns the last search's stage at a decision of a seat, the decision in it, and the board."""
         steps, board = parse_steps(public_state)
         search = self._searches[seat]
-        stage, node = search.begin(), 0
+        stage, node, is_new = search.begin(), 0, False  # whether a search has just begun there
         for count in range(len(steps) + 1):
             here = stage.betting.nodes[node]
             dealt = board[: here.state.street.num_board_cards]
-            if self._begins(seat, stage, node):
+            if not is_new and self._begins(seat, stage, node):
                 stage, node = self._enter(seat, (steps[:count], dealt), stage, node, None)
             if count == len(steps):
                 break
-            here, step = stage.betting.nodes[node], steps[count]
+            here, step, is_new = stage.betting.nodes[node], steps[count], False
             if step == DEALING or step in here.actions:
                 node = here.children[0 if step == DEALING else here.actions.index(step)]
             elif here.kind is NodeKind.DECISION and here.state.actor != seat:
                 self._check_reply(here.state.street, public_state, step)
                 stage, node = self._enter(seat, (steps[: count + 1], dealt), stage, node, Reply(step))
+                is_new = True
             else:
                 raise InvalidStateError(f"{self.name} does not play to {public_state!r}: it would not raise to {step}")
         if stage.betting.nodes[node].state.actor != seat:
@@ -135,7 +139,8 @@ class HoldemSearchAgent(PolicyAgent):
             return False
         if self.plan.when is SearchWhen.DECISIONS:
             return here.state.actor == seat
-        return here.parent != NO_PARENT and here.action == DEALING
+        # the root of a spot is where its round opens
+        return self.plan.when is SearchWhen.ROUNDS and here.action == DEALING
 
     def _check_reply(self, street: Street, public_state: str, step: int) -> None:
         if street < self.plan.first_reply:
@@ -151,10 +156,19 @@ class HoldemSearchAgent(PolicyAgent):
         key = (seat, *place)
         if key not in self._found:
             # nothing else is known behind an unknown bet; elsewhere there is the strategy so far
-            is_there = reply is not None
-            self._found[key] = self._searches[seat].search(stage, node, place[1], reply, is_there=is_there)
+            found = self._searches[seat].search(stage, node, place[1], reply, is_there=reply is not None)
+            self._found[key] = None if found is not None and reply is None and self._is_worse(found) else found
             while sum(kept.num_bytes for kept in self._found.values() if kept) > KEPT_BYTES and len(self._found) > 1:
                 self._found.popitem(last=False)
         self._found.move_to_end(key)
         result = self._found[key]
-        return (result.stage, 0) if result is not None else (stage, node)  # never played to: nothing to search for
+        # None where it is never played to, so that there is nothing to search for, or nothing better was found
+        return (result.stage, result.node) if result is not None else (stage, node)
+
+    def _is_worse(self, found: HoldemResult) -> bool:
+        """Returns whether a search has stopped short of a strategy so far that was nearer to its limit."""
+        search = self.plan.search
+        if isinstance(search.method, Unsafe) or search.menu is not None:
+            return False  # nothing is known from before, or not of the same bets
+        before, after = found.responses()
+        return after > before and found.least_margin < 0

@@ -36,7 +36,14 @@ class HoldemTranslatingAgent:
     """Plays a table of hands along an image of the hand, drawn by the pseudo-harmonic mapping bet by bet.
 
     Bets are compared as fractions of the pot, the image's own pot; what it bets itself is the same fraction of the real
-    one. Where the image's hand has ended (an all-in there that was none) it checks and calls.
+    one. No bet (a check or a call) is the size 0, below the smallest that is known; what the image checks is called.
+    Where the image's hand has ended (an all-in there that was none) it checks and calls.
+
+    Paper: Ganzfried & Sandholm 2013, as in `pseudo_harmonic`; Brown 2020, PhD thesis, sections 5.1.8 and 6.4.
+    Symbols: A, B, x -> sizes of the image's bets, fraction of the real one.
+    Departs from the paper: the thesis maps between two known bets and is silent on those below the smallest; here the
+        smaller neighbour of these is A = 0, no bet.
+    Checked by: tests/agents/test_holdem_search.py, tests/search/test_holdem_nested.py.
     """
 
     def __init__(self, policy: HandPolicy, game: Holdem, *, name: str = "translate") -> None:
@@ -75,6 +82,8 @@ class HoldemTranslatingAgent:
         here = self.policy.betting.nodes[self._node] if self._node != LOST else None
         self._chosen = LOST
         if here is None or here.kind is not NodeKind.DECISION or here.state.actor != observation.seat:
+            if here is not None and here.kind is NodeKind.STREET_END:
+                self._chosen = self._node  # a small bet was taken for none; the call ends the real street too
             return CALL
         hand = self._hand_of[observation.infostate.partition("|")[0]]
         column = draw_index(self.policy.hand_row(self._node, board, hand), rng.random())
@@ -104,10 +113,10 @@ class HoldemTranslatingAgent:
             self._node = here.children[0] if here is not None and is_dealt else LOST
             return
         self._state = apply_action(rules, state, step)
-        if here is None or here.kind is not NodeKind.DECISION:
-            self._node = LOST
-        elif state.actor == seat:
+        if state.actor == seat:
             self._node = self._chosen
+        elif here is None or here.kind is not NodeKind.DECISION:
+            self._node = LOST
         else:
             image = self._translate(here, state, step, rng)
             self._node = LOST if image is None else here.children[here.actions.index(image)]
@@ -117,11 +126,11 @@ class HoldemTranslatingAgent:
         if step in (FOLD, CALL):
             return step if step in here.actions else None
         raises = [total for total in here.actions if total > CALL]
-        if not raises:
-            return None
-        if self._state.stage is Stage.ACT and step == all_in_to(state):
+        if raises and self._state.stage is Stage.ACT and step == all_in_to(state):
             return raises[-1]
         total_of = {_fraction(here.state, total): total for total in raises}
+        if CALL in here.actions:
+            total_of[0.0] = CALL
         shares = translate_bet(_fraction(state, step), sorted(total_of))
         sizes = list(shares)
         return total_of[sizes[draw_index(list(shares.values()), rng.random())]]

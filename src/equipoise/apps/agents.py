@@ -14,14 +14,15 @@ import numpy as np
 
 from equipoise.agents.base import Agent
 from equipoise.agents.continual import ContinualAgent
-from equipoise.agents.files import game_of_file, load_agent, load_search_agent, load_translating_agent
+from equipoise.agents.files import FileSearch, game_of_file, load_agent, load_search_agent, load_translating_agent
 from equipoise.agents.ismcts import make_ismcts_agent
-from equipoise.agents.search import SearchSettings, SearchWhen
+from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.apps.parse_search import parse_method
 from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass, Game
+from equipoise.games.holdem.betting import Street
 from equipoise.games.public import HasPublicForm
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
@@ -31,6 +32,8 @@ from equipoise.trees.history import estimate_num_histories
 __all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "parse_agent"]
 
 MAX_HISTORIES: Final = 1_000_000  # of a game whose public form is found by listing them: some ten seconds
+EXPENSIVE: Final = "expensive"
+STREETS: Final = {street.name.lower(): street for street in Street}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +65,12 @@ def _make_ismcts(game: Game[Any], text: str) -> Agent:
 
 
 def _make_search(game: Game[Any], text: str) -> Agent:
-    """Returns the agent of `PATH[,METHOD[,ITERATIONS[,WHEN]]]`."""
-    path, *rest = [part.strip() for part in text.split(",")]
+    """Returns the agent of `PATH[,METHOD[,ITERATIONS[,WHEN]]]` and options, such as `from=turn`, in any place."""
+    path, *parts = [part.strip() for part in text.split(",")]
+    rest = [part for part in parts if part != EXPENSIVE and "=" not in part]
     if len(rest) > 3:
         raise ConfigError(f"search takes a file, a method, iterations and when, got {len(rest) + 1} settings: {text!r}")
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"is_expensive": EXPENSIVE in parts}
     if rest:
         changes["method"] = parse_method(rest[0])
     if len(rest) > 1:
@@ -75,7 +79,20 @@ def _make_search(game: Game[Any], text: str) -> Agent:
         if rest[2] not in list(SearchWhen):
             raise UnknownNameError("time to search", rest[2], list(SearchWhen))
         changes["when"] = SearchWhen(rest[2])
-    return load_search_agent(path, game, SearchSettings(**changes))
+    for name, _, value in (part.partition("=") for part in parts if "=" in part):
+        changes |= _parse_search_option(name, value, text)
+    return load_search_agent(path, game, FileSearch(**changes))
+
+
+def _parse_search_option(name: str, value: str, given: str) -> dict[str, Any]:
+    """Returns what an option of a search of hold'em changes."""
+    if name == "from":
+        if value not in STREETS:
+            raise UnknownNameError("street", value, STREETS)
+        return {"first_street": STREETS[value]}
+    if name == "early":
+        return {"early_iterations": _parse_iterations(value, given)}
+    raise UnknownNameError("option of a search", name, ("from", "early"))
 
 
 def _make_continual(game: Game[Any], text: str) -> Agent:
@@ -122,9 +139,9 @@ AGENTS: Mapping[str, AgentEntry] = {
     ),
     "search": AgentEntry(
         make=_make_search,
-        settings="PATH[,METHOD[,ITERATIONS[,WHEN]]]",
+        settings="PATH[,METHOD[,ITERATIONS[,WHEN]]][,from=STREET][,early=N][,expensive]",
         has_file=True,
-        description="plays a file and solves what it comes to again, as `search` does; WHEN is rounds or decisions",
+        description="plays a file, solves what it comes to again as `search` does; WHEN: rounds, decisions or replies",
     ),
     "translate": AgentEntry(
         make=lambda game, path: load_translating_agent(path, game),

@@ -168,6 +168,8 @@ def _parse_configs(game: Game[Any], options: CompareOptions) -> dict[str, RunCon
         method, rule_text = _split_method(text)
         rule = normalize_rule(method, rule_text)
         name = f"{method}:{rule}" if method != "cfr" and rule else (rule or method)
+        if name in configs:
+            raise ConfigError(f"--rules names {name} twice: {options.rules!r}")
         configs[name] = RunConfig(
             game=spec.name,
             parameters={key: format_value(value) for key, value in spec.parameters.items()},

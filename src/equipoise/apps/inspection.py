@@ -10,7 +10,7 @@ import io
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Final
 
 import numpy as np
 import typer
@@ -23,7 +23,7 @@ from equipoise.apps.display import describe_figures, format_duration, format_sma
 from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
-from equipoise.apps.parse_response import parse_responses
+from equipoise.apps.parse_response import ResponseSpec, parse_responses
 from equipoise.apps.plots import check_plot_path
 from equipoise.apps.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
@@ -43,6 +43,8 @@ from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
 from equipoise.trees.public import PublicTree
 
 __all__ = ["EvaluateOptions", "ShowOptions", "StrategyFile", "evaluate", "show"]
+
+NUM_RESPONSES: Final = 100  # draws of responses that sample, unless others are asked for
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +116,10 @@ class EvaluateOptions:
             metavar="RESPONSE,...",
         ),
     ] = None
-    num_responses: Annotated[int, typer.Option(min=1, help="With --responses: draws of those that sample.")] = 100
-    seed: Annotated[int, typer.Option(min=0, help="With --responses: of the draws.")] = 0
+    num_responses: Annotated[
+        int | None, typer.Option(min=1, help="With --responses: draws of those that sample, 100 unless given.")
+    ] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="With --responses: of the draws, 0 unless given.")] = None
     plot: Annotated[Path | None, typer.Option(help="With --responses: draw them, .png, .svg or .pdf.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
@@ -128,8 +132,10 @@ def evaluate(options: EvaluateOptions) -> None:
     """
     if options.plot is not None:
         check_plot_path(options.plot)
-        if options.responses is None:
-            raise ConfigError("--plot draws what --responses LIST measures, and no list is given")
+    if options.responses is None:
+        for name in ("plot", "num_responses", "seed"):
+            if getattr(options, name) is not None:
+                raise ConfigError(f"--{name.replace('_', '-')} is for what --responses LIST measures: no list is given")
     specs = () if options.responses is None else parse_responses(options.responses)
     if is_agent_text(options.file):
         if specs:
@@ -155,6 +161,11 @@ def evaluate(options: EvaluateOptions) -> None:
             raise ConfigError(f"--responses are for games, and {options.file} holds a spot")
         _evaluate_spot(options)
         return
+    _evaluate_table(options, specs)
+
+
+def _evaluate_table(options: EvaluateOptions, specs: tuple[ResponseSpec, ...]) -> None:
+    """Evaluates a strategy of information states, graded by responses if there are any."""
     console = make_console(is_quiet=options.quiet)
     file = StrategyFile.load(options.file)
     game = file.make_game(options.file)
@@ -178,7 +189,8 @@ def evaluate(options: EvaluateOptions) -> None:
     if not specs:
         _report_evaluation(options, file.describe(), sizes, evaluation, seconds)
         return
-    grading = Grading(num_responses=options.num_responses, seed=options.seed, plot=options.plot)
+    num_responses = NUM_RESPONSES if options.num_responses is None else options.num_responses
+    grading = Grading(num_responses=num_responses, seed=options.seed or 0, plot=options.plot)
     graded = grade(tree, table, specs, grading, console)
     _report_evaluation(options, file.describe(), sizes, evaluation, seconds, graded)
     graded.end(console)
@@ -299,6 +311,8 @@ def show(options: ShowOptions) -> None:
     """Show a saved strategy: at each information state, or of a spot for each hand, the probability of each action."""
     if options.json and options.csv:
         raise ConfigError("--json and --csv are two formats: give one of them")
+    if options.grid and (options.json or options.csv):
+        raise ConfigError("--grid is a picture for people: give it without --json and --csv, which list hand by hand")
     if options.out is not None and not (options.json or options.csv):
         raise ConfigError("--out needs a format: give --csv or --json with it")
     if is_spot_file(options.file):

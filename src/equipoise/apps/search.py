@@ -112,10 +112,10 @@ def _show_lines(console: Console) -> Iterator[OnLine]:
 
 def _search_game(options: SearchOptions, file: StrategyFile, rule: Rule, run: _Run, console: Console) -> _Report:
     """Returns what a search in a game other than hold'em by hands found."""
-    if options.menu is not None:
-        raise ConfigError(f"--menu is for spots of hold'em, and {options.file} is a strategy of another game")
-    if options.leaves is not None:
-        raise ConfigError(f"--leaves is for spots of hold'em, and {options.file} is a strategy of another game")
+    given = {"--menu": options.menu, "--leaves": options.leaves, "--expensive": options.expensive or None}
+    for name, value in given.items():
+        if value is not None:
+            raise ConfigError(f"{name} is for spots of hold'em, and {options.file} is a strategy of another game")
     game = file.make_game(options.file)
     if game.spec.num_players != 2:
         raise ConfigError(f"search is for 2 players, and {game.spec.label} has {game.spec.num_players}")

@@ -28,7 +28,9 @@ class SearchOptions:
         ),
     ]
     method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.")] = "reach-maxmargin"
-    player: Annotated[int | None, typer.Option(min=0, max=1, help="Who searches (default: who moves there).")] = None
+    player: Annotated[
+        int | None, typer.Option(min=0, max=1, help="Who searches (default: who meets unknown bets, or moves there).")
+    ] = None
     iterations: Annotated[
         int | None,
         typer.Option(
@@ -45,6 +47,13 @@ class SearchOptions:
             metavar="|".join(LEAF_CHOICES),
         ),
     ] = None
+    expensive: Annotated[
+        bool,
+        typer.Option(
+            "--expensive",
+            help="Of a spot: behind a bet that the strategy lacks, solve from before it on, all other bets included.",
+        ),
+    ] = False
     threads: Annotated[int, typer.Option(min=1, max=MAX_THREADS, help="Of a spot: size of the team.")] = 1
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +18,16 @@ from equipoise.agents.files import load_policy
 from equipoise.apps.display import format_duration
 from equipoise.apps.parse_search import parse_leaf_choices, parse_method
 from equipoise.apps.search_options import SearchOptions
-from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
+from equipoise.apps.search_place import find_place, follow_stretch
+from equipoise.core.errors import ConfigError
 from equipoise.core.files import format_bytes
-from equipoise.games.holdem.betting import BettingState, check_action, pot
-from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind, cut_betting
-from equipoise.games.holdem.cards import check_board, format_board
+from equipoise.games.holdem.betting import BettingState, pot
+from equipoise.games.holdem.betting_tree import cut_betting
+from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
-from equipoise.games.holdem.line_notation import Line, format_line, name_actions, parse_last_bet
+from equipoise.games.holdem.line_notation import Stretch, name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.menus import POSITIONS
-from equipoise.games.holdem.public_text import parse_steps
 from equipoise.search.holdem_depth_limit import OnLine
 from equipoise.search.holdem_nested import (
     HoldemNestedSearch,
@@ -36,11 +36,10 @@ from equipoise.search.holdem_nested import (
     HoldemStage,
     Reply,
 )
-from equipoise.solvers.hand_policy import HandPolicy
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import Rule
 
-__all__ = ["Place", "SpotSearch", "find_place"]
+__all__ = ["SpotSearch"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -48,74 +47,6 @@ WORTH_SAYING = 50_000_000  # bytes
 LAST_ITERATIONS = 10_000  # on the last street, unless others are asked for; the worst of many hands settles late
 EARLY_ITERATIONS = 100  # where a street follows, unless more are asked for
 LEAF_ITERATIONS = 300  # where it is left out
-
-
-class Place(NamedTuple):
-    """Where a search begins: a decision, and perhaps an action there that the strategy lacks."""
-
-    node: int
-    board: tuple[int, ...]
-    reply: Reply | None = None
-
-
-def find_place(policy: HandPolicy, text: str) -> Place:
-    """Returns the decision that a line (`check, bet 50%`) or a public state (`Ks7h2d5c9h:cr750`) leads to.
-
-    The last action may be a bet that the strategy does not know.
-    """
-    spot = policy.spot
-    if ":" not in text:
-        line, total = parse_last_bet(text, policy.betting, spot.board, spot.deck)
-        return Place(line.node, line.board, None if total is None else Reply(total))
-    steps, board = parse_steps(text.strip())
-    try:
-        check_board(board, spot.deck)
-    except ConfigError as error:
-        raise ParseError(f"state {text!r}: {error}") from None
-    if set(board[: len(spot.board)]) != set(spot.board):
-        raise ParseError(f"state {text!r} is not on the board of the spot, {format_board(spot.board)}")
-    node = 0
-    for count, step in enumerate(steps):
-        here = policy.betting.nodes[node]
-        if step == DEALING and here.kind is NodeKind.STREET_END:
-            node = here.children[0]
-        elif step in here.actions:
-            node = here.children[here.actions.index(step)]
-        else:
-            return _unknown_step(policy, text, node, step, is_last=count == len(steps) - 1, board=board)
-    here = policy.betting.nodes[node]
-    if here.kind is not NodeKind.DECISION:
-        what = "cards come next" if here.kind is NodeKind.STREET_END else f"the hand is over by {here.kind.value}"
-        raise ParseError(f"nobody acts at {text!r}: {what}")
-    _check_num_cards(text, board, here.state)
-    return Place(node, board)
-
-
-def _check_num_cards(text: str, board: tuple[int, ...], state: BettingState) -> None:
-    if len(board) != state.street.num_board_cards:
-        raise ParseError(f"{text!r} has {len(board)} cards on the {state.street.name.lower()}")
-
-
-def _unknown_step(
-    policy: HandPolicy, text: str, node: int, step: int, *, is_last: bool, board: tuple[int, ...]
-) -> Place:
-    here = policy.betting.nodes[node]
-    if here.kind is not NodeKind.DECISION:
-        raise ParseError(f"state {text!r}: nobody acts before its step {step}, it is a {here.kind.value} there")
-    if step == DEALING:
-        raise ParseError(f"state {text!r} deals cards where player {here.state.actor} acts")
-    known = ", ".join(map(str, here.actions))
-    if not is_last:
-        raise ParseError(
-            f"state {text!r}: the strategy has actions {known} where {step} is taken, and only the last action may be "
-            "one that it lacks"
-        )
-    _check_num_cards(text, board, here.state)
-    try:
-        check_action(policy.betting.rules, here.state, step)
-    except EquipoiseError as error:
-        raise ParseError(f"state {text!r}: {error}") from None
-    return Place(node, board, Reply(step))
 
 
 class SpotSearch:
@@ -139,72 +70,99 @@ class SpotSearch:
             on_plan: is told what will be done.
             show_lines: gives what is told how far a table of leaves is, for as long as it is computed.
         """
-        self.options = options
+        self.options, self._rule, self._run, self._on_plan = options, rule, run, on_plan
         policy = load_policy(options.file)
-        self.spot, self.betting = policy.spot, policy.betting
-        self.place = find_place(policy, options.state)
-        here = self.betting.nodes[self.place.node]
-        self.searcher = self._find_searcher(here.state)
+        self.spot = policy.spot
+        settings = self._make_settings()
+        self.place = find_place(policy, options.state, settings.menu)
+        self.searcher = self._find_searcher()
         self.opponent = 1 - self.searcher
-        settings = HoldemSearchSettings(
+        self.is_expensive = settings.begins_before
+        search = HoldemNestedSearch(policy, self.searcher, settings)
+        self._say_leaves(search)
+        self.iterations = 0
+        began = time.perf_counter()
+        with contextlib.ExitStack() as stack:
+            on_line = None if options.leaves is None else stack.enter_context(show_lines())
+            self.stage, self.node, self.result = self._search(search, stack, on_line)
+        self.seconds = time.perf_counter() - began
+        self.has_before = self.place.last.total is None and options.menu is None
+
+    def _make_settings(self) -> HoldemSearchSettings:
+        options = self.options
+        return HoldemSearchSettings(
             method=parse_method(options.method),
             iterations=options.iterations or LAST_ITERATIONS,
             early_iterations=options.iterations or EARLY_ITERATIONS,
-            rule=rule,
+            rule=self._rule,
             menu=None if options.menu is None else parse_menu(options.menu),
             leaf_choices=None if options.leaves is None else parse_leaf_choices(options.leaves),
             leaf_iterations=options.iterations or LEAF_ITERATIONS,
+            is_expensive=options.expensive,
             num_threads=options.threads,
         )
-        search = HoldemNestedSearch(policy, self.searcher, settings)
-        self._say_leaves(search, on_plan)
-        self.iterations = 0
+
+    def _search(
+        self, search: HoldemNestedSearch, stack: contextlib.ExitStack, on_line: OnLine | None
+    ) -> tuple[HoldemStage, int, HoldemResult]:
+        """Returns the strategy so far, its decision and what the last search found; one search an unknown bet."""
 
         def run_shown(solver: HoldemSolver, num_iterations: int) -> None:
             stack.close()
-            needed = estimate_holdem_bytes(solver.tree, rule, num_threads=options.threads)
+            needed = estimate_holdem_bytes(solver.tree, self._rule, num_threads=self.options.threads)
             if needed >= WORTH_SAYING:
-                on_plan(f"{solver.tree.spot.name}: {len(solver.tree.boards)} boards, {needed / 1e6:,.0f} MB")
-            self.iterations = run(solver.iterate, num_iterations)
+                self._on_plan(f"{solver.tree.spot.name}: {len(solver.tree.boards)} boards, {needed / 1e6:,.0f} MB")
+            self.iterations = self._run(solver.iterate, num_iterations)
 
-        began = time.perf_counter()
-        stage = search.begin()
-        with contextlib.ExitStack() as stack:
-            on_line = None if options.leaves is None else stack.enter_context(show_lines())
-            found = search.search(
-                stage, self.place.node, self.place.board, self.place.reply, run=run_shown, on_line=on_line
-            )
-        if found is None:
-            raise ConfigError(f"player {self.searcher} never plays to {options.state!r}: there is nothing to search")
-        self.result: HoldemResult = found
-        self.seconds = time.perf_counter() - began
-        self.before = stage if self.place.reply is None and options.menu is None else None
+        def search_at(stage: HoldemStage, node: int, stretch: Stretch) -> HoldemResult:
+            reply = None if stretch.total is None else Reply(stretch.total)
+            found = search.search(stage, node, stretch.line.board, reply, run=run_shown, on_line=on_line)
+            if found is None:
+                raise ConfigError(
+                    f"player {self.searcher} never plays to {self.options.state!r}: there is nothing to search"
+                )
+            return found
 
-    def _say_leaves(self, search: HoldemNestedSearch, on_plan: Callable[[str], None]) -> None:
+        *middle, last = self.place.stretches
+        stage, node = search.begin(), 0
+        for stretch in middle:
+            found = search_at(stage, follow_stretch(stretch, stage.betting, node), stretch)
+            stage, node = found.stage, found.node
+        node = follow_stretch(last, stage.betting, node)
+        return stage, node, search_at(stage, node, last)
+
+    def _say_leaves(self, search: HoldemNestedSearch) -> None:
         """Tells what leaves will take; `ConfigError` where there can be none."""
         if search.settings.leaf_choices is None:
             return
-        if self.place.reply is not None:
-            raise ConfigError("the strategy lacks the last bet, so that nothing is known behind it: leave --leaves out")
-        part = cut_betting(self.betting, self.place.node)
+        if self.place.strangers:
+            raise ConfigError("the strategy lacks a bet, so that nothing is known behind it: leave --leaves out")
+        part = cut_betting(self.place.last.tree, self.place.last.line.node)
         if not search.has_leaves(part):
             raise ConfigError(
                 f"--leaves is for the street before the last one, and {self.options.state!r} is on the "
                 f"{part.root.state.street.name.lower()}"
             )
-        size = search.estimate_leaves(part, self.place.board)
-        on_plan(f"a table of leaves first, at most {format_bytes(size)}; then the street alone")
+        size = search.estimate_leaves(part, self.place.last.line.board)
+        self._on_plan(f"a table of leaves first, at most {format_bytes(size)}; then the street alone")
 
-    def _find_searcher(self, state: BettingState) -> int:
-        given = self.options.player
-        if self.place.reply is None:
-            return state.actor if given is None else given
-        if given is not None and given == state.actor:
+    def _find_searcher(self) -> int:
+        """Returns who searches: as asked, or the one who meets unknown bets, or who acts."""
+        given, strangers = self.options.player, self.place.strangers
+        if len(strangers) > 1:
             raise ConfigError(
-                f"player {given} made the last bet of {self.options.state!r}, which the strategy lacks: its reply is "
+                f"both players make bets in {self.options.state!r} that the strategy lacks: the searcher's own must be "
+                "its strategy's, or there is no range to search with"
+            )
+        if not strangers:
+            return self.place.state.actor if given is None else given
+        (stranger,) = strangers
+        if given == stranger:
+            raise ConfigError(
+                f"player {given} makes a bet in {self.options.state!r} that the strategy lacks: replies to it are "
                 f"searched for player {1 - given}"
             )
-        return 1 - state.actor
+        return 1 - stranger
 
     @property
     def is_safe(self) -> bool:
@@ -213,41 +171,27 @@ class SpotSearch:
 
     @property
     def root(self) -> BettingState:
-        """Returns where the betting stands when the search begins."""
-        return self.result.stage.betting.root.state
+        """Returns where the betting stands when the search begins, behind a bet that the strategy lacks."""
+        return self.result.stage.betting.nodes[self.result.node].state
 
     def actions(self) -> tuple[str, ...]:
         """Returns the searcher's actions where the search begins; none if the other acts there."""
         stage = self.result.stage
-        return name_actions(stage.betting, 0) if self.root.actor == self.searcher else ()
+        return name_actions(stage.betting, self.result.node) if self.root.actor == self.searcher else ()
 
     def responses(self) -> tuple[float | None, float]:
         """Returns the share of the pot that the opponent's best response has, before and after, over its hands."""
-        result, weights = self.result, self._opponent_weights()
-        paid = self.root.committed[self.opponent] if self.place.reply is None else self._paid_before()
-        before = None
-        if self.is_safe:
-            before = float(weights @ (result.alternative - result.stage.gifts)) + paid
-        return before, float(weights @ result.value) + paid
-
-    def _paid_before(self) -> int:
-        return self.betting.nodes[self.place.node].state.committed[self.opponent]
-
-    def _opponent_weights(self) -> FloatArray:
-        """Returns `[H]` how likely the opponent's hands are, as far as its strategy so far says."""
-        reach = self.result.stage.reach
-        own = reach[self.opponent] if reach[self.opponent].any() else self.result.possible.astype(np.float64)
-        odds = own * hands_of(self.spot.deck).compatible(reach[self.searcher]) * self.result.possible
-        weights: FloatArray = odds / odds.sum() if odds.sum() > 0 else odds
-        return weights
+        before, after = self.result.responses()
+        paid = self.place.state.committed[self.opponent]
+        return (before + paid if self.is_safe else None), after + paid
 
     def decisions(self) -> list[dict[str, Any]]:
         """Returns what the searcher's hands do where the search begins, the likeliest and highest first."""
         names = self.actions()
         if not names:
             return []
-        after = self._strategy(self.result.stage, 0)
-        before = None if self.before is None else self._strategy(self.before, self.place.node)
+        after = self._strategy(self.result.stage, self.result.node)
+        before = self._strategy(self.stage, self.node) if self.has_before else None
         reach = self.result.stage.reach[self.searcher]
         order = [hand for hand in np.lexsort((-np.arange(reach.size), -reach)).tolist() if reach[hand] > 0]
         return [
@@ -265,23 +209,23 @@ class SpotSearch:
         names = self.actions()
         if not names:
             return {"before": None, "after": None}
-        reach = self.result.stage.reach
+        reach = self.result.stage.reach_at(self.result.node, self.place.last.line.board)
         odds = reach[self.searcher] * hands_of(self.spot.deck).compatible(reach[self.opponent])
         odds = odds if odds.any() else reach[self.searcher]
         odds = odds / odds.sum()
-        before = None if self.before is None else odds @ self._strategy(self.before, self.place.node)
+        before = odds @ self._strategy(self.stage, self.node) if self.has_before else None
         return {
             "before": None if before is None else _shares(names, before),
-            "after": _shares(names, odds @ self._strategy(self.result.stage, 0)),
+            "after": _shares(names, odds @ self._strategy(self.result.stage, self.result.node)),
         }
 
     def _strategy(self, stage: HoldemStage, node: int) -> FloatArray:
-        return stage.policy.hand_strategy(node, self.place.board)
+        return stage.policy.hand_strategy(node, self.place.last.line.board)
 
     def margins(self) -> list[dict[str, Any]]:
         """Returns alternative, new value and margin of the opponent's hands, the least margin first."""
-        result, weights = self.result, self._opponent_weights()
-        paid = self._paid_before()
+        result, weights = self.result, self.result.opponent_weights()
+        paid = self.place.state.committed[self.opponent]
         hands = np.flatnonzero(result.possible)
         key = result.margin[hands] if self.is_safe else -result.value[hands]
         return [
@@ -303,12 +247,13 @@ class SpotSearch:
             "file": str(options.file),
             "label": self.spot.name,
             "state": options.state,
-            "board": format_board(self.place.board),
+            "board": format_board(self.place.last.line.board),
             "pot": pot(self.root),
             "player": self.searcher,
             "search_method": options.method,
             "search_rule": options.rule,
             "search_iterations": self.iterations,
+            "is_expensive": self.is_expensive if self.place.strangers else None,
             "least_margin": self.result.least_margin if self.is_safe else None,
             "best_response_before": before,
             "best_response_after": after,
@@ -322,7 +267,9 @@ class SpotSearch:
         """Returns both tables and the price in a line."""
         limit = self.options.limit or None
         state = self.root
-        where = describe_place(self.betting, self.place)
+        where = self.place.describe()
+        if self.place.last.total is not None and self.is_expensive:
+            where += ", solved from before it on"
         parts: list[Any] = [
             f"{self.spot.name}, {where}: {pot(state):,} in the pot, {min(state.stacks):,} behind, "
             f"{POSITIONS[self.searcher]} searches"
@@ -354,12 +301,6 @@ class SpotSearch:
             f"{self.options.method}, {self.iterations:,} iterations in {format_duration(self.seconds)}; {least}"
             f"{POSITIONS[self.opponent]}'s best response has {was}{_chips(after)} of the pot"
         )
-
-
-def describe_place(betting: BettingTree, place: Place) -> str:
-    """Returns a place in words."""
-    line = format_line(betting, Line(place.node, place.board)) or "root"
-    return f"{line}, then an unknown raise to {place.reply.action}" if place.reply else line
 
 
 def _chips(amount: float | None) -> str:

@@ -232,50 +232,69 @@ def run_match(
         on_progress: called after every chunk with the share done and the first agent's winnings.
         should_stop: looked at after every chunk.
     """
-    identity = _identify(play, config, label)
-    parts, seconds = _load_parts(path, identity) if path is not None and is_resumed else ([], 0.0)
-    num_done = sum(len(part) for part in parts)
-    began = time.perf_counter()
-
-    def save(stopped_by: str | None) -> None:
-        if path is not None and parts:
-            spent = seconds + time.perf_counter() - began
-            metadata = {**identity, "seconds": spent, "stopped_by": stopped_by}
-            checkpoint.save(path, Kind.MATCH, metadata, {UTILITY: np.concatenate(parts)})
-
-    last_save = began
-    stopped_by = _is_over(parts, config)
+    games = _KeptGames(path, _identify(play, config, label), is_resumed=is_resumed)
+    stopped_by = _is_over(games.parts, config)
     workers = pool or LocalPool()
     pace = _Pace(workers.num_workers)
-    tasks = _chunks(num_done, config, pace if play.plays_singly else None) if not stopped_by else iter(())
+    tasks = _chunks(games.num_deals, config, pace if play.plays_singly else None) if not stopped_by else iter(())
     results = workers.map(play, tasks)
     try:
         for part in results:
-            parts.append(part)
+            games.parts.append(part)
             pace.note(len(part))
-            stopped_by = _is_over(parts, config)
+            stopped_by = _is_over(games.parts, config)
             if not stopped_by and should_stop():
                 stopped_by = "interrupted"
             if on_progress is not None:
-                on_progress(_share_done(parts, config), _estimate(parts, config))
+                on_progress(_share_done(games.parts, config), _estimate(games.parts, config))
             if stopped_by:
                 break
-            if time.perf_counter() - last_save > SAVE_SECONDS:
-                save(None)
-                last_save = time.perf_counter()
+            games.save_now_and_then()
     except BaseException:  # an agent that fails, a second Ctrl-C: the games so far are worth keeping
-        save(None)
+        games.save(None)
         raise
     finally:
         results.close()
-    save(stopped_by)
+    games.save(stopped_by)
     return MatchResult(
         names=play.names,
         config=config,
-        utility=np.concatenate(parts),
+        utility=np.concatenate(games.parts),
         stopped_by=stopped_by,
-        seconds=seconds + time.perf_counter() - began,
+        seconds=games.seconds,
     )
+
+
+class _KeptGames:
+    """The games of a match so far, in memory and in a file."""
+
+    def __init__(self, path: StrPath | None, identity: dict[str, Any], *, is_resumed: bool) -> None:
+        self.path, self.identity = path, identity
+        known = _load_parts(path, identity) if path is not None and is_resumed else ([], 0.0)
+        self.parts, self._seconds_before = known
+        self._began = self._last_save = time.perf_counter()
+
+    @property
+    def num_deals(self) -> int:
+        """Returns how many deals were played."""
+        return sum(len(part) for part in self.parts)
+
+    @property
+    def seconds(self) -> float:
+        """Returns how long the match has lasted, before it was resumed included."""
+        return self._seconds_before + time.perf_counter() - self._began
+
+    def save(self, stopped_by: str | None) -> None:
+        """Writes the file, if there is one and anything to write."""
+        if self.path is not None and self.parts:
+            metadata = {**self.identity, "seconds": self.seconds, "stopped_by": stopped_by}
+            checkpoint.save(self.path, Kind.MATCH, metadata, {UTILITY: np.concatenate(self.parts)})
+        self._last_save = time.perf_counter()
+
+    def save_now_and_then(self) -> None:
+        """Writes the file if it has not been written for a while."""
+        if time.perf_counter() - self._last_save > SAVE_SECONDS:
+            self.save(None)
 
 
 def load_match(path: StrPath) -> dict[str, Any]:

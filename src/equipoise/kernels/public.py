@@ -154,30 +154,8 @@ class PublicKernel(SweepKernel):
         self.num_rows = cells.num_rows
         self.root_cells = root_cells
         self._cell_start = cells.cell_start
-        num_entries, num_dense = cells.entry_weight.size, terminals.dense_scale.size
-        num_sparse = terminals.sparse_weight.size
-        integers = {
-            "cell_start": (cells.cell_start, (5,)),
-            "steps": (cells.steps, (int(cells.step_start[2]), len(dataclasses.fields(Step)))),
-            "step_start": (cells.step_start, (3,)),
-            "source": (cells.source, (cells.source.size,)),
-            "entry_source": (cells.entry_source, (num_entries,)),
-            "entry_target": (cells.entry_target, (num_entries,)),
-            "groups": (terminals.groups, (int(terminals.group_start[2]), len(dataclasses.fields(DenseGroup)))),
-            "group_start": (terminals.group_start, (3,)),
-            "dense_own": (terminals.dense_own, (num_dense,)),
-            "dense_other": (terminals.dense_other, (num_dense,)),
-            "sparse_start": (terminals.sparse_start, (3,)),
-            "sparse_own": (terminals.sparse_own, (num_sparse,)),
-            "sparse_other": (terminals.sparse_other, (num_sparse,)),
-        }
-        numbers = {
-            "entry_weight": (cells.entry_weight, (num_entries,)),
-            "legal_share": (legal_share, (self.num_table_cells,)),
-            "matrix": (terminals.matrix, (terminals.matrix.size,)),
-            "dense_scale": (terminals.dense_scale, (num_dense,)),
-            "sparse_weight": (terminals.sparse_weight, (num_sparse,)),
-        }
+        integers = _integer_arrays(cells, terminals)
+        numbers = _number_arrays(cells, terminals, legal_share)
         for name, (array, shape) in integers.items():
             check_array(name, array, np.int32, shape)
         for name, (values, shape) in numbers.items():
@@ -246,6 +224,40 @@ class PublicKernel(SweepKernel):
         for cells in self.root_cells:
             reach[cells] = 1.0
         return reach
+
+
+def _integer_arrays(cells: Cells, terminals: TerminalGroups) -> dict[str, tuple[IntArray, tuple[int, ...]]]:
+    """Returns the whole numbers that the native module reads, in its order, each with the shape that it must have."""
+    num_entries, num_dense = cells.entry_weight.size, terminals.dense_scale.size
+    num_sparse = terminals.sparse_weight.size
+    return {
+        "cell_start": (cells.cell_start, (5,)),
+        "steps": (cells.steps, (int(cells.step_start[2]), len(dataclasses.fields(Step)))),
+        "step_start": (cells.step_start, (3,)),
+        "source": (cells.source, (cells.source.size,)),
+        "entry_source": (cells.entry_source, (num_entries,)),
+        "entry_target": (cells.entry_target, (num_entries,)),
+        "groups": (terminals.groups, (int(terminals.group_start[2]), len(dataclasses.fields(DenseGroup)))),
+        "group_start": (terminals.group_start, (3,)),
+        "dense_own": (terminals.dense_own, (num_dense,)),
+        "dense_other": (terminals.dense_other, (num_dense,)),
+        "sparse_start": (terminals.sparse_start, (3,)),
+        "sparse_own": (terminals.sparse_own, (num_sparse,)),
+        "sparse_other": (terminals.sparse_other, (num_sparse,)),
+    }
+
+
+def _number_arrays(
+    cells: Cells, terminals: TerminalGroups, legal_share: FloatArray
+) -> dict[str, tuple[FloatArray, tuple[int, ...]]]:
+    """Returns the real numbers likewise."""
+    return {
+        "entry_weight": (cells.entry_weight, (cells.entry_weight.size,)),
+        "legal_share": (legal_share, (cells.num_table_cells,)),
+        "matrix": (terminals.matrix, (terminals.matrix.size,)),
+        "dense_scale": (terminals.dense_scale, (terminals.dense_scale.size,)),
+        "sparse_weight": (terminals.sparse_weight, (terminals.sparse_weight.size,)),
+    }
 
 
 def _check_cells(cells: Cells) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "BIASES",
     "BLUEPRINT_ITERATIONS",
     "PLAIN",
+    "SHARE_OF_ALL",
     "Bias",
     "HoldemBlueprint",
     "LeafChoices",
@@ -49,6 +50,7 @@ OnLine = Callable[[int, int], None]  # lines done, of how many
 
 BIAS: Final = 10.0  # thesis section 5.2.2
 BLUEPRINT_ITERATIONS: Final = 100
+SHARE_OF_ALL: Final = 0.05
 LARGEST_ENTRY: Final = np.iinfo(np.int16).max
 
 
@@ -112,30 +114,40 @@ def solve_blueprint(
     *,
     iterations: int = BLUEPRINT_ITERATIONS,
     rule: Rule | None = None,
-    with_all_hands: bool = True,
+    share_of_all: float = SHARE_OF_ALL,
     num_threads: int = 1,
     on_iteration: OnLine | None = None,
 ) -> HoldemBlueprint:
-    """Returns a blueprint: the whole spot solved roughly, by default with every hand in both ranges.
+    """Returns a blueprint: the whole spot solved roughly, for its own ranges and, a little, for every other hand.
 
-    With all hands it does not know the ranges that a search has, and serves every search on that board and pot.
+    As a strategy for the whole game would, it knows who comes here; hands that do not come have learned to play all
+    the same, since searches with a gate let them in.
 
     Args:
         spot: what is played, turn and river.
         iterations: of full-width CFR.
         rule: DCFR if None.
-        with_all_hands: whether the spot's own ranges are replaced.
+        share_of_all: how likely a hand is drawn from all alike instead of from its range; with 1 the blueprint does
+            not know the spot's ranges, with 0 it lacks the hands outside of them.
         num_threads: size of the team.
         on_iteration: told how far it is.
     """
-    if with_all_hands:
-        spot = dataclasses.replace(spot, ranges=(Range.random(spot.deck), Range.random(spot.deck)))
+    if not 0 <= share_of_all <= 1:
+        raise ConfigError(f"the share of all hands is a number from 0 to 1, got {share_of_all}")
+    first, second = (_mix_in_all(each, share_of_all) for each in spot.ranges)
+    spot = dataclasses.replace(spot, ranges=(first, second))
     solver = HoldemSolver(build_holdem_tree(spot), rule, num_threads=num_threads)
     while solver.iteration < iterations:
         solver.iterate(min(10, iterations - solver.iteration))
         if on_iteration is not None:
             on_iteration(solver.iteration, iterations)
     return HoldemBlueprint(tree=solver.tree, sums=solver.tables.strategy_sum)
+
+
+def _mix_in_all(known: Range, share: float) -> Range:
+    """Returns a range from which hands are drawn, or with some probability from all alike."""
+    mixed = (1.0 - share) * known.weights / known.weights.sum() + share / known.weights.size
+    return Range(mixed / mixed.max(), known.deck)
 
 
 class _LeafGroup(NamedTuple):
@@ -164,7 +176,7 @@ def estimate_leaf_bytes(
     spot: HoldemSpot,
     choices: LeafChoices | None = None,
     *,
-    dtype: npt.DTypeLike = np.float32,
+    dtype: npt.DTypeLike = np.int16,
     betting: BettingTree | None = None,
 ) -> int:
     """Returns the bytes of the tables of a spot's leaves, known before anything is computed.
@@ -189,7 +201,7 @@ def limit_depth(
     searcher: int,
     choices: LeafChoices | None = None,
     *,
-    dtype: npt.DTypeLike = np.float32,
+    dtype: npt.DTypeLike = np.int16,
     num_threads: int = 1,
     on_line: OnLine | None = None,
 ) -> LimitedSpot:
@@ -201,7 +213,7 @@ def limit_depth(
             betting begins within the street, the search does.
         searcher: who searches; the other is the opponent of `choices`.
         choices: four biases for the opponent and the blueprint itself for the searcher if None.
-        dtype: of the tables: float32, float64, or int16, which takes half and errs by 2e-5 of what is at stake.
+        dtype: of the tables: int16, which errs by 2e-5 of what is at stake, float32 (twice the memory) or float64.
         num_threads: size of the team.
         on_line: told how far it is.
     """

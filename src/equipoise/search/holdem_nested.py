@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
-from equipoise.games.holdem.betting import FOLD, BettingState, Stage, apply_action
+from equipoise.games.holdem.betting import FOLD, BettingRules, BettingState, Stage, apply_action
 from equipoise.games.holdem.betting_tree import (
     DEALING,
     NO_PARENT,
     BettingNode,
     BettingTree,
     NodeKind,
+    add_to_root,
     betting_tree,
     cut_betting,
 )
@@ -79,12 +80,13 @@ class HoldemSearchSettings:
     """How a part of a hand is solved again."""
 
     method: Method = REACH_MAXMARGIN  # alternatives are best responses to the strategy so far
-    iterations: int = 500  # of CFR, on the last street
+    iterations: int = 2000  # of CFR, on the last street; with fewer a good strategy may get worse (river_iterations.py)
     early_iterations: int = 50  # likewise where a street follows, which takes some fifty times as long
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
     menu: Menu | None = None  # bets that searches consider; None: those of the strategy so far
     leaf_choices: LeafChoices | None = None  # on the turn: end with it, the river being the strategy so far's
     leaf_iterations: int = 300  # of CFR, on a turn that does
+    is_expensive: bool = False  # solve from before an unknown action on, all others there included
     num_threads: int = 1
     max_bytes: int = 1_000_000_000  # a search that takes more is refused: a minute and more
 
@@ -97,6 +99,11 @@ class HoldemSearchSettings:
         if not isinstance(self.method, Unsafe) and not isinstance(self.method.alternatives, Exact):
             raise ConfigError("search in hold'em finds its alternatives itself: leave them at their default")
         check_deviation(self.method, "search in hold'em")
+
+    @property
+    def begins_before(self) -> bool:
+        """Returns whether replies are found from before the action on: unsafe search needs its probability anyway."""
+        return self.is_expensive or isinstance(self.method, Unsafe)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -139,7 +146,9 @@ class HoldemStage:
 class HoldemResult:
     """What a search in hold'em found."""
 
+    searcher: int
     stage: HoldemStage
+    node: int  # of its betting, where play is: the root, but behind an unknown action that was solved from before it on
     tree: HoldemTree
     alternative: FloatArray  # [H] what staying out was worth to the opponent, gifts included; zeros if unsafe
     value: FloatArray  # [H] what its best response earns now
@@ -160,6 +169,19 @@ class HoldemResult:
         """Returns the least margin of the hands that the opponent can hold."""
         return float(self.margin[self.possible].min())
 
+    def opponent_weights(self) -> FloatArray:
+        """Returns `[H]` how likely the opponent's hands are, as far as its strategy so far says."""
+        reach, opponent = self.stage.reach, 1 - self.searcher
+        own = reach[opponent] if reach[opponent].any() else self.possible.astype(np.float64)
+        odds = own * hands_of(self.tree.spot.deck).compatible(reach[self.searcher]) * self.possible
+        weights: FloatArray = odds / odds.sum() if odds.sum() > 0 else odds
+        return weights
+
+    def responses(self) -> tuple[float, float]:
+        """Returns what the opponent's best response earns over its hands, before (0 if unsafe) and now."""
+        weights = self.opponent_weights()
+        return float(weights @ (self.alternative - self.stage.gifts)), float(weights @ self.value)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Reply:
@@ -171,11 +193,10 @@ class Reply:
 class HoldemNestedSearch:
     """Searches of one player.
 
-    Paper: Brown 2020, PhD thesis, sections 5.1.2, 5.1.3 and 5.1.7 (the inexpensive form).
-    Symbols: sigma -> the stage's policy; CB~V(I_1) -> `_measure`; g -> gifts.
+    Paper: Brown 2020, PhD thesis, sections 5.1.2, 5.1.3 and 5.1.7 (both forms).
+    Symbols: sigma -> the stage's policy; CB~V(I_1) -> `_measure`; g -> gifts; a -> the reply's action.
     Departs from the paper: every hand that the opponent may have been dealt counts as dealt alike at the gate, which
-        moves no margin; unsafe search after an unknown action believes that it says nothing about the hand; where the
-        searcher never comes by its own strategy it can be searched as if all its hands had.
+        moves no margin; where the searcher never comes by its own strategy it can be searched as if all its hands had.
     Checked by: tests/search/test_holdem_nested.py.
     """
 
@@ -217,7 +238,7 @@ class HoldemNestedSearch:
             stage: the strategy so far.
             node: a decision of its betting; the opponent's if it takes an unknown action there.
             board: cards that lie there.
-            reply: that action, behind which the search begins.
+            reply: that action, behind which the search begins, or before which in the expensive form.
             is_there: search as if all hands of the searcher came where none does.
             run: runs iterations, all of them unless it has a reason not to.
             on_line: is told how far the table of leaves is, where there is one.
@@ -232,13 +253,7 @@ class HoldemNestedSearch:
         if is_safe:
             alternative = self._measure(stage, node, board) + gifts
         spot = self._spot(here.state, board, reach)
-        if reply is not None:
-            state = apply_action(spot.betting_rules, here.state, reply.action)
-            betting = betting_tree(spot.betting_rules, self.settings.menu or stage.betting.menu, root=state)
-        elif self.settings.menu is not None:
-            betting = betting_tree(spot.betting_rules, self.settings.menu, root=here.state)
-        else:
-            betting = cut_betting(stage.betting, node)
+        betting = self._find_betting(stage, here, spot.betting_rules, reply)
         if reply is None and self.has_leaves(betting):
             tree, blueprint = self._copy_part(stage, node, board)
             limited = self._limit(spot, tree, blueprint, on_line)
@@ -249,7 +264,28 @@ class HoldemNestedSearch:
         following = HoldemStage(policy=SpotPolicy(tree, sums), reach=reach, gifts=gifts)
         value = self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
         possible = self._by_hand(tree, find_mass(tree, self.opponent)) > 0
-        return HoldemResult(stage=following, tree=tree, alternative=alternative, value=value, possible=possible)
+        place = 0
+        if reply is not None and self.settings.begins_before:
+            place = betting.root.children[betting.root.actions.index(reply.action)]
+        return HoldemResult(
+            searcher=self.searcher,
+            stage=following,
+            node=place,
+            tree=tree,
+            alternative=alternative,
+            value=value,
+            possible=possible,
+        )
+
+    def _find_betting(
+        self, stage: HoldemStage, here: BettingNode, rules: BettingRules, reply: Reply | None
+    ) -> BettingTree:
+        """Returns what is bet from where a search begins on."""
+        menu = self.settings.menu
+        if reply is not None and not self.settings.begins_before:
+            return betting_tree(rules, menu or stage.betting.menu, root=apply_action(rules, here.state, reply.action))
+        betting = cut_betting(stage.betting, here.index) if menu is None else betting_tree(rules, menu, root=here.state)
+        return betting if reply is None else add_to_root(betting, reply.action)
 
     def has_leaves(self, betting: BettingTree) -> bool:
         """Returns whether a search of known bets ends with their first street: one more follows, and it shall."""

@@ -18,7 +18,7 @@ from equipoise.games.base import CHANCE, TERMINAL, ActionClass, GameSpec
 from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.limits import DepthLimit, Step
-from equipoise.search.subgames import Subgame
+from equipoise.search.subgames import Blueprint, Subgame
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.grafting import Choice, attach_choices
@@ -32,6 +32,7 @@ __all__ = [
     "PolicyLeaves",
     "PublicPolicy",
     "RememberedLeaves",
+    "RulesBlueprint",
     "TablePolicy",
     "UniformPolicy",
     "continuation_payoffs",
@@ -351,7 +352,8 @@ def extract_subgame(
     spec = partial.spec
     facts = TreeFacts(spec.label, None, spec.is_zero_sum, spec.utility_range)
     ends = [node for node, step in enumerate(arrays.states) if arrays.actor[node] == TERMINAL and partial.is_leaf(step)]
-    marked = np.array(sorted({*ends, *_next_decisions(arrays, watched or (searcher,), partial.focus)}), np.int64)
+    following = _next_decisions(arrays, (searcher,) if watched is None else watched, partial.focus)
+    marked = np.array(sorted({*ends, *following}), np.int64)
     tree = assemble_public_tree(arrays, facts, landmarks=marked)
     part = _identity(tree, ends)
     if ends:
@@ -365,6 +367,28 @@ def extract_subgame(
         part = dataclasses.replace(grown, tree=again)
     strategy = part.tree.legal_share if blueprint is None else _write_policy(part, partial.game, blueprint)
     return Subgame(part=part, node=0, beliefs=beliefs, blueprint=strategy, kernel=bind_public_kernel(part.tree))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RulesBlueprint:
+    """A strategy over the rules of a public game, of which no more is ever expanded than what lies below a search."""
+
+    game: PublicGame[Any]
+    policy: PublicPolicy
+    max_nodes: int = DEFAULT_MAX_NODES  # most public states below a search
+
+    def grow(self, path: Path, state: Any) -> Blueprint:
+        """Returns it on the tree of what follows a public state, to the end of the game.
+
+        Args:
+            path: edges from the beginning of the game to the state.
+            state: the state.
+        """
+        beliefs = follow_policy(self.game, path, self.policy)
+        subgame = extract_subgame(
+            PartialGame(self.game, state), beliefs, 0, watched=(), blueprint=self.policy, max_nodes=self.max_nodes
+        )
+        return Blueprint(subgame.tree, subgame.blueprint, root_reach=beliefs.reach)
 
 
 def _write_policy(part: Subtree, game: PublicGame[Any], policy: PublicPolicy) -> FloatArray:

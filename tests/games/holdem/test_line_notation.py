@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 from equipoise.core.errors import ParseError
 from equipoise.games.holdem.betting import CALL, FOLD, BettingRules, Street
 from equipoise.games.holdem.betting_tree import DEALING, NodeKind, betting_tree
-from equipoise.games.holdem.cards import FULL_DECK, format_board, parse_board
+from equipoise.games.holdem.cards import FULL_DECK, format_board, parse_board, parse_card
 from equipoise.games.holdem.line_notation import (
     Line,
     find_action,
     format_line,
     name_actions,
     parse_decision,
-    parse_last_bet,
     parse_line,
+    parse_stretches,
 )
 from equipoise.games.holdem.menu_notation import parse_menu
 
@@ -188,13 +188,13 @@ def test_limit_bets_have_one_size_and_need_no_amount():
 )
 def test_the_last_bet_may_be_one_that_the_tree_lacks(text, total):
     tree = tree_of("50%, 100% / 100%")
-    line, found = parse_last_bet(text, tree, TURN)
-    assert found == total
-    assert line == parse_decision(text.rpartition(",")[0], tree, TURN)
+    (stretch,) = parse_stretches(text, tree, TURN)
+    assert stretch == (tree, parse_decision(text.rpartition(",")[0], tree, TURN), total)
 
 
 def test_all_in_may_be_a_bet_that_the_tree_lacks():
-    assert parse_last_bet("all-in", tree_of("50%"), TURN) == (Line(0, TURN), 1100)
+    tree = tree_of("50%")
+    assert parse_stretches("all-in", tree, TURN) == ((tree, Line(0, TURN), 1100),)
 
 
 @pytest.mark.parametrize(
@@ -202,4 +202,31 @@ def test_all_in_may_be_a_bet_that_the_tree_lacks():
 )
 def test_known_last_steps_are_read_as_ever(text):
     tree = tree_of()
-    assert parse_last_bet(text, tree, TURN) == (parse_decision(text, tree, TURN), None)
+    assert parse_stretches(text, tree, TURN) == ((tree, parse_decision(text, tree, TURN), None),)
+
+
+def test_lines_go_on_behind_bets_that_the_tree_lacks():
+    tree = tree_of("50%, 100% / 100%")
+    first, second, last = parse_stretches("check, bet 33%, raise 20%, call, [7c], check", tree, TURN)
+    assert (first.line, first.total) == (parse_decision("check", tree, TURN), 166)
+    assert second.tree.root.state.committed == (100, 166)
+    assert (second.line, second.total) == (Line(0, TURN), 166 + round(0.2 * (166 + 166)))
+    assert last.total is None
+    assert last.line.board == (*TURN, parse_card("7c"))
+    assert last.tree.nodes[last.line.node].state.committed == (second.total, second.total)
+    assert format_line(last.tree, last.line) == "call, [7c], check"
+    other = parse_stretches("check, bet 33%, call, 7c, check", tree, TURN, menu=parse_menu("75%"))[-1]
+    assert "bet 75%" in name_actions(other.tree, other.line.node)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bet 33%, check", "'check' is none of the actions .*: fold, call, .*behind 'bet 33%'"),
+        ("bet 33%, call", "nobody acts after 'call', it is a street end; add the river"),
+        ("bet 33%, raise to 67", "'raise to 67' at the root is not legal: it must be from .*behind 'bet 33%'"),
+    ],
+)
+def test_what_is_wrong_behind_such_a_bet_says_where(text, message):
+    with pytest.raises(ParseError, match=message):
+        parse_stretches(text, tree_of("50%, 100% / 100%"), TURN)

@@ -167,7 +167,7 @@ class SearchOptions:
     turn_pots: Annotated[str, typer.Option(help="Likewise.", metavar="N,N,...")] = "4000,500"
     threads: Annotated[int | None, typer.Option(min=1, help="2 if there are two cores.")] = None
     repeats: Annotated[int, typer.Option(min=1, help="Measurements of each search; the median counts.")] = 5
-    dtype: Annotated[str, typer.Option(help="Of the turn's table: float32, or int16 in half the memory.")] = "float32"
+    dtype: Annotated[str, typer.Option(help="Of the turn's table: int16, or float32 in twice the memory.")] = "int16"
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 

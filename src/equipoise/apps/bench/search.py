@@ -50,8 +50,8 @@ class SearchSettings:
     repeats: int = 5
     river_iterations: int = 500
     turn_iterations: int = 300
-    blueprint_iterations: int = 20  # of what gives alternatives and continuations
-    dtype: str = "float32"  # of the turn's table
+    blueprint_iterations: int = 100  # of what gives alternatives and continuations
+    dtype: str = "int16"  # of the turn's table
     deck: str = "full"
 
     def __post_init__(self) -> None:

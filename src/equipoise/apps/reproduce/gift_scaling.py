@@ -121,11 +121,11 @@ GIFT_SCALING: Final = Study(
     sizes={
         Size.QUICK: GiftConfiguration(),
         Size.FULL: GiftConfiguration(
-            games=("leduc-6", "flop-small", "flop-large"),
-            buckets=(2, 4, 8),
+            games=("leduc-6", "flop-small"),
+            buckets=(4, 8, 16),
             seeds=4,
-            blueprint_iterations=2000,
-            search_iterations=1000,
+            blueprint_iterations=1000,
+            search_iterations=300,
             scales=(0, 1, 2, 5, 10, 30, 100, 300, 1000, 10_000, 100_000),
         ),
     },

@@ -247,10 +247,10 @@ SAFE_SEARCH: Final = Study(
         Size.QUICK: SafeSearchConfiguration(),
         Size.FULL: SafeSearchConfiguration(
             games=("leduc-6", "leduc-6-nolimit", "flop-small", "flop-large"),
-            buckets=(2, 4, 8, 16),
+            buckets=(4, 8, 16),
             seeds=4,
-            blueprint_iterations=2000,
-            search_iterations=1000,
+            blueprint_iterations=1000,
+            search_iterations=300,
         ),
     },
     measure=measure_safe_search,

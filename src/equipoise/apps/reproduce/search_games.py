@@ -56,11 +56,11 @@ STAND_INS: Final = {  # by the names that studies call them
     "leduc-6-nolimit": (
         "leduc(ranks=6,merge_suits=true,sizing=pot,first_sizes=0.5,second_sizes=0.5,1,stack=40,max_raises=2)"
     ),
-    # no-limit hold'em with nine, twelve or sixteen cards, twenty big blinds and a showdown after the flop
+    # no-limit hold'em with 9, 12, 16 and 12 cards, twenty big blinds and a showdown after the flop
     "flop-least": "holdem(deck=QKA/cdh,last_street=flop,stacks=2000,2000,menu=100%,max_raises=1,1)",
     "flop-tiny": "holdem(deck=QKA/cdhs,last_street=flop,stacks=2000,2000,menu=100%,max_raises=1,2)",
     "flop-small": "holdem(deck=JQKA/cdhs,last_street=flop,stacks=2000,2000,menu=100%,max_raises=2,2)",
-    "flop-large": "holdem(deck=JQKA/cdhs,last_street=flop,stacks=2000,2000,menu=50%,100%,max_raises=2,2)",
+    "flop-large": "holdem(deck=JQKA/cdh,last_street=flop,stacks=2000,2000,menu=50%,100%,max_raises=2,2)",
 }
 NUM_SIZES: Final = 3  # of games with an unknown bet: half, three quarters of and the whole pot
 MIDDLE: Final = 1  # the unknown one

@@ -27,7 +27,14 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.search.holdem_depth_limit import PLAIN, HoldemBlueprint, LeafChoices, limit_depth, solve_blueprint
+from equipoise.search.holdem_depth_limit import (
+    PLAIN,
+    SHARE_OF_ALL,
+    HoldemBlueprint,
+    LeafChoices,
+    limit_depth,
+    solve_blueprint,
+)
 from equipoise.solvers.holdem import HoldemSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.holdem import HoldemTree, build_holdem_tree
@@ -67,6 +74,7 @@ class TurnSearchConfiguration:
     deck: str = "short"
     methods: tuple[str, ...] = tuple(METHODS)
     blueprint_iterations: int = 100
+    share_of_all: float = SHARE_OF_ALL  # of hands that the blueprint's ranges have beside the spot's own
     search_iterations: int = 300
     open_percent: float = 0.3  # of the pot: how exactly whole and locked spots are solved
     most_iterations: int = 1500  # of these
@@ -80,6 +88,8 @@ class TurnSearchConfiguration:
                 raise UnknownNameError("method", method, METHODS)
         if not self.open_percent > 0:
             raise ConfigError(f"open_percent must be positive, got {self.open_percent}")
+        if not 0 <= self.share_of_all <= 1:
+            raise ConfigError(f"share_of_all is a number from 0 to 1, got {self.share_of_all}")
 
     def draw(self) -> Iterator[tuple[HoldemSpot, int]]:
         """Yields spots and who searches them, the same ones every time."""
@@ -157,7 +167,9 @@ def measure(configuration: TurnSearchConfiguration) -> Iterator[Step]:
         values = solve_to(HoldemSolver(build_holdem_tree(spot)), configuration)
         left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(values) / spot.pot)
         yield Step(fraction=(done + 0.5) / total, text=f"{name}: the blueprint", points=(left_open,))
-        blueprint = solve_blueprint(spot, iterations=configuration.blueprint_iterations)
+        blueprint = solve_blueprint(
+            spot, iterations=configuration.blueprint_iterations, share_of_all=configuration.share_of_all
+        )
         for place, method in enumerate(configuration.methods, start=1):
             label, choices = METHODS[method]
             rows, times = search_turn(spot, blueprint, searcher, choices, configuration.search_iterations)
@@ -191,7 +203,8 @@ def conclude(configuration: TurnSearchConfiguration, measured: Measured) -> Conc
         f"locked spot guarantees; both solved to {configuration.open_percent:g} % of the pot or "
         f"{configuration.most_iterations} iterations.",
         "The river after a searched turn is the best one against it, not what a search of the river would find.",
-        "The blueprint is solved with every hand in both ranges: it does not know the spot's.",
+        f"The blueprint is solved for the spot's ranges, mixed with {100 * configuration.share_of_all:g} % of hands "
+        "drawn from all alike.",
     )
     return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=notes)
 

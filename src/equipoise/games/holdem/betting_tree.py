@@ -7,9 +7,10 @@ every board.
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from equipoise.core.errors import GameTooLargeError
@@ -32,6 +33,7 @@ __all__ = [
     "BettingTree",
     "NodeCounts",
     "NodeKind",
+    "add_to_root",
     "betting_tree",
     "count_nodes",
     "cut_betting",
@@ -181,6 +183,43 @@ def cut_betting(tree: BettingTree, node: int, *, only: int | None = None) -> Bet
         children=tuple(number[child] for child in branches),
     )
     return dataclasses.replace(tree, nodes=(top, *nodes))
+
+
+def add_to_root(tree: BettingTree, action: int) -> BettingTree:
+    """Returns a tree whose root offers one more action, behind which its menu goes on.
+
+    Args:
+        tree: The whole.
+        action: Of the player who acts at the root; one that is offered there changes nothing.
+    """
+    root = tree.root
+    if action in root.actions:
+        return tree
+    place = bisect.bisect(root.actions, action)
+    first = root.children[place] if place < len(root.children) else len(tree.nodes)
+    branch = betting_tree(tree.rules, tree.menu, root=apply_action(tree.rules, root.state, action)).nodes
+    top, *below = _shift(tree.nodes, first, len(branch))
+    middle = _shift(branch, 0, first)
+    middle[0] = dataclasses.replace(middle[0], parent=0, action=action)
+    actions, children = list(root.actions), list(top.children)
+    actions.insert(place, action)
+    children.insert(place, first)
+    top = dataclasses.replace(top, actions=tuple(actions), children=tuple(children))
+    return dataclasses.replace(tree, nodes=(top, *below[: first - 1], *middle, *below[first - 1 :]))
+
+
+def _shift(nodes: Sequence[BettingNode], first: int, by: int) -> list[BettingNode]:
+    """Returns nodes whose numbers are higher by so many from one of them on."""
+
+    def moved(number: int) -> int:
+        return number + by if number >= first else number
+
+    return [
+        dataclasses.replace(
+            node, index=moved(node.index), parent=moved(node.parent), children=tuple(map(moved, node.children))
+        )
+        for node in nodes
+    ]
 
 
 def count_nodes(tree: BettingTree, num_deals: Mapping[Street, int] | None = None) -> NodeCounts:

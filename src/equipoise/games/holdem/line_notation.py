@@ -22,25 +22,27 @@ from equipoise.games.holdem.betting import (
     BettingState,
     Street,
     all_in_to,
+    apply_action,
     bet_in_round,
     check_action,
     legal_raises,
     pot_after_call,
     to_call,
 )
-from equipoise.games.holdem.betting_tree import DEALING, NO_PARENT, BettingNode, BettingTree, NodeKind
+from equipoise.games.holdem.betting_tree import DEALING, NO_PARENT, BettingNode, BettingTree, NodeKind, betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board, format_board, parse_card
-from equipoise.games.holdem.menus import all_in_option
+from equipoise.games.holdem.menus import Menu, all_in_option
 
 __all__ = [
-    "LastBet",
     "Line",
+    "Stretch",
     "find_action",
     "format_line",
+    "grow_behind",
     "name_actions",
     "parse_decision",
-    "parse_last_bet",
     "parse_line",
+    "parse_stretches",
 ]
 
 TOLERANCE: Final = 0.1  # of a bet, beside one chip that rounding may cost
@@ -62,11 +64,12 @@ class Line(NamedTuple):
     board: tuple[int, ...]
 
 
-class LastBet(NamedTuple):
-    """A place, and the bet of the player who acts there that led on from it, if the tree lacks that bet."""
+class Stretch(NamedTuple):
+    """A part of a line within one tree: up to a bet that the tree lacks, or to the end of the line."""
 
-    line: Line
-    total: int | None  # that it raises to, over the whole hand
+    tree: BettingTree
+    line: Line  # a decision of the tree
+    total: int | None  # that the player who acts there raises to, over the whole hand; None where the line ends
 
 
 def parse_line(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> Line:
@@ -86,19 +89,40 @@ def parse_decision(text: str, tree: BettingTree, board: Sequence[int], deck: Dec
     return _check_decision(tree, parse_line(text, tree, board, deck))
 
 
-def parse_last_bet(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> LastBet:
-    """Returns where a line leads, as `parse_decision` does, but its last step may be a bet that the tree lacks.
+def parse_stretches(
+    text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK, *, menu: Menu | None = None
+) -> tuple[Stretch, ...]:
+    """Returns where a line leads, as `parse_decision` does, but any of its bets may be one that the tree lacks.
 
     Such a bet is taken at its word, whole chips apart; `ParseError` if the rules do not allow it.
+
+    Args:
+        text: as for `parse_line`.
+        tree: the bets that there are.
+        board: the cards at the root.
+        deck: what cards are of.
+        menu: what there is behind a bet that the tree lacks; None: what the tree's menu offers.
     """
-    steps = _split(text)
-    line = _follow(steps[:-1], tree, Line(0, tuple(board)), deck)
-    node = tree.nodes[line.node]
-    total = _unknown_total(steps[-1], tree.rules, node) if steps and node.kind is NodeKind.DECISION else None
-    if total is None:
-        return LastBet(_check_decision(tree, _follow(steps[-1:], tree, line, deck)), None)
-    _check_total(steps[-1], total, tree, node)
-    return LastBet(line, total)
+    found: list[Stretch] = []
+    steps, line = _split(text), Line(0, tuple(board))
+    for number, step in enumerate(steps):
+        try:
+            total = _find_unknown(step, tree, line.node)
+            line = _follow([step], tree, line, deck) if total is None else line
+        except ParseError as error:
+            raise ParseError(f"{error} (behind {', '.join(steps[:number])!r})" if found else str(error)) from None
+        if total is not None:
+            found.append(Stretch(tree, line, total))
+            if number == len(steps) - 1:
+                return tuple(found)
+            tree, line = grow_behind(tree, line.node, total, menu), Line(0, line.board)
+    return (*found, Stretch(tree, _check_decision(tree, line), None))
+
+
+def grow_behind(tree: BettingTree, node: int, total: int, menu: Menu | None = None) -> BettingTree:
+    """Returns what follows a raise at a decision that the tree lacks, by its menu or another one."""
+    state = apply_action(tree.rules, tree.nodes[node].state, total)
+    return betting_tree(tree.rules, menu or tree.menu, root=state)
 
 
 def format_line(tree: BettingTree, line: Line) -> str:
@@ -227,16 +251,24 @@ def _match_bet(step: str, state: BettingState) -> re.Match[str] | None:
     return match if match is not None and match["verb"].startswith("r") == bool(bet_in_round(state)) else None
 
 
-def _unknown_total(text: str, rules: BettingRules, node: BettingNode) -> int | None:
-    """Returns the total that a step raises to if it says a size that is none of the node's, else None."""
+def _find_unknown(text: str, tree: BettingTree, node: int) -> int | None:
+    """Returns the total that a step raises to if it says a size that a decision lacks, else None."""
+    place = tree.nodes[node]
+    if place.kind is not NodeKind.DECISION:
+        return None
     step = SHORT.get(text, text)
-    match = _match_bet(step, node.state)
-    if _find_raise(step, rules, node) is not None:
+    match = _match_bet(step, place.state)
+    if _find_raise(step, tree.rules, place) is not None:
         return None
     if step == ALL_IN_TEXT:
-        return all_in_to(node.state)
-    total = _total(float(match["amount"]), match["unit"], node) if match is not None and match["amount"] else None
-    return None if total is None else math.floor(total + 0.5)
+        total: float | None = all_in_to(place.state)
+    else:
+        total = _total(float(match["amount"]), match["unit"], place) if match is not None and match["amount"] else None
+    if total is None:
+        return None
+    found = math.floor(total + 0.5)
+    _check_total(text, found, tree, place)
+    return found
 
 
 def _check_total(step: str, total: int, tree: BettingTree, node: BettingNode) -> None:
