@@ -267,8 +267,10 @@ def test_leaves_do_not_depend_on_the_number_of_threads(blueprint):
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_blueprints_know_the_ranges_and_a_share_of_all_hands(share):
     made = solve_blueprint(SPOT, iterations=1, share_of_all=share)
-    for known, mixed in zip(SPOT.ranges, made.tree.spot.ranges, strict=True):
-        expected = (1 - share) * known.weights / known.weights.sum() + share / known.weights.size
+    possible = Range.random(DECK).without(SPOT.board).weights
+    for player, mixed in enumerate(made.tree.spot.ranges):
+        known = SPOT.live_weights(player)  # hands that the board blocks are nobody's share
+        expected = (1 - share) * known / known.sum() + share * possible / possible.sum()
         np.testing.assert_allclose(mixed.weights / mixed.weights.sum(), expected, atol=1e-15)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.abstraction.translation import translate_bet
-from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.core.errors import ConfigError, GameTooLargeError, ParseError
 from equipoise.games.holdem.betting import BettingRules
 from equipoise.games.holdem.betting_tree import NodeKind, betting_tree, cut_betting
 from equipoise.games.holdem.cards import parse_board, parse_deck
@@ -79,6 +79,9 @@ def test_a_cut_is_the_betting_below():
 def test_steps_of_public_states():
     assert parse_steps("9cThJsQhKs:cr30c") == ((1, 30, 1), parse_board("9cThJsQhKs"))
     assert parse_steps("r6c/9cThJs:cc/Qh:r30f") == ((6, 1, -1, 1, 1, -1, 30, 0), parse_board("9cThJsQh"))
+    for total in ("0", "1", "030", "9" * 5000):  # 0 and 1 stand for fold and call
+        with pytest.raises(ParseError, match="is no public state of hold'em"):
+            parse_steps(f"9cThJsQhKs:r{total}")
 
 
 def test_reaches_are_those_of_the_solver(river):
