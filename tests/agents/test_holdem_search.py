@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.agents.base import observe_state
+from equipoise.agents.files import FileSearch
 from equipoise.agents.holdem import describe_holdem_decision
 from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
 from equipoise.agents.holdem_translated import HoldemTranslatingAgent
@@ -21,7 +22,7 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.search.gadgets import Maxmargin
+from equipoise.search.gadgets import Maxmargin, Resolve
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings
 from equipoise.solvers.hand_policy import SpotPolicy, UniformHands
 from equipoise.solvers.holdem import HoldemSolver
@@ -110,6 +111,24 @@ def test_every_decision_may_be_searched():
     rows = agent.public_strategy(decision, rng=np.random.default_rng(0))
     assert not np.allclose(rows[rows.sum(axis=1) > 0].max(axis=1), 0.25)
     assert len(agent._found) == 1
+
+
+def test_what_is_wanted_of_a_file_is_the_agents_plan():
+    wanted = FileSearch(
+        method=Resolve(),
+        iterations=7,
+        when=SearchWhen.DECISIONS,
+        early_iterations=3,
+        first_street=Street.TURN,
+        is_expensive=True,
+    )
+    how = HoldemSearchSettings(method=Resolve(), iterations=7, early_iterations=3, is_expensive=True)
+    assert wanted.for_holdem() == HoldemSearchPlan(
+        search=how, when=SearchWhen.DECISIONS, first_street=Street.TURN, first_reply=Street.FLOP
+    )
+    assert FileSearch().for_holdem() == HoldemSearchPlan()
+    # replies are searched at least from where searches begin
+    assert FileSearch(first_street=Street.PREFLOP).for_holdem().first_reply is Street.PREFLOP
 
 
 def test_a_spot_is_searched_from_its_root_if_its_street_is():

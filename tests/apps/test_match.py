@@ -244,6 +244,7 @@ def test_agents_that_search_play_small_games(equipoise, tmp_path):
     ("agent", "message"),
     [
         ("search:{file},maxmargi", "unknown search method 'maxmargi'; did you mean maxmargin"),
+        ("search:{file},resolve," + "9" * 5000, "whole number of at least 1, got '999999999999999999' in"),
         ("search:{file},resolve,many", "iterations of a search must be a whole number of at least 1, got 'many'"),
         ("search:{file},resolve,5,always", "unknown time to search 'always'; known: decisions, replies, rounds"),
         ("search:{file},resolve,5,rounds,6", "search takes a file, a method, iterations and when, got 5 settings"),

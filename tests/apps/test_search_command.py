@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from equipoise.agents.files import load_policy
 from equipoise.apps.cli import app
 from equipoise.games.holdem.cards import parse_board
+from equipoise.games.holdem.hands import format_hand
 from equipoise.search.gadgets import Resolve
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 
@@ -170,6 +171,46 @@ def test_replies_may_be_solved_from_before_the_bet_on(river):
     assert expensive["best_response_after"] > plain["best_response_after"]
     shown = run(river, "--state", "bet 75%", "--iterations", 5, "--expensive").stdout
     assert "then an unknown raise to 125, solved from before it on: 175 in the pot" in " ".join(shown.split())
+
+
+def read_search(*arguments):
+    return json.loads(run(*arguments, "--json", "--quiet").stdout)
+
+
+@pytest.mark.parametrize(("state", "pot", "open_bet"), [("check", 100, 0), ("bet 50%", 150, 0), ("bet 75%", 100, 75)])
+def test_the_opponents_share_is_the_mean_over_its_hands(river, state, pot, open_bet):
+    found = read_search(river, "--state", state, "--method", "resolve", "--iterations", 20)
+    rows = found["margins"]
+    for mean, key in (("best_response_before", "alternative"), ("best_response_after", "value")):
+        assert found[mean] == pytest.approx(sum(row["weight"] * row[key] for row in rows))
+    # of the pot: nobody loses more than the bet that is not in it yet, and the nuts win it at least
+    assert min(row["value"] for row in rows) >= -open_bet - 1e-3
+    assert max(row["value"] for row in rows) >= pot - 1e-3
+
+
+def test_best_responses_before_leave_gifts_out(river):
+    state = "check, bet 50%, all-in"  # who raises has not folded
+    plain, reach = (
+        read_search(river, "--state", state, "--method", method, "--iterations", 5)
+        for method in ("maxmargin", "reach-maxmargin")
+    )
+    before, raised = (sum(row["alternative"] for row in found["margins"]) for found in (plain, reach))
+    assert raised > before + 1
+    assert reach["best_response_before"] == pytest.approx(plain["best_response_before"])
+
+
+def test_frequencies_count_the_cards_that_the_other_holds(river):
+    found = read_search(river, "--state", "root", "--iterations", 20)
+    spot = load_policy(river).spot
+    others = {format_hand(hand, spot.deck): weight for hand, weight in enumerate(spot.live_weights(1)) if weight}
+
+    def odds(row):
+        cards = {row["hand"][:2], row["hand"][2:]}
+        return row["weight"] * sum(share for other, share in others.items() if not cards & {other[:2], other[2:]})
+
+    total = sum(map(odds, found["strategy"]))
+    for name, share in found["frequencies"]["after"].items():
+        assert share == pytest.approx(sum(odds(row) * row["after"][name] for row in found["strategy"]) / total)
 
 
 @pytest.mark.parametrize("line", ["bet 75%", "bet 75"])

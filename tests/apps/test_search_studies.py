@@ -230,6 +230,27 @@ def test_nested_search_at_a_small_size():
     assert len(verdicts(result)) == 3 * 6 + 3 * 8
 
 
+@pytest.mark.parametrize(
+    ("others", "ours", "verdict"),
+    [
+        (4.0, 4.1, Verdict.CONFIRMED),
+        (4.0, 4.3, Verdict.DENIED),
+        (0.0, 0.0, Verdict.CONFIRMED),
+        (0.0, -0.1, Verdict.CONFIRMED),  # least, and less than nothing
+        (-1.0, -0.9, Verdict.DENIED),
+    ],
+)
+def test_who_costs_least_may_cost_nothing(others, ours, verdict):
+    configuration, panel = NestedConfiguration(), "leduc, 1 raise"
+    measured = Measured()
+    prices = dict.fromkeys(METHODS_OF_REPLY, 50.0 + others) | {"reach-maxmargin": 50.0 + ours}
+    for curve, price in ({"known bets alone": 50.0, "pseudo-harmonic translation": 90.0} | prices).items():
+        measured.add(Point(panel=panel, curve=curve, x=1, y=price, run=0))
+    claims = NESTED_SEARCH.conclude(configuration, measured).claims
+    (found,) = [claim.verdict for claim in claims if claim.statement.startswith(f"{panel}: reach-maxmargin, ")]
+    assert found is verdict
+
+
 def test_a_price_is_the_exploitability_where_both_search():
     three = ThreeSizes(leduc_with_three_bets(3, 1))
     bucket = assign_buckets(three.cards, 3, np.random.default_rng(0))

@@ -264,11 +264,32 @@ def test_leaves_do_not_depend_on_the_number_of_threads(blueprint):
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize(("dtype", "slack"), [(np.float32, 1e-6), (np.int16, 2e-4)])
+@pytest.mark.parametrize("rake", [0.0, 0.1])
+def test_runs_on_smaller_numbers_find_nearly_the_same(dtype, slack, rake):
+    """What choices regret after one iteration, from uniform play on: linear in the tables."""
+    everybody = Range.random(DECK)
+    board = parse_board("ThJhQhTs", DECK)
+    spot = dataclasses.replace(SPOT, board=board, ranges=(everybody, SPOT.ranges[1]), rake_rate=rake)
+    known = random_blueprint(dataclasses.replace(spot, ranges=(everybody, everybody)))
+    found = []
+    for kind in (np.float64, dtype):
+        solver = limit_depth(spot, known, 1, PLURIBUS, dtype=kind).solver(CFRPlus(), dtype=np.float64, num_threads=2)
+        solver.is_alternating = False
+        solver.iterate(1)
+        found.append(solver.leaves.regret_sum)
+    for exact, rounded in zip(*found, strict=True):
+        assert np.abs(exact).max() > 1.0
+        np.testing.assert_allclose(rounded, exact, atol=slack * np.abs(exact).max())
+
+
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_blueprints_know_the_ranges_and_a_share_of_all_hands(share):
     made = solve_blueprint(SPOT, iterations=1, share_of_all=share)
-    for known, mixed in zip(SPOT.ranges, made.tree.spot.ranges, strict=True):
-        expected = (1 - share) * known.weights / known.weights.sum() + share / known.weights.size
+    possible = Range.random(DECK).without(SPOT.board).weights
+    for player, mixed in enumerate(made.tree.spot.ranges):
+        known = SPOT.live_weights(player)  # hands that the board blocks are nobody's share
+        expected = (1 - share) * known / known.sum() + share * possible / possible.sum()
         np.testing.assert_allclose(mixed.weights / mixed.weights.sum(), expected, atol=1e-15)
 
 

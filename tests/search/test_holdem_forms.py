@@ -147,6 +147,7 @@ def test_a_new_action_of_the_root_is_a_branch_in_its_place():
         more = add_to_root(part, action)
         assert more.root.actions == whole.root.actions
         assert [node.index for node in more.nodes] == list(range(len(more.nodes)))
+        assert list(more.root.children) == sorted(more.root.children)  # in pre-order, as all trees are
         for node in more.nodes[1:]:
             above = more.nodes[node.parent]
             assert above.children.index(node.index) == (0 if node.action < 0 else above.actions.index(node.action))

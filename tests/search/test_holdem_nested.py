@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from equipoise.abstraction.translation import translate_bet
-from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.core.errors import ConfigError, GameTooLargeError, ParseError
 from equipoise.games.holdem.betting import BettingRules
 from equipoise.games.holdem.betting_tree import NodeKind, betting_tree, cut_betting
 from equipoise.games.holdem.cards import parse_board, parse_deck
+from equipoise.games.holdem.line_notation import grow_behind
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.ranges import Range, parse_range
@@ -79,6 +80,9 @@ def test_a_cut_is_the_betting_below():
 def test_steps_of_public_states():
     assert parse_steps("9cThJsQhKs:cr30c") == ((1, 30, 1), parse_board("9cThJsQhKs"))
     assert parse_steps("r6c/9cThJs:cc/Qh:r30f") == ((6, 1, -1, 1, 1, -1, 30, 0), parse_board("9cThJsQh"))
+    for total in ("0", "1", "030", "9" * 5000):  # 0 and 1 stand for fold and call
+        with pytest.raises(ParseError, match="is no public state of hold'em"):
+            parse_steps(f"9cThJsQhKs:r{total}")
 
 
 def test_reaches_are_those_of_the_solver(river):
@@ -268,6 +272,17 @@ def test_a_finer_menu_may_be_searched(river):
     settings = HoldemSearchSettings(iterations=50, menu=parse_menu("33%, 66%, 100%, a"))
     found = HoldemNestedSearch(river, 0, settings).search(HoldemNestedSearch(river, 0).begin(), 0, river.spot.board)
     assert found.stage.betting.root.actions == (1, 17, 23, 30, 50)
+
+
+@pytest.mark.parametrize("is_expensive", [False, True])
+def test_replies_consider_a_finer_menu_too(river, is_expensive):
+    menu = parse_menu("33%, 66%, 100%, a")
+    settings = HoldemSearchSettings(iterations=5, menu=menu, is_expensive=is_expensive)
+    search = HoldemNestedSearch(river, 1, settings)
+    found = search.search(search.begin(), 0, river.spot.board, Reply(25))
+    behind = grow_behind(river.betting, 0, 25, menu)
+    assert len(behind.root.actions) > len(grow_behind(river.betting, 0, 25).root.actions)
+    assert found.stage.betting.nodes[found.node].actions == behind.root.actions
 
 
 def test_unsafe_search_keeps_both_ranges(river):

@@ -33,6 +33,7 @@ __all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "parse_agent"
 
 MAX_HISTORIES: Final = 1_000_000  # of a game whose public form is found by listing them: some ten seconds
 EXPENSIVE: Final = "expensive"
+LONGEST_NUMBER: Final = 18  # digits
 STREETS: Final = {street.name.lower(): street for street in Street}
 
 
@@ -111,8 +112,9 @@ def _make_continual(game: Game[Any], text: str) -> Agent:
 
 
 def _parse_iterations(text: str, given: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ConfigError(f"iterations of a search must be a whole number of at least 1, got {text!r} in {given!r}")
+    if not text.isdecimal() or len(text) > LONGEST_NUMBER or int(text) < 1:
+        got = f"{text[:LONGEST_NUMBER]!r} in {given[:80]!r}"
+        raise ConfigError(f"iterations of a search must be a whole number of at least 1, got {got}")
     return int(text)
 
 

@@ -134,7 +134,7 @@ def solve_blueprint(
     """
     if not 0 <= share_of_all <= 1:
         raise ConfigError(f"the share of all hands is a number from 0 to 1, got {share_of_all}")
-    first, second = (_mix_in_all(each, share_of_all) for each in spot.ranges)
+    first, second = (_mix_in_all(spot, player, share_of_all) for player in (0, 1))
     spot = dataclasses.replace(spot, ranges=(first, second))
     solver = HoldemSolver(build_holdem_tree(spot), rule, num_threads=num_threads)
     while solver.iteration < iterations:
@@ -144,10 +144,11 @@ def solve_blueprint(
     return HoldemBlueprint(tree=solver.tree, sums=solver.tables.strategy_sum)
 
 
-def _mix_in_all(known: Range, share: float) -> Range:
-    """Returns a range from which hands are drawn, or with some probability from all alike."""
-    mixed = (1.0 - share) * known.weights / known.weights.sum() + share / known.weights.size
-    return Range(mixed / mixed.max(), known.deck)
+def _mix_in_all(spot: HoldemSpot, player: int, share: float) -> Range:
+    """Returns a player's range, hands being drawn with some probability from all that the board leaves alike."""
+    known, everybody = spot.live_weights(player), Range.random(spot.deck).without(spot.board).weights
+    mixed = (1.0 - share) * known / known.sum() + share * everybody / everybody.sum()
+    return Range(mixed / mixed.max(), spot.deck)
 
 
 class _LeafGroup(NamedTuple):

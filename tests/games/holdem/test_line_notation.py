@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.errors import ParseError
-from equipoise.games.holdem.betting import CALL, FOLD, BettingRules, Street
+from equipoise.games.holdem.betting import CALL, FOLD, BettingRules, Street, all_in_to
 from equipoise.games.holdem.betting_tree import DEALING, NodeKind, betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, format_board, parse_board, parse_card
 from equipoise.games.holdem.line_notation import (
@@ -89,6 +89,16 @@ def test_raises_are_of_the_bet_or_the_pot_after_calling(step, total):
 def test_what_there_is_not_is_answered_with_what_there_is(step):
     with pytest.raises(ParseError, match="at the root: check, bet 50%, bet 100%, all-in"):
         find_action(step, tree_of(), 0)
+
+
+@pytest.mark.parametrize("step", ["bet 99999", "bet 5000%", f"bet {'9' * 400}", f"bet {'9' * 400}%"])
+def test_sizes_beyond_the_stacks_are_not_taken_for_a_small_bet(step):
+    tree = tree_of("50%")
+    assert all_in_to(tree.root.state) not in tree.root.actions
+    with pytest.raises(ParseError, match="at the root: check, bet 50%"):
+        find_action(step, tree, 0)
+    with pytest.raises(ParseError, match="at the root"):
+        parse_stretches(step, tree, TURN)
 
 
 def test_a_lone_bet_needs_no_size():

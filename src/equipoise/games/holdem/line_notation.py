@@ -50,7 +50,7 @@ CLEARLY: Final = 2.0  # so many times farther away must the next bet be
 CHECK_TEXT, CALL_TEXT, FOLD_TEXT, ALL_IN_TEXT = "check", "call", "fold", "all-in"
 SHORT: Final = {"x": CHECK_TEXT, "c": CALL_TEXT, "f": FOLD_TEXT, "a": ALL_IN_TEXT, "allin": ALL_IN_TEXT}
 BET: Final = re.compile(
-    r"(?P<verb>bets?|b|raises?|r)(?: *to)? *(?P<amount>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)? *(?P<unit>%|x|c|chips)?"
+    r"(?P<verb>bets?|b|raises?|r)(?: *to)? *(?P<amount>[0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)? *(?P<unit>%|x|c|chips)?"
     r"(?: of)?(?: pot)?"
 )
 CARDS: Final = re.compile(r"\[(.*)\]|((?:[2-9tjqka][cdhs])+)")
@@ -242,7 +242,7 @@ def _find_raise(step: str, rules: BettingRules, node: BettingNode) -> int | None
         return None
     # sizes are fitted to the rules as those of menus are
     fitted = min(max(total, legal_raises(rules, node.state).start), all_in)
-    return _nearest(raises, fitted, max(1.0, TOLERANCE * abs(total - node.state.price)))
+    return _nearest(raises, fitted, max(1.0, TOLERANCE * abs(fitted - node.state.price)))
 
 
 def _match_bet(step: str, state: BettingState) -> re.Match[str] | None:

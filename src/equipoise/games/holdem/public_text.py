@@ -18,7 +18,8 @@ from equipoise.games.holdem.cards import NUM_CARDS, format_card
 __all__ = ["PublicText", "lines_of", "parse_public_text", "parse_steps"]
 
 CARDS_PATTERN: Final = re.compile(r"((?:[2-9TJQKA][cdhs])+):")  # a raise such as r209c has no colon behind it
-STEP_PATTERN: Final = re.compile(r"f|c|r([0-9]+)|(:)")  # within a line; the deal that opens a hand is no step
+# within a line; the deal that opens a hand is no step, and 0 and 1 are no raises: they stand for fold and call
+STEP_PATTERN: Final = re.compile(r"f|c|r([1-9][0-9]{1,17}|[2-9])|(:)")
 CARD_OF: Final[Mapping[str, int]] = {format_card(card): card for card in range(NUM_CARDS)}
 
 
