@@ -20,7 +20,8 @@ from equipoise.games.holdem.betting_tree import DEALING, NodeKind
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import Holdem
 from equipoise.search.gadgets import Unsafe
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemResult, HoldemSearchSettings, HoldemStage, Reply
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
+from equipoise.search.holdem_stages import HoldemResult, HoldemStage
 from equipoise.solvers.hand_policy import HandPolicy
 
 __all__ = ["HoldemSearchAgent", "HoldemSearchPlan"]

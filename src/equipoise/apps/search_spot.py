@@ -29,13 +29,8 @@ from equipoise.games.holdem.line_notation import Stretch, name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.menus import POSITIONS
 from equipoise.search.holdem_depth_limit import OnLine
-from equipoise.search.holdem_nested import (
-    HoldemNestedSearch,
-    HoldemResult,
-    HoldemSearchSettings,
-    HoldemStage,
-    Reply,
-)
+from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
+from equipoise.search.holdem_stages import HoldemResult, HoldemStage
 from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import Rule
 
