@@ -19,7 +19,7 @@ from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import read_policy
+from equipoise.trees.public_edges import read_policy
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import second_round
 

@@ -9,7 +9,8 @@ from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import cut_subtree, find_children, trace_back
+from equipoise.trees.public_edges import find_children, trace_back
+from equipoise.trees.subtree import cut_subtree
 
 SIZES = (0.5, 0.75, 1.0)
 FIRST_RAISE, MIDDLE = 2, 3  # actions of Leduc's rules

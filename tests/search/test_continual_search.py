@@ -23,7 +23,7 @@ from equipoise.solvers.rules import CFRPlus
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import find_children, read_policy
+from equipoise.trees.public_edges import find_children, read_policy
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
 from tests.search.blueprints import random_strategy
 

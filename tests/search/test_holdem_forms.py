@@ -26,7 +26,8 @@ from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem import build_holdem_tree
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import find_children, find_private_labels, read_policy
+from equipoise.trees.public_edges import find_children, read_policy
+from equipoise.trees.subtree import find_private_labels
 
 DECK_TEXT, BOARD_TEXT = "QKA/cdhs", "QcKhAsQhKs"
 DECK = parse_deck(DECK_TEXT)

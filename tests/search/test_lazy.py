@@ -19,7 +19,7 @@ from equipoise.search.subgames import Blueprint
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import leaf_payoffs
+from equipoise.trees.public_pairs import leaf_payoffs
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import second_round

@@ -25,7 +25,8 @@ from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.grafting import Choice, attach_choices
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import cut_subtree, leaf_payoffs
+from equipoise.trees.public_pairs import leaf_payoffs
+from equipoise.trees.subtree import cut_subtree
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import make_blueprint, second_round
 

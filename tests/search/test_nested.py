@@ -17,7 +17,8 @@ from equipoise.search.translated import translate_strategy
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import cut_subtree, find_children, read_policy
+from equipoise.trees.public_edges import find_children, read_policy
+from equipoise.trees.subtree import cut_subtree
 from tests.search.betting import three_sizes
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import second_round

@@ -13,14 +13,9 @@ from equipoise.solvers.best_response import bind_public_kernel, evaluate
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_arrays import PublicArrays
-from equipoise.trees.subtree import (
-    cut_subtree,
-    find_children,
-    find_subtree_end,
-    joint_weights,
-    to_arrays,
-    trace_back,
-)
+from equipoise.trees.public_edges import find_children, find_subtree_end, trace_back
+from equipoise.trees.public_pairs import joint_weights
+from equipoise.trees.subtree import cut_subtree, to_arrays
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
 from tests.search.blueprints import random_strategy
 

@@ -34,7 +34,8 @@ from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.rules import Rule
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import find_private_labels, read_policy
+from equipoise.trees.public_edges import read_policy
+from equipoise.trees.subtree import find_private_labels
 
 __all__ = ["SearchOptions", "search"]
 

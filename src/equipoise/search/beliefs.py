@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from equipoise.core.errors import InvalidStateError
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import find_children, joint_weights, relation_matrices
+from equipoise.trees.public_edges import find_children, relation_matrices
+from equipoise.trees.public_pairs import joint_weights
 
 __all__ = ["PublicBelief", "beliefs_at", "initial_beliefs", "update_beliefs"]
 

@@ -32,7 +32,8 @@ from equipoise.search.resolving import DEFAULT_ITERATIONS, SubgameSolver
 from equipoise.search.subgames import Blueprint, Subgame
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.public import DEFAULT_MAX_NODES
-from equipoise.trees.subtree import Subtree, read_policy
+from equipoise.trees.public_edges import read_policy
+from equipoise.trees.subtree import Subtree
 
 __all__ = ["ContinualSearch", "ContinualSettings"]
 

@@ -22,7 +22,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.kernels.public_hooks import GateKind, RootGate
 from equipoise.search.subgames import Blueprint, Subgame
-from equipoise.trees.subtree import find_children, read_policy, trace_back
+from equipoise.trees.public_edges import find_children, read_policy, trace_back
 
 __all__ = [
     "Distribution",

@@ -19,7 +19,9 @@ from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.cfr import allocate_tables
 from equipoise.solvers.rules import CFRPlus, Rule, tabulate_discounts
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import cut_subtree, find_subtree_end, leaf_payoffs
+from equipoise.trees.public_edges import find_subtree_end
+from equipoise.trees.public_pairs import leaf_payoffs
+from equipoise.trees.subtree import cut_subtree
 
 __all__ = ["FixedLeaves", "LeafEvaluator", "LeafSolver", "NoisyLeaves", "ResolvedLeaves", "Values", "ZeroLeaves"]
 

@@ -17,7 +17,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicGame
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import find_subtree_end
+from equipoise.trees.public_edges import find_subtree_end
 
 __all__ = ["ActionLimit", "BudgetLimit", "DepthLimit", "RoundLimit", "Step"]
 

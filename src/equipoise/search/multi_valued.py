@@ -26,7 +26,8 @@ from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.rules import Rule
 from equipoise.trees.grafting import Choice, attach_choices
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import cut_subtree, leaf_payoffs
+from equipoise.trees.public_pairs import leaf_payoffs
+from equipoise.trees.subtree import cut_subtree
 
 __all__ = ["Continuations", "LeafTable", "bias_continuations", "depth_limited_subgame", "generate_continuations"]
 

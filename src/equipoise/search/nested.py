@@ -33,15 +33,9 @@ from equipoise.search.subgames import Blueprint, Subgame
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.rules import Rule
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import (
-    Subtree,
-    cut_subtree,
-    find_subtree_end,
-    joint_weights,
-    read_policy,
-    relation_matrices,
-    trace_back,
-)
+from equipoise.trees.public_edges import find_subtree_end, read_policy, relation_matrices, trace_back
+from equipoise.trees.public_pairs import joint_weights
+from equipoise.trees.subtree import Subtree, cut_subtree
 
 __all__ = ["NestedSearch", "Stage"]
 

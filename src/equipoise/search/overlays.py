@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import Subtree, read_policy
+from equipoise.trees.public_edges import read_policy
+from equipoise.trees.subtree import Subtree
 
 __all__ = ["LayeredStrategy", "Overlay"]
 

@@ -18,7 +18,9 @@ from equipoise.kernels.public import PublicKernel
 from equipoise.search.beliefs import PublicBelief
 from equipoise.solvers.best_response import Evaluation, bind_public_kernel, evaluate
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import Subtree, cut_subtree, find_subtree_end, joint_weights
+from equipoise.trees.public_edges import find_subtree_end
+from equipoise.trees.public_pairs import joint_weights
+from equipoise.trees.subtree import Subtree, cut_subtree
 
 __all__ = ["Blueprint", "Subgame"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import TERMINAL
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import read_policy, trace_back
+from equipoise.trees.public_edges import read_policy, trace_back
 
 __all__ = ["translate_strategy"]
 

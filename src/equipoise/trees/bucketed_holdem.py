@@ -27,6 +27,7 @@ from equipoise.kernels.holdem import TableArray
 from equipoise.kernels.holdem_arrays import TILE
 from equipoise.kernels.holdem_sampling import RunoutArrays, StreetArrays
 from equipoise.trees.holdem import Decision, HoldemTree, StreetForest, plant_street
+from equipoise.trees.holdem_places import HoldemPlace, HoldemPlaces
 
 __all__ = ["BucketAssigner", "BucketedTree", "Rows", "build_bucketed_tree"]
 
@@ -70,7 +71,7 @@ class Rows:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class BucketedTree:
+class BucketedTree(HoldemPlaces):
     """A spot whose hands play by bucket."""
 
     spot: HoldemSpot
@@ -172,7 +173,7 @@ class BucketedTree:
         """Returns `[H]` the bucket of every hand on a board, -1 where the board blocks it; checks the assigner."""
         street = next(street for street in Street if street.num_board_cards == len(board))
         is_blocked = hands_of(self.spot.deck).blocked(board)
-        buckets = np.where(is_blocked, -1, self.assigner.assign(board)).astype(np.int32)
+        buckets = np.where(is_blocked, np.int32(-1), self.assigner.assign(board).astype(np.int32))
         live = buckets[~is_blocked]
         num_buckets = self.assigner.num_buckets(street)
         if live.min() < 0 or live.max() >= num_buckets:
@@ -181,6 +182,13 @@ class BucketedTree:
                 f"got {live.min()} to {live.max()} on board {format_board(board)}"
             )
         return buckets
+
+    def rows_at(self, sums: TableArray, place: HoldemPlace) -> FloatArray:
+        """Returns `[H, A]` at a decision on any board the numbers of each hand's bucket in a table `[C]`."""
+        buckets = self.buckets(place.board)
+        numbers: FloatArray = self._sums(sums, self.decisions[place.node])[buckets]
+        numbers[buckets < 0] = 0.0
+        return numbers
 
     def normalize(self, table: TableArray, node: int, board: Sequence[int]) -> FloatArray:
         """Returns `[H, A]` what every hand of the deck plays at a decision on a board: its bucket's shares of a table.

@@ -12,7 +12,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,13 @@ from equipoise.games.holdem.betting import Street, payoffs
 from equipoise.games.holdem.betting_tree import DEALING, BettingNode, BettingTree, NodeKind, betting_tree
 from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.dealing import HAND_SIZE
-from equipoise.games.holdem.isomorphism import CardArray, find_symmetries, relabel_board, suit_permutations
+from equipoise.games.holdem.isomorphism import (
+    CardArray,
+    find_symmetries,
+    hand_permutation,
+    relabel_board,
+    suit_permutations,
+)
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem_arrays import (
     HAND_BYTES,
@@ -43,9 +49,10 @@ from equipoise.trees.holdem_boards import (
     first_level,
 )
 from equipoise.trees.holdem_locks import NodeLock, compile_locks
+from equipoise.trees.holdem_places import HoldemPlace, HoldemPlaces
+from equipoise.trees.vector import CellTable
 
 __all__ = [
-    "CellTable",
     "Decision",
     "End",
     "HoldemPlan",
@@ -62,14 +69,6 @@ IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
 LEAST_CELL_BYTES: Final = 4  # regret and average of a cell in 16 bits each
-
-
-class CellTable(Protocol):
-    """Numbers over the cells of a tree: an array, or what reads some of them from a file."""
-
-    def __getitem__(self, cells: npt.NDArray[np.int64], /) -> npt.NDArray[Any]:
-        """Returns some cells."""
-        ...
 
 
 class Decision(NamedTuple):
@@ -109,7 +108,7 @@ class StreetForest(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class HoldemTree:
+class HoldemTree(HoldemPlaces):
     """A spot laid out for sweeps."""
 
     spot: HoldemSpot
@@ -167,6 +166,16 @@ class HoldemTree:
     def rows(self, table: CellTable, board: int, node: int) -> FloatArray:
         """Returns `[H, A]` a table's numbers at a decision of the betting tree, hands as in `hands[board]`."""
         numbers: FloatArray = table[self.cells(board, node)].astype(np.float64)
+        return numbers
+
+    def rows_at(self, sums: CellTable, place: HoldemPlace) -> FloatArray:
+        """Returns `[H, A]` the numbers of a table `[C]` at a decision on any board, 0 for hands outside the range."""
+        deck = self.spot.deck
+        board, relabelling = self.locate(place.board)
+        decision = self.decisions[place.node]
+        kept = np.zeros((deck.num_hands, decision.num_actions))
+        kept[self.hands[board][decision.player]] = self.rows(sums, board, place.node)
+        numbers: FloatArray = kept[hand_permutation(relabelling, deck)]
         return numbers
 
     def normalize(self, table: CellTable, board: int, node: int) -> FloatArray:

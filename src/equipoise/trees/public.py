@@ -21,10 +21,14 @@ from equipoise.games.public import PublicGame
 from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.derive import DerivedPublicGame
 from equipoise.trees.history import HistoryTree, OnProgress
+from equipoise.trees.joint import DenseJoint
 from equipoise.trees.public_arrays import PublicArrays, collect_public_game, too_many_states
+from equipoise.trees.public_edges import read_policy, relation_matrices, trace_back
 from equipoise.trees.public_layout import lay_out
+from equipoise.trees.public_pairs import joint_weights
 from equipoise.trees.segments import flatten_ranges, number_within
 from equipoise.trees.terminals import group_terminals
+from equipoise.trees.vector import CellTable
 
 __all__ = [
     "DEFAULT_MAX_NODES",
@@ -163,6 +167,54 @@ class PublicTree:
             )
         values: FloatArray = cfv[self.private_cells(node, player)]
         return values
+
+    # --- as a `VectorTree`; places are nodes ---
+
+    @property
+    def root_place(self) -> int:
+        """Returns the root."""
+        return 0
+
+    def actor_at(self, place: int) -> int:
+        """Returns the player to move at a node, `CHANCE` or `TERMINAL`."""
+        return int(self.actor[place])
+
+    def num_private_at(self, place: int, player: int) -> int:
+        """Returns how many private states a player has at a node."""
+        return int(self.num_private[place, player])
+
+    def legal_at(self, place: int) -> npt.NDArray[np.bool_]:
+        """Returns `[H, A]` which actions each of the actor's private states has."""
+        legal: npt.NDArray[np.bool_] = read_policy(self, place, self.legal_share) > 0
+        return legal
+
+    def way_to(self, place: int) -> list[tuple[int, int]]:
+        """Returns the edges from the root to a node, first to last."""
+        edges = []
+        while place != 0:
+            above = int(self.parent[place])
+            edges.append((above, place))
+            place = above
+        return edges[::-1]
+
+    def trace_back(self, place: int, player: int) -> tuple[IntArray, IntArray]:
+        """Returns `[H]` private state and action above from which each of a player's private states comes."""
+        return trace_back(self, place, player)
+
+    def push_reach(
+        self, above: int, below: int, player: int, reach: FloatArray, policy: FloatArray | None = None
+    ) -> FloatArray:
+        """Returns `[H]` below an edge a player's reach `[H]` above it."""
+        pushed: FloatArray = reach @ relation_matrices(self, below, player, policy)
+        return pushed
+
+    def joint_at(self, place: int) -> DenseJoint:
+        """Returns chance's weights of pairs of private states, found anew at every call from the terminals below."""
+        return DenseJoint(joint_weights(self, place))
+
+    def rows_at(self, sums: CellTable, place: int) -> FloatArray:
+        """Returns `[H, A]` the numbers of a table `[C]` at a decision."""
+        return read_policy(self, place, sums)
 
     def infoset_player(self) -> IntArray:
         """Returns `[I]` the player that each information state belongs to."""

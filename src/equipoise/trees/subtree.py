@@ -19,20 +19,15 @@ from equipoise.games.base import TERMINAL
 from equipoise.games.public import NO_ACTION
 from equipoise.trees.public import PublicTree, TreeFacts, assemble_public_tree
 from equipoise.trees.public_arrays import PublicArrays
+from equipoise.trees.public_edges import find_children, find_subtree_end, trace_back
+from equipoise.trees.public_pairs import joint_weights_below
 from equipoise.trees.segments import flatten_ranges, join, starts
 
 __all__ = [
     "Subtree",
     "cut_subtree",
-    "find_children",
     "find_private_labels",
-    "find_subtree_end",
-    "joint_weights",
-    "leaf_payoffs",
-    "read_policy",
-    "relation_matrices",
     "to_arrays",
-    "trace_back",
 ]
 
 IntArray = npt.NDArray[np.int32]
@@ -85,21 +80,6 @@ class Subtree:
         out[self.whole.sequence_cell[self.sequences[chosen]]] = strategy[tree.sequence_cell[chosen]]
 
 
-def find_subtree_end(tree: PublicTree) -> LongArray:
-    """Returns `[N]` one past the last node below each node; nodes are numbered depth first."""
-    size = np.ones(tree.actor.size, np.int64)
-    parent = tree.parent.tolist()
-    for node in range(tree.actor.size - 1, 0, -1):
-        size[parent[node]] += size[node]
-    ends: LongArray = np.arange(tree.actor.size) + size
-    return ends
-
-
-def find_children(tree: PublicTree, node: int) -> LongArray:
-    """Returns the nodes right below a node, ascending."""
-    return np.flatnonzero(tree.parent == node)
-
-
 def _find_depth(parent: IntArray) -> IntArray:
     """Returns `[N]` the edges from the root to each node."""
     depth = np.zeros(parent.size, np.int32)
@@ -148,102 +128,6 @@ def to_arrays(tree: PublicTree) -> PublicArrays:
         infoset_labels=tree.infoset_labels,
         sequence_column=_find_columns(tree, np.arange(tree.infoset_node.size)),
     )
-
-
-def relation_matrices(tree: PublicTree, node: int, player: int, policy: FloatArray | None = None) -> FloatArray:
-    """Returns `[H above, H here]` how a player's reach flows along the edge into a node.
-
-    Args:
-        tree: a public tree.
-        node: any but the root.
-        player: whose reach.
-        policy: `[H, A]` what the player does above, if it moves there.
-    """
-    entries = slice(*tree.relation_start[2 * node + player : 2 * node + player + 2].tolist())
-    private, action = tree.relation_private[entries], tree.relation_action[entries]
-    weight = tree.relation_weight[entries]
-    if policy is not None:
-        weight = weight * policy[private, action]
-    out = np.zeros((int(tree.num_private[tree.parent[node], player]), int(tree.num_private[node, player])))
-    np.add.at(out, (private, tree.relation_target[entries]), weight)
-    return out
-
-
-def read_policy(tree: PublicTree, node: int, strategy: FloatArray) -> FloatArray:
-    """Returns `[H, A]` what the actor of a node does in each private state under a strategy `[C]`."""
-    actor = int(tree.actor[node])
-    slot = tree.slot[tree.slot_start[2 * node + actor] : tree.slot_start[2 * node + actor + 1]]
-    rows = tree.table_start[node] + tree.stride[node] * np.arange(tree.num_actions[node])
-    policy: FloatArray = strategy[slot[:, None] + rows]
-    return policy
-
-
-def leaf_payoffs(tree: PublicTree, node: int, strategy: FloatArray, *, end: LongArray | None = None) -> FloatArray:
-    """Returns `[H0, H1]` joint weight times what player 0 earns from a node on when both play `strategy` `[C]`."""
-    end = find_subtree_end(tree) if end is None else end
-    return _back_up_pairs(tree, node, end, strategy, are_payoffs=True)[node]
-
-
-def joint_weights(tree: PublicTree, node: int = 0, *, end: LongArray | None = None) -> FloatArray:
-    """Returns `[H0, H1]` chance's probability of each pair of private states at a node, beyond what relations carry.
-
-    It is what a terminal's pairs say, summed over all ways from the node to the end: any strategy leads there. `end` is
-    what `find_subtree_end` returns, where it is known.
-    """
-    return _joint_weights(tree, node, find_subtree_end(tree) if end is None else end)[node]
-
-
-def _joint_weights(tree: PublicTree, root: int, end: LongArray) -> dict[int, FloatArray]:
-    """Returns the joint weights of a node and of everything below."""
-    return _back_up_pairs(tree, root, end, tree.legal_share, are_payoffs=False)
-
-
-def _back_up_pairs(
-    tree: PublicTree, root: int, end: LongArray, strategy: FloatArray, *, are_payoffs: bool
-) -> dict[int, FloatArray]:
-    """Returns a number for every pair of private states at a node and at everything below, from the end up.
-
-    Args:
-        tree: a public tree.
-        root: the node.
-        end: what `find_subtree_end` returns.
-        strategy: `[C]` how both players come to the terminals.
-        are_payoffs: the numbers of terminals' pairs are what player 0 earns, not their joint weights.
-    """
-    terminal = np.cumsum(tree.actor == TERMINAL) - 1
-    weights: dict[int, FloatArray] = {}
-    for node in range(int(end[root]) - 1, root - 1, -1):
-        here = weights.setdefault(node, np.zeros(tuple(tree.num_private[node])))
-        if tree.actor[node] == TERMINAL:
-            pairs, chance, payoff = tree.pairs_at(int(terminal[node]))
-            here[pairs[0], pairs[1]] = payoff[0] if are_payoffs else chance
-        if node == root:
-            break
-        parent = int(tree.parent[node])
-        actor = int(tree.actor[parent])
-        policy = read_policy(tree, parent, strategy) if actor >= 0 else None
-        ways = [relation_matrices(tree, node, player, policy if player == actor else None) for player in (0, 1)]
-        above = weights.setdefault(parent, np.zeros(tuple(tree.num_private[parent])))
-        above += ways[0] @ here @ ways[1].T
-    return weights
-
-
-def trace_back(tree: PublicTree, node: int, player: int) -> tuple[IntArray, IntArray]:
-    """Returns `[H]` private state and action above from which each of a player's private states of a node comes.
-
-    Raises `ConfigError` where private states merge: what led to them is not known then.
-    """
-    entries = slice(*tree.relation_start[2 * node + player : 2 * node + player + 2].tolist())
-    target = tree.relation_target[entries]
-    count = int(tree.num_private[node, player])
-    if not np.array_equal(np.sort(target), np.arange(count)):
-        raise ConfigError(
-            f"{tree.game_label}: private states of player {player} merge at {tree.public_labels[node]!r}, and what led "
-            "to them is not known"
-        )
-    private, action = np.zeros(count, np.int32), np.full(count, NO_ACTION, np.int32)
-    private[target], action[target] = tree.relation_private[entries], tree.relation_action[entries]
-    return private, action
 
 
 def find_private_labels(tree: PublicTree, node: int, player: int) -> list[str]:
@@ -444,7 +328,7 @@ def _keep_payoffs(
     pairs, chance, payoff = [], [], []
     for node, leaf in zip(ends.tolist(), is_leaf.tolist(), strict=True):
         if leaf:
-            weights = _joint_weights(tree, node, end)[node]
+            weights = joint_weights_below(tree, node, end)[node]
             possible = np.argwhere(weights != 0.0).T
             pairs.append(possible.astype(np.int32))
             chance.append(weights[possible[0], possible[1]])

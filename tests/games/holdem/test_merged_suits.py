@@ -14,7 +14,7 @@ from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.subtree import joint_weights
+from equipoise.trees.public_pairs import joint_weights
 
 FLOP_GAME = "flop_holdem(deck=QKA/cdh,max_raises=1,0)"
 TURN_GAME = (

@@ -33,7 +33,8 @@ from equipoise.search.translated import translate_strategy
 from equipoise.solvers.best_response import bind_public_kernel, evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
-from equipoise.trees.subtree import cut_subtree, find_children
+from equipoise.trees.public_edges import find_children
+from equipoise.trees.subtree import cut_subtree
 
 __all__ = ["NESTED_SEARCH", "NestedConfiguration", "ThreeSizes"]
 

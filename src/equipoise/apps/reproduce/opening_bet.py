@@ -29,14 +29,9 @@ from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.grafting import Choice, attach_choices
 from equipoise.trees.public import PublicTree
-from equipoise.trees.subtree import (
-    cut_subtree,
-    find_children,
-    find_subtree_end,
-    joint_weights,
-    read_policy,
-    relation_matrices,
-)
+from equipoise.trees.public_edges import find_children, find_subtree_end, read_policy, relation_matrices
+from equipoise.trees.public_pairs import joint_weights
+from equipoise.trees.subtree import cut_subtree
 
 __all__ = ["DepthLimitedReply", "KnownBlueprint", "OpeningBet", "fill_rare"]
 

@@ -29,7 +29,7 @@ from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import PublicTree, build_public_tree
-from equipoise.trees.subtree import trace_back
+from equipoise.trees.public_edges import trace_back
 
 __all__ = [
     "ALL_IN",
