@@ -25,7 +25,7 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.isomorphism import CardArray, find_symmetries, relabel_board, suit_permutations
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem_arrays import (
+from equipoise.kernels.holdem.arrays import (
     HAND_BYTES,
     MAX_ACTIONS,
     TILE,
@@ -34,7 +34,7 @@ from equipoise.kernels.holdem_arrays import (
     HoldemShape,
     StreetFields,
 )
-from equipoise.trees.holdem_boards import (
+from equipoise.trees.holdem.boards import (
     BoardLevel,
     SuitGroups,
     count_next_boards,
@@ -42,7 +42,7 @@ from equipoise.trees.holdem_boards import (
     fill_hands,
     first_level,
 )
-from equipoise.trees.holdem_locks import NodeLock, compile_locks
+from equipoise.trees.holdem.locks import NodeLock, compile_locks
 
 __all__ = [
     "CellTable",
