@@ -23,9 +23,9 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Given, Maxmargin, Resolve
 from equipoise.search.holdem import HoldemSearch, measure_alternatives
-from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
 from equipoise.solvers.rules import DCFR, CFRPlus
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 SEEDS, POTS, BUDGET = (1, 2, 3), (4000, 500), 20_000
 MARKS = (500, 1000, 2000, 5000)

@@ -3,7 +3,7 @@
 
 from equipoise.games.holdem import format_range
 from equipoise.games.holdem.class_showdowns import load_or_build_class_showdowns
-from equipoise.solvers.push_fold import PushFold, solve_push_fold
+from equipoise.solvers.holdem.push_fold import PushFold, solve_push_fold
 
 showdowns = load_or_build_class_showdowns()  # ten seconds the first time, then from the cache
 charts = {stack: solve_push_fold(PushFold(stack_bb=stack), showdowns=showdowns) for stack in (5.0, 10.0, 20.0)}

@@ -12,10 +12,10 @@ from equipoise.search.continual import ContinualSettings
 from equipoise.search.gadgets import Maxmargin, Resolve, Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.solvers.best_response import evaluate
-from equipoise.solvers.hand_policy import SpotPolicy
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.trees.derive import derive_public_game
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 
 # every decision searched from what the search before it found; the tree is only for the exact price

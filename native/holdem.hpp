@@ -120,7 +120,7 @@ struct HoldemWorkspace {
   std::vector<HoldemWorker<Real>> workers;
   std::vector<Real> root_value[2];  // [rows]
 
-  // Every byte that sweeps need beside the tables; counted by trees/holdem.py as well.
+  // Every byte that sweeps need beside the tables; counted by trees/holdem/tree.py as well.
   void prepare(const HoldemForm& form, int num_threads) {
     std::size_t slots = 0;
     for (std::int32_t s = 0; s < form.num_streets; ++s) {

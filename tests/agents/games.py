@@ -12,9 +12,9 @@ from equipoise.games.holdem.cards import DECKS
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.solvers.bucketed_holdem import BucketedSolver
+from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.solvers.playouts import draw_chance
-from equipoise.trees.bucketed_holdem import build_bucketed_tree
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
 
 
 def small_spot(deck="tiny", menu="100%, a", **changes):

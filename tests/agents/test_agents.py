@@ -23,12 +23,12 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game
-from equipoise.solvers.hand_policy import SpotPolicy
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.solve import Form, solve
 from equipoise.trees.derive import derive_public_game
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.agents.games import blueprint, small_spot, walk
 
 RNG = np.random.default_rng(0)

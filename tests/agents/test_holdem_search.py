@@ -24,10 +24,10 @@ from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Maxmargin, Resolve
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings
-from equipoise.solvers.hand_policy import SpotPolicy, UniformHands
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.hand_policy import SpotPolicy, UniformHands
 from equipoise.solvers.rules import CFRPlus
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 
 DECK_TEXT = "9TJQKA/cdhs"
 DECK = parse_deck(DECK_TEXT)

@@ -16,9 +16,9 @@ import pytest
 
 from equipoise.core import memory
 from equipoise.games.holdem.spot_file import load_spot
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.holdem_file import SavedSpot
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.file import SavedSpot
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.apps.commands import TALKATIVE, run_command
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spots"

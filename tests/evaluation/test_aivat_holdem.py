@@ -19,8 +19,8 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
-from equipoise.solvers.bucketed_holdem import BucketedSolver
-from equipoise.trees.bucketed_holdem import build_bucketed_tree
+from equipoise.solvers.holdem.bucketed import BucketedSolver
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
 from tests.agents.games import small_spot
 
 TINY = DECKS["tiny"]

@@ -26,7 +26,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.pair_showdowns import find_pair_odds
 from equipoise.games.holdem.spot_game import game_of_spot, spot_of_game
 from equipoise.games.registry import make_game
-from equipoise.kernels.holdem_sampling import RunoutKernel, StrategyPair
+from equipoise.kernels.holdem.sampling import RunoutKernel, StrategyPair
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.history import build_history_tree
 from tests.agents.games import blueprint, small_spot

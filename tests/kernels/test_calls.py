@@ -13,12 +13,12 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.mccfr import MCCFRSolver
 from equipoise.solvers.rules import CFR
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 
 

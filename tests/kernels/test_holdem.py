@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from equipoise.games.holdem.cards import DECKS
-from equipoise.kernels.holdem import HoldemKernel, HoldemLocks, HoldemTables, SubstituteWeights
-from equipoise.kernels.holdem_arrays import TILE, BoardFields, StreetFields
+from equipoise.kernels.holdem.arrays import TILE, BoardFields, StreetFields
+from equipoise.kernels.holdem.sweeps import HoldemKernel, HoldemLocks, HoldemTables, SubstituteWeights
 from equipoise.solvers.rules import CFR, Hedge, tabulate_discounts
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.solvers.test_holdem import spot
 
 TREE = build_holdem_tree(

@@ -10,11 +10,11 @@ from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import HoldemKernel
-from equipoise.kernels.holdem_leaf_tables import LeafLine, add_leaf_values
-from equipoise.kernels.holdem_leaves import HoldemLeaves, LeafTables
+from equipoise.kernels.holdem.leaf_tables import LeafLine, add_leaf_values
+from equipoise.kernels.holdem.leaves import HoldemLeaves, LeafTables
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.search.holdem_depth_limit import HoldemBlueprint, limit_depth
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 
 DECK = DECKS["tiny"]
 SPOT = HoldemSpot(

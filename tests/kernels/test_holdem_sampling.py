@@ -15,16 +15,16 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
-from equipoise.kernels.holdem import HoldemKernel
-from equipoise.kernels.holdem_sampling import HoldemSamplingKernel, draw_cards
+from equipoise.kernels.holdem.sampling import HoldemSamplingKernel, draw_cards
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sampling import Scheme
 from equipoise.kernels.skipping import SkipKind
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.holdem_mccfr import lay_out_betting, make_sampling_tables
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.mccfr import lay_out_betting, make_sampling_tables
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.sampled_pruning import SampledPruning, prune_betting, prune_tree
 from equipoise.trees.history import build_history_tree
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.holdem import HoldemTwin, side_cells, spot_of
 from tests.reference.holdem_sampling import ListedChance, NativeChance, ReferenceExternal
 from tests.reference.regrets import by_label, exact_regrets, flatten, random_regrets

@@ -12,8 +12,8 @@ from equipoise.games.holdem.betting import payoffs
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.strength import evaluate_boards
-from equipoise.kernels.holdem_arrays import TILE
-from equipoise.trees.bucketed_holdem import build_bucketed_tree
+from equipoise.kernels.holdem.arrays import TILE
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
 
 
 class EveryHandItself:

@@ -19,7 +19,7 @@ from equipoise.games.holdem.isomorphism import find_symmetries, hand_permutation
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem_arrays import TILE, BoardFields
+from equipoise.kernels.holdem.arrays import TILE, BoardFields
 
 
 def first_cell(fields, player):

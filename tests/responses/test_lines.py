@@ -15,8 +15,8 @@ from equipoise.responses.against import AgainstSolver
 from equipoise.responses.exact import BestResponse
 from equipoise.responses.lines import LineFBR, Lines, LineUCT
 from equipoise.responses.values import response_value
-from equipoise.trees.bucket_lines import list_lines
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.holdem.bucket_lines import list_lines
 from equipoise.trees.public import build_public_tree
 from tests.reference import walks as reference
 from tests.reference.lines import DealtAtOnce

@@ -10,13 +10,13 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import HoldemKernel
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.public_hooks import GateKind
 from equipoise.search.gadgets import Distribution, Given, Maxmargin, Reach, Resolve, SoftGate
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.rules import CFRPlus, tabulate_discounts
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.gates import ReferenceGate
 
 METHODS = {

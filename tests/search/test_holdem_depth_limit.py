@@ -30,11 +30,11 @@ from equipoise.search.limits import RoundLimit
 from equipoise.search.multi_valued import Continuations, bias_continuations, depth_limited_subgame
 from equipoise.search.resolving import SubgameSolver
 from equipoise.search.subgames import Blueprint
-from equipoise.solvers.hand_policy import SpotPolicy
-from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.solvers.rules import DCFR, CFRPlus
 from equipoise.trees.derive import derive_public_game
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 from tests.reference.holdem import public_text
 from tests.reference.holdem_leaves import LeafTwin

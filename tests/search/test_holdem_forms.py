@@ -20,11 +20,11 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.search.nested import NestedSearch
-from equipoise.solvers.hand_policy import SpotPolicy
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.derive import derive_public_game
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_edges import find_children, read_policy
 from equipoise.trees.subtree import find_private_labels

@@ -19,10 +19,10 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Distribution, GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.holdem import measure_alternatives
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply, count_deals
-from equipoise.solvers.hand_policy import SpotPolicy, UniformHands
-from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.hand_policy import SpotPolicy, UniformHands
 from equipoise.solvers.rules import CFRPlus
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 
 DECK = parse_deck("6789TJQKA/cdhs")
 SIZES = "50%, 100%"

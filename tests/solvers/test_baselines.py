@@ -7,7 +7,7 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.solvers.baselines import BaselineKey, Baselines
-from equipoise.solvers.holdem_mccfr import HoldemMCCFRSolver
+from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.sampled_pruning import LIBRATUS
 from equipoise.trees.history import build_history_tree

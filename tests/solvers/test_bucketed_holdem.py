@@ -14,15 +14,15 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem_sampling import RunoutKernel, StrategyPair
-from equipoise.solvers.bucketed_holdem import BucketedSolver, Runouts, evaluate_bucketed
+from equipoise.kernels.holdem.sampling import RunoutKernel, StrategyPair
 from equipoise.solvers.driver import run
-from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
-from equipoise.solvers.holdem_mccfr import make_sampling_tables
+from equipoise.solvers.holdem.bucketed import BucketedSolver, Runouts, evaluate_bucketed
+from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.mccfr import make_sampling_tables
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, Scheme
 from equipoise.solvers.rules import CFR
-from equipoise.trees.bucketed_holdem import build_bucketed_tree
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.bucketed_holdem import EveryHandItself, ReferenceSweep, StrengthPercentiles
 
 SMALL = DECKS["small"]

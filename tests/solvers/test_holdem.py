@@ -18,8 +18,8 @@ from equipoise.kernels.sweeps import Fallback
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
-from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
-from equipoise.solvers.holdem_ranges import LEAST_SCALE
+from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.ranges import LEAST_SCALE
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -35,7 +35,7 @@ from equipoise.solvers.rules import (
 )
 from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.trees.history import build_history_tree
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.cfr import hedge
 from tests.reference.holdem import HoldemTwin, expand_table, spot_of, used_cells
 

@@ -14,11 +14,11 @@ from equipoise.games.holdem.hands import parse_hand
 from equipoise.games.holdem.line_notation import parse_decision
 from equipoise.games.holdem.spot_file import parse_spot
 from equipoise.solvers.driver import run
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.holdem_file import SavedSpot, StoredSpot, make_locks
-from equipoise.solvers.holdem_view import view_node
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.file import SavedSpot, StoredSpot, make_locks
+from equipoise.solvers.holdem.view import view_node
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 
 SPOTS = {
     "turn": """

@@ -11,11 +11,11 @@ from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.hands import parse_hand
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
-from equipoise.solvers.holdem_locks import lay_locks
+from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem.locks import lay_locks
 from equipoise.solvers.rules import CFR, DCFR, Hedge, NormalHedge, PredictiveCFRPlus
-from equipoise.trees.holdem import build_holdem_tree, plan_holdem_tree
-from equipoise.trees.holdem_locks import NodeLock
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import build_holdem_tree, plan_holdem_tree
 from tests.reference.holdem import realize, respond_to_locks
 from tests.solvers.test_holdem import SYMMETRIC, spot, start_from_regrets, twin
 

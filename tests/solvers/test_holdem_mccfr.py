@@ -12,10 +12,10 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.solvers.driver import run
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.holdem_mccfr import HoldemMCCFRSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, Scheme
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 
 by_scheme = pytest.mark.parametrize("scheme", [Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE])
 

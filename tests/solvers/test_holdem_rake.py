@@ -12,10 +12,10 @@ from equipoise.games.holdem.betting import Stage
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge
 from equipoise.trees.history import build_history_tree
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.holdem import HoldemTwin, spot_of
 from tests.solvers.test_holdem import SPOTS as CARD_SPOTS
 from tests.solvers.test_holdem import assert_same_tables, spot, start_from_regrets

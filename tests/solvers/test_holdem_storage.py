@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from equipoise.games.holdem.cards import DECKS
-from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, PredictiveCFRPlus
 from equipoise.solvers.saved_state import name_tables
-from equipoise.trees.holdem import build_holdem_tree
-from equipoise.trees.holdem_locks import NodeLock
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.holdem import decode_table, used_cells
 from tests.solvers.test_holdem import SYMMETRIC, spot
 

@@ -10,10 +10,10 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.registry import make_game
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.rules import CFR
-from equipoise.trees.holdem import build_holdem_tree
-from equipoise.trees.holdem_locks import NodeLock
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.holdem import PairwiseView, expand_table
 from tests.solvers.test_holdem import SPOTS, SYMMETRIC, spot, twin
 

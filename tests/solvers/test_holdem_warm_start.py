@@ -8,13 +8,13 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.registry import make_game
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.holdem_warm_start import HoldemSubstitution, warm_start_holdem
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.warm_start import HoldemSubstitution, warm_start_holdem
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge, LinearCFR, PredictiveCFRPlus
 from equipoise.solvers.warm_start import RegretBound, TreeSubstitution, WarmStart, warm_start
 from equipoise.trees.history import build_history_tree
-from equipoise.trees.holdem import build_holdem_tree
-from equipoise.trees.holdem_locks import NodeLock
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.holdem import HoldemTwin, spot_of
 from tests.solvers.test_holdem import SPOTS, spot, twin
 

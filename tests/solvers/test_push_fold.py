@@ -25,9 +25,9 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import MENUS, parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.push_fold import PushFold, find_push_fold, solve_push_fold
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.push_fold import PushFold, find_push_fold, solve_push_fold
+from equipoise.trees.holdem.tree import build_holdem_tree
 
 SMALL, TINY = DECKS["small"], DECKS["tiny"]
 

@@ -9,7 +9,7 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import TERMINAL
 from equipoise.games.registry import make_game
-from equipoise.solvers.holdem_mccfr import HoldemMCCFRSolver, lay_out_betting
+from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver, lay_out_betting
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.sampled_pruning import (
     LIBRATUS,
@@ -23,7 +23,7 @@ from equipoise.solvers.sampled_pruning import (
 )
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.history import build_history_tree
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.holdem import spot_of
 
 KUHN = build_history_tree(make_game("kuhn"))

@@ -9,7 +9,7 @@ from equipoise.games.registry import make_game
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import FictitiousPlaySolver
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRSolver
 from equipoise.solvers.rules import DCFR, Hedge, PredictiveCFRPlus
@@ -17,7 +17,7 @@ from equipoise.solvers.saved_state import encode_json, read_count, read_number
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 from tests.reference.holdem import spot_of
 

@@ -19,10 +19,10 @@ from equipoise.games.holdem.hands import hands_of, parse_hand
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
-from equipoise.kernels.holdem_arrays import BoardFields
-from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.kernels.holdem.arrays import BoardFields
+from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import DCFR
-from equipoise.trees.holdem import build_holdem_tree, plan_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree, plan_holdem_tree
 
 SUITS = "shdc"
 CARDS = [rank + suit for rank in "23456789TJQKA" for suit in SUITS]
@@ -210,9 +210,9 @@ MEASURE = """
 from pathlib import Path
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
-from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import {rule}
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.trees.test_holdem import make_spot
 
 def read_kilobytes(name):

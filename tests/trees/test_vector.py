@@ -14,10 +14,10 @@ from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import parse_game
 from equipoise.solvers.best_response import bind_public_kernel
-from equipoise.trees.bucketed_holdem import build_bucketed_tree
 from equipoise.trees.derive import derive_public_game
-from equipoise.trees.holdem import build_holdem_tree
-from equipoise.trees.holdem_places import HoldemPlace
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
+from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.joint import CardRemoval, DenseJoint
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.vector import TreeStrategy, follow_reach, play_shares

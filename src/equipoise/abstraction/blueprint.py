@@ -21,8 +21,8 @@ from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
-from equipoise.solvers.bucketed_holdem import BucketedSolver
-from equipoise.trees.bucketed_holdem import BucketedTree, build_bucketed_tree
+from equipoise.solvers.holdem.bucketed import BucketedSolver
+from equipoise.trees.holdem.bucketed import BucketedTree, build_bucketed_tree
 
 __all__ = ["Blueprint", "BucketRecipe"]
 

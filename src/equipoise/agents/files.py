@@ -26,8 +26,8 @@ from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game, parse_game
 from equipoise.search.gadgets import Method
 from equipoise.search.holdem_nested import HoldemSearchSettings
-from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
-from equipoise.solvers.holdem_file import StoredSpot
+from equipoise.solvers.holdem.file import StoredSpot
+from equipoise.solvers.holdem.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
 

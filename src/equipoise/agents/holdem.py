@@ -19,7 +19,7 @@ from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.solvers.hand_policy import HandPolicy
+from equipoise.solvers.holdem.hand_policy import HandPolicy
 
 __all__ = ["BlueprintPolicy", "HoldemAgent", "check_holdem_game", "describe_holdem_decision", "hands_by_name"]
 

@@ -22,7 +22,7 @@ from equipoise.games.holdem.rules import Holdem
 from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.search.holdem_stages import HoldemResult, HoldemStage
-from equipoise.solvers.hand_policy import HandPolicy
+from equipoise.solvers.holdem.hand_policy import HandPolicy
 
 __all__ = ["HoldemSearchAgent", "HoldemSearchPlan"]
 

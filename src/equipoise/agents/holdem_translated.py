@@ -24,7 +24,7 @@ from equipoise.games.holdem.betting import (
 from equipoise.games.holdem.betting_tree import DEALING, BettingNode, NodeKind
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import Holdem
-from equipoise.solvers.hand_policy import HandPolicy
+from equipoise.solvers.holdem.hand_policy import HandPolicy
 from equipoise.solvers.playouts import draw_index
 
 __all__ = ["HoldemTranslatingAgent"]

@@ -21,8 +21,8 @@ from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.games.holdem.spot_file import load_spot
-from equipoise.solvers.bucketed_holdem import BucketedSolver
-from equipoise.trees.bucketed_holdem import build_bucketed_tree
+from equipoise.solvers.holdem.bucketed import BucketedSolver
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
 
 __all__ = ["BlueprintOptions", "blueprint"]
 

@@ -22,7 +22,7 @@ from equipoise.core.provenance import version
 from equipoise.games.holdem.cards import format_deck, parse_deck
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.ranges import format_range
-from equipoise.solvers.push_fold import PushFold, PushFoldChart, solve_push_fold
+from equipoise.solvers.holdem.push_fold import PushFold, PushFoldChart, solve_push_fold
 
 __all__ = ["PushFoldOptions", "describe_chart", "make_chart", "print_chart", "push_fold"]
 

@@ -17,7 +17,7 @@ from equipoise.games.holdem.cards import check_board, format_board
 from equipoise.games.holdem.line_notation import Line, Stretch, format_line, grow_behind, parse_stretches
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.public_text import parse_steps
-from equipoise.solvers.hand_policy import HandPolicy
+from equipoise.solvers.holdem.hand_policy import HandPolicy
 
 __all__ = ["Place", "find_place", "follow_stretch"]
 

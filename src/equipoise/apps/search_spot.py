@@ -31,7 +31,7 @@ from equipoise.games.holdem.menus import POSITIONS
 from equipoise.search.holdem_depth_limit import OnLine
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.search.holdem_stages import HoldemResult, HoldemStage
-from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import Rule
 
 __all__ = ["SpotSearch"]

@@ -23,12 +23,12 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import format_line, name_actions, parse_decision
 from equipoise.games.holdem.menus import POSITIONS
-from equipoise.kernels.holdem import HoldemKernel
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem import evaluate_holdem
-from equipoise.solvers.holdem_file import StoredSpot
-from equipoise.solvers.holdem_locks import lay_locks
-from equipoise.solvers.holdem_view import view_node
+from equipoise.solvers.holdem.cfr import evaluate_holdem
+from equipoise.solvers.holdem.file import StoredSpot
+from equipoise.solvers.holdem.locks import lay_locks
+from equipoise.solvers.holdem.view import view_node
 
 LARGEST_VALUED_BYTES: Final = 256_000_000  # of a table that is read whole without being asked to
 

@@ -35,7 +35,7 @@ from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.solve_against import SeatOutcome, report_seats
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem_file import SavedSpot
+from equipoise.solvers.holdem.file import SavedSpot
 from equipoise.solvers.pruned_warm_start import warm_start_pruned
 from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.saved_run import RunConfig, SavedRun

@@ -21,7 +21,7 @@ from equipoise.apps.solve_spot import describe_units, find_target, format_chips,
 from equipoise.core.errors import ConfigError
 from equipoise.core.provenance import find_commit, version
 from equipoise.games.holdem.spot_file import SpotFile
-from equipoise.solvers.push_fold import PushFold, PushFoldChart, find_push_fold
+from equipoise.solvers.holdem.push_fold import PushFold, PushFoldChart, find_push_fold
 
 __all__ = ["find_stakes", "solve_push_fold_spot"]
 

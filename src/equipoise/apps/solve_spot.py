@@ -30,16 +30,16 @@ from equipoise.games.holdem.ranges import format_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
 from equipoise.games.holdem.spot_file import SpotFile, check_locks, format_locks, load_spot
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
-from equipoise.kernels.holdem_arrays import BoardFields, StreetFields
+from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
-from equipoise.solvers.holdem_file import SavedSpot, StoredSpot, encode_layout, make_locks
-from equipoise.solvers.holdem_warm_start import warm_start_holdem
+from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem.file import SavedSpot, StoredSpot, encode_layout, make_locks
+from equipoise.solvers.holdem.warm_start import warm_start_holdem
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
 from equipoise.solvers.warm_start import WarmStart, WarmStartReport
-from equipoise.trees.holdem import HoldemPlan, HoldemTree, plan_holdem_tree
+from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
 
 __all__ = [
     "describe_units",

@@ -29,7 +29,7 @@ from equipoise.games.holdem.isomorphism import canonical_sets, hand_permutation,
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
-from equipoise.solvers.hand_policy import HandPolicy
+from equipoise.solvers.holdem.hand_policy import HandPolicy
 
 __all__ = ["HoldemAivat", "HoldemGuesses", "build_guesses"]
 

@@ -26,7 +26,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot_game import spot_of_game
-from equipoise.solvers.hand_policy import HandPolicy
+from equipoise.solvers.holdem.hand_policy import HandPolicy
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 

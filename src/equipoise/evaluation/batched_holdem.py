@@ -26,9 +26,9 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.pair_showdowns import find_pair_odds
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import hand_kernel
-from equipoise.kernels.holdem_arrays import TILE
-from equipoise.solvers.hand_policy import HandPolicy
-from equipoise.trees.bucketed_holdem import BucketAssigner
+from equipoise.kernels.holdem.arrays import TILE
+from equipoise.solvers.holdem.hand_policy import HandPolicy
+from equipoise.trees.holdem.bucketed import BucketAssigner
 
 __all__ = ["BatchedHoldem", "BlindRows", "BucketRows", "HoldemDeals", "PolicyRows", "deal_hands", "make_rows"]
 

@@ -34,8 +34,8 @@ from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot_game import spot_of_game
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
-from equipoise.solvers.holdem import evaluate_holdem
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.solvers.holdem.cfr import evaluate_holdem
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["HoldemLbr", "LbrHands", "LbrMenu", "Odds", "find_range_odds", "find_single_odds", "measure_holdem_lbr"]
 

@@ -17,8 +17,8 @@ from equipoise.kernels.calls import check_integer
 from equipoise.kernels.lines import LineKernel
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.sampled import DEFAULT_EXPLORATION, draw_words
-from equipoise.trees.bucket_lines import list_lines
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.holdem.bucket_lines import list_lines
 from equipoise.trees.public import PublicTree
 
 __all__ = ["LineFBR", "LineUCT", "Lines", "find_lines"]

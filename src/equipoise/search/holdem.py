@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.hands import hands_of
-from equipoise.kernels.holdem import HoldemGate, HoldemKernel, TableArray
-from equipoise.kernels.holdem_leaves import HoldemLeaves
+from equipoise.kernels.holdem.leaves import HoldemLeaves
+from equipoise.kernels.holdem.sweeps import HoldemGate, HoldemKernel, TableArray
 from equipoise.kernels.public_hooks import RootGate
 from equipoise.search.gadgets import Given, Maxmargin, Resolve, find_gate_kind
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.rules import CFRPlus, Rule
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["HoldemSearch", "find_mass", "measure_alternatives"]
 

@@ -21,13 +21,13 @@ from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import HoldemKernel, TableArray
-from equipoise.kernels.holdem_arrays import TILE, StreetFields
-from equipoise.kernels.holdem_leaf_tables import LeafLine, add_leaf_values
-from equipoise.kernels.holdem_leaves import ENTRY_TYPES, MAX_CHOICES, EntryArray, HoldemLeaves, LeafTables
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.kernels.holdem.arrays import TILE, StreetFields
+from equipoise.kernels.holdem.leaf_tables import LeafLine, add_leaf_values
+from equipoise.kernels.holdem.leaves import ENTRY_TYPES, MAX_CHOICES, EntryArray, HoldemLeaves, LeafTables
+from equipoise.kernels.holdem.sweeps import HoldemKernel, TableArray
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.rules import Rule
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree, plan_first_street
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
 
 __all__ = [
     "BIASES",

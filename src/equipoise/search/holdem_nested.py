@@ -31,8 +31,8 @@ from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import TableArray
-from equipoise.kernels.holdem_leaves import HoldemLeaves
+from equipoise.kernels.holdem.leaves import HoldemLeaves
+from equipoise.kernels.holdem.sweeps import TableArray
 from equipoise.search.gadgets import Exact, GiftBound, Given, Maxmargin, Method, Reach, Unsafe, check_deviation
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
 from equipoise.search.holdem_depth_limit import (
@@ -45,10 +45,10 @@ from equipoise.search.holdem_depth_limit import (
 )
 from equipoise.search.holdem_parts import copy_strategy
 from equipoise.search.holdem_stages import Board, HoldemResult, HoldemStage
-from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
-from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.holdem.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.rules import CFRPlus, Rule
-from equipoise.trees.holdem import HoldemTree, plan_holdem_tree
+from equipoise.trees.holdem.tree import HoldemTree, plan_holdem_tree
 
 __all__ = [
     "HoldemNestedSearch",

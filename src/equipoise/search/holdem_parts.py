@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.holdem.isomorphism import hand_permutation
-from equipoise.kernels.holdem_arrays import TILE
-from equipoise.solvers.hand_policy import HandPolicy, SpotPolicy
-from equipoise.trees.holdem import HoldemTree
+from equipoise.kernels.holdem.arrays import TILE
+from equipoise.solvers.holdem.hand_policy import HandPolicy, SpotPolicy
+from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["copy_strategy"]
 

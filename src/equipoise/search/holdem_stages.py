@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from equipoise.games.holdem.betting_tree import NO_PARENT, BettingNode, BettingTree, NodeKind
 from equipoise.games.holdem.hands import hands_of
-from equipoise.solvers.hand_policy import HandPolicy
-from equipoise.trees.holdem import HoldemTree
+from equipoise.solvers.holdem.hand_policy import HandPolicy
+from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["Board", "HoldemResult", "HoldemStage"]
 

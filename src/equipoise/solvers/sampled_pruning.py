@@ -13,7 +13,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.kernels.calls import MAX_INTEGER
-from equipoise.kernels.holdem_sampling import DEAL, FOLD, SHOWDOWN, BettingArrays
+from equipoise.kernels.holdem.sampling import DEAL, FOLD, SHOWDOWN, BettingArrays
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
 from equipoise.trees.history import HistoryTree
 

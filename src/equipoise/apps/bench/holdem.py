@@ -28,8 +28,8 @@ from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.solvers.driver import next_evaluation
-from equipoise.solvers.holdem import HoldemSolver, estimate_holdem_bytes
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["HoldemReport", "HoldemSettings", "example_spots", "measure_bandwidth", "run_holdem"]
 

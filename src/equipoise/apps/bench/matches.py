@@ -28,8 +28,8 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import game_of_spot
-from equipoise.solvers.bucketed_holdem import BucketedSolver
-from equipoise.trees.bucketed_holdem import build_bucketed_tree
+from equipoise.solvers.holdem.bucketed import BucketedSolver
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
 
 __all__ = ["MatchesReport", "MatchesSettings", "run_matches"]
 

@@ -26,8 +26,8 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Given, Resolve
 from equipoise.search.holdem import HoldemSearch, measure_alternatives
 from equipoise.search.holdem_depth_limit import LeafChoices, estimate_leaf_bytes, limit_depth, solve_blueprint
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.trees.holdem.tree import build_holdem_tree
 
 __all__ = ["SearchReport", "SearchSettings", "run_search"]
 

@@ -15,9 +15,9 @@ from equipoise.apps.reproduce.curves import EvaluatedSolver, Panel, measure_curv
 from equipoise.apps.reproduce.sampled_curves import DISCOUNTED, INITIAL, PLAIN, measure_sampled_curves
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict, judge
 from equipoise.core.errors import ConfigError
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR, LinearCFRPlus, NormalHedge, Optimistic, Rule
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["DCFR_ENDGAMES", "EndgameConfiguration"]
 

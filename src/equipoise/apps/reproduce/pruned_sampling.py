@@ -21,11 +21,11 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
 from equipoise.solvers.baselines import BaselineKey, Baselines
-from equipoise.solvers.holdem_mccfr import HoldemMCCFRSolver
+from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.sampled_pruning import LIBRATUS, PLURIBUS, REGRET_BASED_SAMPLING, SampledPruning
 from equipoise.trees.cache import load_or_build_history_tree
-from equipoise.trees.holdem import build_holdem_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
 
 __all__ = ["PRUNED_SAMPLING", "PrunedSamplingConfiguration"]
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from equipoise.apps.reproduce.curves import EvaluatedSolver
 from equipoise.apps.reproduce.study import Point, Step
-from equipoise.solvers.holdem_mccfr import HoldemMCCFRSolver
+from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, Scheme
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["DISCOUNTED", "INITIAL", "PLAIN", "SampledSolver", "advance", "measure_sampled_curves"]
 

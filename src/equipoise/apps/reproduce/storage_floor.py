@@ -12,9 +12,9 @@ from equipoise.apps.machine import num_usable_cores
 from equipoise.apps.reproduce.curves import EvaluatedSolver, Panel, measure_curves
 from equipoise.apps.reproduce.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict
 from equipoise.core.errors import ConfigError
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.rules import DCFR
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["STORAGE_FLOOR", "StorageConfiguration"]
 

@@ -35,10 +35,10 @@ from equipoise.search.holdem_depth_limit import (
     limit_depth,
     solve_blueprint,
 )
-from equipoise.solvers.holdem import HoldemSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.rules import CFRPlus
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
-from equipoise.trees.holdem_locks import NodeLock
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["TURN_SEARCH", "TurnSearchConfiguration", "draw_turn_spot"]
 

@@ -46,14 +46,14 @@ from equipoise.games.holdem.cards import parse_deck
 from equipoise.games.matrix import Matrix
 from equipoise.games.registry import make_game
 from equipoise.solvers.averages_only import AveragesOnlySolver
-from equipoise.solvers.bucketed_holdem import BucketedSolver
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver, evaluate_holdem
+from equipoise.solvers.holdem.bucketed import BucketedSolver
+from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.warm_start import RegretBound, WarmStart, project_convergence
-from equipoise.trees.bucketed_holdem import build_bucketed_tree
 from equipoise.trees.history import HistoryTree, build_history_tree
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["WARM_START"]
 

@@ -18,8 +18,8 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.holdem_warm_start import warm_start_holdem
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.warm_start import warm_start_holdem
 from equipoise.solvers.warm_start import WarmStart, WarmStartReport, warm_start
 from equipoise.trees.history import HistoryTree
 

@@ -2,7 +2,7 @@
 """Heads-up hold'em over public states, with everything merged that differs by the names of suits alone.
 
 For decks small enough that every pair of hands on every board fits in memory: studies of search are made on these,
-because whatever takes a public tree takes them. Full decks have a tree of their own (`equipoise.trees.holdem`).
+because whatever takes a public tree takes them. Full decks have a tree of their own (`equipoise.trees.holdem.tree`).
 """
 
 from __future__ import annotations

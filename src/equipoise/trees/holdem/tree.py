@@ -31,7 +31,7 @@ from equipoise.games.holdem.isomorphism import (
     suit_permutations,
 )
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem_arrays import (
+from equipoise.kernels.holdem.arrays import (
     HAND_BYTES,
     MAX_ACTIONS,
     TILE,
@@ -40,7 +40,7 @@ from equipoise.kernels.holdem_arrays import (
     HoldemShape,
     StreetFields,
 )
-from equipoise.trees.holdem_boards import (
+from equipoise.trees.holdem.boards import (
     BoardLevel,
     SuitGroups,
     count_next_boards,
@@ -48,8 +48,8 @@ from equipoise.trees.holdem_boards import (
     fill_hands,
     first_level,
 )
-from equipoise.trees.holdem_locks import NodeLock, compile_locks
-from equipoise.trees.holdem_places import HoldemPlace, HoldemPlaces
+from equipoise.trees.holdem.locks import NodeLock, compile_locks
+from equipoise.trees.holdem.places import HoldemPlace, HoldemPlaces
 from equipoise.trees.vector import CellTable
 
 __all__ = [

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
-from equipoise.kernels.holdem_arrays import (
+from equipoise.kernels.holdem.arrays import (
     TILE,
     BoardFields,
     HoldemArrays,
@@ -24,7 +24,7 @@ from equipoise.kernels.holdem_arrays import (
     check_boards,
     check_hands,
 )
-from equipoise.kernels.holdem_leaves import HoldemLeaves
+from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.public_hooks import RootGate
 from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule
 

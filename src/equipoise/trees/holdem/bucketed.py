@@ -23,11 +23,11 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
-from equipoise.kernels.holdem import TableArray
-from equipoise.kernels.holdem_arrays import TILE
-from equipoise.kernels.holdem_sampling import RunoutArrays, StreetArrays
-from equipoise.trees.holdem import Decision, HoldemTree, StreetForest, plant_street
-from equipoise.trees.holdem_places import HoldemPlace, HoldemPlaces
+from equipoise.kernels.holdem.arrays import TILE
+from equipoise.kernels.holdem.sampling import RunoutArrays, StreetArrays
+from equipoise.kernels.holdem.sweeps import TableArray
+from equipoise.trees.holdem.places import HoldemPlace, HoldemPlaces
+from equipoise.trees.holdem.tree import Decision, HoldemTree, StreetForest, plant_street
 
 __all__ = ["BucketAssigner", "BucketedTree", "Rows", "build_bucketed_tree"]
 

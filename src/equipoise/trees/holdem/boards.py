@@ -26,7 +26,7 @@ from equipoise.games.holdem.isomorphism import (
 )
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
-from equipoise.kernels.holdem_arrays import TILE
+from equipoise.kernels.holdem.arrays import TILE
 
 __all__ = ["BoardLevel", "HandArrays", "SuitGroups", "count_next_boards", "deal_boards", "fill_hands", "first_level"]
 

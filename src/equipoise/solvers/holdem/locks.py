@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.kernels.holdem import HoldemLocks
-from equipoise.kernels.holdem_arrays import TILE, BoardFields
-from equipoise.trees.holdem import HoldemPlan, HoldemTree
-from equipoise.trees.holdem_locks import LockedHands, NodeLock, compile_locks
+from equipoise.kernels.holdem.arrays import TILE, BoardFields
+from equipoise.kernels.holdem.sweeps import HoldemLocks
+from equipoise.trees.holdem.locks import LockedHands, NodeLock, compile_locks
+from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree
 
 __all__ = ["LaidLocks", "estimate_lock_bytes", "lay_locks"]
 

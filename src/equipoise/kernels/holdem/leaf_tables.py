@@ -12,9 +12,9 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_range
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
-from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemKernel, TableArray
-from equipoise.kernels.holdem_arrays import TILE, BoardFields, StreetFields
-from equipoise.kernels.holdem_leaves import EntryArray
+from equipoise.kernels.holdem.arrays import TILE, BoardFields, StreetFields
+from equipoise.kernels.holdem.leaves import EntryArray
+from equipoise.kernels.holdem.sweeps import AVERAGE_TYPES, HoldemKernel, TableArray
 
 __all__ = ["NUM_KINDS", "LeafLine", "add_leaf_values"]
 

@@ -16,17 +16,17 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
-from equipoise.kernels.holdem import AVERAGE_TYPES, HoldemGate, HoldemKernel, HoldemTables, TableArray
-from equipoise.kernels.holdem_leaves import HoldemLeaves
+from equipoise.kernels.holdem.leaves import HoldemLeaves
+from equipoise.kernels.holdem.sweeps import AVERAGE_TYPES, HoldemGate, HoldemKernel, HoldemTables, TableArray
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import COUNTS
-from equipoise.solvers.holdem_locks import estimate_lock_bytes, lay_locks
-from equipoise.solvers.holdem_ranges import fill_scales
-from equipoise.solvers.holdem_view import NodeView, view_node
+from equipoise.solvers.holdem.locks import estimate_lock_bytes, lay_locks
+from equipoise.solvers.holdem.ranges import fill_scales
+from equipoise.solvers.holdem.view import NodeView, view_node
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
-from equipoise.trees.holdem import HoldemPlan, HoldemTree
-from equipoise.trees.holdem_locks import NodeLock
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree
 
 __all__ = ["HoldemSolver", "estimate_holdem_bytes", "evaluate_holdem"]
 

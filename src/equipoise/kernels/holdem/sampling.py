@@ -14,8 +14,8 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.calls import OneCaller, check_integer, check_player
-from equipoise.kernels.holdem import HoldemKernel
-from equipoise.kernels.holdem_arrays import MAX_ACTIONS, TILE, StreetFields
+from equipoise.kernels.holdem.arrays import MAX_ACTIONS, TILE, StreetFields
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sampling import NO_NODE_LIMIT, Scheme
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
 

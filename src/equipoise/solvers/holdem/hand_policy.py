@@ -13,7 +13,7 @@ from equipoise.games.holdem.betting_tree import BettingTree, betting_tree
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.vector import CellTable
 
 __all__ = ["HandPolicy", "SpotPolicy", "UniformHands"]

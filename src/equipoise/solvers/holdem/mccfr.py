@@ -9,9 +9,8 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting_tree import NodeKind
-from equipoise.kernels.holdem import HoldemKernel
-from equipoise.kernels.holdem_arrays import BoardFields
-from equipoise.kernels.holdem_sampling import (
+from equipoise.kernels.holdem.arrays import BoardFields
+from equipoise.kernels.holdem.sampling import (
     DEAL,
     FOLD,
     SHOWDOWN,
@@ -19,12 +18,13 @@ from equipoise.kernels.holdem_sampling import (
     HoldemSamplingKernel,
     HoldemSamplingTables,
 )
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem import evaluate_holdem
+from equipoise.solvers.holdem.cfr import evaluate_holdem
 from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
 from equipoise.solvers.sampled_pruning import prune_betting
-from equipoise.trees.holdem import HoldemTree, make_end
+from equipoise.trees.holdem.tree import HoldemTree, make_end
 
 __all__ = ["HoldemMCCFRSolver", "check_table_dtype", "lay_out_betting", "make_sampling_tables"]
 

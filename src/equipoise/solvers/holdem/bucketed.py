@@ -13,13 +13,13 @@ from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.memory import check_memory
 from equipoise.core.progress import SampledFigures
 from equipoise.games.holdem.cards import format_board
-from equipoise.kernels.holdem_arrays import TILE
-from equipoise.kernels.holdem_sampling import HoldemSamplingTables, RunoutKernel, SampledArray, StrategyPair, draw_cards
+from equipoise.kernels.holdem.arrays import TILE
+from equipoise.kernels.holdem.sampling import HoldemSamplingTables, RunoutKernel, SampledArray, StrategyPair, draw_cards
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem_mccfr import check_table_dtype, make_sampling_tables
+from equipoise.solvers.holdem.mccfr import check_table_dtype, make_sampling_tables
 from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
-from equipoise.trees.bucketed_holdem import BucketedTree
+from equipoise.trees.holdem.bucketed import BucketedTree
 
 __all__ = ["BucketedSolver", "ResponseEstimate", "Runouts", "estimate_response", "evaluate_bucketed"]
 

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
-from equipoise.kernels.holdem import HoldemKernel, SubstituteWeights, TableArray
-from equipoise.kernels.holdem_arrays import TILE, HoldemArrays, StreetFields
-from equipoise.solvers.holdem import HoldemSolver
-from equipoise.solvers.holdem_ranges import count_ends, fill_ranges
+from equipoise.kernels.holdem.arrays import TILE, HoldemArrays, StreetFields
+from equipoise.kernels.holdem.sweeps import HoldemKernel, SubstituteWeights, TableArray
+from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.holdem.ranges import count_ends, fill_ranges
 from equipoise.solvers.warm_start import (
     ROUNDING,
     TRACE,
@@ -28,7 +28,7 @@ from equipoise.solvers.warm_start import (
     check_zero_sum,
     choose_start,
 )
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["HoldemSubstitution", "warm_start_holdem"]
 

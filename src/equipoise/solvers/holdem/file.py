@@ -25,8 +25,8 @@ from equipoise.games.holdem.line_notation import find_action, parse_decision
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
 from equipoise.solvers.saved_run import STATE_PREFIX, RunConfig, describe_run, parse_run
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
-from equipoise.trees.holdem_locks import NodeLock
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["SavedSpot", "StoredSpot", "StoredTable", "encode_layout", "make_locks"]
 

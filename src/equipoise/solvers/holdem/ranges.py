@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.cards import FULL_DECK
-from equipoise.kernels.holdem import TableArray
-from equipoise.kernels.holdem_arrays import TILE, BoardFields, HoldemArrays, StreetFields
+from equipoise.kernels.holdem.arrays import TILE, BoardFields, HoldemArrays, StreetFields
+from equipoise.kernels.holdem.sweeps import TableArray
 from equipoise.kernels.sweeps import KernelRule
 from equipoise.solvers.cfr import scale_share
-from equipoise.trees.holdem import HoldemTree
+from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["count_ends", "fill_ranges", "fill_scales"]
 

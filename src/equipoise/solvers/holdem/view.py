@@ -23,8 +23,8 @@ from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem import HoldemKernel, TableArray
-from equipoise.trees.holdem import HoldemTree, build_holdem_tree
+from equipoise.kernels.holdem.sweeps import HoldemKernel, TableArray
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.vector import CellTable
 
 __all__ = ["NodeView", "PlayerView", "view_node"]
