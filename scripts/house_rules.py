@@ -18,7 +18,7 @@ FORBIDDEN_FILES = {"utils.py", "helpers.py", "common.py"}
 LINES_PER_SUPPRESSION = 500
 LONG_FILE, LONG_FUNCTION = 500, 60
 # what only some rooms may import; import-linter sees neither compiled modules nor packages that are not installed
-LEARNING_ROOMS = {"learning", "agents", "evaluation", "distributed", "apps"}
+LEARNING_ROOMS = {"learning", "agents", "evaluation", "distributed", "studies", "apps"}
 CONFINED = {"equipoise._native": {"kernels"}, "torch": LEARNING_ROOMS, "ray": {"distributed"}}
 
 

@@ -15,7 +15,7 @@ from equipoise.agents import (
 )
 from equipoise.agents.files import game_of_file, load_agent
 from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent, describe_holdem_decision
-from equipoise.apps.agents import AgentText, parse_agent
+from equipoise.agents.notation import AgentText, parse_agent
 from equipoise.core.errors import ConfigError, InvalidStateError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass
 from equipoise.games.holdem.betting_tree import betting_tree

@@ -6,8 +6,8 @@ import pytest
 
 from equipoise.agents.base import observe_state
 from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
+from equipoise.agents.notation import parse_agent
 from equipoise.agents.simple import UniformAgent
-from equipoise.apps.agents import parse_agent
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation.assembly import measure_seeds
 from equipoise.evaluation.play import play_game

@@ -5,9 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from equipoise.apps import display, plots
+from equipoise.apps import display
 from equipoise.apps.display import BuildDisplay, SolveDisplay, sparkline
 from equipoise.core.progress import Progress, SampledFigures
+from equipoise.evaluation import plots
 
 RECORD = Progress(
     iteration=1234,

@@ -3,8 +3,8 @@
 
 import pytest
 
-from equipoise.apps.parse_response import RESPONSES, parse_response, parse_responses
 from equipoise.core.errors import ParseError
+from equipoise.responses.notation import RESPONSES, parse_response, parse_responses
 
 LEDUC = ["solve", "leduc(merge_suits=True)"]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
+from equipoise.agents.notation import AgentText
 from equipoise.agents.simple import ClassAgent, UniformAgent
-from equipoise.apps.agents import AgentText
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.lbr import measure_lbr
 from equipoise.evaluation.lbr_holdem import (

@@ -10,7 +10,7 @@ import pytest
 from equipoise.agents import ClassAgent, UniformAgent
 from equipoise.agents.base import PolicyAgent
 from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
-from equipoise.apps.agents import AgentText
+from equipoise.agents.notation import AgentText
 from equipoise.core.errors import CheckpointError, ConfigError, IllegalActionError
 from equipoise.core.pool import LocalPool
 from equipoise.evaluation.assembly import assemble_strategy

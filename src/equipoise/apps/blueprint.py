@@ -13,13 +13,14 @@ import typer
 
 from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
 from equipoise.abstraction.buckets import Percentile
-from equipoise.apps.display import format_duration, make_console
-from equipoise.apps.machine import describe_origin
+from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, format_bytes, lock
+from equipoise.core.formatting import format_duration
+from equipoise.core.machine import describe_origin
 from equipoise.games.holdem.spot_file import load_spot
 from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.trees.holdem.bucketed import build_bucketed_tree

@@ -23,7 +23,7 @@ from equipoise.apps.listing import GamesOptions, games
 from equipoise.apps.match import MatchOptions, match
 from equipoise.apps.options import make_command
 from equipoise.apps.push_fold import PushFoldOptions, push_fold
-from equipoise.apps.reproduce.commands import reproduce_app
+from equipoise.apps.reproduce import reproduce_app
 from equipoise.apps.search import SearchOptions, search
 from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
 from equipoise.apps.solve import solve

@@ -12,26 +12,21 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from equipoise.apps.display import (
-    SolveDisplay,
-    format_duration,
-    format_estimate,
-    format_optional,
-    format_utility,
-    make_console,
-)
+from equipoise.apps.display import SolveDisplay, make_console
 from equipoise.apps.methods import METHODS, check_config, find_method, normalize_rule
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import format_game, parse_game_options, parse_names
-from equipoise.apps.plots import check_plot_path, plot_convergence
+from equipoise.apps.parse import parse_game_options, parse_names
 from equipoise.apps.preparation import GrownTree, grow_tree, prepare
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.solve_options import GameOptions, Updates
 from equipoise.core.errors import ConfigError, EquipoiseError
+from equipoise.core.formatting import format_duration, format_estimate, format_optional, format_utility
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
+from equipoise.evaluation.plots import check_plot_path, plot_convergence
 from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
+from equipoise.games.registry import format_game
 from equipoise.solvers.driver import run
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form, Stopping

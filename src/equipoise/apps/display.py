@@ -18,17 +18,13 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.core.formatting import format_duration, format_estimate, format_optional, format_utility
 from equipoise.core.progress import Progress, SampledFigures
 
 __all__ = [
     "BuildDisplay",
     "SolveDisplay",
     "describe_figures",
-    "format_duration",
-    "format_estimate",
-    "format_optional",
-    "format_small",
-    "format_utility",
     "make_console",
     "sparkline",
 ]
@@ -70,59 +66,6 @@ class _ForgivingStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
-
-
-def format_duration(seconds: float) -> str:
-    """Returns a time as people read it.
-
-    >>> format_duration(0.0042), format_duration(7.31), format_duration(754), format_duration(90061)
-    ('4.2 ms', '7.3 s', '12:34', '25:01:01')
-    """
-    if seconds < 1:
-        return f"{seconds * 1e3:.1f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def format_small(value: float) -> str:
-    """Returns a number that may be tiny with three digits.
-
-    >>> format_small(0.000123456), format_small(0.25), format_small(0.0)
-    ('1.23e-04', '0.25', '0')
-    """
-    if value == 0 or abs(value) >= 1e-3:
-        return f"{value:.3g}"
-    return f"{value:.2e}"
-
-
-def format_utility(value: float) -> str:
-    """Returns a value of a game with its sign.
-
-    >>> format_utility(-1 / 18), format_utility(1.5e9)
-    ('-0.055556', '+1.5e+09')
-    """
-    return f"{value:+.6f}" if abs(value) < 1e6 else f"{value:+.6g}"
-
-
-def format_optional(value: float | None) -> str:
-    """Returns a number that may be tiny, or that it is not known.
-
-    >>> format_optional(0.25), format_optional(None)
-    ('0.25', 'not known')
-    """
-    return "not known" if value is None else format_small(value)
-
-
-def format_estimate(mean: float, standard_error: float) -> str:
-    """Returns an estimate with its standard error.
-
-    >>> format_estimate(0.6065, 0.0162)
-    '+0.607 ± 0.016'
-    """
-    return f"{mean:+.3f} ± {standard_error:.3f}"
 
 
 def describe_figures(figures: SampledFigures) -> dict[str, str]:

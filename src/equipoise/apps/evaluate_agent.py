@@ -11,19 +11,20 @@ import typer
 from rich.table import Table
 
 from equipoise.agents.base import PolicyAgent, PublicAgent
-from equipoise.apps.agents import AGENTS, AgentText
-from equipoise.apps.display import format_duration, format_small, make_console
-from equipoise.apps.machine import describe_origin
+from equipoise.agents.notation import AGENTS, AgentText
+from equipoise.apps.display import make_console
 from equipoise.apps.match import find_game
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import format_game
 from equipoise.apps.preparation import build_tree
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import format_duration, format_small
+from equipoise.core.machine import describe_origin
 from equipoise.evaluation.assembly import SeededExploitability, measure_seeds
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
+from equipoise.games.registry import format_game
 
 __all__ = ["evaluate_agent", "is_agent_text"]
 

@@ -15,14 +15,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from equipoise.apps.display import format_duration, format_small, format_utility
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.parse_response import RESPONSES, ResponseSpec
-from equipoise.apps.plots import plot_bars
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import format_duration, format_small, format_utility
+from equipoise.evaluation.plots import plot_bars
 from equipoise.evaluation.response_table import GradedRow, grade_strategy
+from equipoise.responses.notation import RESPONSES, ResponseSpec
 from equipoise.responses.on_tree import OnTree
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree

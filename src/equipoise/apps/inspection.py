@@ -18,22 +18,23 @@ from rich.console import Group
 from rich.table import Table
 
 from equipoise.agents.files import game_of_metadata
-from equipoise.apps.agents import AGENTS
-from equipoise.apps.display import describe_figures, format_duration, format_small, format_utility, make_console
+from equipoise.agents.notation import AGENTS
+from equipoise.apps.display import describe_figures, make_console
 from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
-from equipoise.apps.parse_response import ResponseSpec, parse_responses
-from equipoise.apps.plots import check_plot_path
 from equipoise.apps.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_atomically
+from equipoise.core.formatting import format_duration, format_small, format_utility
 from equipoise.core.provenance import version
+from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.base import Game
 from equipoise.kernels.calls import MAX_THREADS
+from equipoise.responses.notation import ResponseSpec, parse_responses
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
 from equipoise.solvers.playouts import sample_figures, strategy_policy

@@ -16,10 +16,9 @@ from rich.console import Console, Group
 from rich.table import Table
 
 from equipoise.agents.base import PublicAgent
-from equipoise.apps.agents import AgentText, describe_agents
-from equipoise.apps.display import format_duration, format_utility, make_console
+from equipoise.agents.notation import AgentText, describe_agents
+from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.machine import describe_origin
 from equipoise.apps.match import (
     MOST_WORKERS,
     describe_estimate,
@@ -31,11 +30,12 @@ from equipoise.apps.match import (
     scale_precision,
 )
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import format_game
 from equipoise.apps.preparation import build_tree
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import format_duration, format_utility
+from equipoise.core.machine import describe_origin
 from equipoise.core.pool import LocalPool
 from equipoise.evaluation.lbr import LocalResponse, every_action, fold_or_call, measure_lbr
 from equipoise.evaluation.lbr_holdem import LbrHands, LbrMenu, measure_holdem_lbr
@@ -43,6 +43,7 @@ from equipoise.evaluation.matches import MatchConfig, MatchResult
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
+from equipoise.games.registry import format_game
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["LbrOptions", "lbr"]

@@ -14,16 +14,17 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
-from equipoise.apps.agents import AgentText, describe_agents
-from equipoise.apps.display import format_duration, make_console
+from equipoise.agents.notation import AgentText, describe_agents
+from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.machine import describe_origin
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import format_game, parse_game_options, parse_parameters
+from equipoise.apps.parse import parse_game_options
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, lock
+from equipoise.core.formatting import format_duration
+from equipoise.core.machine import describe_origin
 from equipoise.core.pool import LocalPool
 from equipoise.evaluation.aivat_matches import AivatGames, AivatHands
 from equipoise.evaluation.cross_table import CrossTable, play_cross_table
@@ -42,7 +43,8 @@ from equipoise.evaluation.stored import StoredStrategies, can_be_batched
 from equipoise.games.base import Game
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
-from equipoise.games.registry import make_game
+from equipoise.games.parameters import parse_parameters
+from equipoise.games.registry import format_game, make_game
 
 __all__ = [
     "MatchOptions",

@@ -10,22 +10,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from equipoise.apps.parse import (
-    format_discounting,
-    format_egt,
-    format_pruning,
-    format_sampled_pruning,
-    parse_discounting,
-    parse_egt,
-    parse_pruning,
-    parse_rule,
-    parse_sampled_pruning,
-)
-from equipoise.apps.parse_response import merge_by_pattern, parse_response
 from equipoise.apps.signals import call_interruptibly
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.base import Game
 from equipoise.responses.against import AgainstSolver
+from equipoise.responses.notation import merge_by_pattern, parse_response
 from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
 from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes
 from equipoise.solvers.egt import EGTSolver
@@ -39,6 +28,13 @@ from equipoise.solvers.fictitious_play import (
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.pruning import PrunedSolver, check_pruning, estimate_pruned_bytes
+from equipoise.solvers.pruning_notation import (
+    format_pruning,
+    format_sampled_pruning,
+    parse_pruning,
+    parse_sampled_pruning,
+)
+from equipoise.solvers.rule_notation import format_discounting, format_egt, parse_discounting, parse_egt, parse_rule
 from equipoise.solvers.sampled_pruning import SampledPruning
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Form, TreeSolver

@@ -14,18 +14,19 @@ import numpy as np
 from rich.console import Console
 
 from equipoise.abstraction.joint_law import load_or_count_law
-from equipoise.apps.display import BuildDisplay, format_duration
+from equipoise.apps.display import BuildDisplay
 from equipoise.apps.methods import build_solver, build_treeless_solver, estimate_bytes
-from equipoise.apps.parse import format_game
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import GameTooLargeError
 from equipoise.core.files import format_bytes
+from equipoise.core.formatting import format_duration
 from equipoise.core.memory import available_bytes, check_memory
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import Game
 from equipoise.games.holdem.bucket_law import has_law
 from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem
 from equipoise.games.public import HasPublicForm
+from equipoise.games.registry import format_game
 from equipoise.kernels.sampling import Scheme
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver

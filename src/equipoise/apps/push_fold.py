@@ -13,11 +13,12 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from equipoise.apps.display import format_small, make_console
+from equipoise.apps.display import make_console
 from equipoise.apps.grid import render_grid
 from equipoise.apps.output import write_json
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import format_small
 from equipoise.core.provenance import version
 from equipoise.games.holdem.cards import format_deck, parse_deck
 from equipoise.games.holdem.hands import hands_of

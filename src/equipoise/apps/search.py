@@ -14,24 +14,25 @@ from rich.console import Console, Group
 from rich.table import Table
 
 from equipoise.agents.files import is_holdem_file
-from equipoise.apps.display import format_duration, format_utility, make_console
+from equipoise.apps.display import make_console
 from equipoise.apps.inspection import StrategyFile
-from equipoise.apps.machine import describe_origin
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import parse_rule
-from equipoise.apps.parse_search import parse_leaf_choices, parse_method
 from equipoise.apps.preparation import build_vector_tree
 from equipoise.apps.search_options import SearchOptions
 from equipoise.apps.search_spot import SpotSearch
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import format_duration, format_utility
+from equipoise.core.machine import describe_origin
 from equipoise.games.base import TERMINAL
 from equipoise.search.gadgets import pose
 from equipoise.search.holdem_depth_limit import OnLine
+from equipoise.search.notation import parse_leaf_choices, parse_method
 from equipoise.search.resolving import SubgameResult, SubgameSolver
 from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import Rule
 from equipoise.trees.public import PublicTree
 from equipoise.trees.public_edges import read_policy

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from equipoise.apps.parse_search import LEAF_CHOICES, METHODS
 from equipoise.kernels.calls import MAX_THREADS
+from equipoise.search.notation import LEAF_CHOICES, METHODS
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["SearchOptions"]

@@ -15,12 +15,11 @@ from rich.console import Group
 from rich.table import Table
 
 from equipoise.agents.files import load_policy
-from equipoise.apps.display import format_duration
-from equipoise.apps.parse_search import parse_leaf_choices, parse_method
 from equipoise.apps.search_options import SearchOptions
 from equipoise.apps.search_place import find_place, follow_stretch
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import format_bytes
+from equipoise.core.formatting import format_duration
 from equipoise.games.holdem.betting import BettingState, pot
 from equipoise.games.holdem.betting_tree import cut_betting
 from equipoise.games.holdem.cards import format_board
@@ -31,6 +30,7 @@ from equipoise.games.holdem.menus import POSITIONS
 from equipoise.search.holdem_depth_limit import OnLine
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.search.holdem_stages import HoldemResult, HoldemStage
+from equipoise.search.notation import parse_leaf_choices, parse_method
 from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import Rule
 

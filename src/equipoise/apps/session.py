@@ -14,17 +14,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from equipoise.apps.display import SolveDisplay, format_duration, format_optional, format_small
+from equipoise.apps.display import SolveDisplay
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.plots import plot_convergence
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.solve_options import SolveOptions
 from equipoise.core.checkpoint import count_payload_bytes
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.files import check_writable
+from equipoise.core.formatting import format_duration, format_optional, format_small
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.provenance import find_commit
+from equipoise.evaluation.plots import plot_convergence
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver, is_at_most, run
 from equipoise.solvers.saved_run import RunConfig

@@ -13,11 +13,9 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from equipoise.apps.display import describe_figures, format_small, format_utility, make_console
+from equipoise.apps.display import describe_figures, make_console
 from equipoise.apps.methods import Method, check_config, find_method, normalize_pruning, normalize_rule
-from equipoise.apps.parse import format_game, parse_game_options
-from equipoise.apps.parse_response import parse_response
-from equipoise.apps.plots import check_plot_path
+from equipoise.apps.parse import parse_game_options
 from equipoise.apps.preparation import GrownTree, PreparedRun, grow_tree, prepare
 from equipoise.apps.session import Job, JobSizes, Quality, check_resumable, run_job
 from equipoise.apps.solve_options import SolveOptions, Updates
@@ -27,12 +25,16 @@ from equipoise.apps.warm_start import begin_warm, check_start, read_start
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, format_bytes, lock
+from equipoise.core.formatting import format_small, format_utility
 from equipoise.core.progress import SampledFigures
+from equipoise.evaluation.plots import check_plot_path
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
 from equipoise.games.public import HasPublicForm
+from equipoise.games.registry import format_game
 from equipoise.responses.against import AgainstSolver
+from equipoise.responses.notation import parse_response
 from equipoise.responses.solve_against import SeatOutcome, report_seats
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.file import SavedSpot

@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
-from equipoise.apps.parse import PRUNINGS, SAMPLED_PRUNINGS, rule_names
-from equipoise.apps.parse_response import RESPONSES
 from equipoise.kernels.calls import MAX_THREADS
+from equipoise.responses.notation import RESPONSES
 from equipoise.solvers.baselines import BaselineKey
+from equipoise.solvers.pruning_notation import PRUNINGS, SAMPLED_PRUNINGS
+from equipoise.solvers.rule_notation import rule_names
 from equipoise.solvers.solve import Form
 from equipoise.solvers.warm_start import RegretBound
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES

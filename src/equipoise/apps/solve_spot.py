@@ -13,13 +13,12 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from equipoise.apps.display import format_duration, format_small, format_utility
 from equipoise.apps.methods import normalize_rule
-from equipoise.apps.parse import parse_rule
 from equipoise.apps.session import Job, JobSizes, Quality, check_resumable
 from equipoise.apps.solve_options import Precision, SolveOptions, Updates
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.core.files import describe_os_error, format_bytes
+from equipoise.core.formatting import format_duration, format_small, format_utility
 from equipoise.core.memory import check_memory
 from equipoise.core.progress import Progress
 from equipoise.games.holdem.betting import Street
@@ -35,6 +34,7 @@ from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.holdem.file import SavedSpot, StoredSpot, encode_layout, make_locks
 from equipoise.solvers.holdem.warm_start import warm_start_holdem
+from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason

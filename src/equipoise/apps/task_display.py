@@ -11,7 +11,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from equipoise.apps.display import format_duration
+from equipoise.core.formatting import format_duration
 
 __all__ = ["OnStep", "TaskDisplay"]
 

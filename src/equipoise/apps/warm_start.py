@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
-from equipoise.apps.display import format_small
 from equipoise.apps.session import Job
 from equipoise.apps.solve_options import SolveOptions
 from equipoise.apps.solve_spot import is_spot
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import format_small
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.warm_start import WarmStart, WarmStartReport
 from equipoise.trees.history import HistoryTree

@@ -11,9 +11,10 @@ import dataclasses
 import enum
 import math
 import typing
+from collections.abc import Iterable
 from typing import Any
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, ParseError
 
 __all__ = [
     "ParameterRow",
@@ -24,6 +25,7 @@ __all__ = [
     "parameter_fields",
     "parameter_rows",
     "parameters_of",
+    "parse_parameters",
     "parse_value",
 ]
 
@@ -92,6 +94,24 @@ def check_parameters(game: Any) -> None:
         if isinstance(value, int | float):
             _check_bounds(field.name, value, low, high)
         object.__setattr__(game, field.name, value)
+
+
+def parse_parameters(pairs: Iterable[str]) -> dict[str, str]:
+    """Returns game parameters from `key=value` texts.
+
+    >>> parse_parameters(["ranks=4", "first_sizes=1,2"])
+    {'ranks': '4', 'first_sizes': '1,2'}
+    """
+    values: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise ParseError(f"a parameter is written key=value, got {pair!r}")
+        if key in values:
+            raise ParseError(f"parameter {key!r} is given twice")
+        values[key] = value.strip()
+    return values
 
 
 def parse_value(name: str, value: Any, kind: Any) -> Any:

@@ -20,11 +20,11 @@ from equipoise.games.leduc import Leduc, Leduc5, LeducNoLimit
 from equipoise.games.liars_dice import LiarsDice
 from equipoise.games.matrix import DCFRSlow2x2, Matrix, RockPaperScissors, RPSPlus
 from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
-from equipoise.games.parameters import ParameterRow, parameter_rows
+from equipoise.games.parameters import ParameterRow, format_value, parameter_rows
 from equipoise.games.phantom_tic_tac_toe import PhantomTicTacToe
 from equipoise.games.tic_tac_toe import TicTacToe
 
-__all__ = ["GAMES", "describe_parameters", "game_names", "make_game", "parse_game"]
+__all__ = ["GAMES", "describe_parameters", "format_game", "game_names", "make_game", "parse_game"]
 
 GAMES: Mapping[str, type[Any]] = {
     "bucketed_limit_holdem": BucketedLimitHoldem,
@@ -88,6 +88,19 @@ def parse_game(text: str) -> Game[Any]:
     if not inside.endswith(")"):
         raise ParseError(f"a game is written name(key=value,...), got {text!r}")
     return make_game(name, **_parse_parameters(inside[:-1], text))
+
+
+def format_game(game: Game[Any]) -> str:
+    """Returns the game with the parameters that differ from their defaults; `parse_game` reads it back.
+
+    >>> format_game(make_game("kuhn")), format_game(make_game("kuhn", players=3))
+    ('kuhn', 'kuhn(players=3)')
+    """
+    spec = game.spec
+    defaults = {row.name: row.default for row in describe_parameters(spec.name)} if spec.name in GAMES else {}
+    texts = {key: format_value(value) for key, value in spec.parameters.items()}
+    inside = ",".join(f"{key}={text}" for key, text in texts.items() if defaults.get(key) != text)
+    return f"{spec.name}({inside})" if inside else spec.name
 
 
 def describe_parameters(name: str) -> tuple[ParameterRow, ...]:

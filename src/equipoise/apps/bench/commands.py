@@ -26,15 +26,15 @@ from equipoise.apps.bench.search import SearchSettings, run_search
 from equipoise.apps.bench.signature import compute_signature
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
 from equipoise.apps.display import make_console
-from equipoise.apps.endgames import load_endgames
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.machine import num_usable_cores
 from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import OnStep, TaskDisplay
 from equipoise.core.errors import ConfigError
+from equipoise.core.machine import num_usable_cores
+from equipoise.studies.endgames import load_endgames
 
 __all__ = [
     "HoldemOptions",

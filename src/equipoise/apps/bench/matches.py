@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
-from equipoise.apps.agents import AgentText
+from equipoise.agents.notation import AgentText
 from equipoise.apps.bench.rows import RowsReport
 from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError

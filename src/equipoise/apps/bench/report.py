@@ -16,8 +16,8 @@ from equipoise.apps.bench.matches import MatchesReport
 from equipoise.apps.bench.responses import ResponsesReport
 from equipoise.apps.bench.search import SearchReport
 from equipoise.apps.bench.tabular import TabularReport
-from equipoise.apps.machine import describe_origin
 from equipoise.core.files import format_bytes
+from equipoise.core.machine import describe_origin
 
 __all__ = [
     "print_holdem_report",

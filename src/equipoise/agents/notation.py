@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Agents by name: the one table from text to agents.
+
+An agent is written `NAME` or `NAME:SETTINGS`; what the settings are is the entry's own business.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from equipoise.agents.base import Agent
+from equipoise.agents.continual import ContinualAgent
+from equipoise.agents.files import FileSearch, game_of_file, load_agent, load_search_agent, load_translating_agent
+from equipoise.agents.ismcts import make_ismcts_agent
+from equipoise.agents.search import SearchWhen
+from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.core.checkpoint import digest_file
+from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
+from equipoise.games.base import ActionClass, Game
+from equipoise.games.holdem.betting import Street
+from equipoise.games.public import HasPublicForm
+from equipoise.search.continual import ContinualSettings
+from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
+from equipoise.search.notation import parse_method
+from equipoise.trees.derive import derive_public_game
+from equipoise.trees.history import estimate_num_histories
+
+__all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "parse_agent"]
+
+MAX_HISTORIES: Final = 1_000_000  # of a game whose public form is found by listing them: some ten seconds
+EXPENSIVE: Final = "expensive"
+LONGEST_NUMBER: Final = 18  # digits
+STREETS: Final = {street.name.lower(): street for street in Street}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEntry:
+    """An agent as it is typed."""
+
+    make: Callable[[Game[Any], str], Agent]  # called with the game and what stands after the colon
+    settings: str = ""  # how these are written; empty: the agent takes none
+    has_file: bool = False  # they begin with a file, which says what is played
+    is_optional: bool = False  # they may be left out
+    description: str
+
+
+def _make_ismcts(game: Game[Any], text: str) -> Agent:
+    """Returns the agent of `SIMULATIONS[,C[,POLICY]]`; C is half the range of returns unless it is given."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > 3:
+        raise ConfigError(f"ismcts takes simulations, C and a final policy, got {len(parts)} settings: {text!r}")
+    try:
+        num_simulations = int(parts[0])
+        exploration = float(parts[1]) if len(parts) > 1 else game.spec.utility_range / 2
+    except ValueError:
+        raise ConfigError(f"simulations and C of ismcts must be numbers, as in 1000,13, got {text!r}") from None
+    final = parts[2] if len(parts) > 2 else FinalPolicy.MAX_VISITS
+    if final not in list(FinalPolicy):
+        raise UnknownNameError("final policy", final, list(FinalPolicy))
+    config = ISMCTSConfig(num_simulations=num_simulations, exploration=exploration, final=FinalPolicy(final))
+    return make_ismcts_agent(game, config)
+
+
+def _make_search(game: Game[Any], text: str) -> Agent:
+    """Returns the agent of `PATH[,METHOD[,ITERATIONS[,WHEN]]]` and options, such as `from=turn`, in any place."""
+    path, *parts = [part.strip() for part in text.split(",")]
+    rest = [part for part in parts if part != EXPENSIVE and "=" not in part]
+    if len(rest) > 3:
+        raise ConfigError(f"search takes a file, a method, iterations and when, got {len(rest) + 1} settings: {text!r}")
+    changes: dict[str, Any] = {"is_expensive": EXPENSIVE in parts}
+    if rest:
+        changes["method"] = parse_method(rest[0])
+    if len(rest) > 1:
+        changes["iterations"] = _parse_iterations(rest[1], text)
+    if len(rest) > 2:
+        if rest[2] not in list(SearchWhen):
+            raise UnknownNameError("time to search", rest[2], list(SearchWhen))
+        changes["when"] = SearchWhen(rest[2])
+    for name, _, value in (part.partition("=") for part in parts if "=" in part):
+        changes |= _parse_search_option(name, value, text)
+    return load_search_agent(path, game, FileSearch(**changes))
+
+
+def _parse_search_option(name: str, value: str, given: str) -> dict[str, Any]:
+    """Returns what an option of a search of hold'em changes."""
+    if name == "from":
+        if value not in STREETS:
+            raise UnknownNameError("street", value, STREETS)
+        return {"first_street": STREETS[value]}
+    if name == "early":
+        return {"early_iterations": _parse_iterations(value, given)}
+    raise UnknownNameError("option of a search", name, ("from", "early"))
+
+
+def _make_continual(game: Game[Any], text: str) -> Agent:
+    """Returns the agent of `[ITERATIONS]`."""
+    if game.spec.num_players != 2:
+        raise ConfigError(f"continual re-solving is for 2 players, and {game.spec.label} has {game.spec.num_players}")
+    settings = ContinualSettings(iterations=_parse_iterations(text, text)) if text else ContinualSettings()
+    if isinstance(game, HasPublicForm):
+        return ContinualAgent(game.public_form(), search=settings)
+    size = estimate_num_histories(game, rng=np.random.default_rng(0), num_probes=100)
+    if size > MAX_HISTORIES:
+        raise ConfigError(
+            f"{game.spec.label} has no public form of its own, and some {size:,.0f} histories are too many to find it"
+        )
+    return ContinualAgent(derive_public_game(game), search=settings)
+
+
+def _parse_iterations(text: str, given: str) -> int:
+    if not text.isdecimal() or len(text) > LONGEST_NUMBER or int(text) < 1:
+        got = f"{text[:LONGEST_NUMBER]!r} in {given[:80]!r}"
+        raise ConfigError(f"iterations of a search must be a whole number of at least 1, got {got}")
+    return int(text)
+
+
+AGENTS: Mapping[str, AgentEntry] = {
+    "uniform": AgentEntry(make=lambda _game, _text: UniformAgent(), description="every action as often"),
+    "call": AgentEntry(make=lambda _game, _text: ClassAgent(ActionClass.CALL), description="always checks or calls"),
+    "fold": AgentEntry(
+        make=lambda _game, _text: ClassAgent(ActionClass.FOLD), description="folds to every bet, checks else"
+    ),
+    "raise": AgentEntry(
+        make=lambda _game, _text: ClassAgent(ActionClass.RAISE),
+        description="raises whenever it can, each size as often",
+    ),
+    "file": AgentEntry(
+        make=lambda game, path: load_agent(path, game),
+        settings="PATH",
+        has_file=True,
+        description="plays what `solve --out` wrote: a game's strategy, a spot, a blueprint",
+    ),
+    "ismcts": AgentEntry(
+        make=_make_ismcts,
+        settings="SIMULATIONS[,C[,POLICY]]",
+        description="searches at every decision; POLICY is visits, max-visits (unless given) or max-value",
+    ),
+    "search": AgentEntry(
+        make=_make_search,
+        settings="PATH[,METHOD[,ITERATIONS[,WHEN]]][,from=STREET][,early=N][,expensive]",
+        has_file=True,
+        description="plays a file, solves what it comes to again as `search` does; WHEN: rounds, decisions or replies",
+    ),
+    "translate": AgentEntry(
+        make=lambda game, path: load_translating_agent(path, game),
+        settings="PATH",
+        has_file=True,
+        description="plays a file of hold'em and takes bets that it does not know for those it knows",
+    ),
+    "continual": AgentEntry(
+        make=_make_continual,
+        settings="ITERATIONS",
+        is_optional=True,
+        description="solves every decision again from what it found at the one before; needs no file",
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AgentText:
+    """An agent as text, which other processes can make for themselves; calling it makes the agent.
+
+    >>> AgentText("call").name
+    'call'
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        _split(self.text)
+
+    @property
+    def name(self) -> str:
+        """Returns the text."""
+        return self.text
+
+    @property
+    def game(self) -> Game[Any] | None:
+        """Returns the game that the agent's file is for; None if any game will do."""
+        path = self._path()
+        return None if path is None else game_of_file(path)
+
+    def digest(self) -> str | None:
+        """Returns a short hash over the content of the agent's file, None if it has none."""
+        path = self._path()
+        return None if path is None else digest_file(path)
+
+    def _path(self) -> str | None:
+        """Returns the agent's file, None if it has none."""
+        name, settings = _split(self.text)
+        entry = AGENTS[name]
+        if not entry.has_file:
+            return None
+        return settings.partition(",")[0] if "," in entry.settings else settings
+
+    def __call__(self, game: Game[Any]) -> Agent:
+        """Returns the agent."""
+        name, settings = _split(self.text)
+        return AGENTS[name].make(game, settings)
+
+
+def parse_agent(text: str, game: Game[Any]) -> Agent:
+    """Returns the agent that a text names.
+
+    >>> from equipoise.games.registry import make_game
+    >>> parse_agent("raise", make_game("kuhn")).name
+    'raise'
+    """
+    return AgentText(text)(game)
+
+
+def describe_agents() -> str:
+    """Returns every way to write an agent, for the help of commands."""
+    return ", ".join(_write(name, entry) for name, entry in AGENTS.items())
+
+
+def _write(name: str, entry: AgentEntry) -> str:
+    """Returns how an agent is written."""
+    if not entry.settings:
+        return name
+    return f"{name}[:{entry.settings}]" if entry.is_optional else f"{name}:{entry.settings}"
+
+
+def _split(text: str) -> tuple[str, str]:
+    name, colon, settings = text.strip().partition(":")
+    if name not in AGENTS:
+        if name.endswith(".eq"):
+            raise ParseError(f"an agent that plays a file is written file:{text.strip()}, got {text!r}")
+        raise UnknownNameError("agent", name, AGENTS)
+    entry = AGENTS[name]
+    if colon and not settings:
+        raise ConfigError(f"nothing stands behind the colon of {text!r}")
+    if bool(entry.settings) != bool(settings) and not entry.is_optional:
+        raise ConfigError(f"this agent is written {_write(name, entry)}, got {text!r}")
+    return name, settings

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise reproduce`: list the studies, or run one."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from equipoise.apps.display import make_console
+from equipoise.apps.options import make_command
+from equipoise.apps.output import write_json
+from equipoise.apps.signals import SignalFlag
+from equipoise.apps.task_display import TaskDisplay
+from equipoise.core.errors import ConfigError
+from equipoise.games.parameters import parse_parameters
+from equipoise.studies.registry import STUDIES, find_study
+from equipoise.studies.report import check_output_directory, print_result, write_result
+from equipoise.studies.study import Size
+
+__all__ = ["ReproduceOptions", "reproduce", "reproduce_app"]
+
+reproduce_app = typer.Typer()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ReproduceOptions:
+    """What `equipoise reproduce` is told."""
+
+    name: Annotated[str | None, typer.Argument(help="A study; without it all are listed.")] = None
+    full: Annotated[bool, typer.Option("--full", help="As large as published, not the quick form.")] = False
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="Change a setting of the study.", metavar="KEY=VALUE")
+    ] = None
+    data: Annotated[Path | None, typer.Option(help="Directory of the data that a study needs.", metavar="DIR")] = None
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write NAME.json, .png and .txt here.")] = None
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def reproduce(options: ReproduceOptions) -> None:
+    """Compute a published figure or table again: ours beside the paper's, with a verdict on what its text states.
+
+    Ctrl-C keeps what was computed, marked as partial.
+    """
+    if options.name is None:
+        _list_studies(options)
+        return
+    study = find_study(options.name)
+    changes = parse_parameters(options.param or [])
+    if options.data is not None:
+        changes["data"] = str(options.data)
+    size = Size.FULL if options.full else Size.QUICK
+    configuration = study.configure(size, changes) if changes else size
+    if options.out is not None:
+        check_output_directory(options.out, study.name)
+    console = make_console(is_quiet=options.quiet)
+    with SignalFlag() as flag:
+        with TaskDisplay(console, study.name) as display:
+            result = study.run(configuration, display.update, flag)
+        if options.json:
+            write_json(result.as_json())
+        else:
+            print_result(result, make_console(is_stderr=False, is_quiet=options.quiet))
+        if options.out is not None:
+            paths = write_result(study, result, options.out)
+            console.print(f"written: {', '.join(str(path) for path in paths)}")
+    if flag():
+        console.print("interrupted: the result is partial", style="yellow")
+        raise typer.Exit(flag.exit_code)
+
+
+def _list_studies(options: ReproduceOptions) -> None:
+    if options.full or options.param or options.out is not None or options.data is not None:
+        raise ConfigError(f"name a study to run: {', '.join(STUDIES)}")
+    rows: list[dict[str, Any]] = [
+        {
+            "name": study.name,
+            "title": study.title,
+            "source": study.source,
+            "sizes": {str(size): dataclasses.asdict(configuration) for size, configuration in study.sizes.items()},
+        }
+        for study in STUDIES.values()
+    ]
+    if options.json:
+        write_json(rows)
+        return
+    table = Table()
+    for name in ("study", "shows", "source"):
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(row["name"], row["title"], row["source"])
+    output = make_console(is_stderr=False)
+    output.print(table)
+    output.print("equipoise reproduce NAME runs one in seconds, --full as published; --out DIR keeps it.")
+
+
+reproduce_app.command("reproduce")(make_command(ReproduceOptions, reproduce))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements about two curves, as limits on the ratio of their values, and the verdicts on them."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+import statistics
+from collections.abc import Sequence
+
+from equipoise.studies.study import Claim, Measured, Verdict
+
+__all__ = ["Comparison", "Marks", "compare", "compare_means"]
+
+NUM_ERRORS = 2.0  # standard errors beyond which a mean of sampled runs is told from a limit
+
+
+class Marks(enum.StrEnum):
+    """Where the ratio of two curves is tested."""
+
+    EVERY = "at every mark"
+    PRACTICAL = "at the marks from 100 to 1,000"  # the window that Brown & Sandholm 2019 call practical
+    LAST = "at the last mark"
+
+    def choose(self, marks: Sequence[int]) -> Sequence[int]:
+        """Returns those of the marks that a run reached at which the test is made."""
+        if self is Marks.LAST:
+            return marks[-1:]
+        return marks if self is Marks.EVERY else [mark for mark in marks if 100 <= mark <= 1000]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A statement of the text about two curves, as limits on the ratio of their exploitabilities."""
+
+    statement: str
+    above: str
+    below: str
+    source: str
+    least: float = 0.0
+    most: float = math.inf
+    test: Marks = Marks.EVERY
+    horizon: int = 0  # a run that ends before says nothing
+
+    @property
+    def criterion(self) -> str:
+        """Returns the limits in words."""
+        if self.least == 0.0:
+            return f"ratio at most {self.most:.2g} {self.test}"
+        if self.most == math.inf:
+            return f"ratio at least {self.least:.2g} {self.test}"
+        return f"ratio from {self.least:.2g} to {self.most:.2g} {self.test}"
+
+
+def compare(comparison: Comparison, panel: str, measured: Measured, marks: Sequence[int]) -> Claim:
+    """Returns the verdict on a statement about two curves: confirmed or denied only if all runs agree.
+
+    Args:
+        comparison: the statement and its test.
+        panel: whose curves are compared.
+        measured: all points.
+        marks: those that the run was to reach, in order.
+    """
+    at = comparison.test.choose(marks)
+    ratios = {mark: measured.run_ratios(panel, comparison.above, comparison.below, mark) for mark in at}
+    listed = ", ".join(f"{_format_runs(runs)} at {mark:,}" for mark, runs in ratios.items() if runs)
+    is_long_enough = bool(marks) and marks[-1] >= comparison.horizon
+    return Claim(
+        statement=f"{comparison.statement} ({comparison.criterion})",
+        source=comparison.source,
+        verdict=_judge_runs(comparison, list(ratios.values())) if is_long_enough else Verdict.NOT_MEASURED,
+        ours=f"{comparison.above} / {comparison.below}: {listed or 'nothing'}",
+    )
+
+
+def compare_means(comparison: Comparison, panel: str, measured: Measured, marks: Sequence[int]) -> Claim:
+    """Returns the verdict on a statement about two curves of sampled runs, by their means and standard errors.
+
+    Runs of two curves have nothing in common, so ratios are those of geometric means over runs. A ratio whose interval
+    of two standard errors either way crosses a limit leaves the statement undecided at its mark.
+    """
+    estimates = {mark: _estimate(comparison, panel, measured, mark) for mark in comparison.test.choose(marks)}
+    known = {mark: estimate for mark, estimate in estimates.items() if estimate is not None}
+    listed = ", ".join(f"{low:.2f} to {high:.2f} at {mark:,}" for mark, (low, high) in known.items())
+    limits = comparison.least, comparison.most
+    if not estimates or len(known) < len(estimates):
+        verdict = Verdict.NOT_MEASURED
+    elif any(high < limits[0] or low > limits[1] for low, high in known.values()):
+        verdict = Verdict.DENIED
+    else:
+        is_inside = all(limits[0] <= low and high <= limits[1] for low, high in known.values())
+        verdict = Verdict.CONFIRMED if is_inside else Verdict.UNDECIDED
+    return Claim(
+        statement=f"{comparison.statement} ({comparison.criterion})",
+        source=comparison.source,
+        verdict=verdict,
+        ours=f"{comparison.above} / {comparison.below}: {listed or 'nothing'}",
+    )
+
+
+def _estimate(comparison: Comparison, panel: str, measured: Measured, mark: int) -> tuple[float, float] | None:
+    """Returns the interval in which the ratio of two curves lies, None unless each has two runs."""
+    logs = [
+        [math.log(value) for value in measured.runs(panel, curve, mark) if value > 0]
+        for curve in (comparison.above, comparison.below)
+    ]
+    if min(map(len, logs)) < 2:
+        return None
+    middle = statistics.fmean(logs[0]) - statistics.fmean(logs[1])
+    error = math.sqrt(sum(statistics.variance(values) / len(values) for values in logs))
+    return math.exp(middle - NUM_ERRORS * error), math.exp(middle + NUM_ERRORS * error)
+
+
+def _format_runs(runs: list[float]) -> str:
+    middle = f"{statistics.median(runs):.2f}"
+    return middle if len(runs) == 1 else f"{middle} ({runs[0]:.2f} to {runs[-1]:.2f})"
+
+
+def _judge_runs(comparison: Comparison, ratios: list[list[float]]) -> Verdict:
+    """Returns the verdict on ratios by mark and run: a mark at which every run fails denies the statement."""
+    if not ratios or not all(ratios):
+        return Verdict.NOT_MEASURED
+    passed = [[comparison.least <= ratio <= comparison.most for ratio in runs] for runs in ratios]
+    if all(all(runs) for runs in passed):
+        return Verdict.CONFIRMED
+    return Verdict.UNDECIDED if all(any(runs) for runs in passed) else Verdict.DENIED

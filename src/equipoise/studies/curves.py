@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exploitability curves, the material of most studies: many solvers, one grid of iterations."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.driver import next_evaluation
+from equipoise.studies.study import Point, Step
+
+__all__ = ["EvaluatedSolver", "Panel", "crossing", "evaluation_grid", "measure_curves"]
+
+
+CLOSE = 0.1  # points nearer to a mark than this share of it give way to the mark
+
+
+Tree = TypeVar("Tree")
+
+
+class EvaluatedSolver(Protocol):
+    """A run that can be advanced, and whose exploitability is exact."""
+
+    @property
+    def iteration(self) -> int:
+        """Returns the iterations completed."""
+        ...
+
+    def iterate(self, num_iterations: int) -> None:
+        """Runs iterations."""
+        ...
+
+    def evaluate(self) -> Evaluation:
+        """Returns the exact quality of the average strategy."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Panel(Generic[Tree]):
+    """A tree on which every solver runs."""
+
+    name: str
+    tree: Tree
+    iterations: int  # of each solver
+    cost: int  # of an iteration, in any unit that all panels share
+    run: int = 0
+    scale: float = 1.0  # units of the ordinate in one of exploitability
+
+
+def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:
+    """Returns the iterations at which curves are measured: evenly spread on a logarithmic axis, and the marks.
+
+    >>> evaluation_grid(60, (30, 100))
+    [1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 22, 30, 35, 44, 60]
+    """
+    wanted = {mark for mark in marks if mark < iterations} | {iterations}
+    points, t = set(wanted), 0
+    while (t := next_evaluation(t)) < iterations:
+        if all(abs(t - mark) > CLOSE * mark for mark in wanted):
+            points.add(t)
+    return sorted(points)
+
+
+def measure_curves(
+    panels: Sequence[Panel[Tree]],
+    make_solvers: Mapping[str, Callable[[Tree], EvaluatedSolver]],
+    *,
+    marks: Sequence[int],
+) -> Iterator[Step]:
+    """Yields the exploitability of every solver on every panel, at every point of the grid.
+
+    Args:
+        panels: in order.
+        make_solvers: by the name of their curve.
+        marks: iterations that must be among the points.
+    """
+    total = sum(panel.cost * panel.iterations for panel in panels) * len(make_solvers)
+    before = 0
+    for panel in panels:
+        for curve, make_solver in make_solvers.items():
+            solver = make_solver(panel.tree)
+            for t in evaluation_grid(panel.iterations, marks):
+                solver.iterate(t - solver.iteration)
+                value = solver.evaluate().exploitability * panel.scale
+                point = Point(panel=panel.name, curve=curve, x=t, y=value, run=panel.run)
+                fraction = (before + panel.cost * t) / total
+                yield Step(fraction=fraction, text=f"{panel.name}, {curve}: {t:,} iterations", points=(point,))
+            before += panel.cost * panel.iterations
+
+
+def crossing(points: Sequence[tuple[int, float]], level: float) -> float | None:
+    """Returns where a falling curve first comes down to a level, between points along a straight line in logarithms.
+
+    >>> crossing([(10, 1.0), (1000, 0.01)], 0.1)
+    100.0
+    >>> crossing([(10, 1.0)], 0.1) is None
+    True
+    """
+    above: tuple[int, float] | None = None
+    for x, y in points:
+        if y <= level:
+            if above is None or y <= 0:
+                return float(x)
+            share = math.log(above[1] / level) / math.log(above[1] / y)
+            return round(above[0] * math.exp(share * math.log(x / above[0])), 9)
+        above = (x, y)
+    return None

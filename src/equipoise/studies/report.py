@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study's result as tables for people, and as files: JSON, picture, text."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from equipoise.core.errors import CheckpointError
+from equipoise.core.files import check_writable, describe_os_error, write_atomically
+from equipoise.core.formatting import format_duration, format_small
+from equipoise.evaluation.plots import PanelLabels, plot_panels
+from equipoise.studies.study import Study, StudyResult, Verdict
+
+__all__ = ["check_output_directory", "print_result", "write_result"]
+
+SUFFIXES: Final = (".json", ".png", ".txt")
+STYLES: Final = {
+    Verdict.CONFIRMED: "green",
+    Verdict.DENIED: "bold red",
+    Verdict.UNDECIDED: "yellow",
+    Verdict.NOT_STATED: "dim",
+    Verdict.NOT_MEASURED: "yellow",
+}
+TEXT_WIDTH: Final = 120  # of the text file
+
+
+def check_output_directory(directory: Path, study: str) -> None:
+    """Makes the directory and raises unless a study's files can be written there; called before measuring."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise CheckpointError(f"cannot write to {directory}: it is a file, expected a directory") from None
+    except OSError as error:
+        raise CheckpointError(f"cannot write to {directory}: {describe_os_error(error)}") from None
+    for suffix in SUFFIXES:
+        check_writable(directory / f"{study}{suffix}")
+
+
+def print_result(result: StudyResult, console: Console) -> None:
+    """Prints the table, the claims, the notes and the origin of a result."""
+    partial = (" (partial: interrupted)", "bold yellow") if result.is_partial else ""
+    console.print(Text.assemble((result.title, "bold"), partial, f"\n{result.source}"))
+    console.print(_row_table(result))
+    console.print(_claim_table(result))
+    for note in result.conclusion.notes:
+        console.print(f"- {note}")
+    origin = result.origin
+    console.print(
+        f"size {result.size}, {format_duration(result.seconds)}; equipoise {origin['version']} "
+        f"({origin['commit'] or 'no commit'}), seed {result.seed}",
+        style="dim",
+    )
+
+
+def write_result(study: Study[Any], result: StudyResult, directory: Path) -> list[Path]:
+    """Writes JSON, picture and text of a result, and returns where they are."""
+    paths = [directory / f"{result.study}{suffix}" for suffix in SUFFIXES]
+    _write_text(paths[0], json.dumps(result.as_json(), indent=2) + "\n")
+    drawn = {name: curves for name, curves in result.curves.items() if not study.panels or name in study.panels}
+    written = [paths[0]]
+    if drawn:
+        title = f"{result.title}{' (partial)' if result.is_partial else ''}"
+        labels = PanelLabels(study.x_label, study.y_label, study.is_log_y)
+        plot_panels(drawn, paths[1], title=title, labels=labels, own_labels=study.own_labels)
+        written.append(paths[1])
+    text = io.StringIO()
+    print_result(result, Console(file=text, width=TEXT_WIDTH, highlight=False))
+    _write_text(paths[2], text.getvalue())
+    return [*written, paths[2]]
+
+
+def _write_text(path: Path, text: str) -> None:
+    def write(file: BinaryIO) -> None:
+        file.write(text.encode())
+
+    write_atomically(path, write)
+
+
+def _row_table(result: StudyResult) -> Table:
+    rows = result.conclusion.rows
+    table = Table(title_justify="left")
+    for key, value in (rows[0] if rows else {}).items():
+        table.add_column(key, justify="left" if isinstance(value, str) else "right")
+    group = None
+    for row in rows:
+        first = next(iter(row.values()))
+        if group is not None and first != group and len(rows) > len({next(iter(other.values())) for other in rows}):
+            table.add_section()
+        group = first
+        table.add_row(*(_format(value) for value in row.values()))
+    return table
+
+
+def _format(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return format_small(value) if isinstance(value, float) else str(value)
+
+
+def _claim_table(result: StudyResult) -> Table:
+    table = Table(title="What the text states", title_justify="left", show_lines=True)
+    table.add_column("verdict")
+    table.add_column("claim", overflow="fold", ratio=1)
+    table.add_column("ours", overflow="fold", ratio=1)
+    for claim in result.conclusion.claims:
+        statement = Text.assemble(claim.statement, (f" ({claim.source})", "dim"))
+        table.add_row(Text(claim.verdict, STYLES[claim.verdict]), statement, claim.ours)
+    return table

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Study `pruned-sampling` on small games, its races, and what its numbers amount to."""
+
+import numpy as np
+import pytest
+
+from equipoise.games.registry import make_game
+from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
+from equipoise.solvers.sampled_pruning import LIBRATUS
+from equipoise.studies.comparisons import Comparison, compare_means
+from equipoise.studies.sampled_races import Race, measure_noise, run_race
+from equipoise.studies.sampling.pruned_sampling import (
+    BASELINE_CURVES,
+    HOLDEM,
+    LIBRATUS_CURVE,
+    NOISE,
+    OUTCOME,
+    OUTCOME_INFOSET,
+    PLAIN,
+    PRUNED_SAMPLING,
+    RBS,
+    VALUES,
+    PrunedSamplingConfiguration,
+    timed,
+)
+from equipoise.studies.study import Measured, Point, Verdict
+from equipoise.trees.history import build_history_tree
+
+LEDUC = build_history_tree(make_game("leduc"))
+SMALL = PrunedSamplingConfiguration(
+    game="leduc", nodes=1_000_000, baseline_nodes=1_000_000, runs=2, noise_samples=200, menu="a"
+)
+
+
+def test_the_study_on_small_games():
+    result = PRUNED_SAMPLING.run(SMALL)
+    assert not result.is_partial
+    rows = {(row["panel"], row["curve"], row["nodes"]): row for row in result.conclusion.rows}
+    panels = {"leduc", timed("leduc"), HOLDEM, timed(HOLDEM), VALUES, NOISE}
+    assert {panel for panel, _, _ in rows} == panels
+    assert all(row["ours"] > 0 for row in rows.values())
+    assert rows["leduc", PLAIN, 1_000_000]["ours"] < rows["leduc", PLAIN, 300_000]["ours"]
+    assert rows["leduc", PLAIN, 1_000_000]["standard_error"] > 0
+    # the last half has not begun at the first mark: nothing is left out yet, whatever the seed
+    assert rows[timed("leduc"), PLAIN, 300_000]["ours"] == rows["leduc", PLAIN, 300_000]["ours"]
+    assert {claim.verdict for claim in result.conclusion.claims} <= {
+        Verdict.CONFIRMED,
+        Verdict.DENIED,
+        Verdict.UNDECIDED,
+    }
+    assert set(result.curves[NOISE]) == set(BASELINE_CURVES)
+
+
+def test_processor_time_is_that_of_the_first_solver():
+    config = {"plain": MCCFRConfig(), "pruned": MCCFRConfig(pruning=LIBRATUS)}
+    makers = {name: (lambda rng, c=c: MCCFRSolver(LEDUC, c, rng=rng)) for name, c in config.items()}
+    race = Race(panel="nodes", timed_panel="time", makers=makers, scale=2.0)
+    steps = list(run_race(race, marks=(10_000, 40_000), runs=2, seed=1))
+    points = [point for step in steps for point in step.points]
+    assert steps[-1].fraction == 1.0
+    assert len(points) == 2 * 2 * 2 * 2
+    for run in (0, 1):
+        first = {p.x: p.y for p in points if (p.panel, p.curve, p.run) == ("nodes", "plain", run)}
+        again = {p.x: p.y for p in points if (p.panel, p.curve, p.run) == ("time", "plain", run)}
+        assert first == again
+        assert first.keys() == {10_000, 40_000}
+
+
+def test_measuring_noise_leaves_the_run_alone():
+    solvers = [MCCFRSolver(LEDUC, MCCFRConfig(scheme=Scheme.OUTCOME), rng=np.random.default_rng(1)) for _ in range(2)]
+    for solver in solvers:
+        solver.iterate(100)
+    assert measure_noise(solvers[0], 50) > 0
+    for solver in solvers:
+        solver.iterate(100)
+    for name, array in solvers[1].state().items():
+        np.testing.assert_array_equal(solvers[0].state()[name], array)
+
+
+def fill(panel, curve, values, x=10):
+    return [Point(panel=panel, curve=curve, x=x, y=value, run=run) for run, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("below", "verdict"),
+    [
+        ((1.0, 1.1, 0.9), Verdict.CONFIRMED),
+        ((4.0, 4.1, 3.9), Verdict.DENIED),
+        ((1.0, 4.0, 2.0), Verdict.UNDECIDED),
+        ((1.0,), Verdict.NOT_MEASURED),
+    ],
+)
+def test_means_of_runs_decide_beyond_two_standard_errors(below, verdict):
+    measured = Measured()
+    for point in fill("p", "a", (2.0, 2.1, 1.9)) + fill("p", "b", below):
+        measured.add(point)
+    comparison = Comparison(statement="b is lower", above="a", below="b", source="here", least=1.0)
+    assert compare_means(comparison, "p", measured, (10,)).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("pruned", "said", "verdict"),
+    [
+        ((4.0, 2.0), "3.33 times", Verdict.CONFIRMED),  # at the first mark already
+        ((8.0, 2.0), "1.83 times", Verdict.DENIED),  # at the geometric middle of the marks
+        ((16.0, 4.0), "1.00 times", Verdict.DENIED),
+        ((16.0, 8.0), "0.55 times", Verdict.DENIED),  # unpruned sampling is there in the middle
+    ],
+)
+def test_a_speedup_is_measured_in_nodes(pruned, said, verdict):
+    measured = Measured()
+    configuration = PrunedSamplingConfiguration(nodes=1_000_000, baseline_nodes=300_000)
+    marks = configuration.marks_within(configuration.nodes)
+    assert marks == (300_000, 1_000_000)
+    for curve, values in ((PLAIN, (16.0, 4.0)), (LIBRATUS_CURVE, pruned)):
+        for mark, value in zip(marks, values, strict=True):
+            measured.add(Point(panel="leduc5", curve=curve, x=mark, y=value))
+    claims = PRUNED_SAMPLING.conclude(configuration, measured).claims
+    claim = next(claim for claim in claims if "leduc5: libratus is about 3 times faster" in claim.statement)
+    assert claim.ours == said
+    assert claim.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict"), [((2.0, 3.0), Verdict.CONFIRMED), ((2.0, 1.5), Verdict.DENIED), ((0.5, 3.0), Verdict.DENIED)]
+)
+def test_the_noise_must_fall_and_go_on_falling(ratios, verdict):
+    measured = Measured()
+    configuration = PrunedSamplingConfiguration(nodes=300_000, baseline_nodes=1_000_000)
+    for mark, ratio in zip((300_000, 1_000_000), ratios, strict=True):
+        measured.add(Point(panel=NOISE, curve=OUTCOME, x=mark, y=ratio))
+        measured.add(Point(panel=NOISE, curve=OUTCOME_INFOSET, x=mark, y=1.0))
+    assert PRUNED_SAMPLING.conclude(configuration, measured).claims[-1].verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("nodes=10", "nodes and baseline_nodes must be at least 300,000, got 10"),
+        ("runs=1", "must be at least 2, got 1"),
+    ],
+)
+def test_bad_settings_are_refused(equipoise, setting, said):
+    outcome = equipoise("reproduce", "pruned-sampling", "-p", setting)
+    assert outcome.code == 2
+    assert said in " ".join(outcome.err.split())
+
+
+def test_regret_based_sampling_is_turned_off_at_half_of_the_last_mark():
+    prunings = PrunedSamplingConfiguration(nodes=20_000_000).prunings()
+    assert prunings[RBS].end_node > 10**18
+    assert prunings["rbs, off for the last half"].end_node == prunings[LIBRATUS_CURVE].first_node == 5_000_000
