@@ -63,7 +63,7 @@ def test_overlays_leave_other_branches_alone(is_expensive):
     out = layers.flatten()
     behind = np.zeros(three.tree.actor.size, bool)
     for gone in three.off_tree:
-        behind[gone : search.end[gone]] = True
+        behind[three.tree.descendants.of(int(gone))] = True
     known = ~behind[three.tree.infoset_node]
     pairs = np.repeat(known, np.diff(three.tree.infoset_start))
     cells = three.tree.sequence_cell

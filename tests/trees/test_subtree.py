@@ -13,7 +13,7 @@ from equipoise.solvers.best_response import bind_public_kernel, evaluate
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_arrays import PublicArrays
-from equipoise.trees.public_edges import find_children, find_subtree_end, trace_back
+from equipoise.trees.public_edges import find_children, trace_back
 from equipoise.trees.public_pairs import joint_weights
 from equipoise.trees.subtree import cut_subtree, to_arrays
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
@@ -138,14 +138,6 @@ def test_what_was_done_with_actions_left_out_is_spread_over_the_others(leduc):
     pairs = np.repeat(untouched, np.diff(part.tree.infoset_start))
     expected = strategy[leduc.sequence_cell[part.sequences]]
     np.testing.assert_array_equal(got[part.tree.sequence_cell][pairs], expected[pairs])
-
-
-def test_subtrees_are_runs_of_nodes(leduc):
-    end = find_subtree_end(leduc)
-    assert end[0] == leduc.actor.size
-    for node in range(leduc.actor.size):
-        assert np.all(leduc.parent[node + 1 : end[node]] >= node)
-        assert end[node] == leduc.actor.size or leduc.parent[end[node]] < node
 
 
 def test_private_states_are_traced_back_where_they_do_not_merge(leduc):

@@ -55,15 +55,10 @@ def initial_beliefs(tree: PublicTree) -> PublicBelief:
     return PublicBelief(reach=ones, joint=joint_weights(tree))
 
 
-def beliefs_at(
-    tree: PublicTree, node: int, realization: FloatArray, *, end: npt.NDArray[np.int64] | None = None
-) -> PublicBelief:
-    """Returns the beliefs at a node from the reaches of all cells `[C]` under a strategy.
-
-    `end` is what `find_subtree_end` returns, where it is known.
-    """
+def beliefs_at(tree: PublicTree, node: int, realization: FloatArray) -> PublicBelief:
+    """Returns the beliefs at a node from the reaches of all cells `[C]` under a strategy."""
     first, second = (realization[tree.private_cells(node, player)] for player in (0, 1))
-    return PublicBelief(reach=(first, second), joint=joint_weights(tree, node, end=end))
+    return PublicBelief(reach=(first, second), joint=joint_weights(tree, node))
 
 
 def update_beliefs(

@@ -19,7 +19,6 @@ from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.cfr import allocate_tables
 from equipoise.solvers.rules import CFRPlus, Rule, tabulate_discounts
 from equipoise.trees.public import PublicTree
-from equipoise.trees.public_edges import find_subtree_end
 from equipoise.trees.public_pairs import leaf_payoffs
 from equipoise.trees.subtree import cut_subtree
 
@@ -63,14 +62,13 @@ class FixedLeaves:
     def __init__(self, tree: PublicTree, strategy: FloatArray) -> None:
         """Keeps a strategy `[C]` over the whole tree."""
         self.tree, self.strategy = tree, strategy
-        self.end = find_subtree_end(tree)
         self._payoff: dict[int, FloatArray] = {}
 
     def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
         """Returns the values of the strategy."""
         for leaf in leaves:
             if leaf not in self._payoff:
-                self._payoff[leaf] = leaf_payoffs(self.tree, leaf, self.strategy, end=self.end)
+                self._payoff[leaf] = leaf_payoffs(self.tree, leaf, self.strategy)
         pairs = [(self._payoff[leaf], belief.reach) for leaf, belief in zip(leaves, beliefs, strict=True)]
         return [(payoff @ second, -(first @ payoff)) for payoff, (first, second) in pairs]
 
@@ -97,12 +95,11 @@ class ResolvedLeaves:
         self.tree, self.iterations = tree, iterations
         self.rule = rule or CFRPlus(gamma=1.0)
         self.discounts = tabulate_discounts(self.rule, 1, iterations)
-        self.end = find_subtree_end(tree)
         self._solvers: dict[int, _LeafRun] = {}
 
     def _solve(self, leaf: int, beliefs: PublicBelief) -> _LeafRun:
         if leaf not in self._solvers:
-            self._solvers[leaf] = _LeafRun(cut_subtree(self.tree, leaf, end=self.end).tree, self.rule)
+            self._solvers[leaf] = _LeafRun(cut_subtree(self.tree, leaf).tree, self.rule)
         run = self._solvers[leaf]
         run.solve(beliefs, self.rule, self.discounts)
         return run

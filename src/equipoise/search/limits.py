@@ -17,7 +17,6 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicGame
 from equipoise.trees.public import PublicTree
-from equipoise.trees.public_edges import find_subtree_end
 
 __all__ = ["ActionLimit", "BudgetLimit", "DepthLimit", "RoundLimit", "Step"]
 
@@ -52,12 +51,9 @@ def _check_count(name: str, count: int) -> None:
 
 def _first_at(tree: PublicTree, root: int, count: int, *, counts_at: npt.NDArray[np.bool_]) -> LongArray:
     """Returns the nodes before which `count` counted nodes lie, from the root on, and whose parent has fewer."""
-    end = int(find_subtree_end(tree)[root])
-    before = np.zeros(tree.actor.size, np.int64)
-    parent = tree.parent.tolist()
-    for node in range(root + 1, end):
-        before[node] = before[parent[node]] + counts_at[parent[node]]
-    nodes = np.arange(root + 1, end)
+    before = tree.descendants.count_above(counts_at)
+    before -= before[root]
+    nodes = tree.descendants.of(root)[1:]
     is_first = (before[nodes] >= count) & (before[tree.parent[nodes]] < count)
     leaves: LongArray = nodes[is_first & (tree.actor[nodes] != TERMINAL)]
     return leaves
@@ -126,9 +122,8 @@ class BudgetLimit:
 
         The root is always expanded, whatever its children cost.
         """
-        end = int(find_subtree_end(tree)[root])
         children: dict[int, list[int]] = {}
-        for node in range(root + 1, end):
+        for node in tree.descendants.of(root)[1:].tolist():
             children.setdefault(int(tree.parent[node]), []).append(node)
         level, spent, leaves = [root], 1, []
         while level:

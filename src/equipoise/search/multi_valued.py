@@ -105,7 +105,7 @@ class LeafTable:
         if key not in self._payoffs:
             self._continuations += [theirs, ours]
             played = combine(blueprint.tree, opponent, theirs, ours)
-            self._payoffs[key] = leaf_payoffs(blueprint.tree, leaf, played, end=blueprint.subtree_end)
+            self._payoffs[key] = leaf_payoffs(blueprint.tree, leaf, played)
         return self._payoffs[key]
 
 
@@ -130,7 +130,7 @@ def depth_limited_subgame(
     """
     table = table or LeafTable()
     tree, opponent = blueprint.tree, 1 - searcher
-    part = cut_subtree(tree, node, leaves=leaves, end=blueprint.subtree_end)
+    part = cut_subtree(tree, node, leaves=leaves)
     choices = {}
     for leaf in part.leaves.tolist():
         payoff = [

@@ -33,7 +33,7 @@ from equipoise.search.subgames import Blueprint, Subgame
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.rules import Rule
 from equipoise.trees.public import PublicTree
-from equipoise.trees.public_edges import find_subtree_end, read_policy, relation_matrices, trace_back
+from equipoise.trees.public_edges import read_policy, relation_matrices, trace_back
 from equipoise.trees.public_pairs import joint_weights
 from equipoise.trees.subtree import Subtree, cut_subtree
 
@@ -95,18 +95,16 @@ class NestedSearch:
         self.searcher, self.opponent = searcher, 1 - searcher
         self.method = method
         self.iterations, self.rule, self.is_expensive = iterations, rule, is_expensive
-        self.end = find_subtree_end(tree)
 
     def begin(self, strategy: FloatArray) -> Stage:
         """Returns the first stage: a strategy `[C]` over the whole tree, on the part without off-tree actions."""
-        part = cut_subtree(self.tree, 0, without=self.off_tree, end=self.end)
+        part = cut_subtree(self.tree, 0, without=self.off_tree)
         gifts = np.zeros(int(self.tree.num_private[0, self.opponent]))
         return Stage(part=part, blueprint=Blueprint(part.tree, part.restrict(strategy)), begins=0, gifts=gifts)
 
     def surprises(self, stage: Stage) -> Iterator[int]:
         """Yields the nodes that an off-tree action of the opponent leads to from within a stage."""
-        first, last = np.searchsorted(self.off_tree, [stage.begins + 1, self.end[stage.begins]])
-        below = self.off_tree[first:last]
+        below = self.off_tree[self.tree.descendants.has(stage.begins, self.off_tree) & (self.off_tree != stage.begins)]
         above = self.tree.parent[below]
         yield from below[np.isin(above, stage.part.nodes) & (self.tree.actor[above] == self.opponent)].tolist()
 
@@ -129,8 +127,8 @@ class NestedSearch:
             private, _ = trace_back(self.tree, node, self.opponent)
             values, gifts = values[private], gifts[private]
             first, second = (beliefs.reach[player] @ self._follow(node, player) for player in (0, 1))
-            beliefs = PublicBelief(reach=(first, second), joint=joint_weights(self.tree, node, end=self.end))
-        part = cut_subtree(self.tree, root, without=without, end=self.end)
+            beliefs = PublicBelief(reach=(first, second), joint=joint_weights(self.tree, node))
+        part = cut_subtree(self.tree, root, without=without)
         kernel = bind_public_kernel(part.tree)
         subgame = Subgame(part=part, node=root, beliefs=beliefs, blueprint=part.tree.legal_share, kernel=kernel)
         method = self.method
@@ -196,7 +194,7 @@ class NestedSearch:
         """Returns what is played of a stage: what lies below the action."""
         if not self.is_expensive:
             return Overlay(part=stage.part, strategy=stage.blueprint.strategy, players=(self.searcher,))
-        part = cut_subtree(self.tree, stage.begins, without=self.off_tree, end=self.end)
+        part = cut_subtree(self.tree, stage.begins, without=self.off_tree)
         everything = self.tree.legal_share.copy()
         stage.part.insert(stage.blueprint.strategy, everything)
         return Overlay(part=part, strategy=part.restrict(everything), players=(self.searcher,))

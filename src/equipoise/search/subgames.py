@@ -18,7 +18,6 @@ from equipoise.kernels.public import PublicKernel
 from equipoise.search.beliefs import PublicBelief
 from equipoise.solvers.best_response import Evaluation, bind_public_kernel, evaluate
 from equipoise.trees.public import PublicTree
-from equipoise.trees.public_edges import find_subtree_end
 from equipoise.trees.public_pairs import joint_weights
 from equipoise.trees.subtree import Subtree, cut_subtree
 
@@ -80,13 +79,9 @@ class _Cuts:
     def kernel(self) -> PublicKernel:
         return bind_public_kernel(self.tree)
 
-    @functools.cached_property
-    def end(self) -> npt.NDArray[np.int64]:
-        return find_subtree_end(self.tree)
-
     def joint(self, node: int) -> FloatArray:
         if node not in self._joint:
-            self._joint[node] = joint_weights(self.tree, node, end=self.end)
+            self._joint[node] = joint_weights(self.tree, node)
         return self._joint[node]
 
     def part(
@@ -96,7 +91,7 @@ class _Cuts:
         is_plain = all(np.size(given) == 0 for given in (leaves, without, landmarks))
         if is_plain and node in self._parts:
             return self._parts[node]
-        part = cut_subtree(self.tree, node, leaves=leaves, without=without, landmarks=landmarks, end=self.end)
+        part = cut_subtree(self.tree, node, leaves=leaves, without=without, landmarks=landmarks)
         found = part, bind_public_kernel(part.tree)
         if is_plain:
             self._parts[node] = found
@@ -156,11 +151,6 @@ class Blueprint:
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the strategy."""
         return evaluate(self.tree, self.strategy, kernel=self.kernel)
-
-    @property
-    def subtree_end(self) -> npt.NDArray[np.int64]:
-        """Returns `[N]` one past the last node below each node."""
-        return self._cuts.end
 
     def beliefs(self, node: int) -> PublicBelief:
         """Returns the beliefs at a node."""

@@ -110,7 +110,7 @@ def _derive_and_build(game: Game[Any], max_histories: int, on_progress: OnProgre
 
 
 def _fields_of(part: HistoryTree | PublicTree | Cells | TerminalGroups) -> dict[str, Any]:
-    return {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    return {field.name: getattr(part, field.name) for field in dataclasses.fields(part) if field.init}
 
 
 def _pack_public_tree(tree: PublicTree) -> Parts:

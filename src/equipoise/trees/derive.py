@@ -20,6 +20,7 @@ import numpy.typing as npt
 from equipoise.core.errors import InvalidGameError
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
 from equipoise.games.public import NO_ACTION, PublicEdge, Relation
+from equipoise.trees.descendants import order_depth_first
 from equipoise.trees.enumeration import ROOT, Enumeration
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES, OnProgress, check_zero_sum_claim
 from equipoise.trees.public_arrays import PublicArrays
@@ -173,7 +174,7 @@ class _Numbering:
             rows = is_below[node]
             step_above[rows] = step_above[self.step_private[step_above[rows]]]
             parent[is_below] = parent[parent[is_below]]
-        self.order, self.depth = _order_depth_first(parent, np.flatnonzero(~is_deal[:-1]))
+        self.order, self.depth, _, _ = order_depth_first(parent, np.flatnonzero(~is_deal[:-1]))
         rank = np.full(actor.size + 1, ROOT)  # the last one is the root's parent
         rank[self.order] = np.arange(self.order.size)
         self.actor, self.parent = actor[self.order], rank[parent[self.order]]
@@ -191,30 +192,6 @@ class _Numbering:
 
 def _concatenate(first: array[int], second: array[int]) -> LongArray:
     return np.concatenate([np.array(first, np.int64), np.array(second, np.int64)])
-
-
-def _order_depth_first(parent: LongArray, kept: LongArray) -> tuple[LongArray, IntArray]:
-    """Returns the kept nodes in depth-first order, siblings ascending, and the depth of each."""
-    above = parent[kept]
-    by_parent = kept[np.argsort(above, kind="stable")]
-    num_children = np.bincount(above[above >= 0], minlength=parent.size)
-    first_child = np.cumsum(num_children) - num_children + 1  # the root comes first
-    levels = [by_parent[:1]]
-    while levels[-1].size:
-        levels.append(by_parent[flatten_ranges(first_child[levels[-1]], num_children[levels[-1]])])
-    size = np.ones(parent.size, np.int64)  # of subtrees
-    for level in reversed(levels[1:]):
-        np.add.at(size, parent[level], size[level])
-    position, depth = np.zeros(parent.size, np.int64), np.zeros(kept.size, np.int32)
-    for index, level in enumerate(levels[1:], start=1):
-        before = np.cumsum(size[level]) - size[level]
-        is_first = np.diff(parent[level], prepend=ROOT) != 0
-        before -= before[is_first][np.cumsum(is_first) - 1]
-        position[level] = position[parent[level]] + 1 + before
-        depth[position[level]] = index
-    order = np.empty(kept.size, np.int64)
-    order[position[kept]] = kept
-    return order, depth
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -20,6 +20,7 @@ from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicGame
 from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.derive import DerivedPublicGame
+from equipoise.trees.descendants import Descendants
 from equipoise.trees.history import HistoryTree, OnProgress
 from equipoise.trees.joint import DenseJoint
 from equipoise.trees.public_arrays import PublicArrays, collect_public_game, too_many_states
@@ -126,6 +127,14 @@ class PublicTree:
     legal_share: FloatArray  # [table cells] 1 / number of legal actions where legal, 0 elsewhere and at padding
     cells: Cells
     terminals: TerminalGroups
+    _descendants: list[Descendants] = dataclasses.field(default_factory=list, init=False, repr=False)  # once asked for
+
+    @property
+    def descendants(self) -> Descendants:
+        """Returns which nodes lie below which."""
+        if not self._descendants:
+            self._descendants.append(Descendants(self.parent))
+        return self._descendants[0]
 
     @property
     def size(self) -> PublicTreeSize:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A public game written out as flat arrays, public states depth first: what a public tree is laid out from.
+"""A public game written out as flat arrays, parents before children: what a public tree is laid out from.
 
 `collect_public_game` asks any public game for its states one at a time and checks what it is told. A derived game
 (`equipoise.trees.derive`) has these arrays already. Nothing here knows cells.
@@ -31,7 +31,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PublicArrays:
-    """Public states in depth-first order, each with its private states and the edge into it. Axes as `PublicTree`'s."""
+    """Public states, parents first, each with its private states and the edge into it. Axes as `PublicTree`'s."""
 
     states: tuple[Any, ...]  # [N] as the public game has them
     public_labels: tuple[str, ...]  # [N]

@@ -18,21 +18,11 @@ from equipoise.trees.vector import CellTable
 if TYPE_CHECKING:
     from equipoise.trees.public import PublicTree
 
-__all__ = ["find_children", "find_subtree_end", "read_policy", "relation_matrices", "trace_back"]
+__all__ = ["find_children", "read_policy", "relation_matrices", "trace_back"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-
-
-def find_subtree_end(tree: PublicTree) -> LongArray:
-    """Returns `[N]` one past the last node below each node; nodes are numbered depth first."""
-    size = np.ones(tree.actor.size, np.int64)
-    parent = tree.parent.tolist()
-    for node in range(tree.actor.size - 1, 0, -1):
-        size[parent[node]] += size[node]
-    ends: LongArray = np.arange(tree.actor.size) + size
-    return ends
 
 
 def find_children(tree: PublicTree, node: int) -> LongArray:

@@ -12,62 +12,52 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.base import TERMINAL
-from equipoise.trees.public_edges import find_subtree_end, read_policy, relation_matrices
+from equipoise.trees.public_edges import read_policy, relation_matrices
 
 if TYPE_CHECKING:
     from equipoise.trees.public import PublicTree
 
-__all__ = ["joint_weights", "joint_weights_below", "leaf_payoffs"]
+__all__ = ["joint_weights", "leaf_payoffs"]
 
-LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
-def leaf_payoffs(tree: PublicTree, node: int, strategy: FloatArray, *, end: LongArray | None = None) -> FloatArray:
+def leaf_payoffs(tree: PublicTree, node: int, strategy: FloatArray) -> FloatArray:
     """Returns `[H0, H1]` joint weight times what player 0 earns from a node on when both play `strategy` `[C]`."""
-    end = find_subtree_end(tree) if end is None else end
-    return _back_up_pairs(tree, node, end, strategy, are_payoffs=True)[node]
+    return _back_up_pairs(tree, node, strategy, are_payoffs=True)
 
 
-def joint_weights(tree: PublicTree, node: int = 0, *, end: LongArray | None = None) -> FloatArray:
+def joint_weights(tree: PublicTree, node: int = 0) -> FloatArray:
     """Returns `[H0, H1]` chance's probability of each pair of private states at a node, beyond what relations carry.
 
-    It is what a terminal's pairs say, summed over all ways from the node to the end: any strategy leads there. `end` is
-    what `find_subtree_end` returns, where it is known.
+    It is what a terminal's pairs say, summed over all ways from the node to the end: any strategy leads there.
     """
-    return joint_weights_below(tree, node, find_subtree_end(tree) if end is None else end)[node]
+    return _back_up_pairs(tree, node, tree.legal_share, are_payoffs=False)
 
 
-def joint_weights_below(tree: PublicTree, root: int, end: LongArray) -> dict[int, FloatArray]:
-    """Returns the joint weights of a node and of everything below."""
-    return _back_up_pairs(tree, root, end, tree.legal_share, are_payoffs=False)
-
-
-def _back_up_pairs(
-    tree: PublicTree, root: int, end: LongArray, strategy: FloatArray, *, are_payoffs: bool
-) -> dict[int, FloatArray]:
-    """Returns a number for every pair of private states at a node and at everything below, from the end up.
+def _back_up_pairs(tree: PublicTree, root: int, strategy: FloatArray, *, are_payoffs: bool) -> FloatArray:
+    """Returns `[H0, H1]` a number for every pair of private states at a node, from the end up.
 
     Args:
         tree: a public tree.
         root: the node.
-        end: what `find_subtree_end` returns.
         strategy: `[C]` how both players come to the terminals.
         are_payoffs: the numbers of terminals' pairs are what player 0 earns, not their joint weights.
     """
-    terminal = np.cumsum(tree.actor == TERMINAL) - 1
     weights: dict[int, FloatArray] = {}
-    for node in range(int(end[root]) - 1, root - 1, -1):
-        here = weights.setdefault(node, np.zeros(tuple(tree.num_private[node])))
+    for node in tree.descendants.of(root)[::-1].tolist():  # children before their parents
+        here = weights.pop(node, None)
+        if here is None:
+            here = np.zeros(tuple(tree.num_private[node]))
         if tree.actor[node] == TERMINAL:
-            pairs, chance, payoff = tree.pairs_at(int(terminal[node]))
+            pairs, chance, payoff = tree.pairs_at(int(np.searchsorted(tree.terminal_node, node)))
             here[pairs[0], pairs[1]] = payoff[0] if are_payoffs else chance
         if node == root:
-            break
+            return here
         parent = int(tree.parent[node])
         actor = int(tree.actor[parent])
         policy = read_policy(tree, parent, strategy) if actor >= 0 else None
         ways = [relation_matrices(tree, node, player, policy if player == actor else None) for player in (0, 1)]
         above = weights.setdefault(parent, np.zeros(tuple(tree.num_private[parent])))
         above += ways[0] @ here @ ways[1].T
-    return weights
+    raise AssertionError("a subtree begins with its root")

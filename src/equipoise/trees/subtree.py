@@ -17,10 +17,11 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import TERMINAL
 from equipoise.games.public import NO_ACTION
+from equipoise.trees.descendants import Descendants
 from equipoise.trees.public import PublicTree, TreeFacts, assemble_public_tree
 from equipoise.trees.public_arrays import PublicArrays
-from equipoise.trees.public_edges import find_children, find_subtree_end, trace_back
-from equipoise.trees.public_pairs import joint_weights_below
+from equipoise.trees.public_edges import find_children, trace_back
+from equipoise.trees.public_pairs import joint_weights
 from equipoise.trees.segments import flatten_ranges, join, starts
 
 __all__ = [
@@ -80,19 +81,6 @@ class Subtree:
         out[self.whole.sequence_cell[self.sequences[chosen]]] = strategy[tree.sequence_cell[chosen]]
 
 
-def _find_depth(parent: IntArray) -> IntArray:
-    """Returns `[N]` the edges from the root to each node."""
-    depth = np.zeros(parent.size, np.int32)
-    level = np.zeros(1, np.int64)
-    order = np.argsort(parent[1:], kind="stable") + 1
-    first = np.searchsorted(parent[order], np.arange(parent.size + 1))
-    while level.size:
-        below = order[flatten_ranges(first[level], first[level + 1] - first[level])]
-        depth[below] = depth[parent[below]] + 1
-        level = below
-    return depth
-
-
 def _find_columns(tree: PublicTree, infosets: LongArray) -> IntArray:
     """Returns the column of each legal action of some information states."""
     count = np.diff(tree.infoset_start)[infosets]
@@ -109,7 +97,7 @@ def to_arrays(tree: PublicTree) -> PublicArrays:
         public_labels=tree.public_labels,
         actor=tree.actor,
         parent=tree.parent,
-        depth=_find_depth(tree.parent),
+        depth=tree.descendants.depth,
         num_private=tree.num_private,
         num_actions=tree.num_actions,
         action_labels=tree.action_labels,
@@ -169,7 +157,6 @@ def cut_subtree(
     leaves: npt.ArrayLike = (),
     without: npt.ArrayLike = (),
     landmarks: npt.ArrayLike = (),
-    end: LongArray | None = None,
 ) -> Subtree:
     """Returns the part of a public tree from a node on.
 
@@ -179,34 +166,33 @@ def cut_subtree(
         leaves: nodes of the whole at which it ends; terminals among them, and nodes below others, count for nothing.
         without: nodes of the whole that are left out, with all below and with the actions that lead there.
         landmarks: nodes of the whole whose values will be asked for; leaves always are.
-        end: what `find_subtree_end` returns for the whole, where it is known.
     """
     num_nodes = tree.actor.size
     if not 0 <= node < num_nodes:
         raise ConfigError(f"a node of {tree.game_label} is from 0 to {num_nodes - 1}, got {node}")
     if tree.actor[node] == TERMINAL:
         raise ConfigError(f"the game is over at {tree.public_labels[node]!r}: there is nothing to cut")
-    end = find_subtree_end(tree) if end is None else end
     is_leaf = np.zeros(num_nodes, np.bool_)
     is_leaf[np.asarray(leaves, np.int64)] = True
     is_leaf &= tree.actor != TERMINAL
     if is_leaf[node]:
         raise ConfigError(f"the part that begins at {tree.public_labels[node]!r} cannot end there")
+    below = tree.descendants
     is_kept = np.zeros(num_nodes, np.bool_)
-    is_kept[node : end[node]] = True
-    for leaf in np.flatnonzero(is_leaf).tolist():
-        is_kept[leaf + 1 : end[leaf]] = False
+    is_kept[below.of(node)] = True
+    is_leaf &= is_kept
     dropped = np.asarray(without, np.int64)
-    dropped = dropped[(dropped > node) & (dropped < end[node])]
-    for gone in dropped.tolist():
-        is_kept[gone : end[gone]] = False
+    dropped = dropped[is_kept[dropped] & (dropped != node)]
+    is_gone = np.zeros(num_nodes, np.bool_)
+    is_gone[dropped] = True
+    is_kept &= ~is_gone & (below.count_above(is_leaf | is_gone) == 0)
     nodes = np.flatnonzero(is_kept)
     rank = np.full(num_nodes, -1, np.int64)
     rank[nodes] = np.arange(nodes.size)
     marked = rank[np.asarray(landmarks, np.int64)]
     kept_leaves = np.flatnonzero(is_leaf[nodes])
     columns = _Columns(tree, dropped[is_kept[tree.parent[dropped]] & ~is_leaf[tree.parent[dropped]]], is_kept)
-    arrays, infosets, sequences = _keep_nodes(tree, nodes, is_leaf[nodes], rank, end, columns)
+    arrays, infosets, sequences = _keep_nodes(tree, nodes, is_leaf[nodes], rank, columns)
     facts = TreeFacts(tree.game_label, tree.num_histories, tree.is_zero_sum, tree.utility_range)
     part = assemble_public_tree(arrays, facts, landmarks=np.concatenate([kept_leaves, marked[marked >= 0]]))
     return Subtree(whole=tree, tree=part, nodes=nodes, leaves=kept_leaves, infosets=infosets, sequences=sequences)
@@ -256,7 +242,6 @@ def _keep_nodes(
     nodes: LongArray,
     is_leaf: npt.NDArray[np.bool_],
     rank: LongArray,
-    end: LongArray,
     columns: _Columns,
 ) -> tuple[PublicArrays, LongArray, LongArray]:
     """Returns the arrays of some nodes, the first of them the root, their information states and the pairs."""
@@ -285,13 +270,13 @@ def _keep_nodes(
         label = tree.infoset_labels[int(infosets[np.argmin(num_legal)])]
         raise ConfigError(f"nothing would be left to do at {label!r}")
     above = np.repeat(tree.parent[segments // 2], num_entries)
-    pairs, chance, payoff = _keep_payoffs(tree, nodes[actor == TERMINAL], is_leaf[actor == TERMINAL], end)
+    pairs, chance, payoff = _keep_payoffs(tree, nodes[actor == TERMINAL], is_leaf[actor == TERMINAL])
     kept = PublicArrays(
         states=tuple([tree.states[node] for node in nodes.tolist()]),
         public_labels=tuple([tree.public_labels[node] for node in nodes.tolist()]),
         actor=actor,
         parent=parent,
-        depth=_find_depth(parent),
+        depth=Descendants(parent).depth,
         num_private=np.ascontiguousarray(tree.num_private[nodes]),
         num_actions=np.where(actor >= 0, columns.num_kept[nodes], 0).astype(np.int32),
         action_labels=tuple(
@@ -321,14 +306,14 @@ def _keep_nodes(
 
 
 def _keep_payoffs(
-    tree: PublicTree, ends: LongArray, is_leaf: npt.NDArray[np.bool_], end: LongArray
+    tree: PublicTree, ends: LongArray, is_leaf: npt.NDArray[np.bool_]
 ) -> tuple[list[IntArray], list[FloatArray], list[FloatArray]]:
     """Returns pairs, joint weights and payoffs of a part's terminals, leaves among them with payoffs of zero."""
     terminal = np.cumsum(tree.actor == TERMINAL) - 1
     pairs, chance, payoff = [], [], []
     for node, leaf in zip(ends.tolist(), is_leaf.tolist(), strict=True):
         if leaf:
-            weights = joint_weights_below(tree, node, end)[node]
+            weights = joint_weights(tree, node)
             possible = np.argwhere(weights != 0.0).T
             pairs.append(possible.astype(np.int32))
             chance.append(weights[possible[0], possible[1]])

@@ -29,7 +29,7 @@ from equipoise.solvers.rules import CFRPlus
 from equipoise.studies.search.search_games import ALL_IN, MIDDLE, SecondRound, bucket_rows, find_sizes
 from equipoise.trees.grafting import Choice, attach_choices
 from equipoise.trees.public import PublicTree
-from equipoise.trees.public_edges import find_children, find_subtree_end, read_policy, relation_matrices
+from equipoise.trees.public_edges import find_children, read_policy, relation_matrices
 from equipoise.trees.public_pairs import joint_weights
 from equipoise.trees.subtree import cut_subtree
 
@@ -87,7 +87,6 @@ class OpeningBet:
         is_later = (size == MIDDLE) & (everything.tree.parent != 0)
         kept = cut_subtree(everything.tree, 0, without=np.flatnonzero(is_later | (size == ALL_IN)))
         self.tree, size = kept.tree, size[kept.nodes]
-        self.end = find_subtree_end(self.tree)
         self.unit = float(everything.form.spec.parameters.get("big_blind", 1.0))  # chips; Leduc's is the ante
         self.opener = int(self.tree.actor[0])
         self.replier = 1 - self.opener
@@ -97,8 +96,8 @@ class OpeningBet:
             opening[SIZES.index(bet)]: share
             for bet, share in translate_bet(SIZES[MIDDLE], (SIZES[0], SIZES[-1])).items()
         }
-        self.known = cut_subtree(self.tree, 0, without=[self.surprise], end=self.end)
-        self.below = cut_subtree(self.tree, self.surprise, end=self.end)
+        self.known = cut_subtree(self.tree, 0, without=[self.surprise])
+        self.below = cut_subtree(self.tree, self.surprise)
         self.cards = everything.on(self.known.tree)
         whole = CFRSolver(self.tree, CFRPlus())
         whole.iterate(iterations)
@@ -210,7 +209,7 @@ class DepthLimitedReply:
         """Returns `[C]` the blueprint with the reply to the opening bet, by depth-limited search."""
         game = self.opening
         leaves = RoundLimit().leaves(game.tree, game.surprise)
-        part = cut_subtree(game.tree, game.surprise, leaves=leaves, end=game.end)
+        part = cut_subtree(game.tree, game.surprise, leaves=leaves)
         choices = {leaf: self._choice(int(part.nodes[leaf]), continuations) for leaf in part.leaves.tolist()}
         grown = attach_choices(part, choices)
         before = self.blueprint.played.beliefs(0)
@@ -218,7 +217,7 @@ class DepthLimitedReply:
         beliefs = self._believe(
             before.reach[game.opener] @ relation_matrices(game.tree, game.surprise, game.opener, moved),
             before.reach[game.replier] @ relation_matrices(game.tree, game.surprise, game.replier),
-            joint_weights(game.tree, game.surprise, end=game.end),
+            joint_weights(game.tree, game.surprise),
         )
         kernel = bind_public_kernel(grown.tree)
         subgame = Subgame(
@@ -280,8 +279,8 @@ class DepthLimitedReply:
         game = self.opening
         if not reach.any():
             return
-        part = cut_subtree(game.tree, leaf, end=game.end)
-        joint = joint_weights(game.tree, leaf, end=game.end)
+        part = cut_subtree(game.tree, leaf)
+        joint = joint_weights(game.tree, leaf)
         beliefs = self._believe(np.ones(joint.shape[game.opener]), reach, joint)
         mass = beliefs.mass(game.opener)
         gains = choice.payoff[:, 0] if game.opener == 0 else -choice.payoff[:, 0].swapaxes(1, 2)
