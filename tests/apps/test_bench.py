@@ -3,6 +3,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from equipoise.apps.display import make_console
 from equipoise.core.errors import ConfigError, MissingExtraError, UnknownNameError
 from equipoise.games.registry import make_game
 from equipoise.trees.history import build_history_tree
+from tests.orphans import assert_they_end, kill_after_line
 
 SIGNATURE = Path(__file__).parent.parent / "signature.txt"
 ROW_KEYS = {"game", "rule", "engine", "iterations_per_second", "speedup_of_equipoise"}
@@ -153,6 +155,21 @@ def test_engine_that_dies_tells_why():
     task = Task(engine="equipoise", game="kuhn", rule="no_such_rule")
     with EngineProcess(task) as process, pytest.raises(EngineFailure, match="KeyError"):
         process.open()
+
+
+BENCH = """
+from equipoise.apps.bench.engines import Task
+from equipoise.apps.bench.processes import EngineProcess
+with EngineProcess(Task(engine="equipoise", game="leduc", rule="cfr")) as process:
+    process.open()
+    print(process.process.pid, flush=True)
+    process.time_iterations(300.0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_engine_ends_with_a_killed_benchmark(tmp_path):
+    assert_they_end([int(kill_after_line(BENCH, directory=tmp_path))])
 
 
 def test_engine_that_refuses_tells_why():

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
+import signal
+import subprocess
+import sys
 from collections import namedtuple
 
 import pytest
@@ -133,3 +136,74 @@ def test_without_system_files_memory_is_the_whole_machine(tmp_path, monkeypatch)
     monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
     monkeypatch.setattr(memory, "MEMORY_INFO", tmp_path / "nothing")
     assert available_bytes() == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def leave_behind(directory, name):
+    """Has a process killed while it writes a file, and returns the temporary file that it leaves."""
+    program = (
+        "import os, signal, sys\n"
+        "from equipoise.core.files import write_atomically\n"
+        "def write(file):\n"
+        "    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_atomically(sys.argv[1], write)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(directory / name)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = directory.glob(f".{name}.*.tmp")
+    return left
+
+
+@pytest.mark.parametrize(
+    "clean", [check_writable, lambda path: write_atomically(path, lambda file: file.write(b"new"))]
+)
+def test_what_a_killed_process_left_is_removed(tmp_path, clean):
+    (tmp_path / "run.eq").write_bytes(b"good")
+    left = leave_behind(tmp_path, "run.eq")
+    others = [
+        tmp_path / name for name in (".run.eq.more.tmp", ".run.eq.0123456789ab.tmp.eq", ".other.0123456789ab.tmp")
+    ]
+    for other in others:
+        other.touch()
+    clean(tmp_path / "run.eq")
+    assert not left.exists()
+    assert all(other.exists() for other in others)
+    assert (tmp_path / "run.eq").read_bytes() in (b"good", b"new")
+
+
+def test_what_a_living_process_writes_is_left_alone(tmp_path):
+    seen = []
+
+    def write(file):
+        file.write(b"outer")
+        write_atomically(tmp_path / "run.eq", lambda inner: inner.write(b"inner"))
+        check_writable(tmp_path / "run.eq")
+        seen.append((tmp_path / "run.eq").read_bytes())
+
+    write_atomically(tmp_path / "run.eq", write)
+    assert seen == [b"inner"]
+    assert (tmp_path / "run.eq").read_bytes() == b"outer"
+    assert os.listdir(tmp_path) == ["run.eq"]
+
+
+def test_a_file_that_was_taken_for_stale_is_begun_anew(tmp_path, monkeypatch):
+    taken = []
+    flock = files.fcntl.flock
+
+    def steal(descriptor, kind):
+        if not taken:
+            (place,) = tmp_path.iterdir()
+            place.unlink()
+            taken.append(place)
+        flock(descriptor, kind)
+
+    monkeypatch.setattr(files.fcntl, "flock", steal)
+    write_atomically(tmp_path / "run.eq", lambda file: file.write(b"whole"))
+    assert taken
+    assert (tmp_path / "run.eq").read_bytes() == b"whole"
+
+
+def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
+    left = leave_behind(tmp_path, "run.eq")
+    monkeypatch.setattr(files, "fcntl", None)
+    write_atomically(tmp_path / "run.eq", lambda file: file.write(b"whole"))
+    assert left.exists()

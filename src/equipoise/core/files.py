@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -28,6 +29,7 @@ __all__ = ["StrPath", "check_writable", "describe_os_error", "format_bytes", "lo
 StrPath = str | os.PathLike[str]
 
 FARTHEST_BYTES: Final = 1e17  # beyond, only the order of magnitude is read
+TOKEN_BYTES: Final = 6  # at random in the name of a temporary file
 LONGEST_NAME: Final = 200  # bytes of a file's name that names beside it repeat; systems take 255
 
 
@@ -54,6 +56,7 @@ def check_writable(path: StrPath, *, num_bytes: int = 0) -> None:
     _refuse_non_files(path, target)
     if target.exists() and not os.access(target, os.W_OK):
         raise CheckpointError(f"cannot write {path}: the file is read-only")
+    _remove_stale(target)
     free = shutil.disk_usage(target.parent).free
     if num_bytes > free:
         raise CheckpointError(
@@ -62,7 +65,7 @@ def check_writable(path: StrPath, *, num_bytes: int = 0) -> None:
     try:
         probe = _temporary_name(target)
         os.close(_create(probe))
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another process may have taken it for stale
     except OSError as error:
         raise CheckpointError(f"cannot write {path}: {describe_os_error(error)}") from None
 
@@ -118,22 +121,24 @@ def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
     """Writes a file through `write`; whatever happens, `path` holds the old content or all of the new.
 
     The new content goes to a temporary file in the same directory, to disk, and then takes the name. A failure raises
-    `CheckpointError` and leaves no temporary file behind.
+    `CheckpointError` and leaves no temporary file behind; those that killed processes left of `path` are removed.
     """
     target = _resolve(path)
     _refuse_non_files(path, target)
-    temporary = _temporary_name(target)
+    _remove_stale(target)
     try:
+        temporary, descriptor = _create_temporary(target)
         try:
-            with open(_create(temporary), "wb") as file:
+            with open(descriptor, "wb", closefd=False) as file:
                 write(file)
-                file.flush()
-                os.fsync(file.fileno())
+            os.fsync(descriptor)
             os.replace(temporary, target)
         except BaseException:  # Ctrl-C included: no litter
             with contextlib.suppress(FileNotFoundError):
                 temporary.unlink()
             raise
+        finally:
+            os.close(descriptor)  # only now: a temporary file without a lock is stale
         _sync_directory(target.parent)
     except OSError as error:
         kept = "; the previous file is untouched" if target.exists() else ""
@@ -169,7 +174,41 @@ def _refuse_non_files(path: StrPath, target: Path) -> None:
 
 
 def _temporary_name(target: Path) -> Path:
-    return _beside(target, f"{secrets.token_hex(6)}.tmp")
+    return _beside(target, f"{secrets.token_hex(TOKEN_BYTES)}.tmp")
+
+
+def _create_temporary(target: Path) -> tuple[Path, int]:
+    """Returns a new file beside the target and its descriptor, which keeps it locked until it is closed."""
+    while True:
+        temporary = _temporary_name(target)
+        descriptor = _create(temporary)
+        with contextlib.suppress(OSError):  # a file system without locks
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), temporary.stat()):
+                return temporary, descriptor
+        os.close(descriptor)  # taken for stale before it was locked
+
+
+def _remove_stale(target: Path) -> None:
+    """Removes the target's temporary files that nobody has locked: who wrote them was killed."""
+    stale = re.compile(f"{re.escape(_beside(target, '').name)}[0-9a-f]{{{2 * TOKEN_BYTES}}}\\.tmp")
+    with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
+        for place in [Path(entry.path) for entry in entries if stale.fullmatch(entry.name)]:
+            _remove_if_unlocked(place)
+
+
+def _remove_if_unlocked(place: Path) -> None:
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError):  # locked, gone, somebody else's, or on a file system without locks
+        descriptor = os.open(place, os.O_RDWR)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            place.unlink()
+        finally:
+            os.close(descriptor)
 
 
 def _beside(target: Path, ending: str) -> Path:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import collections
 import concurrent.futures
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
@@ -104,11 +106,20 @@ class LocalPool:
         if self._executor is None:
             # forking would copy the native module's threads half; fresh processes cost a second
             self._executor = concurrent.futures.ProcessPoolExecutor(
-                self._num_workers, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
+                self._num_workers, mp_context=multiprocessing.get_context("spawn"), initializer=_prepare_worker
             )
         return self._executor
 
 
-def _ignore_interrupts() -> None:
-    """Leaves Ctrl-C, which a terminal sends to all processes, to the one that waits for results."""
+def _prepare_worker() -> None:
+    """Leaves Ctrl-C, which a terminal sends to all processes, to the one that waits for results, and ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Waits for the end of the process that wants the results, however it comes; nobody else would end this one."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "workers are started by another process"
+    parent.join()
+    os._exit(1)

@@ -3,13 +3,16 @@
 
 Requests are `{"operation": "open", ...}` with the fields of a `Task`, then any number of `check`, `time` and
 `evaluate`. Answers are `{"progress": ...}` while a tree is built, and `{"result": ...}` or `{"error": ...}` at the end.
+The process ends when its input does, whatever it is at: then whoever asked is gone.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import queue
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, TextIO
@@ -21,6 +24,7 @@ __all__ = ["main", "time_calls"]
 
 BATCHES_PER_MEASUREMENT = 8  # the clock is read about so often
 LARGEST_BATCH = 1 << 18  # iterations in one call
+READ_BYTES = 1 << 16  # at once
 
 
 def time_calls(run: Callable[[int], None], seconds: float) -> tuple[int, float]:
@@ -74,13 +78,27 @@ class _Worker:
             self.engine.exploitability()
 
 
+def _read_requests(requests: queue.SimpleQueue[str]) -> None:
+    """Puts every line of standard input into a queue, and ends the process with the last one."""
+    # without a buffer of Python's, whose lock a failing main thread would wait for
+    rest = b""
+    while piece := os.read(sys.stdin.fileno(), READ_BYTES):
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            requests.put(line.decode())
+    os._exit(0)
+
+
 def main() -> None:
     """Serves requests from standard input until it is closed."""
     # what libraries print goes to the error stream: standard output carries answers alone
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     worker = _Worker(answers)
-    for line in sys.stdin:
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
+    while True:
+        line = requests.get()
         try:
             worker.send(result=worker.answer(json.loads(line)))
         except EquipoiseError as error:
