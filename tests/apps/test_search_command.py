@@ -201,7 +201,7 @@ def test_best_responses_before_leave_gifts_out(river):
 
 def test_frequencies_count_the_cards_that_the_other_holds(river):
     found = read_search(river, "--state", "root", "--iterations", 20)
-    spot = load_policy(river).spot
+    spot = load_policy(river).tree.spot
     others = {format_hand(hand, spot.deck): weight for hand, weight in enumerate(spot.live_weights(1)) if weight}
 
     def odds(row):
@@ -345,10 +345,10 @@ def test_searches_on_the_way_are_those_of_an_agent(turn):
     settings = HoldemSearchSettings(method=Resolve(), iterations=30, early_iterations=30)
     policy = load_policy(turn)
     search = HoldemNestedSearch(policy, 1, settings)
-    first = search.search(search.begin(), 0, policy.spot.board, Reply(25))
+    first = search.search(search.begin(), 0, policy.tree.spot.board, Reply(25))
     call = first.stage.betting.root.children[1]
     river = first.stage.betting.nodes[call].children[0]
-    second = search.search(first.stage, river, parse_board("ThJhQsKcAs", policy.spot.deck), Reply(35))
+    second = search.search(first.stage, river, parse_board("ThJhQsKcAs", policy.tree.spot.deck), Reply(35))
     assert min(row["margin"] for row in shown["margins"]) == pytest.approx(second.least_margin)
 
 

@@ -31,11 +31,12 @@ from equipoise.search.multi_valued import Continuations, bias_continuations, dep
 from equipoise.search.resolving import SubgameSolver
 from equipoise.search.subgames import Blueprint
 from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
-from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.solvers.rules import DCFR, CFRPlus
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
+from equipoise.trees.vector import TreeStrategy
 from tests.reference.holdem import public_text
 from tests.reference.holdem_leaves import LeafTwin
 
@@ -331,26 +332,26 @@ def policy():
     spot = dataclasses.replace(SPOT, ranges=(Range.random(DECK), SPOT.ranges[1]))
     solver = HoldemSolver(build_holdem_tree(spot, merges_suits=False), CFRPlus())
     solver.iterate(5)
-    return SpotPolicy(solver.tree, solver.tables.strategy_sum)
+    return TreeStrategy(solver.tree, solver.tables.strategy_sum)
 
 
 def test_nested_searches_may_end_with_the_street(policy):
-    spot, board = policy.spot, SPOT.board
+    spot, board = policy.tree.spot, SPOT.board
     settings = HoldemSearchSettings(method=Unsafe(), leaf_choices=PLURIBUS, leaf_iterations=40)
     search = HoldemNestedSearch(policy, 1, settings)
     found = search.search(search.begin(), 0, board)
     # what the search is made of
     solver = limit_depth(spot, HoldemBlueprint(tree=policy.tree, sums=policy.sums), 1, PLURIBUS).solver(settings.rule)
     solver.iterate(40)
-    direct = SpotPolicy(solver.tree, solver.tables.strategy_sum)
+    direct = TreeStrategy(solver.tree, solver.tables.strategy_sum)
     for node, decision in solver.tree.decisions.items():
         held = solver.tree.hands[0][decision.player]
-        ours, theirs = (each.hand_strategy(node, board)[held] for each in (found.stage.policy, direct))
+        ours, theirs = (each.probabilities(HoldemPlace(node, board))[held] for each in (found.stage.policy, direct))
         np.testing.assert_allclose(ours, theirs, atol=1e-4)
     river = policy.tree.boards[-1]
     node = next(node for node, decision in policy.tree.decisions.items() if decision.street == 1)
     held = policy.tree.hands[policy.tree.locate(river)[0]][policy.tree.decisions[node].player]
-    kept, before = (each.hand_strategy(node, river)[held] for each in (found.stage.policy, policy))
+    kept, before = (each.probabilities(HoldemPlace(node, river))[held] for each in (found.stage.policy, policy))
     np.testing.assert_allclose(kept, before, atol=1e-6)
 
 
@@ -358,15 +359,15 @@ def test_nested_searches_may_end_with_the_street(policy):
 def test_nested_searches_begin_within_the_street(policy, method):
     settings = HoldemSearchSettings(method=method, leaf_choices=MODICUM, leaf_iterations=100)
     search = HoldemNestedSearch(policy, 1, settings)
-    node = policy.betting.nodes[0].children[1]  # player 0 bets
+    node = policy.tree.betting.nodes[0].children[1]  # player 0 bets
     found = search.search(search.begin(), node, SPOT.board)
-    strategy = found.stage.policy.hand_strategy(0, SPOT.board)[policy.tree.hands[0][1]]
+    strategy = found.stage.policy.probabilities(HoldemPlace(0, SPOT.board))[policy.tree.hands[0][1]]
     np.testing.assert_allclose(strategy.sum(axis=1), 1.0, atol=1e-6)
-    before = policy.hand_strategy(node, SPOT.board)[policy.tree.hands[0][1]]
+    before = policy.probabilities(HoldemPlace(node, SPOT.board))[policy.tree.hands[0][1]]
     assert np.abs(strategy - before).max() > 0.005
     # four forms of a blueprint are not every answer to the street: margins are kept nearly
     assert (found.value - found.alternative)[found.possible].max() < 0.05 * SPOT.pot
-    part = cut_betting(policy.betting, node)
+    part = cut_betting(policy.tree.betting, node)
     assert search.has_leaves(part)
     assert search.estimate_leaves(part, SPOT.board) > 0
 

@@ -21,13 +21,14 @@ from equipoise.search.gadgets import Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.search.nested import NestedSearch
 from equipoise.solvers.holdem.cfr import HoldemSolver
-from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_edges import find_children, read_policy
 from equipoise.trees.subtree import find_private_labels
+from equipoise.trees.vector import TreeStrategy
 
 DECK_TEXT, BOARD_TEXT = "QKA/cdhs", "QcKhAsQhKs"
 DECK = parse_deck(DECK_TEXT)
@@ -53,14 +54,14 @@ class River:
         spot = HoldemSpot(deck=DECK, board=BOARD, menu=parse_menu("33%, 250%; cap: 2"), ranges=ranges, **chips)
         solver = HoldemSolver(build_holdem_tree(spot), CFRPlus(), dtype=np.float64)
         solver.iterate(30)
-        self.policy = SpotPolicy(solver.tree, solver.tables.strategy_sum)
+        self.policy = TreeStrategy(solver.tree, solver.tables.strategy_sum)
         self.strategy = self.copy()
 
     def node(self, label):
         """Returns the decision of the solved spot's betting at a public state, None if it does not know the way."""
         node = 0
         for step in parse_steps(label)[0]:
-            here = self.policy.betting.nodes[node]
+            here = self.policy.tree.betting.nodes[node]
             if step not in here.actions:
                 return None
             node = here.children[here.actions.index(step)]
@@ -75,9 +76,9 @@ class River:
             if node is not None:
                 cells = self.tree.sequence_cell[self.tree.infoset_start[row] : self.tree.infoset_start[row + 1]]
                 out[cells] = 0.0
-                out[cells[self.known(int(self.tree.infoset_node[row]))]] = self.policy.hand_row(
-                    node, BOARD, HAND_OF[hand]
-                )
+                out[cells[self.known(int(self.tree.infoset_node[row]))]] = self.policy.probabilities(
+                    HoldemPlace(node, BOARD)
+                )[HAND_OF[hand]].tolist()
         return out
 
     def known(self, node):
@@ -120,7 +121,7 @@ def test_replies_are_those_of_small_games(method, is_expensive, searcher, line):
         search.begin(), given.node(given.tree.public_labels[above]), BOARD, Reply(action), is_there=True
     )
     expected = read_policy(given.tree, node, everything)[:, given.known(node)]
-    rows = found.stage.policy.hand_strategy(found.node, BOARD)[given.hands(node, searcher)]
+    rows = found.stage.policy.probabilities(HoldemPlace(found.node, BOARD))[given.hands(node, searcher)]
     np.testing.assert_allclose(rows, expected, atol=1e-4)
     assert found.stage.betting.nodes[found.node].state.committed[1 - searcher] == action
     if is_expensive:
@@ -138,7 +139,7 @@ def test_unsafe_search_always_begins_before_the_action():
 
 
 def test_a_new_action_of_the_root_is_a_branch_in_its_place():
-    given = river().policy.spot
+    given = river().policy.tree.spot
     whole = betting_tree(given.betting_rules, parse_menu("33%, 100%, 250%; cap: 1"))
     for gone in (2, 3, 4):  # the smallest, the middle and the largest bet
         sizes = ", ".join(size for place, size in enumerate(("33%", "100%", "250%")) if place + 1 != gone - 1)

@@ -20,9 +20,10 @@ from equipoise.search.gadgets import Distribution, GiftBound, Given, Maxmargin, 
 from equipoise.search.holdem import measure_alternatives
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply, count_deals
 from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
-from equipoise.solvers.holdem.hand_policy import SpotPolicy, UniformHands
 from equipoise.solvers.rules import CFRPlus
+from equipoise.trees.holdem.places import HoldemPlace, SpotPlaces
 from equipoise.trees.holdem.tree import build_holdem_tree
+from equipoise.trees.vector import TreeStrategy, UniformStrategy
 
 DECK = parse_deck("6789TJQKA/cdhs")
 SIZES = "50%, 100%"
@@ -38,7 +39,7 @@ def solved(given, iterations=3, **options):
     tree = build_holdem_tree(given, **options)
     solver = HoldemSolver(tree, CFRPlus(), dtype=np.float64)
     solver.iterate(iterations)
-    return SpotPolicy(tree, solver.tables.strategy_sum)
+    return TreeStrategy(tree, solver.tables.strategy_sum)
 
 
 def write(tree, player, table, answer):
@@ -99,7 +100,7 @@ def test_reaches_are_those_of_the_solver(river):
 @pytest.mark.parametrize("searcher", [0, 1])
 def test_best_responses_from_the_root_are_those_of_the_whole_tree(river, searcher):
     search = HoldemNestedSearch(river, searcher)
-    found = search._measure(search.begin(), 0, river.spot.board)
+    found = search._measure(search.begin(), 0, river.tree.spot.board)
     expected = by_hand(search, river.tree, measure_alternatives(river.tree, river.sums, search.opponent))
     dealt = search._dealt > 0
     np.testing.assert_allclose(found[dealt], expected[dealt], atol=1e-4)  # strategies are copied in single precision
@@ -127,7 +128,7 @@ class Asked:
     """A policy of which only what hands play can be asked."""
 
     def __init__(self, policy):
-        self.spot, self.betting, self.hand_strategy = policy.spot, policy.betting, policy.hand_strategy
+        self.tree, self.probabilities = policy.tree, policy.probabilities
 
 
 @pytest.mark.parametrize("merges_suits", [True, False])
@@ -138,7 +139,7 @@ def test_strategies_are_copied_row_by_row_or_at_once(merges_suits):
     for searcher in (0, 1):
         found = [
             (search := HoldemNestedSearch(one, searcher))._measure(search.begin(), node, given.board)
-            for node in (0, policy.betting.root.children[1])
+            for node in (0, policy.tree.betting.root.children[1])
             for one in (policy, Asked(policy))
         ]
         np.testing.assert_allclose(found[0], found[1], atol=1e-4)
@@ -156,9 +157,9 @@ def test_search_at_every_decision_does_not_raise_what_the_opponent_wins(river, m
     def answer(node, board):
         found = search.search(first, node, board)
         if found is None:
-            return river.hand_strategy(node, board)
+            return river.probabilities(HoldemPlace(node, board))
         assert found.least_margin > -0.05
-        return found.stage.policy.hand_strategy(0, board)
+        return found.stage.policy.probabilities(HoldemPlace(0, board))
 
     write(tree, searcher, table, answer)
     before, after = (evaluate_holdem(tree, sums).best_response_values[0] for sums in (river.sums, table))
@@ -179,11 +180,11 @@ def price_replies(board, sizes, unknown, methods=()):
         for some in ([one for one in sizes if one != unknown], sizes)
     )
     policy, tree = solved(known, iterations=1000), build_holdem_tree(full)
-    first = policy.betting.root
+    first = policy.tree.betting.root
     bet = tree.betting.root.actions[1 + sizes.index(unknown)]
     images = {0.0: np.eye(2)[[1] * DECK.num_hands]}  # what is taken for no bet is called
     for action, child in zip(first.actions[1:], first.children[1:], strict=True):
-        images[(action - 10) / 20] = policy.hand_strategy(child, known.board)
+        images[(action - 10) / 20] = policy.probabilities(HoldemPlace(child, known.board))
 
     def translate(among):
         return sum(share * images[size] for size, share in translate_bet((bet - 10) / 20, sorted(among)).items())
@@ -192,15 +193,17 @@ def price_replies(board, sizes, unknown, methods=()):
     for method in methods:
         search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=method))
         found = search.search(search.begin(), 0, known.board, Reply(bet))
-        replies.append(found.stage.policy.hand_strategy(found.node, known.board))
+        replies.append(found.stage.policy.probabilities(HoldemPlace(found.node, known.board)))
 
     def play(node, reply):
         here = tree.betting.nodes[node]
         if here.parent == 0 and here.action == bet:
             return reply
-        image = policy.betting.nodes[first.children[first.actions.index(here.action)]]
+        image = policy.tree.betting.nodes[first.children[first.actions.index(here.action)]]
         out = np.zeros((DECK.num_hands, len(here.actions)))
-        out[:, [here.actions.index(one) for one in image.actions]] = policy.hand_strategy(image.index, known.board)
+        out[:, [here.actions.index(one) for one in image.actions]] = policy.probabilities(
+            HoldemPlace(image.index, known.board)
+        )
         return out
 
     gained = []
@@ -231,33 +234,33 @@ def test_resolving_costs_less_than_translation_where_the_bet_is_worth_much(board
 
 def test_gifts_are_what_folding_would_have_saved(river):
     search = HoldemNestedSearch(river, 1)
-    stage, betting = search.begin(), river.betting
+    stage, betting = search.begin(), river.tree.betting
     # check, bet, raise: the opponent faced a bet and could have folded
     check = betting.root.children[0]
     bet = betting.nodes[check].children[1]
     raised = betting.nodes[bet].children[2]
-    gifts = search._gifts(stage, raised, river.spot.board)
-    value = search._measure(stage, bet, river.spot.board, only=betting.nodes[bet].actions[2])
+    gifts = search._gifts(stage, raised, river.tree.spot.board)
+    value = search._measure(stage, bet, river.tree.spot.board, only=betting.nodes[bet].actions[2])
     committed = betting.nodes[bet].state.committed[0]
-    call = search._measure(stage, bet, river.spot.board, only=1)  # ends the hand too
+    call = search._measure(stage, bet, river.tree.spot.board, only=1)  # ends the hand too
     possible = value != 0
     expected = np.maximum(np.maximum(call, -committed), value) - value
     np.testing.assert_allclose(gifts[possible], expected[possible], atol=1e-9)
     assert gifts.min() >= 0
     assert gifts.max() > 0
-    assert np.all(search._gifts(stage, check, river.spot.board) == 0)  # a check gives nothing away for certain
+    assert np.all(search._gifts(stage, check, river.tree.spot.board) == 0)  # a check gives nothing away for certain
     exact = HoldemNestedSearch(
         river, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(bound=GiftBound.EXACT, scale=2.0)))
     )
-    assert np.all(exact._gifts(stage, raised, river.spot.board) >= 2 * gifts - 1e-6)
+    assert np.all(exact._gifts(stage, raised, river.tree.spot.board) >= 2 * gifts - 1e-6)
     none = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(scale=0.0))))
-    assert not none._gifts(stage, raised, river.spot.board).any()
+    assert not none._gifts(stage, raised, river.tree.spot.board).any()
 
 
 def test_searches_on_the_river_follow_a_policy_of_the_turn():
     policy = solved(spot("9cThJsQh", menu="100%", stacks=(20, 20)))
     search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(is_split=False))))
-    betting = policy.betting
+    betting = policy.tree.betting
     dealt = next(node for node in betting.nodes if node.state.street == 3 and node.kind is NodeKind.DECISION)
     found = search.search(search.begin(), dealt.index, parse_board("9cThJsQhKs", DECK))
     assert found.least_margin > -0.05
@@ -270,7 +273,9 @@ def test_searches_on_the_river_follow_a_policy_of_the_turn():
 
 def test_a_finer_menu_may_be_searched(river):
     settings = HoldemSearchSettings(iterations=50, menu=parse_menu("33%, 66%, 100%, a"))
-    found = HoldemNestedSearch(river, 0, settings).search(HoldemNestedSearch(river, 0).begin(), 0, river.spot.board)
+    found = HoldemNestedSearch(river, 0, settings).search(
+        HoldemNestedSearch(river, 0).begin(), 0, river.tree.spot.board
+    )
     assert found.stage.betting.root.actions == (1, 17, 23, 30, 50)
 
 
@@ -279,19 +284,19 @@ def test_replies_consider_a_finer_menu_too(river, is_expensive):
     menu = parse_menu("33%, 66%, 100%, a")
     settings = HoldemSearchSettings(iterations=5, menu=menu, is_expensive=is_expensive)
     search = HoldemNestedSearch(river, 1, settings)
-    found = search.search(search.begin(), 0, river.spot.board, Reply(25))
-    behind = grow_behind(river.betting, 0, 25, menu)
-    assert len(behind.root.actions) > len(grow_behind(river.betting, 0, 25).root.actions)
+    found = search.search(search.begin(), 0, river.tree.spot.board, Reply(25))
+    behind = grow_behind(river.tree.betting, 0, 25, menu)
+    assert len(behind.root.actions) > len(grow_behind(river.tree.betting, 0, 25).root.actions)
     assert found.stage.betting.nodes[found.node].actions == behind.root.actions
 
 
 def test_unsafe_search_keeps_both_ranges(river):
     search = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Unsafe(), iterations=100))
-    node = river.betting.root.children[1]
-    found = search.search(search.begin(), node, river.spot.board)
-    reach = search.begin().reach_at(node, river.spot.board)[0]
+    node = river.tree.betting.root.children[1]
+    found = search.search(search.begin(), node, river.tree.spot.board)
+    reach = search.begin().reach_at(node, river.tree.spot.board)[0]
     np.testing.assert_allclose(found.tree.spot.ranges[0].weights, reach / reach.max())
-    assert search.search(search.begin(), 0, river.spot.board, Reply(25)) is not None
+    assert search.search(search.begin(), 0, river.tree.spot.board, Reply(25)) is not None
 
 
 def test_a_share_of_the_gate_mixes_in_what_the_opponent_has_played(river):
@@ -302,30 +307,30 @@ def test_a_share_of_the_gate_mixes_in_what_the_opponent_has_played(river):
         solver.iterate(num_iterations)
 
     search = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Resolve(share=0.2), iterations=20))
-    node = river.betting.root.children[1]
-    found = search.search(search.begin(), node, river.spot.board, run=watch)
+    node = river.tree.betting.root.children[1]
+    found = search.search(search.begin(), node, river.tree.spot.board, run=watch)
     hands = found.tree.hands[0][0]
     np.testing.assert_allclose(priors[0][: hands.size], found.stage.reach[0][hands])
     assert 0 < priors[0].max() <= 1
 
 
 def test_uniform_hands_are_a_blueprint_too():
-    policy = UniformHands(spot())
-    found = HoldemNestedSearch(policy, 0).search(HoldemNestedSearch(policy, 0).begin(), 0, policy.spot.board)
+    policy = UniformStrategy(SpotPlaces.of(spot()))
+    found = HoldemNestedSearch(policy, 0).search(HoldemNestedSearch(policy, 0).begin(), 0, policy.tree.spot.board)
     assert found.least_margin > 0  # uniform play is easily improved
 
 
 def test_places_that_the_searcher_does_not_play_to_are_left(river):
-    class Checks(UniformHands):
-        def hand_strategy(self, node, board):
-            out = super().hand_strategy(node, board)
+    class Checks(UniformStrategy):
+        def probabilities(self, place):
+            out = super().probabilities(place)
             out[:, 1:] = 0.0
             return out
 
-    policy = Checks(spot())
+    policy = Checks(SpotPlaces.of(spot()))
     search = HoldemNestedSearch(policy, 0)
-    raised = policy.betting.nodes[policy.betting.root.children[1]].children[2]
-    assert search.search(search.begin(), raised, policy.spot.board) is None
+    raised = policy.tree.betting.nodes[policy.tree.betting.root.children[1]].children[2]
+    assert search.search(search.begin(), raised, policy.tree.spot.board) is None
 
 
 def test_nonsense_is_refused(river):
@@ -337,7 +342,7 @@ def test_nonsense_is_refused(river):
             "finds its alternatives itself",
         ),
         (
-            lambda: HoldemNestedSearch(UniformHands(dataclasses.replace(spot(), rake_rate=0.05)), 0),
+            lambda: HoldemNestedSearch(UniformStrategy(SpotPlaces.of(dataclasses.replace(spot(), rake_rate=0.05))), 0),
             "the spot has a rake of 0.05",
         ),
     ):
@@ -345,7 +350,7 @@ def test_nonsense_is_refused(river):
             make()
     small = HoldemNestedSearch(river, 0, HoldemSearchSettings(max_bytes=10))
     with pytest.raises(GameTooLargeError, match="searching the river 9cThJsQhKs takes"):
-        small.search(small.begin(), 0, river.spot.board)
+        small.search(small.begin(), 0, river.tree.spot.board)
     with pytest.raises(ConfigError, match="search in hold'em needs the deviation of its alternatives"):
         HoldemSearchSettings(method=Resolve(distribution=Distribution()))
 
@@ -366,6 +371,6 @@ def test_gifts_of_earlier_stages_raise_alternatives(river):
     stage = search.begin()
     given = dataclasses.replace(stage, gifts=stage.gifts + 3.0)
     for reply in (None, Reply(25)):
-        plain, raised = (search.search(one, 0, river.spot.board, reply) for one in (stage, given))
+        plain, raised = (search.search(one, 0, river.tree.spot.board, reply) for one in (stage, given))
         np.testing.assert_allclose(raised.alternative - plain.alternative, 3.0)
         np.testing.assert_allclose(raised.stage.gifts - plain.stage.gifts, 3.0)

@@ -8,9 +8,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from equipoise.abstraction.blueprint import Blueprint
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.agents.base import PolicyAgent
-from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
+from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
 from equipoise.agents.holdem_translated import HoldemTranslatingAgent
 from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
@@ -27,9 +27,10 @@ from equipoise.games.registry import make_game, parse_game
 from equipoise.search.gadgets import Method
 from equipoise.search.holdem_nested import HoldemSearchSettings
 from equipoise.solvers.holdem.file import StoredSpot
-from equipoise.solvers.holdem.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.holdem.places import HoldemStrategy
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = [
     "FileSearch",
@@ -68,7 +69,7 @@ def game_of_file(path: StrPath) -> Game[Any]:
         with StoredSpot(path) as stored:
             return game_of_spot(stored.file.spot)
     if kind is Kind.BLUEPRINT:
-        return game_of_spot(Blueprint.load(path).tree.spot)
+        return game_of_spot(BucketedStrategy.load(path).tree.spot)
     return game_of_metadata(path, checkpoint.load(path, Kind.RUN, Kind.STRATEGY).metadata)
 
 
@@ -83,15 +84,15 @@ def is_holdem_file(path: StrPath) -> bool:
     return kind_of_file(path) in (Kind.SPOT, Kind.BLUEPRINT)
 
 
-def load_policy(path: StrPath) -> HandPolicy:
+def load_policy(path: StrPath) -> HoldemStrategy:
     """Returns what every hand plays by a solved spot or a blueprint in buckets."""
     if kind_of_file(path) is Kind.BLUEPRINT:
-        return BlueprintPolicy(Blueprint.load(path))
+        return BucketedStrategy.load(path)
     stored = StoredSpot(path)
     if stored.strategy_sum.num_bytes > LARGEST_READ_BYTES:
-        return SpotPolicy(stored.tree, stored.strategy_sum)  # the open file is the agent's
+        return TreeStrategy(stored.tree, stored.strategy_sum)  # the open file is the agent's
     with stored:
-        return SpotPolicy(stored.tree, stored.strategy_sum.read())
+        return TreeStrategy(stored.tree, stored.strategy_sum.read())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +170,10 @@ def _name_of(path: StrPath) -> str:
     return os.path.splitext(os.path.basename(path))[0]
 
 
-def _play_holdem(policy: HandPolicy, game: Game[Any] | None) -> Holdem:
+def _play_holdem(policy: HoldemStrategy, game: Game[Any] | None) -> Holdem:
     """Returns the game that is played, which is the policy's own if none is given."""
     if game is None:
-        return game_of_spot(policy.spot)
+        return game_of_spot(policy.tree.spot)
     if not isinstance(game, Holdem):
         raise ConfigError(f"a strategy of hold'em plays hold'em, got the game {game.spec.name}")
     return game

@@ -22,7 +22,7 @@ from equipoise.games.holdem.rules import Holdem
 from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.search.holdem_stages import HoldemResult, HoldemStage
-from equipoise.solvers.holdem.hand_policy import HandPolicy
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 
 __all__ = ["HoldemSearchAgent", "HoldemSearchPlan"]
 
@@ -55,7 +55,7 @@ class HoldemSearchAgent(PolicyAgent):
     """
 
     def __init__(
-        self, policy: HandPolicy, game: Holdem, *, plan: HoldemSearchPlan | None = None, name: str = "search"
+        self, policy: HoldemStrategy, game: Holdem, *, plan: HoldemSearchPlan | None = None, name: str = "search"
     ) -> None:
         """Keeps a blueprint.
 
@@ -65,11 +65,11 @@ class HoldemSearchAgent(PolicyAgent):
             plan: how and where it searches.
             name: for tables of results.
         """
-        check_holdem_game(policy.spot, game)
+        check_holdem_game(policy.tree.spot, game)
         self.policy, self.plan = policy, plan or HoldemSearchPlan()
         self._name = name
         self._searches = tuple(HoldemNestedSearch(policy, seat, self.plan.search) for seat in (0, 1))
-        self._hand_of = hands_by_name(policy.spot.deck)
+        self._hand_of = hands_by_name(policy.tree.spot.deck)
         self._found: OrderedDict[tuple[Any, ...], HoldemResult | None] = OrderedDict()
 
     @property
@@ -81,7 +81,7 @@ class HoldemSearchAgent(PolicyAgent):
         """Returns `[A]` what the hand plays after all searches on the way."""
         hand = self._hand_of[observation.infostate.partition("|")[0]]
         stage, node, board = self.stage_at(observation.seat, observation.public_state)
-        row = stage.policy.hand_row(node, board, hand)
+        row = stage.policy.probabilities(HoldemPlace(node, board))[hand].tolist()
         columns = self._columns(stage, node, observation.public_state, observation.actions)
         shares = [0.0] * len(observation.actions)
         for column, share in zip(columns, row, strict=True):
@@ -94,7 +94,7 @@ class HoldemSearchAgent(PolicyAgent):
         hands = [self._hand_of[infostate.partition("|")[0]] for infostate in decision.infostates]
         out = np.zeros(decision.legality.shape)
         columns = self._columns(stage, node, decision.public_state, decision.actions)
-        out[:, columns] = stage.policy.hand_strategy(node, board)[hands]
+        out[:, columns] = stage.policy.probabilities(HoldemPlace(node, board))[hands]
         return out
 
     def _columns(self, stage: HoldemStage, node: int, public_state: str, actions: tuple[int, ...]) -> list[int]:

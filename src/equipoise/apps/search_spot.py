@@ -33,6 +33,7 @@ from equipoise.search.holdem_stages import HoldemResult, HoldemStage
 from equipoise.search.notation import parse_leaf_choices, parse_method
 from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
 from equipoise.solvers.rules import Rule
+from equipoise.trees.holdem.places import HoldemPlace
 
 __all__ = ["SpotSearch"]
 
@@ -67,7 +68,7 @@ class SpotSearch:
         """
         self.options, self._rule, self._run, self._on_plan = options, rule, run, on_plan
         policy = load_policy(options.file)
-        self.spot = policy.spot
+        self.spot = policy.tree.spot
         settings = self._make_settings()
         self.place = find_place(policy, options.state, settings.menu)
         self.searcher = self._find_searcher()
@@ -215,7 +216,7 @@ class SpotSearch:
         }
 
     def _strategy(self, stage: HoldemStage, node: int) -> FloatArray:
-        return stage.policy.hand_strategy(node, self.place.last.line.board)
+        return stage.policy.probabilities(HoldemPlace(node, self.place.last.line.board))
 
     def margins(self) -> list[dict[str, Any]]:
         """Returns alternative, new value and margin of the opponent's hands, the least margin first."""

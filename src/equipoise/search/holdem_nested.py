@@ -46,9 +46,10 @@ from equipoise.search.holdem_depth_limit import (
 from equipoise.search.holdem_parts import copy_strategy
 from equipoise.search.holdem_stages import Board, HoldemResult, HoldemStage
 from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
-from equipoise.solvers.holdem.hand_policy import HandPolicy, SpotPolicy
 from equipoise.solvers.rules import CFRPlus, Rule
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 from equipoise.trees.holdem.tree import HoldemTree, plan_holdem_tree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = [
     "HoldemNestedSearch",
@@ -119,7 +120,7 @@ class HoldemNestedSearch:
     Checked by: tests/search/test_holdem_nested.py.
     """
 
-    def __init__(self, policy: HandPolicy, searcher: int, settings: HoldemSearchSettings | None = None) -> None:
+    def __init__(self, policy: HoldemStrategy, searcher: int, settings: HoldemSearchSettings | None = None) -> None:
         """Keeps a strategy.
 
         Args:
@@ -127,15 +128,17 @@ class HoldemNestedSearch:
             searcher: who searches.
             settings: how.
         """
-        if policy.spot.rake_rate:
-            raise ConfigError(f"search is for games in sum 0, and the spot has a rake of {policy.spot.rake_rate:g}")
+        if policy.tree.spot.rake_rate:
+            raise ConfigError(
+                f"search is for games in sum 0, and the spot has a rake of {policy.tree.spot.rake_rate:g}"
+            )
         self.policy, self.searcher, self.opponent = policy, searcher, 1 - searcher
         self.settings = settings or HoldemSearchSettings()
-        self._dealt = np.asarray(policy.spot.live_weights(self.opponent) > 0, np.float64)
+        self._dealt = np.asarray(policy.tree.spot.live_weights(self.opponent) > 0, np.float64)
 
     def begin(self) -> HoldemStage:
         """Returns the first stage: the strategy that was given."""
-        first, second = (np.array(self.policy.spot.live_weights(player)) for player in (0, 1))
+        first, second = (np.array(self.policy.tree.spot.live_weights(player)) for player in (0, 1))
         return HoldemStage(policy=self.policy, reach=(first, second), gifts=np.zeros(first.size))
 
     def search(
@@ -180,7 +183,7 @@ class HoldemNestedSearch:
             sums: TableArray = self._solve_street(limited, tree, blueprint, known, run)
         else:
             tree, sums = self._solve(spot, betting, alternative, reach[self.opponent], run)
-        following = HoldemStage(policy=SpotPolicy(tree, sums), reach=reach, gifts=gifts)
+        following = HoldemStage(policy=TreeStrategy(tree, sums), reach=reach, gifts=gifts)
         value = self._by_hand(tree, measure_alternatives(tree, sums, self.opponent))
         possible = self._by_hand(tree, find_mass(tree, self.opponent)) > 0
         place = 0
@@ -213,7 +216,7 @@ class HoldemNestedSearch:
 
     def estimate_leaves(self, betting: BettingTree, board: Board) -> int:
         """Returns the most bytes that the table of leaves can take where betting goes on like that, on a board."""
-        first, second = (np.asarray(self.policy.spot.live_weights(player) > 0, np.float64) for player in (0, 1))
+        first, second = (np.asarray(self.policy.tree.spot.live_weights(player) > 0, np.float64) for player in (0, 1))
         spot = self._spot(betting.root.state, board, (first, second))
         return estimate_leaf_bytes(spot, self.settings.leaf_choices, betting=betting)
 
@@ -222,13 +225,13 @@ class HoldemNestedSearch:
         reach = stage.reach_at(node, board)
         if reach[self.searcher].any():
             return reach
-        own = np.array(self.policy.spot.live_weights(self.searcher))
-        own[hands_of(self.policy.spot.deck).blocked(board)] = 0.0
+        own = np.array(self.policy.tree.spot.live_weights(self.searcher))
+        own[hands_of(self.policy.tree.spot.deck).blocked(board)] = 0.0
         return _with(reach, self.searcher, own)
 
     def _spot(self, state: BettingState, board: Board, reach: tuple[FloatArray, FloatArray]) -> HoldemSpot:
         """Returns the spot of the street on which a state is; safe searches give the opponent every hand."""
-        spot = self.policy.spot
+        spot = self.policy.tree.spot
         held = list(reach)
         if not isinstance(self.settings.method, Unsafe) or not held[self.opponent].any():
             held[self.opponent] = self._dealt
@@ -312,9 +315,9 @@ class HoldemNestedSearch:
         """
         solver = self._begin(limited.tree, limited.leaves, *known)
         run(solver, self.settings.leaf_iterations)
-        found = SpotPolicy(limited.tree, solver.tables.strategy_sum)
+        found = TreeStrategy(limited.tree, solver.tables.strategy_sum)
         for inner, decision in limited.tree.decisions.items():
-            strategy = found.hand_strategy(inner, limited.tree.spot.board)
+            strategy = found.probabilities(HoldemPlace(inner, limited.tree.spot.board))
             sums[tree.cells(0, inner)] = strategy[tree.hands[0][decision.player]]
         return sums
 
@@ -376,7 +379,7 @@ class HoldemNestedSearch:
             if above.state.actor == self.opponent:
                 taken = above.actions[above.children.index(below)]
                 total += self._gift(stage, above, taken, board[: above.state.street.num_board_cards], reach.bound)
-        outcomes = 1 if reach.is_split else count_deals(stage.betting, node, self.policy.spot.deck.num_cards)
+        outcomes = 1 if reach.is_split else count_deals(stage.betting, node, self.policy.tree.spot.deck.num_cards)
         return total * reach.scale * outcomes
 
     def _gift(self, stage: HoldemStage, above: BettingNode, taken: int, board: Board, bound: GiftBound) -> FloatArray:
@@ -391,7 +394,7 @@ class HoldemNestedSearch:
             for action in _final_actions(stage.betting, above, taken)
         ]
         gift: FloatArray = np.max([value, *finals], axis=0) - value
-        gift[hands_of(self.policy.spot.deck).blocked(board)] = 0.0
+        gift[hands_of(self.policy.tree.spot.deck).blocked(board)] = 0.0
         return gift
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from equipoise.games.holdem.betting_tree import NO_PARENT, BettingNode, BettingTree, NodeKind
 from equipoise.games.holdem.hands import hands_of
-from equipoise.solvers.holdem.hand_policy import HandPolicy
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["Board", "HoldemResult", "HoldemStage"]
@@ -26,22 +26,22 @@ Board = tuple[int, ...]  # cards
 class HoldemStage:
     """What is played from somewhere on: the root of its policy's betting."""
 
-    policy: HandPolicy
+    policy: HoldemStrategy
     reach: tuple[FloatArray, FloatArray]  # [H] both players' there
     gifts: FloatArray  # [H] what each of the opponent's hands gave away before
 
     @property
     def betting(self) -> BettingTree:
         """Returns the bets that it knows."""
-        return self.policy.betting
+        return self.policy.tree.betting
 
     def reach_at(self, node: int, board: Board) -> tuple[FloatArray, FloatArray]:
         """Returns `[H]` both players' reaches of a node of the betting, without the hands that the board blocks."""
         reach = [own.copy() for own in self.reach]
         for above, below in self.path(node):
-            strategy = self.policy.hand_strategy(above.index, board[: above.state.street.num_board_cards])
+            strategy = self.policy.probabilities(HoldemPlace(above.index, board[: above.state.street.num_board_cards]))
             reach[above.state.actor] *= strategy[:, above.children.index(below)]
-        blocked = hands_of(self.policy.spot.deck).blocked(board)
+        blocked = hands_of(self.policy.tree.spot.deck).blocked(board)
         for own in reach:
             own[blocked] = 0.0
         return reach[0], reach[1]

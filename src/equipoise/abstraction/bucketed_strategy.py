@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blueprints: strategies of hold'em in buckets, with all that is needed to play them, in one file.
+"""Strategies of hold'em in buckets (blueprints), with all that is needed to play them, in one file.
 
 The buckets themselves are not kept: how they were made is, and they come from the cache or are made again.
 """
@@ -7,7 +7,8 @@ The buckets themselves are not kept: how they were made is, and they come from t
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -23,10 +24,14 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
 from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.trees.holdem.bucketed import BucketedTree, build_bucketed_tree
+from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["Blueprint", "BucketRecipe"]
+__all__ = ["BucketRecipe", "BucketedStrategy"]
 
 STRATEGY: Final = "blueprint.strategy_sum"
+KEPT_BOARDS: Final = 4096  # whose buckets are at hand
+FloatArray = npt.NDArray[np.float64]
 METHODS: Final[Mapping[str, type[Percentile | KMeans]]] = {"percentile": Percentile, "kmeans": KMeans}
 
 
@@ -59,35 +64,47 @@ class BucketRecipe:
         return cls(method=method, sizes=tuple(values["sizes"]), seed=int(values["seed"]))
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Blueprint:
-    """A strategy in buckets and what it is for."""
+class BucketedStrategy(TreeStrategy[BucketedTree]):
+    """A strategy in buckets, and how they were made; hands of a bucket play in proportion to the bucket's sums."""
 
-    tree: BucketedTree
-    recipe: BucketRecipe
-    strategy_sum: npt.NDArray[np.float32]  # [C] hands of a bucket play in proportion to it
+    def __init__(self, tree: BucketedTree, recipe: BucketRecipe, sums: npt.NDArray[np.float32]) -> None:
+        """Keeps what is played.
+
+        Args:
+            tree: whose buckets are those of the recipe.
+            recipe: how they were made, which is what files keep of them.
+            sums: `[C]` over the tree's cells.
+        """
+        super().__init__(tree, sums)
+        self.recipe = recipe
+        self.sums: npt.NDArray[np.float32] = sums
+        self.probabilities = self._probabilities  # boards rarely come again: buckets are kept, not rows of hands
+        self._buckets = functools.lru_cache(KEPT_BOARDS)(tree.buckets)
+        self._shares: dict[int, FloatArray] = {}
 
     @classmethod
-    def of(cls, solver: BucketedSolver, recipe: BucketRecipe) -> Blueprint:
+    def of(cls, solver: BucketedSolver, recipe: BucketRecipe) -> BucketedStrategy:
         """Returns the average strategy of a run, whose tree was built with this recipe."""
-        return cls(tree=solver.tree, recipe=recipe, strategy_sum=solver.tables.strategy_sum.astype(np.float32))
+        return cls(solver.tree, recipe, solver.tables.strategy_sum.astype(np.float32))
 
-    def hand_strategy(self, node: int, board: Sequence[int]) -> npt.NDArray[np.float64]:
-        """Returns `[H, A]` what every hand of the deck plays at a decision on a board; 0 where it is blocked."""
-        return self.tree.normalize(self.strategy_sum, node, board)
+    def _probabilities(self, place: HoldemPlace) -> FloatArray:
+        buckets = self._buckets(place.board)
+        if place.node not in self._shares:
+            self._shares[place.node] = self.tree.bucket_strategy(self.sums, place.node)
+        return np.where(buckets[:, None] < 0, 0.0, self._shares[place.node][buckets])
 
     def save(self, path: StrPath, metadata: Mapping[str, Any] | None = None) -> None:
         """Writes the blueprint to a file atomically, with metadata of the caller's."""
         described = {"spot": format_spot(SpotFile(spot=self.tree.spot)), "buckets": self.recipe.as_json()}
-        checkpoint.save(path, Kind.BLUEPRINT, {**(metadata or {}), **described}, {STRATEGY: self.strategy_sum})
+        checkpoint.save(path, Kind.BLUEPRINT, {**(metadata or {}), **described}, {STRATEGY: self.sums})
 
     @classmethod
-    def load(cls, path: StrPath, *, on_progress: OnProgress | None = None) -> Blueprint:
+    def load(cls, path: StrPath, *, on_progress: OnProgress | None = None) -> BucketedStrategy:
         """Returns the blueprint in a file; its buckets come from the cache or are made again."""
         return cls.decode(path, checkpoint.load(path, Kind.BLUEPRINT), on_progress=on_progress)
 
     @classmethod
-    def decode(cls, path: StrPath, content: Checkpoint, *, on_progress: OnProgress | None = None) -> Blueprint:
+    def decode(cls, path: StrPath, content: Checkpoint, *, on_progress: OnProgress | None = None) -> BucketedStrategy:
         """Returns the blueprint in a file's content."""
         try:
             spot = parse_spot(str(content.metadata["spot"])).spot
@@ -100,4 +117,4 @@ class Blueprint:
             raise CheckpointError(f"{path} has {sums.size:,} numbers in its strategy, expected {tree.rows.num_cells:,}")
         if not np.isfinite(sums).all():
             raise ConfigError(f"{path} has numbers in its strategy that are not finite")
-        return cls(tree=tree, recipe=recipe, strategy_sum=np.ascontiguousarray(sums, np.float32))
+        return cls(tree, recipe, np.ascontiguousarray(sums, np.float32))
