@@ -23,7 +23,8 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Given, Maxmargin, Resolve
 from equipoise.search.holdem import HoldemSearch, measure_alternatives
-from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
+from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import DCFR, CFRPlus
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
@@ -61,14 +62,14 @@ def draw_river(seed: int, pot: int) -> HoldemTree:
 
 def measure(tree: HoldemTree) -> Iterator[Row]:
     """Yields all searches of one river."""
-    solver = HoldemSolver(tree, DCFR())
+    solver = CFRSolver(tree, DCFR())
     solver.iterate(3000)
-    known = evaluate_holdem(tree, solver.tables.strategy_sum).best_response_values
+    known = evaluate(tree, solver.tables.strategy_sum).best_response_values
     for so_far in SO_FAR:
-        blueprint = HoldemSolver(tree, CFRPlus())
+        blueprint = CFRSolver(tree, CFRPlus())
         blueprint.iterate(so_far)
         sums = blueprint.tables.strategy_sum
-        best = evaluate_holdem(tree, sums).best_response_values
+        best = evaluate(tree, sums).best_response_values
         for searcher in (0, 1):
             given = Given(measure_alternatives(tree, sums, 1 - searcher))
             value = -known[searcher]  # the opponent has at least this
@@ -81,7 +82,7 @@ def measure(tree: HoldemTree) -> Iterator[Row]:
                     run.iterate(mark - done)
                     seconds, done = seconds + time.process_time() - began, mark
                     margin = float(search.margins(run).min()) / tree.spot.pot
-                    after = evaluate_holdem(tree, run.tables.strategy_sum).best_response_values[1 - searcher] - value
+                    after = evaluate(tree, run.tables.strategy_sum).best_response_values[1 - searcher] - value
                     yield Row(name, so_far, mark, margin, after / before, seconds)
 
 

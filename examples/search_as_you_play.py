@@ -12,7 +12,7 @@ from equipoise.search.continual import ContinualSettings
 from equipoise.search.gadgets import Maxmargin, Resolve, Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.solvers.best_response import evaluate
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree
@@ -41,7 +41,7 @@ spot = HoldemSpot(
     ranges=(Range.random(deck), Range.random(deck)),
     menu=parse_menu("33%, a"),
 )
-solver = HoldemSolver(build_holdem_tree(spot))
+solver = CFRSolver(build_holdem_tree(spot))
 solver.iterate(300)
 policy = TreeStrategy(solver.tree, solver.tables.strategy_sum)
 search = HoldemNestedSearch(policy, searcher=1, settings=HoldemSearchSettings(method=Maxmargin()))

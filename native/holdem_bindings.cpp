@@ -16,12 +16,12 @@ struct BoundHoldemGate {
   MutableDoubles regret, reach;
 
   BoundHoldemGate(int player, int kind, double share, std::vector<Doubles> double_arrays, MutableDoubles regret_of,
-                  MutableDoubles reach_of)
+                  MutableDoubles reach_of, std::int64_t num_private)
       : doubles(std::move(double_arrays)), regret(regret_of), reach(reach_of) {
     gate.player = player;
     gate.reach = reach.data();
     gate.gate = {.kind = static_cast<GateKind>(kind),
-                 .num_private = static_cast<std::int64_t>(reach.size()),
+                 .num_private = num_private,
                  .mass = doubles[0].data(),
                  .leave = doubles[1].data(),
                  .deviation = doubles[2].data(),
@@ -127,7 +127,7 @@ void bind_holdem(nb::module_& module) {
   nb::class_<BoundHoldemForm>(module, "HoldemForm")
       .def(nb::init<Array<const std::int64_t>, Cards, std::vector<Ints>, std::vector<Doubles>>());
   nb::class_<BoundHoldemGate>(module, "HoldemGate")
-      .def(nb::init<int, int, double, std::vector<Doubles>, MutableDoubles, MutableDoubles>());
+      .def(nb::init<int, int, double, std::vector<Doubles>, MutableDoubles, MutableDoubles, std::int64_t>());
   bind_holdem_iterate<float, float>(module, "holdem_iterate_float32");
   bind_holdem_iterate<double, double>(module, "holdem_iterate_float64");
   bind_holdem_iterate<float, std::int16_t>(module, "holdem_iterate_int16");

@@ -23,7 +23,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.solve import Form, solve
 from equipoise.trees.derive import derive_public_game
@@ -141,7 +141,7 @@ def test_a_blueprint_plays_the_same_from_its_file(tmp_path):
 
 def test_a_solved_spot_plays_every_board_and_whole_public_states():
     tree = build_holdem_tree(small_spot())
-    solver = HoldemSolver(tree, CFR())
+    solver = CFRSolver(tree, CFR())
     solver.iterate(3)
     policy = TreeStrategy(tree, solver.tables.strategy_sum)
     game = game_of_spot(tree.spot)

@@ -24,7 +24,7 @@ from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Maxmargin, Resolve
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.holdem.places import HoldemPlace, SpotPlaces
 from equipoise.trees.holdem.tree import build_holdem_tree
@@ -47,7 +47,7 @@ def game(board=RIVER, menu="all"):
 
 def solved(board=RIVER, menu="50%, 100%, a", iterations=20):
     tree = build_holdem_tree(spot(board, menu))
-    solver = HoldemSolver(tree, CFRPlus())
+    solver = CFRSolver(tree, CFRPlus())
     solver.iterate(iterations)
     return TreeStrategy(tree, solver.tables.strategy_sum)
 

@@ -13,7 +13,7 @@ import pytest
 from equipoise.apps.solve_push_fold import find_stakes
 from equipoise.core import memory
 from equipoise.games.holdem.spot_file import load_spot
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.file import SavedSpot
 from equipoise.solvers.holdem.push_fold import PushFold
 from equipoise.trees.holdem.tree import build_holdem_tree
@@ -79,7 +79,7 @@ def test_people_see_both_players_shares(folder):
 def test_the_solver_is_the_library_s(folder):
     saved = SavedSpot.load(folder / "limit.eq")
     assert saved.file == load_spot(folder / "limit.toml")
-    solver = HoldemSolver(build_holdem_tree(saved.file.spot))
+    solver = CFRSolver(build_holdem_tree(saved.file.spot))
     solver.restore(saved.state)
     assert solver.evaluate().exploitability == saved.progress[-1].exploitability
     found = json.loads(run(folder, "evaluate", "limit.eq", "--json").stdout)

@@ -16,7 +16,7 @@ import pytest
 
 from equipoise.core import memory
 from equipoise.games.holdem.spot_file import load_spot
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.file import SavedSpot
 from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.apps.commands import TALKATIVE, run_command
@@ -94,7 +94,7 @@ def test_the_solver_is_the_library_s(tmp_path):
     saved = SavedSpot.load(tmp_path / "x.eq")
     assert (saved.config.rule, saved.config.parameters["precision"]) == ("lcfr", "float64")
     assert saved.file == load_spot(tmp_path / "river.toml")
-    solver = HoldemSolver(build_holdem_tree(saved.file.spot), dtype=np.float64)
+    solver = CFRSolver(build_holdem_tree(saved.file.spot), dtype=np.float64)
     solver.restore(saved.state)
     assert solver.evaluate().exploitability == saved.progress[-1].exploitability
 

@@ -13,7 +13,6 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.mccfr import MCCFRSolver
 from equipoise.solvers.rules import CFR
 from equipoise.trees.derive import derive_public_game
@@ -53,7 +52,7 @@ def make_holdem_solver():
         menu=parse_menu("50%, a / a"),
         big_blind=10,
     )
-    return HoldemSolver(build_holdem_tree(spot))
+    return CFRSolver(build_holdem_tree(spot))
 
 
 SOLVERS = {  # and iterations that take far longer than a thread waits for its turn in Python

@@ -81,6 +81,7 @@ def test_locks_out_of_range_are_refused(field, place, value, message):
     tile_start = np.ones(ARRAYS.cards.shape[0] // TILE + 1, np.int32)
     tile_start[0] = 0
     arrays = {"tile_start": tile_start, "entries": np.array([[0, 1, 0]], np.int32), "strategy": np.zeros(2 * TILE)}
+    arrays |= {"cells": np.zeros(0, np.int64), "probabilities": np.zeros(0)}
     HoldemKernel(ARRAYS, HoldemLocks(**arrays))
     arrays[field][place] = value
     with pytest.raises(ValueError, match=message):

@@ -19,7 +19,7 @@ from equipoise.kernels.holdem.sampling import HoldemSamplingKernel, draw_cards
 from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sampling import Scheme
 from equipoise.kernels.skipping import SkipKind
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.mccfr import lay_out_betting, make_sampling_tables
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.sampled_pruning import SampledPruning, prune_betting, prune_tree
@@ -102,7 +102,7 @@ SPOTS = {
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-10), (np.float32, 1e-4)])
 def test_the_mean_over_all_runouts_is_the_full_width_sweep(name, merges_suits, dtype, tolerance):
     tree = build_holdem_tree(SPOTS[name], merges_suits=merges_suits)
-    full = HoldemSolver(tree, CFR(), dtype=np.float64, is_alternating=False)
+    full = CFRSolver(tree, CFR(), dtype=np.float64, is_alternating=False)
     full.iterate(3)  # regrets that are the same for hands that differ by suits' names
     start = full.tables.regret_sum.copy()
     full.tables.strategy_sum[:] = 0.0
@@ -127,7 +127,7 @@ def test_the_mean_over_all_runouts_is_the_full_width_sweep(name, merges_suits, d
 
 def test_without_chance_public_chance_sampling_is_full_width_cfr():
     tree = build_holdem_tree(SPOTS["river"])
-    full = HoldemSolver(tree, CFR(), dtype=np.float64)
+    full = CFRSolver(tree, CFR(), dtype=np.float64)
     kernel, tables = make_kernel(tree), make_tables(tree)
     full.iterate(20)
     assert kernel.iterate(Scheme.PUBLIC_CHANCE, tables, 20) == 20

@@ -6,7 +6,8 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.public_hooks import CellList, GateKind, PublicHooks, RootGate
+from equipoise.kernels.gates import GateKind, RootGate
+from equipoise.kernels.public_hooks import CellList, PublicHooks
 from equipoise.search.subgames import Blueprint
 from equipoise.solvers.cfr import CFRSolver, allocate_tables
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
@@ -22,7 +23,7 @@ ROOTS = [int(node) for node in np.flatnonzero((TREE.actor >= 0) & (TREE.actor[TR
 
 def start(subgame, searcher, gate, rule):
     """Returns tables of a run below a gate that has not begun."""
-    tables = allocate_tables(subgame.tree, rule.kernel)
+    tables = allocate_tables(subgame.tree, subgame.kernel, rule.kernel)
     tables.strategy[:] = subgame.kernel.normalize(tables.regret_sum)
     reach = [subgame.beliefs.reach[0], subgame.beliefs.reach[1]]
     reach[1 - searcher] = gate.first_reach()
@@ -139,7 +140,7 @@ def test_watched_values_are_averaged_as_strategies_are(is_alternating):
 @pytest.mark.parametrize("player", [0, 1])
 def test_given_values_are_added_to_what_is_backed_up(player):
     subgame = Blueprint(TREE, random_strategy(TREE, 8)).subgame(0, leaves=ROOTS)
-    tables = allocate_tables(subgame.tree, CFR().kernel)
+    tables = allocate_tables(subgame.tree, subgame.kernel, CFR().kernel)
     tables.strategy[:] = subgame.blueprint
     tables.realization[:] = reach = subgame.realize(subgame.blueprint)
     plain = subgame.strategy_values(player, subgame.blueprint, subgame.blueprint)

@@ -15,8 +15,8 @@ from equipoise.kernels.handeval import HandKernel
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.pruning import KernelPruning, PruningKernel, PruningMode
 from equipoise.kernels.public import PublicKernel
+from equipoise.kernels.rules import KernelRule, PolicyMap, apply_policy_map
 from equipoise.kernels.sampling import SamplingArrays, SamplingKernel, SamplingTables, Scheme
-from equipoise.kernels.sweeps import KernelRule, PolicyMap, apply_policy_map
 from equipoise.kernels.treeplex import TreeplexKernel
 from equipoise.solvers.best_response import bind_history_kernel, bind_kernel, evaluate
 from equipoise.solvers.cfr import CFRSolver

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from equipoise.games.base import CHANCE, TERMINAL
-from equipoise.kernels.sweeps import Fallback, PolicyMap
+from equipoise.kernels.rules import Fallback, PolicyMap
 
 
 def regret_matching(regret, fallback=Fallback.UNIFORM):

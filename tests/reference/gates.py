@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from equipoise.kernels.public_hooks import GateKind
+from equipoise.kernels.gates import GateKind
 from tests.reference.cfr import regret_matching
 from tests.reference.public import ReferencePublicCFR
 

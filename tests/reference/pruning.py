@@ -9,9 +9,9 @@ import dataclasses
 
 import numpy as np
 
-from equipoise.kernels.sweeps import Fallback
+from equipoise.kernels.rules import Fallback
 from equipoise.solvers.best_response import bind_history_kernel, evaluate
-from equipoise.solvers.cfr import payoff_ranges
+from equipoise.solvers.payoffs import payoff_ranges
 from equipoise.solvers.pruning import PruningKind, ZeroReach
 from equipoise.trees.segments import flatten_ranges
 from tests.reference.pruning_forest import Forest

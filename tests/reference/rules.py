@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that every form of sweep is compared under: each policy map, fallback, discount and kind of state once."""
 
-from equipoise.kernels.sweeps import Fallback
+from equipoise.kernels.rules import Fallback
 from equipoise.solvers.rules import (
     CFR,
     DCFR,

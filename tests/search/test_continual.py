@@ -106,7 +106,7 @@ def test_average_values_go_with_average_strategies():
 
 def test_only_watched_nodes_have_averages():
     solver = base_of(100).solver
-    with pytest.raises(ConfigError, match="node 1 of the subgame is not watched"):
+    with pytest.raises(ConfigError, match="node 1 of the tree is not watched"):
         solver.average_values(0, 1)
     with pytest.raises(ConfigError, match="watched nodes must be landmarks"):
         SubgameSolver(solver.subgame, solver.problem, watched=[1])

@@ -9,7 +9,7 @@ from scipy import stats
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.public_hooks import GateKind
+from equipoise.kernels.gates import GateKind
 from equipoise.search.gadgets import (
     Distribution,
     Estimate,

@@ -10,11 +10,11 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.kernels.gates import GateKind
 from equipoise.kernels.holdem.sweeps import HoldemKernel
-from equipoise.kernels.public_hooks import GateKind
 from equipoise.search.gadgets import Distribution, Given, Maxmargin, Reach, Resolve, SoftGate
 from equipoise.search.holdem import HoldemSearch, find_mass, measure_alternatives
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus, tabulate_discounts
 from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.reference.gates import ReferenceGate
@@ -49,7 +49,7 @@ def spot_tree():
 
 @pytest.fixture(scope="module")
 def blueprint(spot_tree):
-    solver = HoldemSolver(spot_tree, CFRPlus(), dtype=np.float64)
+    solver = CFRSolver(spot_tree, CFRPlus(), dtype=np.float64)
     solver.iterate(3)
     return solver
 
@@ -75,14 +75,15 @@ def test_gates_equal_their_twin(spot_tree, blueprint, kind, num_threads):
     solver.is_alternating = False
     solver.iterate(6)
 
-    gate = solver.gate.gate
+    gate = solver.gate
     twin = ReferenceGate(kind, gate.mass, values, gate.deviation, gate.prior, gate.share)
     tree = build_holdem_tree(river())  # its range is overwritten with what the twin lets in
-    plain = HoldemSolver(tree, CFRPlus(gamma=1.0), dtype=np.float64, is_alternating=False)
+    plain = CFRSolver(tree, CFRPlus(gamma=1.0), dtype=np.float64, is_alternating=False)
     rule = plain.rule
     for t in range(1, 7):
         tree.arrays.root_reach[0][:] = twin.reach()
-        entering = HoldemKernel(tree.arrays).root_values(plain.tables.regret_sum, is_best_response=False)[0]
+        entering = HoldemKernel(tree.arrays).values(plain.tables.regret_sum, is_best=False)[0]
+        entering = np.pad(entering, (0, gate.mass.size - entering.size), mode="edge")
         plain.kernel.iterate(
             rule.kernel,
             tabulate_discounts(rule, t, 1),
@@ -115,10 +116,10 @@ def test_what_is_mixed_in_is_a_reach(spot_tree):
     method = Resolve(alternatives=Given(np.zeros(rows)), share=0.2)
     search = HoldemSearch(tree=spot_tree, searcher=0, method=method)
     held = spot_tree.spot.live_weights(1)[spot_tree.hands[0][1]]
-    np.testing.assert_array_equal(search.solver().gate.gate.prior[: held.size], held)
+    np.testing.assert_array_equal(search.solver().gate.prior[: held.size], held)
     given = np.linspace(0, 1, rows)
     other = HoldemSearch(tree=spot_tree, searcher=0, method=method, prior=given)
-    np.testing.assert_array_equal(other.solver().gate.gate.prior, given)
+    np.testing.assert_array_equal(other.solver().gate.prior, given)
     with pytest.raises(ConfigError, match="prior must have shape"):
         HoldemSearch(tree=spot_tree, searcher=0, method=method, prior=np.zeros(3))
 

@@ -30,7 +30,8 @@ from equipoise.search.limits import RoundLimit
 from equipoise.search.multi_valued import Continuations, bias_continuations, depth_limited_subgame
 from equipoise.search.resolving import SubgameSolver
 from equipoise.search.subgames import Blueprint
-from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
+from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import DCFR, CFRPlus
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem.places import HoldemPlace
@@ -234,7 +235,7 @@ def test_one_continuation_is_the_blueprint_locked(blueprint):
         sums[blueprint.tree.cells(0, index)] = place_rows(
             limited.tree, blueprint.tree, solver.tables.strategy_sum, index, decision.player
         )
-    whole = evaluate_holdem(blueprint.tree, sums).values
+    whole = evaluate(blueprint.tree, sums).values
     np.testing.assert_allclose(solver.evaluate().values, whole, atol=1e-9)
 
 
@@ -247,11 +248,11 @@ def place_rows(tree, other, sums, index, player):
 def test_runs_begin_again(blueprint):
     solver = limit_depth(SPOT, blueprint, 0, PLURIBUS).solver()
     solver.iterate(6)
-    first = solver.tables.strategy_sum.copy(), solver.leaves.strategy_sum[1].copy()
+    first = solver.tables.strategy_sum.copy(), solver.frontier.strategy_sum[1].copy()
     solver.reset()
     solver.iterate(6)
     np.testing.assert_array_equal(solver.tables.strategy_sum, first[0])
-    np.testing.assert_array_equal(solver.leaves.strategy_sum[1], first[1])
+    np.testing.assert_array_equal(solver.frontier.strategy_sum[1], first[1])
 
 
 def test_leaves_do_not_depend_on_the_number_of_threads(blueprint):
@@ -259,7 +260,7 @@ def test_leaves_do_not_depend_on_the_number_of_threads(blueprint):
     for num_threads in (1, 2, 3, 40):  # more threads than tables: some have nothing to do
         solver = limit_depth(SPOT, blueprint, 0, PLURIBUS, num_threads=num_threads).solver(num_threads=num_threads)
         solver.iterate(6)
-        tables.append((solver.tables.strategy_sum, *solver.leaves.strategy_sum, *solver.leaves.regret_sum))
+        tables.append((solver.tables.strategy_sum, *solver.frontier.strategy_sum, *solver.frontier.regret_sum))
     for other in tables[1:]:
         for expected, found in zip(tables[0], other, strict=True):
             np.testing.assert_array_equal(found, expected)
@@ -278,7 +279,7 @@ def test_runs_on_smaller_numbers_find_nearly_the_same(dtype, slack, rake):
         solver = limit_depth(spot, known, 1, PLURIBUS, dtype=kind).solver(CFRPlus(), dtype=np.float64, num_threads=2)
         solver.is_alternating = False
         solver.iterate(1)
-        found.append(solver.leaves.regret_sum)
+        found.append(solver.frontier.regret_sum)
     for exact, rounded in zip(*found, strict=True):
         assert np.abs(exact).max() > 1.0
         np.testing.assert_allclose(rounded, exact, atol=slack * np.abs(exact).max())
@@ -330,7 +331,7 @@ def test_choices_are_checked():
 @pytest.fixture(scope="module")
 def policy():
     spot = dataclasses.replace(SPOT, ranges=(Range.random(DECK), SPOT.ranges[1]))
-    solver = HoldemSolver(build_holdem_tree(spot, merges_suits=False), CFRPlus())
+    solver = CFRSolver(build_holdem_tree(spot, merges_suits=False), CFRPlus())
     solver.iterate(5)
     return TreeStrategy(solver.tree, solver.tables.strategy_sum)
 

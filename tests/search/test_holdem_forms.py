@@ -20,7 +20,7 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.search.nested import NestedSearch
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem.places import HoldemPlace
@@ -52,7 +52,7 @@ class River:
         ]
         ranges = Range.random(DECK), Range.random(DECK)
         spot = HoldemSpot(deck=DECK, board=BOARD, menu=parse_menu("33%, 250%; cap: 2"), ranges=ranges, **chips)
-        solver = HoldemSolver(build_holdem_tree(spot), CFRPlus(), dtype=np.float64)
+        solver = CFRSolver(build_holdem_tree(spot), CFRPlus(), dtype=np.float64)
         solver.iterate(30)
         self.policy = TreeStrategy(solver.tree, solver.tables.strategy_sum)
         self.strategy = self.copy()

@@ -19,7 +19,9 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Distribution, GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.holdem import measure_alternatives
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply, count_deals
-from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
+from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.holdem.view import view_average
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.holdem.places import HoldemPlace, SpotPlaces
 from equipoise.trees.holdem.tree import build_holdem_tree
@@ -37,7 +39,7 @@ def spot(board="9cThJsQhKs", menu=f"{SIZES}, a", **changes):
 
 def solved(given, iterations=3, **options):
     tree = build_holdem_tree(given, **options)
-    solver = HoldemSolver(tree, CFRPlus(), dtype=np.float64)
+    solver = CFRSolver(tree, CFRPlus(), dtype=np.float64)
     solver.iterate(iterations)
     return TreeStrategy(tree, solver.tables.strategy_sum)
 
@@ -88,11 +90,11 @@ def test_steps_of_public_states():
 
 def test_reaches_are_those_of_the_solver(river):
     tree = river.tree
-    solver = HoldemSolver(tree, CFRPlus(), dtype=np.float64)
+    solver = CFRSolver(tree, CFRPlus(), dtype=np.float64)
     solver.tables.strategy_sum[:] = river.sums
     stage = HoldemNestedSearch(river, 0).begin()
     for node in tree.decisions:
-        view = solver.view(tree.spot.board, node)
+        view = view_average(solver, tree.spot.board, node)
         for player, own in enumerate(stage.reach_at(node, tree.spot.board)):
             np.testing.assert_allclose(own[view.players[player].hands], view.players[player].weights, atol=1e-12)
 
@@ -162,7 +164,7 @@ def test_search_at_every_decision_does_not_raise_what_the_opponent_wins(river, m
         return found.stage.policy.probabilities(HoldemPlace(0, board))
 
     write(tree, searcher, table, answer)
-    before, after = (evaluate_holdem(tree, sums).best_response_values[0] for sums in (river.sums, table))
+    before, after = (evaluate(tree, sums).best_response_values[0] for sums in (river.sums, table))
     assert after < before + 0.01
 
 
@@ -210,8 +212,8 @@ def price_replies(board, sizes, unknown, methods=()):
     for reply in replies:
         table = np.zeros(tree.arrays.num_cells)
         write(tree, 1, table, lambda node, _, reply=reply: play(node, reply))
-        gained.append(evaluate_holdem(tree, table).best_response_values[0])
-    return np.array(gained) - evaluate_holdem(policy.tree, policy.sums).best_response_values[0]
+        gained.append(evaluate(tree, table).best_response_values[0])
+    return np.array(gained) - evaluate(policy.tree, policy.sums).best_response_values[0]
 
 
 def test_small_bets_cost_less_if_they_may_be_taken_for_none():
@@ -303,7 +305,7 @@ def test_a_share_of_the_gate_mixes_in_what_the_opponent_has_played(river):
     priors = []
 
     def watch(solver, num_iterations):
-        priors.append(solver.gate.gate.prior.copy())
+        priors.append(solver.gate.prior.copy())
         solver.iterate(num_iterations)
 
     search = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Resolve(share=0.2), iterations=20))

@@ -15,9 +15,10 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem.sampling import RunoutKernel, StrategyPair
+from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
 from equipoise.solvers.holdem.bucketed import BucketedSolver, Runouts, evaluate_bucketed
-from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
 from equipoise.solvers.holdem.mccfr import make_sampling_tables
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, Scheme
 from equipoise.solvers.rules import CFR
@@ -88,7 +89,7 @@ def test_with_a_bucket_for_every_hand_evaluation_is_that_of_the_tree(name):
     tree = build_holdem_tree(spot, merges_suits=False)
     own = build_bucketed_tree(spot, EveryHandItself(spot))
     sums = np.random.default_rng(4).uniform(size=own.rows.num_cells) ** 3
-    expected = evaluate_holdem(tree, own.lift(sums, tree))
+    expected = evaluate(tree, own.lift(sums, tree))
     got = evaluate_bucketed(runouts_of(own), sums)
     np.testing.assert_allclose(got.values, expected.values, rtol=0, atol=1e-9)
     np.testing.assert_allclose(got.best_response_values, expected.best_response_values, rtol=0, atol=1e-9)
@@ -99,7 +100,7 @@ def test_with_a_bucket_for_every_hand_the_mean_update_is_full_width():
     spot = SPOTS["turn"]
     tree = build_holdem_tree(spot, merges_suits=False)
     own = build_bucketed_tree(spot, EveryHandItself(spot))
-    full = HoldemSolver(tree, CFR(), dtype=np.float64, is_alternating=False)
+    full = CFRSolver(tree, CFR(), dtype=np.float64, is_alternating=False)
     full.iterate(1)
     kernel, zero = RunoutKernel(own.arrays), np.zeros(own.rows.num_cells)
     tables = make_sampling_tables(own.rows.num_cells, np.float64, np.random.default_rng(0))
@@ -157,10 +158,10 @@ def test_a_lifted_strategy_is_evaluated_on_a_flop_spot():
     tree = build_holdem_tree(SPOTS["flop"], merges_suits=False)
     bucketed_tree = bucketed("flop")
     solver = BucketedSolver(bucketed_tree, rng=np.random.default_rng(1), dtype=np.float64)
-    uniform = evaluate_holdem(tree, bucketed_tree.lift(solver.tables.strategy_sum, tree))
-    assert uniform.exploitability == pytest.approx(HoldemSolver(tree).evaluate().exploitability, abs=1e-9)
+    uniform = evaluate(tree, bucketed_tree.lift(solver.tables.strategy_sum, tree))
+    assert uniform.exploitability == pytest.approx(CFRSolver(tree).evaluate().exploitability, abs=1e-9)
     solver.iterate(1_000)
-    inside, lifted = solver.evaluate(), evaluate_holdem(tree, bucketed_tree.lift(solver.tables.strategy_sum, tree))
+    inside, lifted = solver.evaluate(), evaluate(tree, bucketed_tree.lift(solver.tables.strategy_sum, tree))
     # the same hands do the same, so values agree; responses that see the cards gain more than those that see buckets
     assert lifted.values == pytest.approx(inside.values, abs=1e-9)
     assert inside.exploitability < lifted.exploitability < uniform.exploitability / 2

@@ -8,7 +8,8 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import evaluate
-from equipoise.solvers.cfr import CFRSolver, payoff_ranges
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.payoffs import payoff_ranges
 from equipoise.solvers.rules import (
     CFR,
     DCFR,

@@ -14,12 +14,11 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
-from equipoise.kernels.sweeps import Fallback
+from equipoise.kernels.rules import Fallback
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
-from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
-from equipoise.solvers.holdem.ranges import LEAST_SCALE
+from equipoise.solvers.payoffs import LEAST_FLOAT_SCALE
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -125,7 +124,7 @@ def twin(name):
 def start_from_regrets(pair, rule, rng, *, dtype=np.float64, is_alternating=True):
     """Returns both solvers at iteration 4 with the same random regrets and averages."""
     history = CFRSolver(pair.history, rule, is_alternating=is_alternating)
-    solver = HoldemSolver(pair.tree, rule, dtype=dtype, is_alternating=is_alternating)
+    solver = CFRSolver(pair.tree, rule, dtype=dtype, is_alternating=is_alternating)
     size = history.tables.regret_sum.size
     history.tables.regret_sum[:] = rng.normal(size=size) * 0.1
     if rule.kernel.floors_regrets:
@@ -181,7 +180,7 @@ def test_one_iteration_from_random_regrets(name, rule, is_alternating, dtype, to
 def test_twenty_iterations(rule, is_alternating):
     pair = twin("small_river")
     history = CFRSolver(pair.history, rule, is_alternating=is_alternating)
-    solver = HoldemSolver(pair.tree, rule, dtype=np.float64, is_alternating=is_alternating)
+    solver = CFRSolver(pair.tree, rule, dtype=np.float64, is_alternating=is_alternating)
     history.iterate(20)
     solver.iterate(20)
     assert_same_tables(pair, history, solver, 1e-8)
@@ -208,7 +207,7 @@ def test_scales_and_steps_of_hedge_are_those_of_histories(name, rule):
     solver.iterate(1)
     scale = solver.tables.scale[pair.rows]
     expected = pair.to_rows(history.tables.scale, 1)[pair.rows]
-    np.testing.assert_allclose(scale, np.maximum(expected, LEAST_SCALE), rtol=1e-12, atol=0)
+    np.testing.assert_allclose(scale, np.maximum(expected, LEAST_FLOAT_SCALE), rtol=1e-12, atol=0)
     if rule.kernel.tracks_variance:
         for moment in (0, 1):
             expected = pair.to_rows(history.tables.value_moments[:, moment], moment + 1)[pair.rows]
@@ -226,7 +225,7 @@ def test_values_and_best_responses_of_a_random_strategy(name, num_threads):
     pair = twin(name)
     sums = np.random.default_rng(2).uniform(size=int(pair.history.sequence_start[-1])) ** 3
     expected = evaluate(pair.history, CFRSolver(pair.history, CFR()).kernel.normalize(sums))
-    got = evaluate_holdem(pair.tree, pair.to_cells(sums), num_threads=num_threads)
+    got = evaluate(pair.tree, pair.to_cells(sums), num_threads=num_threads)
     np.testing.assert_allclose(got.values, expected.values, rtol=0, atol=1e-10)
     np.testing.assert_allclose(got.best_response_values, expected.best_response_values, rtol=0, atol=1e-10)
 
@@ -248,7 +247,7 @@ def spot(board, ranges="random|random", *, menu="none", deck=FULL_DECK, pot=100,
 @pytest.mark.parametrize("board", ["Ks7h2d4c9c", "Ks7h2d4c", "Ks7h2d"])
 def test_without_bets_the_value_is_the_equity(board):
     table = spot(board, "77+, A9s+:0.5, KTo+, 87s|QQ+, 55, AK, QJ:0.3, T9s")
-    value = HoldemSolver(build_holdem_tree(table)).evaluate().values[0]
+    value = CFRSolver(build_holdem_tree(table)).evaluate().values[0]
     expected = compute_equity(*table.ranges, board=table.board).equity[0]
     assert value == pytest.approx((2 * expected - 1) * table.pot / 2, abs=1e-9)
 
@@ -256,14 +255,14 @@ def test_without_bets_the_value_is_the_equity(board):
 def test_before_the_flop_the_value_of_calling_is_the_equity():
     deck = Deck("TQKA", "chs")
     table = spot("", "AA, KQs:0.5, QT|QQ+, AT", deck=deck, pot=0, stacks=(100, 100), small_blind=10)
-    result = HoldemSolver(build_holdem_tree(table)).evaluate()
+    result = CFRSolver(build_holdem_tree(table)).evaluate()
     expected = compute_equity(*table.ranges, deck=deck).equity[0]
     assert result.values[0] == pytest.approx((2 * expected - 1) * 10, abs=1e-9)
 
 
 def test_the_value_of_a_game_from_before_the_flop_is_that_of_the_linear_program():
     pair = twin("limit_flop")
-    solver = HoldemSolver(pair.tree, dtype=np.float64)
+    solver = CFRSolver(pair.tree, dtype=np.float64)
     solver.iterate(2000)
     result = solver.evaluate()
     low, high = -result.best_response_values[1], result.best_response_values[0]
@@ -273,12 +272,12 @@ def test_the_value_of_a_game_from_before_the_flop_is_that_of_the_linear_program(
 
 def test_equal_ranges_split_the_pot():
     held = "22+, A2+, K9+, QTs+, 76s:0.3"
-    solver = HoldemSolver(build_holdem_tree(spot("Ks7h2d4c", f"{held}|{held}")))
+    solver = CFRSolver(build_holdem_tree(spot("Ks7h2d4c", f"{held}|{held}")))
     assert solver.evaluate().values == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
 def test_a_board_that_everybody_plays_is_worth_nothing():
-    solver = HoldemSolver(build_holdem_tree(spot("ThJhQhKhAh", menu="50%, a")))
+    solver = CFRSolver(build_holdem_tree(spot("ThJhQhKhAh", menu="50%, a")))
     solver.iterate(200)
     result = solver.evaluate()
     assert result.values == pytest.approx((0.0, 0.0), abs=0.02)
@@ -305,7 +304,7 @@ def test_suits_that_differ_by_name_share_a_board(case):
     table = spot(board, ranges, **fields)
     merged, plain = build_holdem_tree(table), build_holdem_tree(table, merges_suits=False)
     assert len(merged.boards) < len(plain.boards)
-    solvers = [HoldemSolver(tree, dtype=np.float64, is_alternating=False) for tree in (merged, plain)]
+    solvers = [CFRSolver(tree, dtype=np.float64, is_alternating=False) for tree in (merged, plain)]
     solvers[0].iterate(20)
     state = solvers[0].state()
     state.update({name: expand_table(merged, plain, state[name]) for name in ("regret_sum", "strategy_sum")})
@@ -327,7 +326,7 @@ def test_hedge_plays_the_same_where_suits_are_merged(case, rule):
     board, ranges, others = SYMMETRIC[case]
     fields = {"menu": "a", "deck": DECKS["small"], "pot": 20, "stacks": (60, 60), **others}
     trees = [build_holdem_tree(spot(board, ranges, **fields), merges_suits=is_merged) for is_merged in (True, False)]
-    solvers = [HoldemSolver(tree, rule, dtype=np.float64) for tree in trees]
+    solvers = [CFRSolver(tree, rule, dtype=np.float64) for tree in trees]
     for solver in solvers:
         solver.iterate(20)
     merged, plain = (solver.tables.strategy_sum for solver in solvers)
@@ -338,10 +337,10 @@ def test_hedge_plays_the_same_where_suits_are_merged(case, rule):
 @pytest.mark.parametrize("rule", [DCFR(), Hedge()], ids=lambda rule: rule.name)
 def test_symmetric_hands_stay_symmetric_to_the_bit(rule):
     table = spot("9hThQhKh", SYMMETRIC["turn"][1], menu="100%, a / a", deck=DECKS["small"], pot=20, stacks=(60, 60))
-    solver = HoldemSolver(build_holdem_tree(table), rule, dtype=np.float32)
+    solver = CFRSolver(build_holdem_tree(table), rule, dtype=np.float32)
     solver.iterate(300)
     same = solver.tree.arrays.value_row[: solver.tree.hands[0][0].size]
-    strategy = solver.average_strategy()
+    strategy = solver.tree.normalize(solver.average_sums, 0, 0)
     assert (same != np.arange(same.size)).any()
     np.testing.assert_array_equal(strategy, strategy[same])
 
@@ -352,7 +351,7 @@ def test_threads_agree(board, is_alternating):
     tree = build_holdem_tree(spot(board, "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, 100%, a / 100%, a"))
     results = []
     for num_threads in (1, 2, 3):
-        solver = HoldemSolver(tree, dtype=np.float64, is_alternating=is_alternating, num_threads=num_threads)
+        solver = CFRSolver(tree, dtype=np.float64, is_alternating=is_alternating, num_threads=num_threads)
         solver.iterate(20)
         results.append(solver.evaluate().best_response_values)
     np.testing.assert_allclose(results[1:], [results[0]] * 2, rtol=0, atol=1e-8)
@@ -362,7 +361,7 @@ def test_float32_follows_float64():
     tree = build_holdem_tree(spot("Ks7h2d4c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a"))
     results = []
     for dtype in (np.float32, np.float64):
-        solver = HoldemSolver(tree, dtype=dtype)
+        solver = CFRSolver(tree, dtype=dtype)
         solver.iterate(50)
         results.append(solver.evaluate().exploitability)
     assert results[0] == pytest.approx(results[1], rel=1e-2)
@@ -371,7 +370,7 @@ def test_float32_follows_float64():
 @pytest.mark.parametrize("rule", [PredictiveCFRPlus(), Hedge()], ids=lambda rule: rule.name)
 def test_a_restored_run_goes_on_to_the_bit(rule):
     tree = build_holdem_tree(spot("Ks7h2d4c", "TT+, KQ|99+, QJs", menu="50%, a / a"))
-    runs = [HoldemSolver(tree, rule, num_threads=2) for _ in range(2)]
+    runs = [CFRSolver(tree, rule, num_threads=2) for _ in range(2)]
     runs[0].iterate(5)
     runs[1].restore({name: table.copy() for name, table in runs[0].state().items()})
     for solver in runs:
@@ -380,7 +379,7 @@ def test_a_restored_run_goes_on_to_the_bit(rule):
 
 
 def test_the_driver_solves_a_spot_to_a_target():
-    solver = HoldemSolver(build_holdem_tree(spot("Ks7h2d4c9c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a")))
+    solver = CFRSolver(build_holdem_tree(spot("Ks7h2d4c9c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a")))
     last = list(run(solver, target=0.1, iterations=2000))[-1]
     assert last.exploitability <= 0.1
     assert solver.nodes_touched == 2 * solver.iteration * len(solver.tree.betting.nodes)
@@ -389,13 +388,13 @@ def test_the_driver_solves_a_spot_to_a_target():
 def test_what_is_not_offered_is_refused():
     tree = build_holdem_tree(spot("Ks7h2d4c9c"))
     with pytest.raises(ConfigError, match=r"rule hedge\(9\) needs dtype float32 or float64.*got int16"):
-        HoldemSolver(tree, Hedge(horizon=9), dtype=np.int16)
+        CFRSolver(tree, Hedge(horizon=9), dtype=np.int16)
     with pytest.raises(ConfigError, match=r"whatever is positive, got rule thresholded\(2\)-hedge"):
-        HoldemSolver(tree, Thresholded(Hedge()))
+        CFRSolver(tree, Thresholded(Hedge()))
     with pytest.raises(ConfigError, match="dtype must be float32, float64 or int16"):
-        HoldemSolver(tree, dtype=np.float16)
+        CFRSolver(tree, dtype=np.float16)
     with pytest.raises(ConfigError, match="num_threads must be between 1 and 256, got 0"):
-        HoldemSolver(tree, num_threads=0)
+        CFRSolver(tree, num_threads=0)
 
 
 def test_a_player_without_hands_on_a_river_loses_nothing_there():
@@ -406,6 +405,6 @@ def test_a_player_without_hands_on_a_river_loses_nothing_there():
         ranges=(Range.of_hand(*parse_board("AhAd9c")[:2]), parse_range("QQ")),
         menu=parse_menu("a"),
     )
-    solver = HoldemSolver(build_holdem_tree(table))
+    solver = CFRSolver(build_holdem_tree(table))
     solver.iterate(100)
     assert solver.evaluate().exploitability < 0.5

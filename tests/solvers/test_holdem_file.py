@@ -13,8 +13,8 @@ from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.games.holdem.hands import parse_hand
 from equipoise.games.holdem.line_notation import parse_decision
 from equipoise.games.holdem.spot_file import parse_spot
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
-from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.holdem.file import SavedSpot, StoredSpot, make_locks
 from equipoise.solvers.holdem.view import view_node
 from equipoise.solvers.saved_run import RunConfig
@@ -58,7 +58,7 @@ CONFIG = RunConfig(
 
 def solve(name, iterations, *, merges_suits=True, dtype=np.float32):
     file = parse_spot(SPOTS[name])
-    solver = HoldemSolver(build_holdem_tree(file.spot, merges_suits=merges_suits), dtype=dtype)
+    solver = CFRSolver(build_holdem_tree(file.spot, merges_suits=merges_suits), dtype=dtype)
     records = tuple(run(solver, iterations=iterations))
     return file, solver, records
 
@@ -91,7 +91,7 @@ def test_a_run_goes_on_to_the_bit(name, tmp_path):
     )
     loaded = SavedSpot.load(tmp_path / "half.eq")
     assert (loaded.file, loaded.config, loaded.progress, loaded.stopped_by) == (file, CONFIG, records, None)
-    other = HoldemSolver(build_holdem_tree(loaded.file.spot))
+    other = CFRSolver(build_holdem_tree(loaded.file.spot))
     other.restore(loaded.state)
     other.iterate(7)
     for table, expected in other.state().items():
@@ -168,7 +168,7 @@ def test_locks_are_those_of_the_file(tmp_path):
     file = parse_spot(text)
     locks = make_locks(file)
     tree = build_holdem_tree(file.spot, locks=locks)
-    solver = HoldemSolver(tree, locks=locks)
+    solver = CFRSolver(tree, locks=locks)
     records = tuple(run(solver, iterations=5))
     saved = SavedSpot(file=file, config=CONFIG, progress=records, stopped_by=None, state=solver.state())
     saved.save(tmp_path / "locked.eq", tree)

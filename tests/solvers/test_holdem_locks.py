@@ -10,8 +10,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.hands import parse_hand
 from equipoise.games.holdem.ranges import parse_range
-from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
 from equipoise.solvers.holdem.locks import lay_locks
 from equipoise.solvers.rules import CFR, DCFR, Hedge, NormalHedge, PredictiveCFRPlus
 from equipoise.trees.holdem.locks import NodeLock
@@ -36,7 +35,7 @@ def random_locks(tree, rng):
 def locked_sequences(pair, solver):
     """Returns `[Q]` whether a sequence is locked, and the probabilities of those that are."""
     table = np.full(pair.tree.arrays.num_cells, -1.0)
-    table[solver.locks.cells] = solver.locks.probabilities
+    table[solver.kernel.locks.cells] = solver.kernel.locks.probabilities
     given = np.full(int(pair.history.sequence_start[-1]), -1.0)
     given[pair.sequences] = table[pair.cells]
     return given >= 0, given
@@ -47,12 +46,12 @@ def locked_sequences(pair, solver):
 def test_one_iteration_with_locks(name, rule):
     pair, rng = twin(name), np.random.default_rng(5)
     history, solver = start_from_regrets(pair, rule, rng, is_alternating=False)
-    locked = HoldemSolver(pair.tree, rule, dtype=np.float64, is_alternating=False, locks=random_locks(pair.tree, rng))
+    locked = CFRSolver(pair.tree, rule, dtype=np.float64, is_alternating=False, locks=random_locks(pair.tree, rng))
     locked.restore({name: table.copy() for name, table in solver.state().items()})
     is_locked, given = locked_sequences(pair, locked)
     history.tables.strategy[is_locked] = given[is_locked]
     history.tables.realization[:] = realize(history.tree, history.tables.strategy)
-    before = locked.tables.regret_sum[locked.locks.cells].copy()
+    before = locked.tables.regret_sum[locked.kernel.locks.cells].copy()
     history.iterate(1)
     locked.iterate(1)
     free = np.setdiff1d(pair.sequences, np.flatnonzero(is_locked))
@@ -62,7 +61,7 @@ def test_one_iteration_with_locks(name, rule):
     averages = pair.to_sequences(locked.tables.strategy_sum)
     np.testing.assert_allclose(averages[free], history.tables.strategy_sum[free], rtol=0, atol=1e-10)
     np.testing.assert_array_equal(averages[is_locked], given[is_locked])
-    np.testing.assert_array_equal(locked.tables.regret_sum[locked.locks.cells], before)
+    np.testing.assert_array_equal(locked.tables.regret_sum[locked.kernel.locks.cells], before)
 
 
 @pytest.mark.parametrize("name", ["small_river", "small_turn", "limit_flop"])
@@ -70,7 +69,7 @@ def test_one_iteration_with_locks(name, rule):
 def test_best_responses_with_and_without_locks(name, num_threads):
     pair, rng = twin(name), np.random.default_rng(6)
     locks = random_locks(pair.tree, rng)
-    solver = HoldemSolver(pair.tree, CFR(), dtype=np.float64, locks=locks, num_threads=num_threads)
+    solver = CFRSolver(pair.tree, CFR(), dtype=np.float64, locks=locks, num_threads=num_threads)
     solver.tables.strategy_sum[:] = rng.uniform(size=solver.tables.strategy_sum.size)
     is_locked, given = locked_sequences(pair, solver)
     strategy = CFRSolver(pair.history, CFR()).kernel.normalize(pair.to_sequences(solver.tables.strategy_sum))
@@ -93,9 +92,9 @@ def test_locked_strategy_is_untouched(dtype, rule):
     table = spot(*RIVER, menu="50%, a / a")
     queens = np.flatnonzero(parse_range("QQ").weights).tolist()
     locks = [NodeLock(node=0, hands=queens, strategy=[0.25, 0.5, 0.25])]
-    solver = HoldemSolver(build_holdem_tree(table, locks=locks), rule, dtype=dtype, locks=locks, num_threads=2)
+    solver = CFRSolver(build_holdem_tree(table, locks=locks), rule, dtype=dtype, locks=locks, num_threads=2)
     solver.iterate(100)
-    strategy = solver.average_strategy()
+    strategy = solver.tree.normalize(solver.average_sums, 0, 0)
     is_queens = np.isin(solver.tree.hands[0][0], queens)
     assert is_queens.sum() == 6
     np.testing.assert_array_equal(strategy[is_queens], [[0.25, 0.5, 0.25]] * 6)
@@ -115,17 +114,17 @@ def test_locks_are_counted_before_they_are_laid_out(hands, most, board):
     )
     plan = plan_holdem_tree(table, locks=[lock])
     laid = lay_locks(plan.build(), [lock])
-    num_bytes = laid.kernel_locks.num_bytes + laid.cells.nbytes + laid.probabilities.nbytes
-    estimate = estimate_holdem_bytes(plan, DCFR(), locks=[lock]) - estimate_holdem_bytes(plan, DCFR())
+    num_bytes = laid.num_bytes
+    estimate = estimate_bytes(plan, DCFR(), locks=[lock]) - estimate_bytes(plan, DCFR())
     assert num_bytes <= estimate <= most * num_bytes
 
 
 def test_the_rest_learns_to_play_against_a_locked_mistake():
     table = spot(*RIVER, menu="50%, a / a")
-    free = HoldemSolver(build_holdem_tree(table))
+    free = CFRSolver(build_holdem_tree(table))
     free.iterate(1000)
     locks = [NodeLock(node=0, strategy=[0.0, 0.0, 1.0])]  # everything all-in
-    solver = HoldemSolver(build_holdem_tree(table, locks=locks), locks=locks)
+    solver = CFRSolver(build_holdem_tree(table, locks=locks), locks=locks)
     solver.iterate(1000)
     kept, any_play = solver.evaluate(), solver.evaluate(respects_locks=False)
     assert kept.exploitability < 0.05
@@ -150,7 +149,7 @@ def test_locks_keep_apart_the_suits_that_they_name(case):
     table = spot(*SYMMETRIC["turn"][:2], menu="100%, a / a", deck=SMALL_DECK, pot=20, stacks=(60, 60))
     merged, apart = build_holdem_tree(table, locks=locks), build_holdem_tree(table, merges_suits=False)
     assert len(merged.symmetries) == (2 if is_symmetric else 1)
-    solvers = [HoldemSolver(tree, dtype=np.float64, locks=locks) for tree in (merged, apart)]
+    solvers = [CFRSolver(tree, dtype=np.float64, locks=locks) for tree in (merged, apart)]
     for solver in solvers:
         solver.iterate(400)
     results = [solver.evaluate() for solver in solvers]
@@ -162,7 +161,7 @@ def test_locks_keep_apart_the_suits_that_they_name(case):
 def test_a_tree_that_merges_suits_refuses_locks_that_name_them():
     table = spot(*SYMMETRIC["turn"][:2], menu="100%, a / a", deck=SMALL_DECK, pot=20, stacks=(60, 60))
     with pytest.raises(ConfigError, match=r"the locks tell the suits cs apart, which the tree merges; build it with"):
-        HoldemSolver(build_holdem_tree(table), locks=[NodeLock(**SUIT_LOCKS["one hand"][0])])
+        CFRSolver(build_holdem_tree(table), locks=[NodeLock(**SUIT_LOCKS["one hand"][0])])
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from equipoise.games.holdem.cards import DECKS, parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
-from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, Scheme
 from equipoise.trees.holdem.tree import build_holdem_tree
@@ -49,7 +49,7 @@ def test_both_schemes_converge_to_the_value(scheme, iterations, dtype):
     early = solver.evaluate().exploitability
     solver.iterate(iterations - iterations // 50)
     late = solver.evaluate()
-    exact = HoldemSolver(tree(), dtype=np.float64)
+    exact = CFRSolver(tree(), dtype=np.float64)
     exact.iterate(500)
     assert late.exploitability < min(0.5, early / 3)
     assert late.values[0] == pytest.approx(exact.evaluate().values[0], abs=2 * late.exploitability + 0.01)

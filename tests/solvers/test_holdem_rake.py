@@ -12,7 +12,6 @@ from equipoise.games.holdem.betting import Stage
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.holdem.tree import build_holdem_tree
@@ -73,7 +72,7 @@ def test_values_and_best_responses_with_rake(name, num_threads):
     pair = raked_twin(name)
     sums = np.random.default_rng(2).uniform(size=int(pair.history.sequence_start[-1])) ** 3
     expected = evaluate(pair.history, CFRSolver(pair.history, CFR()).kernel.normalize(sums))
-    got = evaluate_holdem(pair.tree, pair.to_cells(sums), num_threads=num_threads)
+    got = evaluate(pair.tree, pair.to_cells(sums), num_threads=num_threads)
     np.testing.assert_allclose(got.values, expected.values, rtol=0, atol=1e-10)
     np.testing.assert_allclose(got.best_response_values, expected.best_response_values, rtol=0, atol=1e-10)
 
@@ -101,7 +100,7 @@ def test_twenty_iterations_with_rake():
 def test_no_rake_is_no_rake_to_the_bit():
     table = spot("Ks7h2d4c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a")
     capped = dataclasses.replace(table, rake_rate=0.05, rake_cap=0.0)
-    solvers = [HoldemSolver(build_holdem_tree(held), dtype=np.float32) for held in (table, capped)]
+    solvers = [CFRSolver(build_holdem_tree(held), dtype=np.float32) for held in (table, capped)]
     for solver in solvers:
         solver.iterate(20)
     np.testing.assert_array_equal(solvers[0].tables.regret_sum, solvers[1].tables.regret_sum)
@@ -112,7 +111,7 @@ def test_no_rake_is_no_rake_to_the_bit():
 def test_the_house_takes_its_share_of_every_pot(board):
     table = spot(board, "TT+, KQ|99+, QJs:0.5")
     plain, raked, capped = (
-        HoldemSolver(build_holdem_tree(dataclasses.replace(table, **rake))).evaluate()
+        CFRSolver(build_holdem_tree(dataclasses.replace(table, **rake))).evaluate()
         for rake in ({}, {"rake_rate": 0.05}, {"rake_rate": 0.05, "rake_cap": 3.0})
     )
     assert sum(plain.values) == pytest.approx(0.0, abs=1e-9)
@@ -124,7 +123,7 @@ def test_the_house_takes_its_share_of_every_pot(board):
 
 def test_a_solved_spot_with_rake_has_no_profitable_deviation():
     table = spot("Ks7h2d4c9c", "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, a / a")
-    solver = HoldemSolver(build_holdem_tree(dataclasses.replace(table, rake_rate=0.05, rake_cap=6.0)))
+    solver = CFRSolver(build_holdem_tree(dataclasses.replace(table, rake_rate=0.05, rake_cap=6.0)))
     solver.iterate(1000)
     result = solver.evaluate()
     assert 0 <= result.exploitability < 0.05

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from equipoise.games.holdem.cards import DECKS
-from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
+from equipoise.solvers.holdem.view import view_average
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, PredictiveCFRPlus
 from equipoise.solvers.saved_state import name_tables
 from equipoise.trees.holdem.locks import NodeLock
@@ -28,9 +29,9 @@ def decode(solver, name):
 def test_an_iteration_is_one_of_float32_rounded(rule, board):
     tree = build_holdem_tree(spot(board, RANGES, menu="50%, a / a"))
     names = TABLES if rule.kernel.is_optimistic else TABLES[:2]
-    packed = HoldemSolver(tree, rule, dtype=np.int16, is_alternating=False)
+    packed = CFRSolver(tree, rule, dtype=np.int16, is_alternating=False)
     packed.iterate(30)
-    plain = HoldemSolver(tree, rule, dtype=np.float32, is_alternating=False)
+    plain = CFRSolver(tree, rule, dtype=np.float32, is_alternating=False)
     state = plain.state()
     for name, table in zip(names, ("regret_sum", "strategy_sum", "last_regret"), strict=False):
         state[table] = decode(packed, name)[0].astype(np.float32)
@@ -53,7 +54,7 @@ def test_a_run_in_16_bits_converges_as_far(rule):
     tree = build_holdem_tree(spot("Ks7h2d4c9c", RANGES, menu="50%, 100%, a / 100%, a"))
     results = []
     for dtype in (np.float32, np.int16):
-        solver = HoldemSolver(tree, rule, dtype=dtype)
+        solver = CFRSolver(tree, rule, dtype=dtype)
         solver.iterate(2000)
         results.append(solver.evaluate().exploitability)
     assert results[1] < 1.3 * results[0] + 1e-3
@@ -61,18 +62,18 @@ def test_a_run_in_16_bits_converges_as_far(rule):
 
 def test_symmetric_hands_round_alike():
     table = spot(*SYMMETRIC["turn"][:2], menu="100%, a / a", deck=DECKS["small"], pot=20, stacks=(60, 60))
-    solver = HoldemSolver(build_holdem_tree(table), dtype=np.int16)
+    solver = CFRSolver(build_holdem_tree(table), dtype=np.int16)
     solver.iterate(300)
     side = solver.tree.arrays.first_hand(0, 0)
     same = solver.tree.arrays.value_row[side : side + solver.tree.hands[0][0].size]
-    strategy = solver.average_strategy()
+    strategy = solver.tree.normalize(solver.average_sums, 0, 0)
     assert (same != np.arange(same.size)).any()
     np.testing.assert_array_equal(strategy, strategy[same])
 
 
 def test_threads_round_alike():
     tree = build_holdem_tree(spot("Ks7h2d4c9c", RANGES, menu="50%, a / a"))
-    runs = [HoldemSolver(tree, dtype=np.int16, num_threads=num_threads) for num_threads in (1, 1, 2)]
+    runs = [CFRSolver(tree, dtype=np.int16, num_threads=num_threads) for num_threads in (1, 1, 2)]
     for solver in runs:
         solver.iterate(3)
     np.testing.assert_array_equal(runs[0].tables.regret_sum, runs[1].tables.regret_sum)
@@ -82,7 +83,7 @@ def test_threads_round_alike():
 
 def test_a_restored_run_in_16_bits_goes_on_to_the_bit():
     tree = build_holdem_tree(spot("Ks7h2d4c", "TT+, KQ|99+, QJs", menu="50%, a / a"))
-    runs = [HoldemSolver(tree, PredictiveCFRPlus(), dtype=np.int16) for _ in range(2)]
+    runs = [CFRSolver(tree, PredictiveCFRPlus(), dtype=np.int16) for _ in range(2)]
     runs[0].iterate(5)
     runs[1].restore({name: table.copy() for name, table in runs[0].state().items()})
     for solver in runs:
@@ -94,26 +95,26 @@ def test_a_restored_run_in_16_bits_goes_on_to_the_bit():
 def test_locks_hold_in_16_bits():
     table = spot("Ks7h2d4c9c", RANGES, menu="50%, a / a")
     locks = [NodeLock(node=0, strategy=[0.25, 0.5, 0.25])]
-    solver = HoldemSolver(build_holdem_tree(table, locks=locks), dtype=np.int16, locks=locks)
+    solver = CFRSolver(build_holdem_tree(table, locks=locks), dtype=np.int16, locks=locks)
     solver.iterate(300)
-    strategy = solver.average_strategy()
+    strategy = solver.tree.normalize(solver.average_sums, 0, 0)
     np.testing.assert_allclose(strategy, [[0.25, 0.5, 0.25]] * len(strategy), rtol=0, atol=2e-5)
     assert solver.evaluate().exploitability < 0.5 < solver.evaluate(respects_locks=False).exploitability
 
 
 def test_views_read_16_bits():
     table = spot("Ks7h2d4c9c", RANGES, menu="50%, a / a")
-    solver = HoldemSolver(build_holdem_tree(table), dtype=np.int16)
+    solver = CFRSolver(build_holdem_tree(table), dtype=np.int16)
     solver.iterate(20)
-    shown = [player.value - table.pot / 2 for player in solver.view(table.board).players]
+    shown = [player.value - table.pot / 2 for player in view_average(solver, table.board).players]
     np.testing.assert_allclose(shown, solver.evaluate().values, rtol=0, atol=1e-9)
 
 
 def test_16_bits_take_little_more_than_half_the_memory():
     tree = build_holdem_tree(spot("Ks7h2d4c", RANGES, menu="33%, 75%, 150% / 100%, a", stacks=(900, 900)))
-    solver = HoldemSolver(tree, dtype=np.int16)
+    solver = CFRSolver(tree, dtype=np.int16)
     tables = sum(table.nbytes for table in name_tables(solver.tables).values())
-    plain = estimate_holdem_bytes(tree, DCFR(), dtype=np.float32)
-    packed = estimate_holdem_bytes(tree, DCFR(), dtype=np.int16)
+    plain = estimate_bytes(tree, DCFR(), dtype=np.float32)
+    packed = estimate_bytes(tree, DCFR(), dtype=np.int16)
     assert plain - packed == 8 * tree.arrays.num_cells - tables
     assert tables < 0.62 * 8 * tree.arrays.num_cells

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.kernels.sweeps import Fallback, PolicyMap, apply_policy_map
+from equipoise.kernels.rules import Fallback, PolicyMap, apply_policy_map
 from tests.reference import cfr as reference
 
 regrets = st.lists(st.floats(-1e6, 1e6).map(lambda value: round(value, 6)), min_size=1, max_size=12)

@@ -8,7 +8,8 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.solvers.cfr import CFRSolver, payoff_ranges
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.payoffs import payoff_ranges
 from equipoise.solvers.pruning import PrunedSolver, Pruning, PruningKind, ZeroReach
 from equipoise.solvers.rules import CFR, Hedge, NormalHedge, Thresholded
 from equipoise.trees.history import build_history_tree

@@ -9,12 +9,13 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.games.leduc import Leduc
 from equipoise.kernels.pruning import PastIterations
-from equipoise.kernels.sweeps import Fallback
+from equipoise.kernels.rules import Fallback
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.pruned_warm_start import warm_start_pruned
 from equipoise.solvers.pruning import PrunedSolver, Pruning, PruningKind
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge, LinearCFR, Thresholded
-from equipoise.solvers.warm_start import WarmStart, warm_start
+from equipoise.solvers.substitution import WarmStart
+from equipoise.solvers.warm_start import warm_start
 from equipoise.trees.history import build_history_tree
 
 RULES = [CFR(), LinearCFR(), DCFR(beta=0.5), CFRPlus()]

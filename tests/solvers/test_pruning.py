@@ -11,7 +11,7 @@ from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc
 from equipoise.games.liars_dice import LiarsDice
-from equipoise.kernels.sweeps import Fallback
+from equipoise.kernels.rules import Fallback
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.pruning import PrunedSolver, Pruning, PruningKind, ZeroReach, estimate_pruned_bytes
 from equipoise.solvers.rules import (

@@ -14,8 +14,9 @@ import pytest
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc
 from equipoise.games.liars_dice import LiarsDice
-from equipoise.kernels.sweeps import Fallback
-from equipoise.solvers.cfr import CFRSolver, payoff_ranges
+from equipoise.kernels.rules import Fallback
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.payoffs import payoff_ranges
 from equipoise.solvers.pruning import PrunedSolver, Pruning, PruningKind, ZeroReach
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR
 from equipoise.solvers.sequence_lp import solve_sequence_lp

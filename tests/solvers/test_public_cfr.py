@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from equipoise.games.registry import make_game
-from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes, payoff_ranges
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
+from equipoise.solvers.payoffs import payoff_ranges
 from equipoise.solvers.rules import (
     CFR,
     DCFR,
@@ -279,4 +280,4 @@ def test_payoff_ranges_where_private_states_merge(length):
 def test_estimated_bytes_are_those_allocated(leduc):
     solver = CFRSolver(leduc, Hedge())
     tables = sum(table.nbytes for table in name_tables(solver.tables).values())
-    assert estimate_table_bytes(leduc, Hedge()) == tables + 8 * leduc.cells.num_cells
+    assert estimate_bytes(leduc, Hedge()) == tables + 8 * leduc.cells.num_cells

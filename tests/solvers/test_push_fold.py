@@ -25,7 +25,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import MENUS, parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.push_fold import PushFold, find_push_fold, solve_push_fold
 from equipoise.trees.holdem.tree import build_holdem_tree
 
@@ -64,7 +64,7 @@ def test_the_tree_of_the_same_spot_agrees(changes):
     """On ten cards every board fits a tree, which knows nothing of classes of hands or of tables of showdowns."""
     spot = push_fold_spot(**changes)
     chart = solve_push_fold(find_push_fold(spot), showdowns=showdowns_of(TINY))
-    solver = HoldemSolver(build_holdem_tree(spot), dtype=np.float64)
+    solver = CFRSolver(build_holdem_tree(spot), dtype=np.float64)
     solver.iterate(400)
     found = solver.evaluate()
     assert found.exploitability < 2e-3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.kernels.sweeps import PolicyMap, apply_policy_map
+from equipoise.kernels.rules import PolicyMap, apply_policy_map
 from equipoise.solvers.rules import CFR, Hedge, Thresholded
 from tests.reference.cfr import threshold_of
 

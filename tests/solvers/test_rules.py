@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.sweeps import Fallback
+from equipoise.kernels.rules import Fallback
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import (
     CFR,

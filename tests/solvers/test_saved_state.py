@@ -9,7 +9,6 @@ from equipoise.games.registry import make_game
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import FictitiousPlaySolver
-from equipoise.solvers.holdem.cfr import HoldemSolver
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRSolver
 from equipoise.solvers.rules import DCFR, Hedge, PredictiveCFRPlus
@@ -27,7 +26,7 @@ RIVER = make_game("holdem_endgame", deck="tiny", board="ThTsJhQsKh", stacks=(40,
 SOLVERS = {
     "cfr": lambda: CFRSolver(KUHN_TREE, PredictiveCFRPlus()),
     "hedge": lambda: CFRSolver(build_public_tree(derive_public_game(KUHN)), Hedge()),
-    "holdem": lambda: HoldemSolver(build_holdem_tree(spot_of(RIVER)), PredictiveCFRPlus()),
+    "holdem": lambda: CFRSolver(build_holdem_tree(spot_of(RIVER)), PredictiveCFRPlus()),
     "fp": lambda: FictitiousPlaySolver(KUHN_TREE),
     "egt": lambda: EGTSolver(KUHN_TREE),
     "lp": lambda: SequenceLPRun(KUHN_TREE),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.sweeps import PolicyMap, apply_policy_map
+from equipoise.kernels.rules import PolicyMap, apply_policy_map
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge, NormalHedge, Optimistic, Thresholded
 from equipoise.trees.derive import derive_public_game

@@ -12,17 +12,12 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.matrix import Matrix
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import bind_history_kernel
-from equipoise.solvers.cfr import CFRSolver, payoff_ranges
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.mccfr import MCCFRSolver
+from equipoise.solvers.payoffs import payoff_ranges
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge, LinearCFR, PredictiveCFRPlus
-from equipoise.solvers.warm_start import (
-    RegretBound,
-    RunWeights,
-    TreeSubstitution,
-    WarmStart,
-    compute_cf_reach,
-    warm_start,
-)
+from equipoise.solvers.substitution import RegretBound, RunWeights, WarmStart
+from equipoise.solvers.warm_start import TreeSubstitution, compute_cf_reach, warm_start
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
 from equipoise.trees.public import build_public_tree

@@ -20,7 +20,7 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
 from equipoise.kernels.holdem.arrays import BoardFields
-from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
 from equipoise.solvers.rules import DCFR
 from equipoise.trees.holdem.tree import build_holdem_tree, plan_holdem_tree
 
@@ -154,7 +154,7 @@ def test_flop_holdem_is_planned_on_canonical_flops():
     assert (flops.num_hands == math.comb(49, 2)).all()
     # before the flop 8 decisions of two actions or three a player; after it 7 lines of 10 decisions
     assert [node.kind for node in plan.betting.nodes].count(NodeKind.DECISION) == len(plan.decisions) == 8 + 7 * 10
-    assert estimate_holdem_bytes(plan, DCFR()) > 3e9
+    assert estimate_bytes(plan, DCFR()) > 3e9
 
 
 @pytest.mark.parametrize("changes", [{}, {"board": parse_board("Ks7h2d")}], ids=["turn", "flop"])
@@ -192,16 +192,16 @@ def test_pair_weight_counts_pairs_that_share_no_card():
 
 def test_strategies_are_read_by_node_and_board():
     tree = build_holdem_tree(make_spot())
-    solver = HoldemSolver(tree)
+    solver = CFRSolver(tree)
     solver.iterate(3)
     for board, cards in enumerate(tree.boards):
         for node, decision in tree.decisions.items():
             if decision.street == len(cards) - 4:
-                strategy = solver.average_strategy(node, board)
+                strategy = tree.normalize(solver.average_sums, board, node)
                 assert strategy.shape == (tree.hands[board][decision.player].size, decision.num_actions)
                 np.testing.assert_allclose(strategy.sum(axis=1), 1.0, rtol=1e-12)
     with pytest.raises(ConfigError, match="not on the street of board"):
-        solver.average_strategy(0, 1)
+        tree.normalize(solver.average_sums, 1, 0)
     with pytest.raises(ConfigError, match="the tree has no board Ks7h2d4c4c"):
         tree.board_index((*tree.spot.board, tree.spot.board[-1]))
 
@@ -210,7 +210,7 @@ MEASURE = """
 from pathlib import Path
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
-from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
 from equipoise.solvers.rules import {rule}
 from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.trees.test_holdem import make_spot
@@ -223,11 +223,11 @@ menu = parse_menu("50%, 100%, a / 100%, a")
 tree = build_holdem_tree(make_spot(ranges=(Range.random(), Range.random()), menu=menu, stacks=(600, 600)))
 Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
 before = read_kilobytes("VmRSS")
-solver = HoldemSolver(tree, {rule}(), dtype="{dtype}", num_threads={threads})
+solver = CFRSolver(tree, {rule}(), dtype="{dtype}", num_threads={threads})
 solver.iterate(1)
 solver.evaluate()
 used = 1024 * (read_kilobytes("VmHWM") - before) + tree.arrays.num_bytes
-print(used, estimate_holdem_bytes(tree, {rule}(), dtype="{dtype}", num_threads={threads}))
+print(used, estimate_bytes(tree, {rule}(), dtype="{dtype}", num_threads={threads}))
 """
 
 

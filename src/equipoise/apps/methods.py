@@ -16,7 +16,8 @@ from equipoise.games.base import Game
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.notation import merge_by_pattern, parse_response
 from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
-from equipoise.solvers.cfr import CFRSolver, estimate_table_bytes
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.cfr import estimate_bytes as estimate_table_bytes
 from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import (
     FLOP,

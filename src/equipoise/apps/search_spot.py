@@ -31,9 +31,10 @@ from equipoise.search.holdem_depth_limit import OnLine
 from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
 from equipoise.search.holdem_stages import HoldemResult, HoldemStage
 from equipoise.search.notation import parse_leaf_choices, parse_method
-from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
 from equipoise.solvers.rules import Rule
 from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["SpotSearch"]
 
@@ -103,9 +104,9 @@ class SpotSearch:
     ) -> tuple[HoldemStage, int, HoldemResult]:
         """Returns the strategy so far, its decision and what the last search found; one search an unknown bet."""
 
-        def run_shown(solver: HoldemSolver, num_iterations: int) -> None:
+        def run_shown(solver: CFRSolver[HoldemTree], num_iterations: int) -> None:
             stack.close()
-            needed = estimate_holdem_bytes(solver.tree, self._rule, num_threads=self.options.threads)
+            needed = estimate_bytes(solver.tree, self._rule, num_threads=self.options.threads)
             if needed >= WORTH_SAYING:
                 self._on_plan(f"{solver.tree.spot.name}: {len(solver.tree.boards)} boards, {needed / 1e6:,.0f} MB")
             self.iterations = self._run(solver.iterate, num_iterations)

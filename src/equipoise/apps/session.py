@@ -30,7 +30,7 @@ from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver, is_at_most, run
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
-from equipoise.solvers.warm_start import WarmStart, WarmStartReport
+from equipoise.solvers.substitution import WarmStart, WarmStartReport
 
 __all__ = ["Job", "JobSizes", "Quality", "check_resumable", "run_job"]
 

@@ -24,10 +24,8 @@ from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import format_line, name_actions, parse_decision
 from equipoise.games.holdem.menus import POSITIONS
 from equipoise.kernels.holdem.sweeps import HoldemKernel
-from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem.cfr import evaluate_holdem
+from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.holdem.file import StoredSpot
-from equipoise.solvers.holdem.locks import lay_locks
 from equipoise.solvers.holdem.view import view_node
 
 LARGEST_VALUED_BYTES: Final = 256_000_000  # of a table that is read whole without being asked to
@@ -45,10 +43,10 @@ def evaluate_spot(path: Path, *, num_threads: int) -> tuple[str, dict[str, Any],
     """Returns the name of a solved spot, what its file says of the run, and its exact evaluation in chips."""
     with StoredSpot(path) as stored:
         sums, kernel = stored.strategy_sum.read(), _make_kernel(stored)
-        evaluation = evaluate_holdem(stored.tree, sums, kernel=kernel, num_threads=num_threads)
+        evaluation = evaluate(stored.tree, sums, kernel=kernel, num_threads=num_threads)
         described = {**_describe_file(stored), "exploitability_without_locks": None}
         if stored.locks:
-            free = evaluate_holdem(stored.tree, sums, kernel=kernel, respects_locks=False, num_threads=num_threads)
+            free = evaluate(stored.tree, sums, kernel=kernel, respects_locks=False, num_threads=num_threads)
             described["exploitability_without_locks"] = free.exploitability
         return _label(stored), described, evaluation
 
@@ -152,8 +150,7 @@ class SpotReport:
 
 
 def _make_kernel(stored: StoredSpot) -> HoldemKernel:
-    locks = lay_locks(stored.tree, stored.locks)
-    return HoldemKernel(stored.tree.arrays, locks.kernel_locks if locks else None)
+    return bind_kernel(stored.tree, locks=stored.locks)
 
 
 def _format_percent(share: float) -> str:

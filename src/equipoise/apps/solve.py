@@ -42,7 +42,8 @@ from equipoise.solvers.pruned_warm_start import warm_start_pruned
 from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.saved_run import RunConfig, SavedRun
 from equipoise.solvers.solve import Form, Stopping, StopReason
-from equipoise.solvers.warm_start import WarmStart, WarmStartReport, warm_start
+from equipoise.solvers.substitution import WarmStart, WarmStartReport
+from equipoise.solvers.warm_start import warm_start
 
 __all__ = ["make_config", "solve"]
 

@@ -17,7 +17,7 @@ from equipoise.solvers.baselines import BaselineKey
 from equipoise.solvers.pruning_notation import PRUNINGS, SAMPLED_PRUNINGS
 from equipoise.solvers.rule_notation import rule_names
 from equipoise.solvers.solve import Form
-from equipoise.solvers.warm_start import RegretBound
+from equipoise.solvers.substitution import RegretBound
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]

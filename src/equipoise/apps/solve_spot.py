@@ -31,14 +31,14 @@ from equipoise.games.holdem.spot_file import SpotFile, check_locks, format_locks
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
 from equipoise.solvers.holdem.file import SavedSpot, StoredSpot, encode_layout, make_locks
-from equipoise.solvers.holdem.warm_start import warm_start_holdem
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solve import Stopping, StopReason
-from equipoise.solvers.warm_start import WarmStart, WarmStartReport
+from equipoise.solvers.substitution import WarmStart, WarmStartReport
+from equipoise.solvers.warm_start import warm_start
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
 
 __all__ = [
@@ -81,14 +81,14 @@ def prepare_spot(file: SpotFile, options: SolveOptions, saved: SavedSpot | None,
     began = time.perf_counter()
     locks = make_locks(file)
     plan = plan_holdem_tree(file.spot, locks=locks)
-    num_bytes = estimate_holdem_bytes(plan, rule, dtype=dtype, num_threads=config.threads, locks=locks)
+    num_bytes = estimate_bytes(plan, rule, dtype=dtype, num_threads=config.threads, locks=locks)
     label = f"{config.rule} in {config.parameters['precision']}"
     console.print(_describe_plan(plan))
     console.print(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")
     check_memory(num_bytes, f"solving the spot with {label}")
     tree = plan.build()
     seconds = time.perf_counter() - began
-    solver = HoldemSolver(
+    solver = CFRSolver(
         tree,
         rule,
         dtype=dtype,
@@ -119,7 +119,7 @@ class _SpotJob(Job):
     def __init__(
         self,
         file: SpotFile,
-        solver: HoldemSolver,
+        solver: CFRSolver[HoldemTree],
         config: RunConfig,
         stopping: Stopping,
         sizes: JobSizes,
@@ -145,7 +145,7 @@ class _SpotJob(Job):
 
     def warm_start(self, path: Path, config: WarmStart) -> WarmStartReport:
         """Begins where the strategy in the file of a solved spot leaves off."""
-        assert isinstance(self.solver, HoldemSolver)
+        assert isinstance(self.solver, CFRSolver)
         with StoredSpot(path) as stored:
             ours, theirs = spot_parameters(self.file), spot_parameters(stored.file)
             differing = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
@@ -155,7 +155,7 @@ class _SpotJob(Job):
                 )
                 raise ConfigError(f"{path} holds another spot: {listed}")
             sums = stored.strategy_sum.read()
-        return warm_start_holdem(self.solver, sums, config)
+        return warm_start(self.solver, sums, config)
 
     def file_content(self) -> dict[str, Any]:
         """Returns the arrays that a file of the run holds now."""
@@ -215,7 +215,7 @@ class _SpotJob(Job):
         """Returns the exploitability if locks bind no best response, so that they count as mistakes; None: no locks."""
         if not self.file.locks:
             return None
-        assert isinstance(self.solver, HoldemSolver)
+        assert isinstance(self.solver, CFRSolver)
         return self.solver.evaluate(respects_locks=False).exploitability
 
 

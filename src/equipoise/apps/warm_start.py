@@ -17,7 +17,7 @@ from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_small
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.solvers.warm_start import WarmStart, WarmStartReport
+from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 

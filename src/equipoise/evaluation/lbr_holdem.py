@@ -34,7 +34,7 @@ from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot_game import spot_of_game
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
-from equipoise.solvers.holdem.cfr import evaluate_holdem
+from equipoise.solvers.best_response import evaluate
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["HoldemLbr", "LbrHands", "LbrMenu", "Odds", "find_range_odds", "find_single_odds", "measure_holdem_lbr"]
@@ -409,13 +409,13 @@ def measure_holdem_lbr(
     answers = [np.zeros_like(own), np.zeros_like(own)]
     for seat in (0, 1):
         _fill_tables(lbr, tree, seat, (own, answers[seat]), rng, report)
-    whole = evaluate_holdem(tree, own)
+    whole = evaluate(tree, own)
     values = []
     for seat in (0, 1):
         is_answered = answers[seat] > 0
         for index, node in _decisions(tree, seat):
             is_answered[tree.cells(index, node)] = True
-        values.append(evaluate_holdem(tree, np.where(is_answered, answers[seat], own)).values[seat])
+        values.append(evaluate(tree, np.where(is_answered, answers[seat], own)).values[seat])
     return LocalResponse(
         values=(values[0], values[1]),
         best_response_values=(whole.best_response_values[0], whole.best_response_values[1]),

@@ -118,6 +118,9 @@ class HistoryKernel(SweepKernel):
         check_player(player, self.num_players)
         return float(cfv[self.sequence_start[player]])
 
+    def _root_cells(self, player: int) -> IntArray:
+        return self.sequence_start[player : player + 1]
+
     def root_reach(self) -> FloatArray:
         """Returns `[Q]` a reach of one at empty sequences."""
         reach = np.zeros(self.num_cells)

@@ -15,7 +15,7 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer
-from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, Fallback, PolicyMap
+from equipoise.kernels.rules import NUM_DISCOUNT_COLUMNS, Fallback, PolicyMap
 
 __all__ = ["KernelPruning", "PastIterations", "PruningArrays", "PruningKernel", "PruningMode", "ZeroReach"]
 

@@ -11,8 +11,11 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
-from equipoise.kernels.calls import check_integer, check_player
-from equipoise.kernels.sweeps import KernelRule, SweepKernel, SweepTables
+from equipoise.kernels.calls import check_integer, check_num_threads, check_player
+from equipoise.kernels.gates import RootGate
+from equipoise.kernels.rules import KernelRule, check_discounts
+from equipoise.kernels.sweeps import SweepKernel, SweepTables
+from equipoise.kernels.vector import Reaches, WatchedValues
 
 __all__ = [
     "DECISION",
@@ -191,6 +194,83 @@ class PublicKernel(SweepKernel):
         run = np.repeat(np.arange(4), np.diff(self._cell_start))
         own: npt.NDArray[np.bool_] = run % 2 == player
         return own
+
+    def _root_cells(self, player: int) -> IntArray:
+        return self.root_cells[player]
+
+    def _root_table(self, root_reach: Reaches | None, gate: RootGate | None) -> FloatArray | None:
+        """Returns `[C]` reaches at the root alone, None for ones."""
+        if root_reach is None and gate is None:
+            return None
+        reach = self.root_reach()
+        if root_reach is not None:
+            for player, cells in enumerate(self.root_cells):
+                check_array(f"root_reach[{player}]", root_reach[player], np.float64, cells.shape)
+                reach[cells] = root_reach[player]
+        if gate is not None:
+            check_array("mass", gate.mass, np.float64, self.root_cells[gate.player].shape)
+            reach[self.root_cells[gate.player]] = gate.reach
+        return reach
+
+    def iterate(
+        self,
+        rule: KernelRule,
+        discounts: FloatArray,
+        tables: SweepTables,
+        *,
+        first_t: int,
+        is_alternating: bool,
+        num_threads: int = 1,
+        gate: RootGate | None = None,
+        watched: WatchedValues | None = None,
+    ) -> None:
+        """Runs iterations, see `VectorKernel.iterate`; with watched values a team of one."""
+        if gate is None and watched is None:
+            super().iterate(
+                rule,
+                discounts,
+                tables,
+                first_t=first_t,
+                is_alternating=is_alternating,
+                num_threads=num_threads,
+            )
+            return
+        check_discounts(discounts, first_t)
+        check_num_threads(num_threads)
+        self.check_tables(rule, tables)
+        hooks = self.bind_hooks(gate, watched)
+        self.iterate_hooked(
+            hooks,
+            -1,
+            rule,
+            discounts,
+            tables,
+            first_t=first_t,
+            is_alternating=is_alternating,
+            num_threads=num_threads if watched is None else 1,
+        )
+        if gate is not None:
+            gate.reach[:] = tables.realization[self.root_cells[gate.player]]
+        if watched is not None:
+            watched.add_weights(discounts)
+
+    def bind_hooks(self, gate: RootGate | None, watched: WatchedValues | None) -> Any:
+        """Returns hooks as the native module reads them."""
+        if watched is None:
+            watched = WatchedValues((), ((), ()))
+        check_range("watched cells", watched.cells, 0, self.num_cells)
+        no_cells, nothing = np.zeros(0, np.int32), np.zeros(0)
+        root = no_cells if gate is None else np.ascontiguousarray(self.root_cells[gate.player])
+        if gate is not None:
+            check_array("mass", gate.mass, np.float64, root.shape)
+        return _native.PublicHooks(
+            -1 if gate is None else gate.player,
+            0 if gate is None else int(gate.kind),
+            1.0 if gate is None else gate.share,
+            [root, watched.player_start, watched.cells, np.zeros(3, np.int32), no_cells],
+            [*((nothing,) * 4 if gate is None else (gate.mass, gate.leave, gate.deviation, gate.prior)), nothing],
+            [np.zeros((2, 0)) if gate is None else gate.regret, np.zeros(root.size), watched.value_sum],
+        )
 
     def iterate_hooked(
         self,

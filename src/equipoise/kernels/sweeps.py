@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sweeps over every form of tree have in common: rules and tables as kernels read them, and the calls.
+"""What sweeps over history trees and public trees have in common: their tables and their calls.
 
 A form adds how its arrays are bound and where its root is.
 """
@@ -8,74 +8,25 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import enum
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import check_array, check_axes, check_finite
-from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
+from equipoise.kernels.arrays import check_array, check_finite
+from equipoise.kernels.calls import OneCaller, check_num_threads, check_player
+from equipoise.kernels.gates import RootGate
+from equipoise.kernels.rules import KernelRule, check_discounts
+from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
 
-__all__ = ["Fallback", "KernelRule", "PolicyMap", "Substitutes", "SweepKernel", "SweepTables", "apply_policy_map"]
+__all__ = ["Substitutes", "SweepKernel", "SweepTables"]
 
 FloatArray = npt.NDArray[np.float64]
 
-NUM_DISCOUNT_COLUMNS = 6  # positive, negative, average decay, average weight, eta scale, threshold
-
-
-class PolicyMap(enum.IntEnum):
-    """How regrets become probabilities."""
-
-    REGRET_MATCHING = 0
-    HEDGE = 1
-    NORMAL_HEDGE = 2
-
-
-class Fallback(enum.IntEnum):
-    """What regret matching plays when no regret is positive."""
-
-    UNIFORM = 0
-    ARGMAX = 1
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class KernelRule:
-    """The part of a rule on which kernels are specialised."""
-
-    policy_map: PolicyMap = PolicyMap.REGRET_MATCHING
-    fallback: Fallback = Fallback.UNIFORM
-    is_optimistic: bool = False  # the last instantaneous regret counts twice when the strategy is formed
-    floors_regrets: bool = False  # regrets below zero are forgotten
-    tracks_variance: bool = False  # Hedge alone: scale by the running deviation of v(I)
-
-    def __post_init__(self) -> None:
-        # a bare number would choose its kernel, but not the tables that this needs
-        for value, kind in ((self.policy_map, PolicyMap), (self.fallback, Fallback)):
-            if not isinstance(value, kind):
-                raise ConfigError(f"a rule needs a {kind.__name__}, got {value!r}")
-
-    @property
-    def needs_last_regret(self) -> bool:
-        """Returns whether tables without a strategy must keep the last instantaneous regrets to form it."""
-        return self.is_optimistic
-
-    @property
-    def needs_scale(self) -> bool:
-        """Returns whether the rule keeps a scale per information set."""
-        return self.policy_map is PolicyMap.HEDGE
-
-    @property
-    def native_arguments(self) -> tuple[int, int, bool, bool, bool]:
-        """Returns the rule as the native module takes it."""
-        return int(self.policy_map), int(self.fallback), self.is_optimistic, self.floors_regrets, self.tracks_variance
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class SweepTables:
+class SweepTables(RunTables):
     """The tables of a run; those that a rule does not need are empty.
 
     Q is the sequences of a history tree or the decisions' cells of a public tree, I its information sets or its rows.
@@ -109,13 +60,13 @@ class Substitutes(NamedTuple):
     regret: FloatArray  # [Q] what actions are worth beyond their information state
 
 
-class SweepKernel(abc.ABC):
-    """A tree as the native module reads it: iterations, values and best responses.
+class SweepKernel(VectorKernel):
+    """A history tree or a public tree as the native module reads it: iterations, values and best responses.
 
     Q and I are as in `SweepTables`; C is what `realization` and `cfv` range over: Q, or all cells of a public tree.
     """
 
-    num_players: int
+    dtypes: ClassVar[tuple[np.dtype[Any], ...]] = (np.dtype(np.float64),)
     num_table_cells: int  # Q
     num_cells: int  # C
     num_rows: int  # I
@@ -144,6 +95,35 @@ class SweepKernel(abc.ABC):
         """Returns zeros as the form likes them in memory."""
         return np.zeros(num_cells)
 
+    def allocate_tables(
+        self, rule: KernelRule, dtype: npt.DTypeLike = np.float64, scale: FloatArray | None = None
+    ) -> SweepTables:
+        """Returns the tables of a run that has not begun: no regrets, no strategy yet."""
+        self.check_run(rule, dtype)
+        return SweepTables(
+            regret_sum=self.allocate(self.num_table_cells),
+            strategy_sum=self.allocate(self.num_table_cells),
+            strategy=self.allocate(self.num_table_cells),
+            realization=self.allocate(self.num_cells),
+            scale=np.empty(0) if scale is None else scale,
+            value_moments=np.zeros((self.num_rows if rule.tracks_variance else 0, 2)),
+        )
+
+    def begin(self, tables: RunTables, *, root_reach: Reaches | None = None, gate: RootGate | None = None) -> None:
+        """Writes strategies and reaches into `tables` that follow from the sums."""
+        assert isinstance(tables, SweepTables)
+        tables.strategy[:] = self.normalize(tables.regret_sum)
+        tables.realization[:] = self.realize(tables.strategy, root_reach=self._root_table(root_reach, gate))
+
+    def write_locks(self, tables: RunTables) -> None:
+        """Does nothing: there are no locks."""
+
+    def _root_table(self, root_reach: Reaches | None, gate: RootGate | None) -> FloatArray | None:
+        """Returns `[C]` reaches at the root alone, None for the tree's own."""
+        if root_reach is not None or gate is not None:
+            raise ConfigError("a history tree begins with its root, got other reaches")
+        return None
+
     def iterate(
         self,
         rule: KernelRule,
@@ -152,25 +132,19 @@ class SweepKernel(abc.ABC):
         *,
         first_t: int,
         is_alternating: bool,
-        num_threads: int,
+        num_threads: int = 1,
+        gate: RootGate | None = None,
+        watched: WatchedValues | None = None,
     ) -> None:
-        """Runs one iteration per row of `discounts` and updates `tables` in place.
+        """Runs iterations, see `VectorKernel.iterate`.
 
-        Args:
-            rule: what the kernel is specialised on.
-            discounts: `[B, 6]` factor on positive and on negative regrets, decay and weight of the average, eta scale,
-                threshold.
-            tables: the run so far.
-            first_t: index of the first iteration, from 1.
-            is_alternating: whether each player sees the others' updates of the same iteration.
-            num_threads: most threads of the team, see `team_size`; sums depend on it in their last bits, and so does
-                what is played where regrets tie exactly.
+        Sums depend on the number of threads in their last bits, and so does what is played where regrets tie exactly.
         """
-        check_axes("discounts", discounts, 2)
-        check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
-        check_integer("first_t", first_t, 1)
+        check_discounts(discounts, first_t)
         check_num_threads(num_threads)
         self.check_tables(rule, tables)
+        if gate is not None or watched is not None:
+            raise ConfigError("gates and watched values need a tree of public states")
         with self._one_caller:
             self._form.iterate(
                 *rule.native_arguments,
@@ -204,9 +178,7 @@ class SweepKernel(abc.ABC):
             terminal_values: `[C]` as `terminal_values` returns them.
             first_t: index of the first update, from 1.
         """
-        check_axes("discounts", discounts, 2)
-        check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
-        check_integer("first_t", first_t, 1)
+        check_discounts(discounts, first_t)
         check_player(player, self.num_players)
         check_array("terminal_values", terminal_values, np.float64, (self.num_cells,))
         self.check_tables(rule, tables)
@@ -307,28 +279,20 @@ class SweepKernel(abc.ABC):
         self._form.back_up_strategy(player, strategy, cfv)
         return cfv
 
+    @abc.abstractmethod
+    def _root_cells(self, player: int) -> npt.NDArray[np.int32]:
+        """Returns `[H]` cells of the player's private states at the root."""
 
-def apply_policy_map(
-    policy_map: PolicyMap,
-    regret: Sequence[float] | FloatArray,
-    *,
-    fallback: Fallback = Fallback.UNIFORM,
-    eta: float = 1.0,
-    threshold: float = 0.0,
-) -> FloatArray:
-    """Returns the probabilities that a policy map gives to one information set's regrets.
-
-    Those below the threshold become zero, unless they are the largest, and the others take their place in proportion.
-
-    >>> apply_policy_map(PolicyMap.REGRET_MATCHING, [3.0, 1.0, -5.0]).tolist()
-    [0.75, 0.25, 0.0]
-    >>> apply_policy_map(PolicyMap.REGRET_MATCHING, [3.0, 1.0, -5.0], threshold=0.3).tolist()
-    [1.0, 0.0, 0.0]
-    """
-    values = np.array(regret, np.float64)
-    check_axes("regret", values, 1)
-    check_integer("number of regrets", values.size, 1)
-    check_finite("regret", values)
-    out = np.empty_like(values)
-    _native.apply_policy_map(int(PolicyMap(policy_map)), int(Fallback(fallback)), eta, threshold, values, out)
-    return out
+    def values(
+        self, strategy: npt.NDArray[Any], *, is_best: bool, respects_locks: bool = True, num_threads: int = 1
+    ) -> tuple[FloatArray, ...]:
+        """Returns each player's counterfactual values at the root, see `VectorKernel.values`."""
+        realization, out = self.realize(strategy), []
+        for player in range(self.num_players):
+            cfv = self.terminal_values(player, realization, num_threads=num_threads)
+            if is_best:
+                self._form.back_up_best(player, cfv, np.zeros(self.num_table_cells))
+            else:
+                self._form.back_up_strategy(player, strategy, cfv)
+            out.append(cfv[self._root_cells(player)])
+        return tuple(out)

@@ -95,7 +95,7 @@ class SeatLearner:
             learner_tree = self.merged.tree
         self.learner = OnTree(learner_tree) if self.merged else self.full
         self.kernel = self.learner.kernel
-        self.tables = allocate_tables(learner_tree, rule.kernel)
+        self.tables = allocate_tables(learner_tree, self.kernel, rule.kernel)
         self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
         self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
         self.iteration = 0

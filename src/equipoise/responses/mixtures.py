@@ -123,7 +123,7 @@ class MimicResponse(_Mix):
         self.is_sampled = is_sampled
         kind = "sampled mimic" if is_sampled else "mimic"
         self.name = f"{probability:g} {first.name} + {1 - probability:g} {kind}"
-        self.tables = allocate_tables(tree, self.rule.kernel)
+        self.tables = allocate_tables(tree, self.kernel, self.rule.kernel)
         self.reset()
 
     def reset(self) -> None:

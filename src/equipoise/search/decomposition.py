@@ -87,7 +87,7 @@ class DecomposedSolver:
         ]
         cells = CellList.of_players(*(np.concatenate(own or [np.zeros(0, np.int32)]) for own in self._cells))
         self.hooks = PublicHooks(self.trunk.kernel, given=cells, watched=cells)
-        self.tables = allocate_tables(part, self.rule.kernel)
+        self.tables = allocate_tables(part, self.trunk.kernel, self.rule.kernel)
         self.tables.strategy[:] = part.legal_share
         self.tables.realization[:] = self.trunk.realize(self.tables.strategy)
         self._last: list[Values] | None = None  # values of the average before

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
-from equipoise.kernels.public_hooks import GateKind, RootGate
+from equipoise.kernels.gates import GateKind, RootGate
 from equipoise.search.subgames import Blueprint, Subgame
 from equipoise.trees.public_edges import find_children, read_policy, trace_back
 

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.hands import hands_of
+from equipoise.kernels.gates import RootGate
 from equipoise.kernels.holdem.leaves import HoldemLeaves
-from equipoise.kernels.holdem.sweeps import HoldemGate, HoldemKernel, TableArray
-from equipoise.kernels.public_hooks import RootGate
+from equipoise.kernels.holdem.sweeps import HoldemKernel, TableArray
 from equipoise.search.gadgets import Given, Maxmargin, Resolve, find_gate_kind
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.holdem.tree import HoldemTree
 
@@ -56,9 +56,11 @@ def measure_alternatives(
         num_threads: size of the team.
     """
     kernel = HoldemKernel(tree.arrays, leaves=leaves)
-    best = kernel.root_values(sums, is_best_response=True, num_threads=num_threads)[opponent]
+    best = kernel.values(sums, is_best=True, num_threads=num_threads)[opponent]
     mass = find_mass(tree, opponent)
-    return np.divide(best, mass, out=np.zeros(mass.size), where=mass > 0)
+    possible, held, out = mass > 0, slice(0, best.size), np.zeros(mass.size)
+    out[held] = np.divide(best, mass[held], out=out[held], where=possible[held])
+    return out
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,7 @@ class HoldemSearch:
 
     def solver(
         self, *, rule: Rule | None = None, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
-    ) -> HoldemSolver:
+    ) -> CFRSolver[HoldemTree]:
         """Returns a run that has not begun; CFR+ with linear averaging if no rule is given."""
         assert isinstance(self.method.alternatives, Given)
         opponent = 1 - self.searcher
@@ -103,13 +105,13 @@ class HoldemSearch:
             share=self.method.share if isinstance(self.method, Resolve) else 1.0,
             regret=np.zeros((2, mass.size)),
         )
-        return HoldemSolver(
+        return CFRSolver(
             self.tree,
             rule or CFRPlus(gamma=1.0),
             dtype=dtype,
             num_threads=num_threads,
-            gate=HoldemGate(gate),
-            leaves=self.leaves,
+            gate=gate,
+            frontier=self.leaves,
         )
 
     def _find_prior(self, opponent: int) -> FloatArray:
@@ -121,7 +123,7 @@ class HoldemSearch:
         prior[: hands.size] = self.tree.spot.live_weights(opponent)[hands]
         return prior
 
-    def margins(self, solver: HoldemSolver) -> FloatArray:
+    def margins(self, solver: CFRSolver[HoldemTree]) -> FloatArray:
         """Returns `[H]` how much less than its alternative each hand that the opponent can hold gets now, exactly."""
         assert isinstance(self.method.alternatives, Given)
         opponent = 1 - self.searcher

@@ -25,7 +25,7 @@ from equipoise.kernels.holdem.arrays import TILE, StreetFields
 from equipoise.kernels.holdem.leaf_tables import LeafLine, add_leaf_values
 from equipoise.kernels.holdem.leaves import ENTRY_TYPES, MAX_CHOICES, EntryArray, HoldemLeaves, LeafTables
 from equipoise.kernels.holdem.sweeps import HoldemKernel, TableArray
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import Rule
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
 
@@ -136,7 +136,7 @@ def solve_blueprint(
         raise ConfigError(f"the share of all hands is a number from 0 to 1, got {share_of_all}")
     first, second = (_mix_in_all(spot, player, share_of_all) for player in (0, 1))
     spot = dataclasses.replace(spot, ranges=(first, second))
-    solver = HoldemSolver(build_holdem_tree(spot), rule, num_threads=num_threads)
+    solver = CFRSolver(build_holdem_tree(spot), rule, num_threads=num_threads)
     while solver.iteration < iterations:
         solver.iterate(min(10, iterations - solver.iteration))
         if on_iteration is not None:
@@ -168,9 +168,9 @@ class LimitedSpot:
 
     def solver(
         self, rule: Rule | None = None, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
-    ) -> HoldemSolver:
+    ) -> CFRSolver[HoldemTree]:
         """Returns a run between the spot's own ranges, without a gate."""
-        return HoldemSolver(self.tree, rule, dtype=dtype, num_threads=num_threads, leaves=self.leaves)
+        return CFRSolver(self.tree, rule, dtype=dtype, num_threads=num_threads, frontier=self.leaves)
 
 
 def estimate_leaf_bytes(

@@ -45,7 +45,7 @@ from equipoise.search.holdem_depth_limit import (
 )
 from equipoise.search.holdem_parts import copy_strategy
 from equipoise.search.holdem_stages import Board, HoldemResult, HoldemStage
-from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 from equipoise.trees.holdem.tree import HoldemTree, plan_holdem_tree
@@ -61,13 +61,13 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 SingleArray = npt.NDArray[np.float32]
 
-Run = Callable[[HoldemSolver, int], None]
+Run = Callable[[CFRSolver[HoldemTree], int], None]
 
 REACH_MAXMARGIN: Final = Maxmargin(reach=Reach())
 SAME: Final = 1e-6  # of the largest alternative: within it hands of other suits count as worth the same
 
 
-def run_at_once(solver: HoldemSolver, num_iterations: int) -> None:
+def run_at_once(solver: CFRSolver[HoldemTree], num_iterations: int) -> None:
     """Runs so many iterations."""
     solver.iterate(num_iterations)
 
@@ -267,11 +267,11 @@ class HoldemNestedSearch:
 
     def _begin(
         self, tree: HoldemTree, leaves: HoldemLeaves | None, alternative: FloatArray, prior: FloatArray
-    ) -> HoldemSolver:
+    ) -> CFRSolver[HoldemTree]:
         """Returns a run that has not begun, behind the method's gate."""
         settings = self.settings
         if isinstance(settings.method, Unsafe):
-            return HoldemSolver(tree, settings.rule, num_threads=settings.num_threads, leaves=leaves)
+            return CFRSolver(tree, settings.rule, num_threads=settings.num_threads, frontier=leaves)
         rows = np.zeros((2, tree.arrays.num_rows(0, self.opponent)))
         hands = tree.hands[0][self.opponent]
         rows[:, : hands.size] = alternative[hands], prior[hands]
@@ -325,7 +325,7 @@ class HoldemNestedSearch:
         """Returns the tree of a spot, if searching it does not take too much."""
         plan = plan_holdem_tree(spot, betting=betting, merges_suits=merges_suits)
         settings = self.settings
-        needed = estimate_holdem_bytes(plan, settings.rule, num_threads=settings.num_threads)
+        needed = estimate_bytes(plan, settings.rule, num_threads=settings.num_threads)
         if needed > settings.max_bytes:
             raise GameTooLargeError(
                 f"searching the {spot.name} takes {needed / 1e9:,.1f} GB, the limit is {settings.max_bytes / 1e9:,.1f} "

@@ -122,7 +122,7 @@ class _LeafRun:
     def __init__(self, tree: PublicTree, rule: Rule) -> None:
         self.tree = tree
         self.kernel = bind_public_kernel(tree)
-        self.tables = allocate_tables(tree, rule.kernel)
+        self.tables = allocate_tables(tree, self.kernel, rule.kernel)
         self.strategy = tree.legal_share
         self.root = np.zeros(self.kernel.num_cells)
 

@@ -57,4 +57,4 @@ def solve_sampled(solver: SubgameSolver, num_iterations: int, *, rng: np.random.
     before = draw_iteration(solver.rule, num_iterations, rng=rng) - 1
     if before:
         solver.iterate(before)
-    return solver.tables.strategy.copy()
+    return solver.current_strategy()

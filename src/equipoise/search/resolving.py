@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.public_hooks import CellList, PublicHooks
 from equipoise.search.gadgets import Method, RootProblem, pose
 from equipoise.search.subgames import Blueprint, Subgame
-from equipoise.solvers.cfr import allocate_tables
-from equipoise.solvers.rules import CFRPlus, Rule, tabulate_discounts
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.rules import CFRPlus, Rule
+from equipoise.trees.public import PublicTree
 
 __all__ = ["SubgameResult", "SubgameSolver", "search_everywhere", "solve_subgame"]
 
@@ -47,8 +47,8 @@ class SubgameResult:
         return float(self.margin[self.possible].min())
 
 
-class SubgameSolver:
-    """A run of CFR below the root of a subgame, its gate within the same native call."""
+class SubgameSolver(CFRSolver[PublicTree]):
+    """A run of CFR below the root of a subgame, its gate within the same native call; root values are watched."""
 
     def __init__(
         self,
@@ -68,56 +68,16 @@ class SubgameSolver:
             is_alternating: whether each player sees the other's update of the same iteration.
             watched: landmarks of the subgame's tree whose average values are wanted beside those of its root.
         """
-        self.subgame = subgame
-        self.problem = problem
-        self.rule = rule or CFRPlus(gamma=1.0)
-        self.is_alternating = is_alternating
-        self.iteration = 0
-        self.total_weight = 0.0
-        self._watched = {node: index for index, node in enumerate((0, *watched))}
-        missing = [node for node in watched if node not in subgame.tree.landmarks]
-        if missing:
-            raise ConfigError(f"watched nodes must be landmarks of the subgame, and {missing[0]} is none")
-        first, second = (
-            np.concatenate([subgame.tree.private_cells(node, player) for node in self._watched]) for player in (0, 1)
+        self.subgame, self.problem = subgame, problem
+        super().__init__(
+            subgame.tree,
+            rule or CFRPlus(gamma=1.0),
+            is_alternating=is_alternating,
+            gate=problem.gate,
+            watched=(0, *watched),
+            root_reach=subgame.beliefs.reach,
+            kernel=subgame.kernel,
         )
-        self.hooks = PublicHooks(subgame.kernel, gate=problem.gate, watched=CellList.of_players(first, second))
-        self.tables = allocate_tables(subgame.tree, self.rule.kernel)
-        self.tables.strategy[:] = subgame.kernel.normalize(self.tables.regret_sum)
-        reach = list(subgame.beliefs.reach)
-        if problem.gate is not None:
-            reach[1 - problem.searcher] = problem.gate.first_reach()
-        self.tables.realization[:] = subgame.realize(self.tables.strategy, reach=(reach[0], reach[1]))
-
-    def iterate(self, num_iterations: int) -> None:
-        """Runs iterations, each of which updates both players and the gate once."""
-        discounts = tabulate_discounts(self.rule, self.iteration + 1, num_iterations)
-        self.hooks.iterate(
-            self.rule.kernel,
-            discounts,
-            self.tables,
-            first_t=self.iteration + 1,
-            is_alternating=self.is_alternating,
-        )
-        for decay, weight in discounts[:, 2:4].tolist():
-            self.total_weight = self.total_weight * decay + weight
-        self.iteration += num_iterations
-
-    def average_strategy(self) -> FloatArray:
-        """Returns `[C]` both players' average strategies."""
-        return self.subgame.kernel.normalize(self.tables.strategy_sum)
-
-    def average_values(self, player: int, node: int = 0) -> FloatArray:
-        """Returns `[H]` a player's counterfactual values at a watched node, averaged as the strategies are.
-
-        They go with the average strategies: reaches of these are averages of the reaches that the values were seen
-        with. Player of Games calls them self-play values and makes them the alternatives of the next search.
-        """
-        if node not in self._watched:
-            raise ConfigError(f"node {node} of the subgame is not watched, only {', '.join(map(str, self._watched))}")
-        counts = self.subgame.tree.num_private[list(self._watched), player]
-        first = int(self.hooks.watched.start[player]) + int(counts[: self._watched[node]].sum())
-        return self.hooks.value_sum[first : first + int(counts[self._watched[node]])] / self.total_weight
 
     def result(self) -> SubgameResult:
         """Returns what the run has found so far."""

@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact values, best responses and exploitability of strategies, on history trees and on public trees."""
+"""Exact values, best responses and exploitability of strategies, on any tree."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import ConfigError
 from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.history import HistoryKernel
+from equipoise.kernels.holdem.leaves import HoldemLeaves
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.public import PublicKernel
+from equipoise.kernels.vector import VectorKernel
+from equipoise.solvers.holdem.locks import lay_locks
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
 
 __all__ = [
@@ -70,8 +79,38 @@ def bind_public_kernel(tree: PublicTree) -> PublicKernel:
     )
 
 
-def bind_kernel(tree: HistoryTree | PublicTree) -> HistoryKernel | PublicKernel:
-    """Returns either kind of tree as the kernels read it."""
+@overload
+def bind_kernel(
+    tree: HistoryTree | PublicTree, *, locks: Sequence[NodeLock] = (), frontier: HoldemLeaves | None = None
+) -> HistoryKernel | PublicKernel: ...
+@overload
+def bind_kernel(
+    tree: HoldemTree, *, locks: Sequence[NodeLock] = (), frontier: HoldemLeaves | None = None
+) -> HoldemKernel: ...
+@overload
+def bind_kernel(
+    tree: HistoryTree | PublicTree | HoldemTree,
+    *,
+    locks: Sequence[NodeLock] = (),
+    frontier: HoldemLeaves | None = None,
+) -> VectorKernel: ...
+def bind_kernel(
+    tree: HistoryTree | PublicTree | HoldemTree,
+    *,
+    locks: Sequence[NodeLock] = (),
+    frontier: HoldemLeaves | None = None,
+) -> VectorKernel:
+    """Returns any tree as the kernels read it.
+
+    Args:
+        tree: what is played.
+        locks: strategies that some private states keep to.
+        frontier: what the tree's leaves are worth, if it ends before the game does.
+    """
+    if isinstance(tree, HoldemTree):
+        return HoldemKernel(tree.arrays, lay_locks(tree, locks), frontier)
+    if locks or frontier is not None:
+        raise ConfigError("locks and leaves need a hold'em tree")
     return bind_public_kernel(tree) if isinstance(tree, PublicTree) else bind_history_kernel(tree)
 
 
@@ -84,27 +123,33 @@ def expected_values(tree: HistoryTree, realization: FloatArray) -> tuple[float, 
 
 
 def evaluate(
-    tree: HistoryTree | PublicTree,
-    strategy: FloatArray,
+    tree: HistoryTree | PublicTree | HoldemTree,
+    strategy: npt.NDArray[Any],
     *,
-    kernel: HistoryKernel | PublicKernel | None = None,
+    kernel: VectorKernel | None = None,
+    respects_locks: bool = True,
     num_threads: int = 1,
 ) -> Evaluation:
-    """Returns the exact values and best-response values of a strategy, `[Q]` or over a public tree's cells."""
+    """Returns the exact values and best-response values of a strategy, in the game's unit of utility.
+
+    Args:
+        tree: what is played.
+        strategy: `[C]` of all players, numbered as the tree's tables: probabilities, or on hold'em trees anything that
+            they are in proportion to.
+        kernel: with the locks that strategies keep to; by default there are none.
+        respects_locks: whether best responses keep to them as well.
+        num_threads: size of the team.
+    """
     check_num_threads(num_threads)
     kernel = kernel or bind_kernel(tree)
-    realization = kernel.realize(strategy)
-    if isinstance(kernel, PublicKernel):
-        values = tuple(
-            kernel.root_value(player, realization, kernel.strategy_values(player, strategy, realization))
-            for player in (0, 1)
-        )
+    best = kernel.values(strategy, is_best=True, respects_locks=respects_locks, num_threads=num_threads)
+    if isinstance(tree, HistoryTree):
+        assert isinstance(kernel, HistoryKernel)
+        values = expected_values(tree, kernel.realize(strategy))
     else:
-        assert isinstance(tree, HistoryTree)
-        values = expected_values(tree, realization)
+        played = kernel.values(strategy, is_best=False, num_threads=num_threads)
+        values = tuple(tree.mean_value(player, own) for player, own in enumerate(played))
     return Evaluation(
         values=values,
-        best_response_values=tuple(
-            kernel.best_response(player, realization, num_threads=num_threads)[0] for player in range(tree.num_players)
-        ),
+        best_response_values=tuple(tree.mean_value(player, own) for player, own in enumerate(best)),
     )

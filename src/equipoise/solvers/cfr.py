@@ -1,43 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Full-width CFR under any rule, over a history tree or, a vector of private states at a time, over a public tree.
+"""Full-width CFR under any rule, over histories or, a vector of private states at a time, over public states.
 
 Paper: Zinkevich et al. 2007, "Regret Minimization in Games with Incomplete Information"; Brown 2020 [B20] section
     2.3.5 for the form used here.
 Symbols: R -> regret_sum; pi_i -> realization; the sum in (2.22) -> strategy_sum.
 Departs from the paper: the average is weighted by own reach ([B20] prints the others' in (2.22)); alternating updates
     by default.
-Checked by: tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py, tests/solvers/test_convergence.py.
+Checked by: tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py, tests/solvers/test_holdem.py,
+    tests/solvers/test_convergence.py.
 """
 
 from __future__ import annotations
 
-from typing import Final, Generic, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import ConfigError
+from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
-from equipoise.kernels.public import DECISION, Step, allocate_cells
-from equipoise.kernels.sweeps import KernelRule, SweepTables
+from equipoise.kernels.gates import RootGate
+from equipoise.kernels.holdem.leaves import HoldemLeaves
+from equipoise.kernels.holdem.sweeps import HoldemKernel, HoldemTables
+from equipoise.kernels.rules import KernelRule
+from equipoise.kernels.sweeps import SweepKernel, SweepTables
+from equipoise.kernels.vector import Reaches, VectorKernel, WatchedValues
 from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
-from equipoise.solvers.rules import Rule, tabulate_discounts
+from equipoise.solvers.holdem.locks import estimate_lock_bytes
+from equipoise.solvers.payoffs import find_scales
+from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree
 from equipoise.trees.public import PublicTree
 
-__all__ = [
-    "COUNTS",
-    "CFRSolver",
-    "Tree",
-    "allocate_tables",
-    "estimate_table_bytes",
-    "payoff_bounds",
-    "payoff_ranges",
-    "scale_share",
-]
+__all__ = ["COUNTS", "CFRSolver", "Tree", "allocate_tables", "estimate_bytes"]
 
 FloatArray = npt.NDArray[np.float64]
-Tree = TypeVar("Tree", HistoryTree, PublicTree)
+Tree = TypeVar("Tree", bound=HistoryTree | PublicTree | HoldemTree)
 
 COUNTS: Final = ("iteration", "skipped_iterations", "start_passes")  # of a full-width run, saved with it
 
@@ -59,117 +62,120 @@ def _table_sizes(tree: HistoryTree | PublicTree) -> _TableSizes:
     return _TableSizes(sequences, sequences, tree.num_actions.size, weights)
 
 
-def estimate_table_bytes(tree: HistoryTree | PublicTree, rule: Rule, *, num_threads: int = 1) -> int:
-    """Returns the bytes that a run of this rule allocates beside the tree."""
-    kernel, sizes = rule.kernel, _table_sizes(tree)
-    tables = 3 * sizes.table
-    walks = sizes.realization * (1 + num_threads)  # own reach, and one value table a thread
-    return 8 * (tables + walks + sizes.infosets * (kernel.needs_scale + 2 * kernel.tracks_variance) + sizes.bound)
+def estimate_bytes(
+    tree: HistoryTree | PublicTree | HoldemTree | HoldemPlan,
+    rule: Rule,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    num_threads: int = 1,
+    locks: Sequence[NodeLock] = (),
+) -> int:
+    """Returns the bytes that a run of this rule allocates beside the tree; of hold'em, the tree's arrays too.
 
-
-def allocate_tables(tree: HistoryTree | PublicTree, rule: KernelRule) -> SweepTables:
-    """Returns the tables of a run that has not begun: no regrets, no strategy yet."""
-    sizes = _table_sizes(tree)
-    scale = np.empty(0)
-    if rule.needs_scale:
-        # where nothing is decided the range is zero, and the smallest scale still has a finite inverse
-        scale = np.maximum(payoff_ranges(tree) * scale_share(rule), 1e-150)
-    return SweepTables(
-        regret_sum=allocate_cells(sizes.table),
-        strategy_sum=allocate_cells(sizes.table),
-        strategy=allocate_cells(sizes.table),
-        realization=allocate_cells(sizes.realization),
-        scale=scale,
-        value_moments=np.zeros((sizes.infosets if rule.tracks_variance else 0, 2)),
-    )
-
-
-def scale_share(rule: KernelRule) -> float:
-    """Returns the share of a payoff range that is Hedge's scale, or the least one where the variance is tracked."""
-    return 1e-9 if rule.tracks_variance else 1.0
-
-
-def payoff_ranges(tree: HistoryTree | PublicTree) -> FloatArray:
-    """Returns `[I]` the distance between the largest and smallest utility of the owner below each information set.
-
-    On a public tree, over rows; a pair of private states that holds several histories counts with its mean utility.
+    Args:
+        tree: what is solved; a plan of it will do in hold'em.
+        rule: of the run.
+        dtype: of its tables; by default the kernel's.
+        num_threads: size of the team.
+        locks: laid out beside the tables.
     """
-    return _public_payoff_ranges(tree) if isinstance(tree, PublicTree) else _history_payoff_ranges(tree)
+    kernel = rule.kernel
+    if isinstance(tree, HoldemTree | HoldemPlan):
+        tables = HoldemTables.estimate_bytes(tree.arrays, np.float32 if dtype is None else dtype, kernel)
+        # evaluations work in float64, and never while an iteration runs
+        workspace = tree.arrays.estimate_workspace(8, num_threads)
+        return tree.arrays.num_bytes + tables + estimate_lock_bytes(tree, locks) + workspace
+    sizes = _table_sizes(tree)
+    walks = sizes.realization * (1 + num_threads)  # own reach, and one value table a thread
+    scales = sizes.infosets * (kernel.needs_scale + 2 * kernel.tracks_variance)
+    return 8 * (3 * sizes.table + walks + scales + sizes.bound)
 
 
-def _history_payoff_ranges(tree: HistoryTree) -> FloatArray:
-    return payoff_bounds(tree)[1]
+def allocate_tables(tree: HistoryTree | PublicTree, kernel: SweepKernel, rule: KernelRule) -> SweepTables:
+    """Returns the tables of a run that has not begun: no regrets, no strategy yet."""
+    return kernel.allocate_tables(rule, scale=find_scales(tree, rule))
 
 
-def payoff_bounds(tree: HistoryTree) -> tuple[FloatArray, FloatArray]:
-    """Returns `[Q]` the owner's largest utility below each sequence, and `[I]` the payoff ranges."""
-    sequences = int(tree.sequence_start[-1])
-    largest, smallest = np.full(sequences, -np.inf), np.full(sequences, np.inf)
-    for player in range(tree.num_players):
-        np.maximum.at(largest, tree.terminal_sequence[player], tree.utility[player])
-        np.minimum.at(smallest, tree.terminal_sequence[player], tree.utility[player])
-    ranges = np.empty(tree.num_actions.size)
-    for infoset in range(tree.num_actions.size - 1, -1, -1):
-        first = tree.first_sequence[infoset]
-        last = first + tree.num_actions[infoset]
-        high, low = largest[first:last].max(), smallest[first:last].min()
-        ranges[infoset] = high - low
-        above = tree.parent_sequence[infoset]
-        largest[above] = max(largest[above], high)
-        smallest[above] = min(smallest[above], low)
-    return largest, ranges
-
-
-def _public_payoff_ranges(tree: PublicTree) -> FloatArray:
-    largest, smallest = np.full(tree.cells.num_cells, -np.inf), np.full(tree.cells.num_cells, np.inf)
-    utility = tree.payoff / tree.payoff_chance
-    for node, table, factor in zip(tree.terminal_node, tree.payoff_table, tree.payoff_factor, strict=True):
-        entries = slice(tree.payoff_start[table], tree.payoff_start[table + 1])
-        for player in (0, 1):
-            cells = tree.private_cells(int(node), player)[tree.payoff_private[player, entries]]
-            np.maximum.at(largest, cells, factor * utility[player, entries])
-            np.minimum.at(smallest, cells, factor * utility[player, entries])
-    ranges = np.zeros(tree.cells.num_rows)
-    for fields in reversed(tree.cells.steps.tolist()):
-        step = Step(*fields)
-        items = slice(step.first_index, step.first_index + step.num_items)
-        if step.kind != DECISION:
-            source, target = tree.cells.entry_source[items], tree.cells.entry_target[items]
-            np.maximum.at(largest, source, largest[target])
-            np.minimum.at(smallest, source, smallest[target])
-            continue
-        shape = step.num_items, step.num_actions, step.stride
-        block = slice(step.first_cell, step.first_cell + step.num_items * step.num_actions * step.stride)
-        high, low = largest[block].reshape(shape).max(axis=1), smallest[block].reshape(shape).min(axis=1)
-        rows = slice(step.first_row, step.first_row + high.size)
-        ranges[rows] = np.maximum(high - low, 0.0).ravel()  # padding has no payoffs: -inf - inf
-        above = (tree.cells.source[items, None] + np.arange(step.stride)).ravel()
-        np.maximum.at(largest, above, high.ravel())
-        np.minimum.at(smallest, above, low.ravel())
-    return ranges
+def _watch(tree: HistoryTree | PublicTree | HoldemTree, nodes: Sequence[int]) -> WatchedValues | None:
+    """Returns sums of values at nodes of a public tree, None without nodes."""
+    if not nodes:
+        return None
+    if not isinstance(tree, PublicTree):
+        raise ConfigError("values are watched on public trees alone")
+    missing = [node for node in nodes if node not in tree.landmarks and node != 0]
+    if missing:
+        raise ConfigError(f"watched nodes must be landmarks of the tree, and {missing[0]} is none")
+    first, second = ([tree.private_cells(node, player) for node in nodes] for player in (0, 1))
+    return WatchedValues(nodes, (first, second))
 
 
 class CFRSolver(Generic[Tree]):
     """A run of full-width CFR: tables over a tree, advanced by `iterate`.
 
-    Strategies are numbered as the tree numbers them: `[Q]` sequences, or the decisions' cells of a public tree.
+    Tables of hold'em trees are float32 unless asked otherwise (float64, or int16 with an exponent for every hand and
+    decision, which takes about 60 % of the memory), those of other trees float64. Values and best responses are
+    computed in float64 from the stored tables.
     """
 
-    def __init__(self, tree: Tree, rule: Rule, *, is_alternating: bool = True, num_threads: int = 1) -> None:
+    def __init__(  # noqa: PLR0913  # hooks of a run, all with defaults
+        self,
+        tree: Tree,
+        rule: Rule | None = None,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        is_alternating: bool = True,
+        num_threads: int = 1,
+        locks: Sequence[NodeLock] = (),
+        gate: RootGate | None = None,
+        frontier: HoldemLeaves | None = None,
+        watched: Sequence[int] = (),
+        root_reach: Reaches | None = None,
+        kernel: VectorKernel | None = None,
+    ) -> None:
+        """Begins a run.
+
+        Args:
+            tree: what is solved.
+            rule: discounted CFR if None.
+            dtype: of regrets; the kernel's default if None.
+            is_alternating: whether each player sees the other's update of the same iteration.
+            num_threads: size of the team.
+            locks: strategies that some private states keep to.
+            gate: through which one player's private states enter, in place of their reach at the root.
+            frontier: what the tree's leaves are worth, if it ends before the game does.
+            watched: nodes whose counterfactual values are averaged, see `average_values`; 0 is the root.
+            root_reach: `[H]` of both players at the root; by default the tree's.
+            kernel: of the tree with these locks and this frontier, if it is bound already.
+        """
         check_num_threads(num_threads)
         self.tree: Tree = tree
-        self.rule = rule
+        self.rule = rule = DCFR() if rule is None else rule
         self.is_alternating = is_alternating
         self.num_threads = num_threads
-        self.kernel = bind_kernel(tree)
-        self.tables = allocate_tables(tree, rule.kernel)
+        self.gate, self.frontier, self.root_reach = gate, frontier, root_reach
+        form: type[VectorKernel] = HoldemKernel if isinstance(tree, HoldemTree) else SweepKernel
+        dtype = form.dtypes[0] if dtype is None else dtype
+        form.check_run(rule.kernel, dtype, name=rule.name, threshold=rule.discounts(1).threshold)
+        if isinstance(tree, HoldemTree):
+            num_bytes = estimate_bytes(tree, rule, dtype=dtype, num_threads=num_threads, locks=locks)
+            check_memory(num_bytes, "the spot")
+        # a VectorKernel and its tables; which ones follows from the tree's layout
+        self.kernel: Any = kernel or bind_kernel(tree, locks=locks, frontier=frontier)
+        self.tables: Any = self.kernel.allocate_tables(rule.kernel, dtype, find_scales(tree, rule.kernel))
+        self.watched = _watch(tree, watched)
         self.begin_after(0)
 
     @property
     def nodes_touched(self) -> int:
         """Returns the nodes visited so far: all histories (or public states), once per player and iteration."""
         num_run = self.iteration - self.skipped_iterations
-        return int((num_run * self.tree.num_players + self.start_passes) * self.tree.actor.size)
+        return (num_run * self.tree.num_players + self.start_passes) * self.tree.num_nodes
+
+    @property
+    def average_sums(self) -> npt.NDArray[Any]:
+        """Returns `[C]` what the average strategies are in proportion to: the table itself, in the tree's layout."""
+        sums: npt.NDArray[Any] = self.tables.strategy_sum
+        return sums
 
     def begin_after(self, iteration: int, *, num_passes: int = 0) -> None:
         """Takes the sums as they stand for those of a run after an iteration, which it has not run itself.
@@ -180,13 +186,16 @@ class CFRSolver(Generic[Tree]):
         """
         self.iteration = self.skipped_iterations = iteration
         self.start_passes = num_passes
-        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
-        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
+        self.kernel.begin(self.tables, root_reach=self.root_reach, gate=self.gate)
 
     def reset(self) -> None:
         """Begins the run again."""
-        for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.value_moments):
-            table[:] = 0.0
+        for name, table in name_tables(self.tables).items():
+            if name != "scale":
+                table[...] = np.zeros(1, table.dtype)
+        for memory in (self.gate, self.frontier, self.watched):
+            if memory is not None:
+                memory.reset()
         self.begin_after(0)
 
     def iterate(self, num_iterations: int) -> None:
@@ -199,28 +208,62 @@ class CFRSolver(Generic[Tree]):
             first_t=first_t,
             is_alternating=self.is_alternating,
             num_threads=self.num_threads,
+            gate=self.gate,
+            watched=self.watched,
         )
         self.iteration += num_iterations
 
     def average_strategy(self) -> FloatArray:
-        """Returns `[Q]` the average strategy, the one that converges."""
-        return self.kernel.normalize(self.tables.strategy_sum)
+        """Returns `[C]` the average strategy, the one that converges."""
+        average: FloatArray = self.kernel.normalize(self.average_sums)
+        return average
 
     def current_strategy(self) -> FloatArray:
-        """Returns `[Q]` the strategy that the next iteration plays."""
-        return self.tables.strategy.copy()
+        """Returns `[C]` the strategy that the next iteration plays; not on hold'em trees, which do not store it."""
+        if not isinstance(self.tables, SweepTables):
+            raise ConfigError("hold'em trees do not store the strategy of an iteration")
+        strategy: FloatArray = self.tables.strategy.copy()
+        return strategy
 
-    def evaluate(self) -> Evaluation:
-        """Returns the exact quality of the average strategy."""
-        return evaluate(self.tree, self.average_strategy(), kernel=self.kernel, num_threads=self.num_threads)
+    def average_values(self, player: int, node: int = 0) -> FloatArray:
+        """Returns `[H]` a player's counterfactual values at a watched node, averaged as the strategies are.
+
+        They go with the average strategies: reaches of these are averages of the reaches that the values were seen
+        with. Player of Games calls them self-play values and makes them the alternatives of the next search.
+        """
+        if self.watched is None:
+            raise ConfigError(f"node {node} is not watched: nothing is")
+        return self.watched.average(player, node)
+
+    def evaluate(self, *, respects_locks: bool = True) -> Evaluation:
+        """Returns the exact quality of the average strategy, in the game's unit of utility.
+
+        Args:
+            respects_locks: Whether best responses keep to the locks. If so, what is left to gain goes to nothing as the
+                run goes on; if not, locks are counted as mistakes too.
+        """
+        sums = self.average_sums if isinstance(self.tree, HoldemTree) else self.average_strategy()
+        return evaluate(
+            self.tree, sums, kernel=self.kernel, respects_locks=respects_locks, num_threads=self.num_threads
+        )
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Returns the arrays from which the run goes on to the bit."""
-        return {**name_tables(self.tables), **{name: np.array(getattr(self, name)) for name in COUNTS}}
+        """Returns the arrays from which the run goes on to the bit; of hooks, only a gate's and watched values."""
+        counts = {name: np.array(getattr(self, name)) for name in COUNTS}
+        return {**name_tables(self.tables), **self._hook_memory(), **counts}
 
     def restore(self, state: SavedArrays) -> None:
-        """Overwrites the run with a saved state of the same tree and rule."""
+        """Overwrites the run with a saved state of the same tree, rule, dtype and hooks."""
         counts = {name: read_count(state, name) for name in COUNTS}
-        overwrite_tables(name_tables(self.tables), state)
+        overwrite_tables({**name_tables(self.tables), **self._hook_memory()}, state)
         for name, count in counts.items():
             setattr(self, name, count)
+        self.kernel.write_locks(self.tables)
+
+    def _hook_memory(self) -> dict[str, npt.NDArray[np.generic]]:
+        memory: dict[str, npt.NDArray[np.generic]] = {}
+        if self.gate is not None:
+            memory |= {"gate_regret": self.gate.regret, "gate_reach": self.gate.reach}
+        if self.watched is not None:
+            memory |= {"watched_sum": self.watched.value_sum, "watched_weight": self.watched.weight}
+        return memory

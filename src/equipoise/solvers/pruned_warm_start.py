@@ -9,7 +9,8 @@ import numpy.typing as npt
 from equipoise.kernels.pruning import PastIterations
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.pruning import PrunedSolver
-from equipoise.solvers.warm_start import WarmStart, WarmStartReport, substitute_run
+from equipoise.solvers.substitution import WarmStart, WarmStartReport
+from equipoise.solvers.warm_start import substitute_run
 
 __all__ = ["warm_start_pruned"]
 

@@ -25,9 +25,9 @@ from equipoise.kernels.pruning import (
     PruningMode,
     ZeroReach,
 )
-from equipoise.kernels.sweeps import Fallback, PolicyMap
+from equipoise.kernels.rules import Fallback, PolicyMap
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
-from equipoise.solvers.cfr import payoff_bounds, scale_share
+from equipoise.solvers.payoffs import payoff_bounds, scale_share
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, read_array, read_count
 from equipoise.trees.history import HistoryTree

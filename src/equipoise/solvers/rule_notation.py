@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
-from equipoise.kernels.sweeps import PolicyMap
+from equipoise.kernels.rules import PolicyMap
 from equipoise.solvers.egt import EGTConfig
 from equipoise.solvers.mccfr import Discounting, DiscountKind
 from equipoise.solvers.rules import (

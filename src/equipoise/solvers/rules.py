@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.calls import check_integer
-from equipoise.kernels.sweeps import Fallback, KernelRule, PolicyMap
+from equipoise.kernels.rules import Fallback, KernelRule, PolicyMap
 
 __all__ = [
     "CFR",

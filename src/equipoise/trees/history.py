@@ -98,6 +98,15 @@ class HistoryTree:
     action_class: npt.NDArray[np.int8]  # [Q] ACTION_CODES of actions; OTHER at empty sequences
 
     @property
+    def num_nodes(self) -> int:
+        """Returns N, the histories."""
+        return int(self.actor.size)
+
+    def mean_value(self, player: int, values: FloatArray) -> float:
+        """Returns a player's utility from the counterfactual value `[1]` of its empty sequence."""
+        return float(values[0])
+
+    @property
     def size(self) -> TreeSize:
         """Returns the counts and bytes of the tree."""
         arrays = (getattr(self, field.name) for field in dataclasses.fields(self))

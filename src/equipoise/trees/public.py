@@ -137,6 +137,11 @@ class PublicTree:
         return self._descendants[0]
 
     @property
+    def num_nodes(self) -> int:
+        """Returns N, the public states."""
+        return int(self.actor.size)
+
+    @property
     def size(self) -> PublicTreeSize:
         """Returns the counts and bytes of the tree."""
         parts: tuple[PublicTree | Cells | TerminalGroups, ...] = (self, self.cells, self.terminals)
@@ -159,6 +164,10 @@ class PublicTree:
         entries = slice(self.payoff_start[table], self.payoff_start[table + 1])
         payoff = self.payoff_factor[terminal] * self.payoff[:, entries]
         return self.payoff_private[:, entries], self.payoff_chance[entries], payoff
+
+    def mean_value(self, player: int, values: FloatArray) -> float:
+        """Returns a player's utility from its counterfactual values `[H]` at the root of a whole game."""
+        return float(np.ones(values.size) @ values)
 
     def private_cells(self, node: int, player: int) -> IntArray:
         """Returns `[H]` the cell of each of a player's private states at a node."""

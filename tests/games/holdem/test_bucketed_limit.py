@@ -10,7 +10,8 @@ from equipoise.games.holdem.bucket_law import find_law
 from equipoise.games.holdem.bucketed_limit import MILLI_BLINDS, BucketedLimitHoldem
 from equipoise.games.public import HasPublicForm, SharesPayoffs
 from equipoise.solvers.best_response import evaluate
-from equipoise.solvers.cfr import CFRSolver, payoff_ranges
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.payoffs import payoff_ranges
 from equipoise.solvers.rules import CFRPlus
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.warm_start import compute_cf_reach

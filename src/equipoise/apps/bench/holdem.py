@@ -27,8 +27,8 @@ from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.solvers.cfr import CFRSolver, estimate_bytes
 from equipoise.solvers.driver import next_evaluation
-from equipoise.solvers.holdem.cfr import HoldemSolver, estimate_holdem_bytes
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["HoldemReport", "HoldemSettings", "example_spots", "measure_bandwidth", "run_holdem"]
@@ -128,7 +128,7 @@ def _measure(name: str, tree: HoldemTree, num_threads: int, report: HoldemReport
     settings = report.settings
     label = f"{name}, {num_threads} thread{'s' if num_threads > 1 else ''}"
     steps.take(f"{label}: to {min(TARGETS.values()):.1%} of the pot")
-    solver = HoldemSolver(tree, num_threads=num_threads)
+    solver = CFRSolver(tree, num_threads=num_threads)
     reached = _seconds_to_targets(solver, settings.longest)
     rates = []
     for repeat in range(settings.repeats):
@@ -144,7 +144,7 @@ def _measure(name: str, tree: HoldemTree, num_threads: int, report: HoldemReport
         "ms_per_iteration": milliseconds,
         "floor_ms": floor,
         "ratio_to_floor": None if floor is None else milliseconds / floor,
-        "bytes": estimate_holdem_bytes(tree, solver.rule, num_threads=num_threads),
+        "bytes": estimate_bytes(tree, solver.rule, num_threads=num_threads),
         **reached,
         "stored_bytes": stored,
         "fastest_ms": 1e3 / max(rates),
@@ -152,7 +152,7 @@ def _measure(name: str, tree: HoldemTree, num_threads: int, report: HoldemReport
     }
 
 
-def _seconds_to_targets(solver: HoldemSolver, longest: float) -> dict[str, float | None]:
+def _seconds_to_targets(solver: CFRSolver[HoldemTree], longest: float) -> dict[str, float | None]:
     """Returns the seconds of iterations until each target is met, None where that takes too long."""
     solver.iterate(WARM_UP_ITERATIONS)
     solver.restore({name: np.zeros_like(array) for name, array in solver.state().items()})

@@ -26,8 +26,8 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Given, Resolve
 from equipoise.search.holdem import HoldemSearch, measure_alternatives
 from equipoise.search.holdem_depth_limit import LeafChoices, estimate_leaf_bytes, limit_depth, solve_blueprint
-from equipoise.solvers.holdem.cfr import HoldemSolver
-from equipoise.trees.holdem.tree import build_holdem_tree
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
 __all__ = ["SearchReport", "SearchSettings", "run_search"]
 
@@ -101,7 +101,7 @@ def draw_spot(deck: Deck, num_cards: int, menu: str, pot: int) -> HoldemSpot:
     )
 
 
-def time_search(solver: HoldemSolver, iterations: int, repeats: int) -> dict[str, Any]:
+def time_search(solver: CFRSolver[HoldemTree], iterations: int, repeats: int) -> dict[str, Any]:
     """Returns wall and processor seconds of a search from its beginning on: medians, and the fastest."""
     walls, processors = [], []
     for _ in range(repeats + 1):
@@ -119,7 +119,7 @@ def time_search(solver: HoldemSolver, iterations: int, repeats: int) -> dict[str
 
 def _measure_river(settings: SearchSettings, menu: str, pot: int) -> dict[str, Any]:
     tree = build_holdem_tree(draw_spot(parse_deck(settings.deck), 5, menu, pot))
-    blueprint = HoldemSolver(tree)
+    blueprint = CFRSolver(tree)
     blueprint.iterate(settings.blueprint_iterations)
     values = measure_alternatives(tree, blueprint.tables.strategy_sum, 1 - SEARCHER)
     search = HoldemSearch(tree=tree, searcher=SEARCHER, method=Resolve(alternatives=Given(values)))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -72,6 +73,11 @@ class HoldemShape:
         """Returns the hands of a player on a board, padding included."""
         fields = BoardFields(*self.boards[board].tolist())
         return -(-(fields.num_hands_1 if player else fields.num_hands_0) // TILE) * TILE
+
+    def num_held(self, board: int, player: int) -> int:
+        """Returns the hands of a player on a board, without padding."""
+        fields = BoardFields(*self.boards[board].tolist())
+        return fields.num_hands_1 if player else fields.num_hands_0
 
     @property
     def num_hands(self) -> int:
@@ -144,6 +150,18 @@ class HoldemArrays(HoldemShape):
     parent_row: IntArray  # [X] row on the board above
     value_row: IntArray  # [X] first row that is the same hand but for suits' names; neighbours if cards follow
     root_reach: tuple[FloatArray, FloatArray]  # [rows] weights of each range, in sum 1
+
+    def table_blocks(self) -> Iterator[tuple[slice, IntArray]]:
+        """Yields for each board and player where a table keeps its cells, and the decisions `[D, 3]` in them."""
+        ends = np.cumsum(_by_player(self.streets, StreetFields._fields, "num_nodes").ravel())
+        nodes = np.split(self.nodes, ends[:-1])
+        for board, row in enumerate(self.boards.tolist()):
+            fields = BoardFields(*row)
+            street = StreetFields(*self.streets[fields.street].tolist())
+            starts, sizes = (fields.first_cell_0, fields.first_cell_1), (street.num_cells_0, street.num_cells_1)
+            for player in (0, 1):
+                end = starts[player] + self.num_rows(board, player) * sizes[player]
+                yield slice(starts[player], end), nodes[2 * fields.street + player]
 
 
 def _by_player(fields: npt.NDArray[Any], names: tuple[str, ...], name: str) -> npt.NDArray[np.int64]:

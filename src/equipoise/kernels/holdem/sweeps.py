@@ -6,14 +6,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
+from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
+from equipoise.kernels.gates import RootGate
 from equipoise.kernels.holdem.arrays import (
     TILE,
     BoardFields,
@@ -25,11 +27,10 @@ from equipoise.kernels.holdem.arrays import (
     check_hands,
 )
 from equipoise.kernels.holdem.leaves import HoldemLeaves
-from equipoise.kernels.public_hooks import RootGate
-from equipoise.kernels.sweeps import NUM_DISCOUNT_COLUMNS, KernelRule
+from equipoise.kernels.rules import KernelRule, check_discounts
+from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
 
 __all__ = [
-    "HoldemGate",
     "HoldemKernel",
     "HoldemLocks",
     "HoldemTables",
@@ -51,7 +52,7 @@ AVERAGE_TYPES: Final[dict[np.dtype[Any], np.dtype[Any]]] = {  # of averages by t
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class HoldemTables:
+class HoldemTables(RunTables):
     """The tables of a run over cells: by board, player, tile, (decision, action), hand of the tile.
 
     Rows, R of them, are by board, player, tile, decision, hand of the tile. Tables of 16 bits have exponents over rows.
@@ -107,11 +108,13 @@ class HoldemLocks:
     tile_start: IntArray  # [X / TILE + 1] first entry of each tile
     entries: IntArray  # [K, 3] first cell of the decision (ascending within a tile), hands as bits, first number
     strategy: FloatArray  # numbers: [A, TILE] for each entry
+    cells: npt.NDArray[np.int64]  # where tables keep what is locked
+    probabilities: FloatArray  # of those cells
 
     @property
     def num_bytes(self) -> int:
         """Returns the bytes of the arrays."""
-        return self.tile_start.nbytes + self.entries.nbytes + self.strategy.nbytes
+        return sum(getattr(self, field.name).nbytes for field in dataclasses.fields(self))
 
 
 class SubstituteWeights(NamedTuple):
@@ -127,34 +130,7 @@ class SubstituteWeights(NamedTuple):
 NO_WEIGHTS: Final = SubstituteWeights(0.0, 0.0, 0.0, 0.0, False)  # where no tables are written
 
 
-class HoldemGate:
-    """A gate through which one player's hands enter a tree, in place of its range; rows are those of the root."""
-
-    def __init__(self, gate: RootGate) -> None:
-        """Opens a gate that has not begun; padding must have no mass."""
-        self.gate = gate
-        self.reach: FloatArray = gate.first_reach()  # [rows] what enters next
-
-    @staticmethod
-    def none() -> Any:
-        """Returns what stands for no gate."""
-        empty = np.zeros(0)
-        return _native.HoldemGate(-1, 0, 1.0, [empty] * 4, np.zeros((2, 0)), np.zeros(0))
-
-    def reset(self) -> None:
-        """Begins the gate again."""
-        self.gate.regret[:] = 0.0
-        self.reach[:] = self.gate.first_reach()
-
-    def bind(self, arrays: HoldemArrays) -> Any:
-        """Returns the gate as the native module reads it."""
-        check_array("mass", self.gate.mass, np.float64, (arrays.num_rows(0, self.gate.player),))
-        gate = self.gate
-        numbers = [gate.mass, gate.leave, gate.deviation, gate.prior]
-        return _native.HoldemGate(gate.player, int(gate.kind), gate.share, numbers, gate.regret, self.reach)
-
-
-class HoldemKernel:
+class HoldemKernel(VectorKernel):
     """A hold'em tree as the native module reads it.
 
     Paper: Johanson, Waugh, Bowling & Zinkevich 2011, "Accelerating Best Response Calculation in Large Extensive
@@ -163,6 +139,9 @@ class HoldemKernel:
     Departs from the paper: all terminals of a board are evaluated together, columns of terminals innermost.
     Checked by: tests/solvers/test_holdem.py, tests/trees/test_holdem.py.
     """
+
+    num_players = 2
+    dtypes: ClassVar[tuple[np.dtype[Any], ...]] = tuple(np.dtype(each) for each in (np.float32, np.float64, np.int16))
 
     def __init__(
         self, arrays: HoldemArrays, locks: HoldemLocks | None = None, leaves: HoldemLeaves | None = None
@@ -217,6 +196,43 @@ class HoldemKernel:
             [values for values, _ in numbers.values()],
         )
 
+    @classmethod
+    def check_run(
+        cls, rule: KernelRule, dtype: npt.DTypeLike, *, name: str = "of this kind", threshold: float = 0.0
+    ) -> None:
+        """Raises `ConfigError` if tables of this dtype cannot hold a run of the rule."""
+        super().check_run(rule, dtype)
+        if rule.needs_scale and np.dtype(dtype) == np.int16:
+            raise ConfigError(f"rule {name} needs dtype float32 or float64: its steps are floats, got int16")
+        if threshold > 0:
+            raise ConfigError(
+                f"hold'em trees play whatever is positive, got rule {name}; a history tree has thresholds"
+            )
+
+    def allocate_tables(
+        self, rule: KernelRule, dtype: npt.DTypeLike = np.float32, scale: FloatArray | None = None
+    ) -> HoldemTables:
+        """Returns the tables of a run that has not begun."""
+        tables = HoldemTables.allocate(self.arrays, dtype, rule)
+        if scale is not None:
+            tables.scale[:] = scale
+        return tables
+
+    def begin(self, tables: RunTables, *, root_reach: Reaches | None = None, gate: RootGate | None = None) -> None:
+        """Puts locked strategies where averages are read."""
+        if root_reach is not None:
+            raise ConfigError("a hold'em tree begins with its ranges, got other reaches")
+        self.write_locks(tables)
+
+    def write_locks(self, tables: RunTables) -> None:
+        """Puts locked strategies where averages are read; iterations leave them there."""
+        if self.locks is None:
+            return
+        averages, probabilities = tables.strategy_sum, self.locks.probabilities
+        if averages.dtype == np.uint16:  # only proportions count
+            probabilities = np.rint(probabilities * np.iinfo(np.uint16).max)
+        averages[self.locks.cells] = probabilities
+
     def iterate(
         self,
         rule: KernelRule,
@@ -225,11 +241,14 @@ class HoldemKernel:
         *,
         first_t: int,
         is_alternating: bool,
-        num_threads: int,
-        gate: HoldemGate | None = None,
+        num_threads: int = 1,
+        gate: RootGate | None = None,
+        watched: WatchedValues | None = None,
     ) -> None:
-        """Runs one iteration per row of `discounts` `[B, 6]` (no thresholds); updates `tables` and `gate` in place."""
-        check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
+        """Runs iterations, see `VectorKernel.iterate`; discounts have no thresholds."""
+        check_discounts(discounts, first_t)
+        if watched is not None:
+            raise ConfigError("values are not watched on hold'em trees")
         dtype = tables.regret_sum.dtype
         _check_dtype(dtype, AVERAGE_TYPES)
         if rule.needs_scale and dtype == np.int16:
@@ -237,7 +256,7 @@ class HoldemKernel:
         for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
             check_array(name, getattr(tables, name), kind, shape, is_written=True)
         check_num_threads(num_threads)
-        bound = HoldemGate.none() if gate is None else gate.bind(self.arrays)
+        bound, reach = self._bind_gate(gate)
         leaves = HoldemLeaves.none() if self.leaves is None else self.leaves.bind()
         with self._one_caller:
             getattr(_native, f"holdem_iterate_{dtype}")(
@@ -259,18 +278,51 @@ class HoldemKernel:
                 bound,
                 leaves,
             )
+        if gate is not None:
+            gate.reach[:] = reach[: gate.reach.size]
 
-    def root_values(
-        self, sums: TableArray, *, is_best_response: bool, respects_locks: bool = True, num_threads: int = 1
+    def _bind_gate(self, gate: RootGate | None) -> tuple[Any, FloatArray]:
+        """Returns a gate as the native module reads it, and `[rows]` what it lets in, padding included."""
+        nothing = np.zeros(0)
+        if gate is None:
+            return _native.HoldemGate(-1, 0, 1.0, [nothing] * 4, np.zeros((2, 0)), nothing, 0), nothing
+        if gate.mass.size != self.arrays.num_rows(0, gate.player):  # padding may be there, without mass
+            check_array("mass", gate.mass, np.float64, (self.arrays.num_held(0, gate.player),))
+        reach = np.zeros(self.arrays.num_rows(0, gate.player))
+        reach[: gate.mass.size] = gate.reach
+        numbers = [gate.mass, gate.leave, gate.deviation, gate.prior]
+        bound = _native.HoldemGate(gate.player, int(gate.kind), gate.share, numbers, gate.regret, reach, gate.mass.size)
+        return bound, reach
+
+    def normalize(self, sums: npt.NDArray[Any]) -> FloatArray:
+        """Returns `[C]` the sums divided by their total at every hand's decision, uniform where that is zero."""
+        self._check_sums(sums)
+        out = np.zeros(self.arrays.num_cells)
+        for block, nodes in self.arrays.table_blocks():
+            shares = sums[block].astype(np.float64).reshape(-1, int(nodes[:, 1].sum()), TILE)
+            played = out[block].reshape(shares.shape)
+            for first, num_actions in nodes[:, :2].tolist():
+                own = np.maximum(shares[:, first : first + num_actions], 0.0)
+                total = own.sum(axis=1, keepdims=True)
+                spread = np.full(own.shape, 1.0 / num_actions)
+                played[:, first : first + num_actions] = np.divide(own, total, out=spread, where=total > 0)
+        return out
+
+    def values(
+        self, strategy: TableArray, *, is_best: bool, respects_locks: bool = True, num_threads: int = 1
     ) -> tuple[FloatArray, FloatArray]:
-        """Returns `[rows]` each player's counterfactual values at the root, in double whatever the table's dtype.
+        """Returns `[H]` each player's counterfactual values at the root, in double whatever the table's dtype.
 
-        Args:
-            sums: `[C]` what both players play in proportion to, uniformly where there is nothing.
-            is_best_response: whether each player answers the other's strategy best instead of playing its own.
-            respects_locks: whether best responses keep to the player's own locks; strategies always do.
-            num_threads: size of the team.
+        Hands are in the order of the root's rows, without padding. See `VectorKernel.values`.
         """
+        found = self._root_values(
+            strategy, is_best_response=is_best, respects_locks=respects_locks, num_threads=num_threads
+        )
+        return found[0][: self.arrays.num_held(0, 0)], found[1][: self.arrays.num_held(0, 1)]
+
+    def _root_values(
+        self, sums: TableArray, *, is_best_response: bool, respects_locks: bool, num_threads: int
+    ) -> tuple[FloatArray, FloatArray]:
         self._check_sums(sums)
         check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))

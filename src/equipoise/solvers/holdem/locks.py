@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,19 +13,10 @@ from equipoise.kernels.holdem.sweeps import HoldemLocks
 from equipoise.trees.holdem.locks import LockedHands, NodeLock, compile_locks
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree
 
-__all__ = ["LaidLocks", "estimate_lock_bytes", "lay_locks"]
+__all__ = ["estimate_lock_bytes", "lay_locks"]
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class LaidLocks:
-    """Locks of a run."""
-
-    kernel_locks: HoldemLocks
-    cells: IntArray  # where tables keep what is locked
-    probabilities: FloatArray  # of those cells
 
 
 def estimate_lock_bytes(tree: HoldemTree | HoldemPlan, locks: Sequence[NodeLock]) -> int:
@@ -47,7 +37,7 @@ def estimate_lock_bytes(tree: HoldemTree | HoldemPlan, locks: Sequence[NodeLock]
     return total
 
 
-def lay_locks(tree: HoldemTree, locks: Sequence[NodeLock]) -> LaidLocks | None:
+def lay_locks(tree: HoldemTree, locks: Sequence[NodeLock]) -> HoldemLocks | None:
     """Returns locks laid out, None if there are none; `ConfigError` if the tree merges suits that they tell apart."""
     if not locks:
         return None
@@ -93,17 +83,15 @@ class _Layout:
         self.entries.append(entry)
         self.strategy.append(padded.reshape(-1, TILE, decision.num_actions)[tiles].transpose(0, 2, 1).ravel())
 
-    def finish(self) -> LaidLocks:
+    def finish(self) -> HoldemLocks:
         entries = np.concatenate(self.entries)
         first = np.cumsum(entries[:, 3]) - entries[:, 3]
         order = np.lexsort((entries[:, 1], entries[:, 0]))
         num_tiles = self.tree.arrays.cards.shape[0] // TILE
-        return LaidLocks(
-            HoldemLocks(
-                tile_start=np.searchsorted(entries[order, 0], np.arange(num_tiles + 1)).astype(np.int32),
-                entries=np.column_stack([entries[:, 1], entries[:, 2], first])[order].astype(np.int32),
-                strategy=np.concatenate(self.strategy),
-            ),
-            np.concatenate(self.cells),
-            np.concatenate(self.probabilities),
+        return HoldemLocks(
+            tile_start=np.searchsorted(entries[order, 0], np.arange(num_tiles + 1)).astype(np.int32),
+            entries=np.column_stack([entries[:, 1], entries[:, 2], first])[order].astype(np.int32),
+            strategy=np.concatenate(self.strategy),
+            cells=np.concatenate(self.cells),
+            probabilities=np.concatenate(self.probabilities),
         )

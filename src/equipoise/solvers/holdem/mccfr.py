@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Monte Carlo CFR over hold'em trees: the tables of `HoldemSolver`, the schemes and periods of `MCCFRSolver`."""
+"""Monte Carlo CFR over hold'em trees: the tables of `CFRSolver`, the schemes and periods of `MCCFRSolver`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from equipoise.kernels.holdem.sampling import (
 )
 from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sampling import Scheme
-from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.holdem.cfr import evaluate_holdem
+from equipoise.solvers.best_response import Evaluation, evaluate
 from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
 from equipoise.solvers.sampled_pruning import prune_betting
 from equipoise.trees.holdem.tree import HoldemTree, make_end
@@ -150,7 +149,7 @@ class HoldemMCCFRSolver(SampledRun[HoldemSamplingTables]):
 
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the average strategy, in chips per hand given the spot."""
-        return evaluate_holdem(self.tree, self.tables.strategy_sum, kernel=self.kernel)
+        return evaluate(self.tree, self.tables.strategy_sum, kernel=self.kernel)
 
     def average_strategy(self, node: int = 0, board: int = 0) -> FloatArray:
         """Returns `[H, A]` the average strategy of `tree.hands[board]` at a decision of the betting tree."""

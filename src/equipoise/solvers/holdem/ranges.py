@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Payoff ranges of hands at decisions of hold'em trees, and what Hedge divides its steps by because of them.
+"""Payoff ranges of hands at decisions of hold'em trees.
 
 The same numbers as `payoff_ranges` finds in a history tree: only what a hand may meet counts, so that one that loses to
 nobody has a smaller range than others at the same decision.
@@ -8,7 +8,7 @@ nobody has a smaller range than others at the same decision.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +17,13 @@ from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.cards import FULL_DECK
 from equipoise.kernels.holdem.arrays import TILE, BoardFields, HoldemArrays, StreetFields
 from equipoise.kernels.holdem.sweeps import TableArray
-from equipoise.kernels.sweeps import KernelRule
-from equipoise.solvers.cfr import scale_share
 from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["count_ends", "fill_ranges", "fill_scales"]
+__all__ = ["count_ends", "fill_ranges"]
 
 FloatArray = npt.NDArray[np.float64]
 Pair = tuple[FloatArray, FloatArray]
 Weigh = Callable[[FloatArray, FloatArray, int], FloatArray]
-
-LEAST_SCALE: Final = 1e-30  # where nothing is decided; its inverse is finite in float32 too
-
-
-def fill_scales(tree: HoldemTree, rule: KernelRule, out: TableArray) -> None:
-    """Fills `out` `[R]` with Hedge's scales: payoff ranges, or the share of them below which no deviation counts.
-
-    They are in the units of regrets here, which lack the chances of the own hand and of the cards dealt.
-    """
-    share = scale_share(rule)
-    fill_ranges(tree, lambda ranges, chances, _: np.maximum(ranges * share / chances, LEAST_SCALE), out)
 
 
 def fill_ranges(tree: HoldemTree, weigh: Weigh, out: TableArray) -> None:

@@ -24,10 +24,11 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem.sweeps import HoldemKernel, TableArray
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.vector import CellTable
 
-__all__ = ["NodeView", "PlayerView", "view_node"]
+__all__ = ["NodeView", "PlayerView", "view_average", "view_node"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -77,6 +78,13 @@ class NodeView:
         total = odds.sum()
         shares: FloatArray = odds @ self.strategy / total if total > 0 else np.full(len(self.actions), np.nan)
         return shares
+
+
+def view_average(solver: CFRSolver[HoldemTree], board: Sequence[int], node: int = 0) -> NodeView:
+    """Returns what a run's averages say at a decision on any board, see `view_node`."""
+    return view_node(
+        solver.tree, solver.average_sums, board, node, kernel=solver.kernel, num_threads=solver.num_threads
+    )
 
 
 def view_node(
@@ -243,8 +251,8 @@ def _check_down(spot: HoldemSpot, board: tuple[int, ...], held: FloatArray, othe
         deck=spot.deck,
     )
     tree = build_holdem_tree(silent)
-    values = HoldemKernel(tree.arrays).root_values(np.zeros(tree.arrays.num_cells), is_best_response=False)[0]
+    values = HoldemKernel(tree.arrays).values(np.zeros(tree.arrays.num_cells), is_best=False)[0]
     rows = tree.hands[0][0]
     met = _count_matches(silent, (held, second.without(board).weights))[0][rows] / second.without(board).weights.sum()
-    equities[rows] = 0.5 + 0.5 * values[: rows.size] / met
+    equities[rows] = 0.5 + 0.5 * values / met
     return equities

@@ -16,9 +16,9 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.kernels.holdem.arrays import TILE, HoldemArrays, StreetFields
 from equipoise.kernels.holdem.sweeps import HoldemKernel, SubstituteWeights, TableArray
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.ranges import count_ends, fill_ranges
-from equipoise.solvers.warm_start import (
+from equipoise.solvers.substitution import (
     ROUNDING,
     TRACE,
     RegretBound,
@@ -30,12 +30,14 @@ from equipoise.solvers.warm_start import (
 )
 from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["HoldemSubstitution", "warm_start_holdem"]
+__all__ = ["HoldemSubstitution", "write_holdem_start"]
 
 FloatArray = npt.NDArray[np.float64]
 
 
-def warm_start_holdem(solver: HoldemSolver, sums: TableArray, config: WarmStart | None = None) -> WarmStartReport:
+def write_holdem_start(
+    solver: CFRSolver[HoldemTree], sums: TableArray, config: WarmStart | None = None
+) -> WarmStartReport:
     """Overwrites a run with one whose average after T iterations is play in proportion to `sums`; goes on at T + 1.
 
     Paper, symbols and departures: as `warm_start`; averages are zero, and so uniform, where own reach is.
@@ -53,7 +55,7 @@ def warm_start_holdem(solver: HoldemSolver, sums: TableArray, config: WarmStart 
         raise ConfigError("warm starts write tables of floats: use float32 or float64, got int16")
     check_memory(2 * np.dtype(np.float32).itemsize * tree.arrays.num_node_rows, "the warm start")
     check_zero_sum(2, not tree.arrays.flat_rake.size and not tree.spot.rake_rate)
-    given_sums: TableArray = sums if sums.dtype == dtype else sums.astype(dtype)  # type: ignore[assignment]  # of floats
+    given_sums: TableArray = sums if sums.dtype == dtype else sums.astype(dtype)
     if config.iterations is None and np.shares_memory(given_sums, tables.strategy_sum):
         given_sums = given_sums.copy()  # the short run overwrites it
     given = HoldemSubstitution(solver, given_sums, config.bound)
@@ -76,7 +78,7 @@ def warm_start_holdem(solver: HoldemSolver, sums: TableArray, config: WarmStart 
 class HoldemSubstitution(Substitution):
     """A strategy on a hold'em tree."""
 
-    def __init__(self, solver: HoldemSolver, sums: TableArray, bound: RegretBound) -> None:
+    def __init__(self, solver: CFRSolver[HoldemTree], sums: TableArray, bound: RegretBound) -> None:
         tree = solver.tree
         super().__init__(ROUNDING * 2 * max(tree.spot.stacks))
         self.tree, self.kernel, self.num_threads, self.sums = tree, solver.kernel, solver.num_threads, sums

@@ -10,7 +10,7 @@ from typing import Final
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.machine import num_usable_cores
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR, LinearCFRPlus, NormalHedge, Optimistic, Rule
 from equipoise.studies.comparisons import Comparison, Marks, compare
 from equipoise.studies.curves import EvaluatedSolver, Panel, measure_curves
@@ -286,7 +286,7 @@ def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclus
 
 
 def _maker(rule: Rule, precision: str, num_threads: int) -> Callable[[HoldemTree], EvaluatedSolver]:
-    return lambda tree: HoldemSolver(tree, rule, dtype=precision, num_threads=num_threads)
+    return lambda tree: CFRSolver(tree, rule, dtype=precision, num_threads=num_threads)
 
 
 def _reference(subgame: str, rule: Rule, mark: int) -> float | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.machine import num_usable_cores
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import DCFR
 from equipoise.studies.curves import EvaluatedSolver, Panel, measure_curves
 from equipoise.studies.endgames import require_endgames
@@ -56,7 +56,7 @@ def measure(configuration: StorageConfiguration) -> Iterator[Step]:
 
 
 def _maker(precision: str, num_threads: int) -> Callable[[HoldemTree], EvaluatedSolver]:
-    return lambda tree: HoldemSolver(tree, DCFR(), dtype=precision, num_threads=num_threads)
+    return lambda tree: CFRSolver(tree, DCFR(), dtype=precision, num_threads=num_threads)
 
 
 def conclude(configuration: StorageConfiguration, measured: Measured) -> Conclusion:

@@ -33,7 +33,7 @@ from equipoise.search.holdem_depth_limit import (
     limit_depth,
     solve_blueprint,
 )
-from equipoise.solvers.holdem.cfr import HoldemSolver
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.studies.orderings import SIGNIFICANCE, sign_test
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
@@ -110,7 +110,7 @@ def draw_turn_spot(deck: Deck, menu: Menu, pot: int, *, rng: np.random.Generator
     return HoldemSpot(board=board, pot=pot, stacks=(behind, behind), ranges=(first, second), menu=menu, deck=deck)
 
 
-def solve_to(solver: HoldemSolver, configuration: TurnSearchConfiguration) -> tuple[float, float]:
+def solve_to(solver: CFRSolver[HoldemTree], configuration: TurnSearchConfiguration) -> tuple[float, float]:
     """Returns what a best response earns each player, once a run is exact enough."""
     while True:
         solver.iterate(min(50, configuration.most_iterations - solver.iteration))
@@ -136,7 +136,7 @@ def read_turn(tree: HoldemTree, sums: npt.NDArray[np.generic], player: int, spot
 def guarantee(spot: HoldemSpot, searcher: int, rows: Rows, configuration: TurnSearchConfiguration) -> float:
     """Returns chips that the searcher gets at least, its turn given and its river played well after it."""
     locks = [NodeLock(node=node, strategy=played, hands=hands.tolist()) for node, (hands, played) in rows.items()]
-    solver = HoldemSolver(build_holdem_tree(spot, locks=locks), locks=locks)
+    solver = CFRSolver(build_holdem_tree(spot, locks=locks), locks=locks)
     return -solve_to(solver, configuration)[1 - searcher]
 
 
@@ -164,7 +164,7 @@ def measure(configuration: TurnSearchConfiguration) -> Iterator[Step]:
     for number, (spot, searcher) in enumerate(configuration.draw(), start=1):
         name, done = f"{number}: {spot.name}, pot {spot.pot}", (number - 1) * (1 + len(configuration.methods))
         yield Step(fraction=done / total, text=f"{name}: the whole spot")
-        values = solve_to(HoldemSolver(build_holdem_tree(spot)), configuration)
+        values = solve_to(CFRSolver(build_holdem_tree(spot)), configuration)
         left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(values) / spot.pot)
         yield Step(fraction=(done + 0.5) / total, text=f"{name}: the blueprint", points=(left_open,))
         blueprint = solve_blueprint(

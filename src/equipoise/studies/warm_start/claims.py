@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from equipoise.solvers.warm_start import RegretBound
+from equipoise.solvers.substitution import RegretBound
 from equipoise.studies.comparisons import Comparison, Marks, compare
 from equipoise.studies.study import Claim, Conclusion, Measured, Verdict, judge
 from equipoise.studies.warm_start.plan import (

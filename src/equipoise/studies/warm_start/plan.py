@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.cards import parse_deck
-from equipoise.solvers.warm_start import RegretBound, WarmStart
+from equipoise.solvers.substitution import RegretBound, WarmStart
 
 __all__ = [
     "BUCKETS",

@@ -18,10 +18,10 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.cfr import HoldemSolver
-from equipoise.solvers.holdem.warm_start import warm_start_holdem
-from equipoise.solvers.warm_start import WarmStart, WarmStartReport, warm_start
+from equipoise.solvers.substitution import WarmStart, WarmStartReport
+from equipoise.solvers.warm_start import warm_start
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["BoardPercentiles", "HoldemStarts", "StartedRuns", "TreeStarts", "make_flop_spot"]
 
@@ -29,7 +29,7 @@ __all__ = ["BoardPercentiles", "HoldemStarts", "StartedRuns", "TreeStarts", "mak
 class StartedRuns(abc.ABC):
     """One solver, begun again and again."""
 
-    solver: CFRSolver[HistoryTree] | HoldemSolver
+    solver: CFRSolver[HistoryTree] | CFRSolver[HoldemTree]
 
     def run(self, grid: Sequence[int]) -> Iterator[tuple[int, float]]:
         """Yields iteration and exploitability of a run from nothing."""
@@ -87,16 +87,16 @@ class TreeStarts(StartedRuns):
 class HoldemStarts(StartedRuns):
     """Runs on a hold'em tree; averages are sums of any iteration."""
 
-    def __init__(self, solver: HoldemSolver) -> None:
-        self.solver: HoldemSolver = solver
+    def __init__(self, solver: CFRSolver[HoldemTree]) -> None:
+        self.solver: CFRSolver[HoldemTree] = solver
 
     def copy_average(self) -> npt.NDArray[Any]:
         """Returns `[C]` the strategy sums."""
-        return self.solver.tables.strategy_sum.copy()
+        return self.solver.average_sums.copy()
 
     def warm_start(self, average: npt.NDArray[Any], how: WarmStart) -> WarmStartReport:
         """Warm starts the run."""
-        return warm_start_holdem(self.solver, average, how)
+        return warm_start(self.solver, average, how)
 
     def keep(self, average: npt.NDArray[Any], iteration: int) -> None:
         """Writes the sums themselves: they are of as many iterations."""

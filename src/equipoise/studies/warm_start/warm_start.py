@@ -16,11 +16,11 @@ from equipoise.games.holdem.cards import parse_deck
 from equipoise.games.matrix import Matrix
 from equipoise.games.registry import make_game
 from equipoise.solvers.averages_only import AveragesOnlySolver
+from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.bucketed import BucketedSolver
-from equipoise.solvers.holdem.cfr import HoldemSolver, evaluate_holdem
 from equipoise.solvers.rules import CFR
-from equipoise.solvers.warm_start import RegretBound, WarmStart, project_convergence
+from equipoise.solvers.substitution import RegretBound, WarmStart, project_convergence
 from equipoise.studies.curves import EvaluatedSolver, Panel, evaluation_grid, measure_curves
 from equipoise.studies.study import Point, Size, Step, Study
 from equipoise.studies.warm_start.claims import conclude
@@ -101,7 +101,7 @@ def _measure_leduc(configuration: WarmStartConfiguration) -> Iterator[Step]:
 
 def _measure_holdem(configuration: WarmStartConfiguration) -> Iterator[Step]:
     tree = build_holdem_tree(make_flop_spot(parse_deck(configuration.deck)))
-    solver = HoldemSolver(tree, CFR(), num_threads=configuration.threads or num_usable_cores())
+    solver = CFRSolver(tree, CFR(), num_threads=configuration.threads or num_usable_cores())
     for step in _measure_resets(configuration, FLOP, HoldemStarts(solver), configuration.holdem_iterations):
         yield dataclasses.replace(step, fraction=0.7 * step.fraction)
     for step in _measure_abstraction(configuration, tree, solver):
@@ -152,7 +152,7 @@ def _step(panel: str, curve: str, x: int, y: float, fraction: float) -> Step:
 
 
 def _measure_abstraction(
-    configuration: WarmStartConfiguration, tree: HoldemTree, solver: HoldemSolver
+    configuration: WarmStartConfiguration, tree: HoldemTree, solver: CFRSolver[HoldemTree]
 ) -> Iterator[Step]:
     """Yields Fig. 3.10: everything against nodes touched, in full sweeps' worth."""
     bucketed = build_bucketed_tree(tree.spot, BoardPercentiles(tree.spot.deck, configuration.flop_buckets))
@@ -168,7 +168,7 @@ def _measure_abstraction(
         sampled.iterate(round(t * per_sweep) - sampled.iteration)
         seconds += time.process_time() - began
         lifted = bucketed.lift(sampled.tables.strategy_sum, tree)
-        value = evaluate_holdem(tree, lifted, kernel=solver.kernel, num_threads=solver.num_threads).exploitability
+        value = evaluate(tree, lifted, kernel=solver.kernel, num_threads=solver.num_threads).exploitability
         if t == configuration.start_sweeps:
             average, sampled_value = lifted, value
         yield _step(SAMPLED, BUCKETS, t, value, t / last / 3)

@@ -12,7 +12,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -119,6 +119,13 @@ class HoldemTree(HoldemPlaces):
     decisions: dict[int, Decision]  # by index of the betting tree
     symmetries: CardArray  # [G, 4] relabellings of suits under which boards are merged, the identity first
     pair_weight: float  # sum of the products of weights over hands that share no card
+
+    num_players: ClassVar[int] = 2
+
+    @property
+    def num_nodes(self) -> int:
+        """Returns the betting nodes of all boards."""
+        return self.num_public_states
 
     @property
     def num_public_states(self) -> int:

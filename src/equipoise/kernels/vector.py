@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every kernel offers a solver, whatever its layout: tables, iterations with hooks, values at the root.
+
+The forms differ in what a table's numbers stand for and where private states are kept; nothing above needs to know.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.kernels.gates import RootGate
+from equipoise.kernels.rules import KernelRule
+
+__all__ = ["Reaches", "RunTables", "VectorKernel", "WatchedValues"]
+
+IntArray = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
+Reaches = tuple[FloatArray, FloatArray]  # [H] of both players
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RunTables:
+    """The tables of a run that all forms have; C is the numbers of one of them."""
+
+    regret_sum: npt.NDArray[Any]  # [C]
+    strategy_sum: npt.NDArray[Any]  # [C] weighted by own reach
+
+
+class WatchedValues:
+    """Counterfactual values at some places, summed with the weights of the average strategy."""
+
+    def __init__(self, places: Sequence[int], cells: tuple[Sequence[IntArray], Sequence[IntArray]]) -> None:
+        """Begins sums.
+
+        Args:
+            places: what they are asked for by.
+            cells: by player and place, where the kernel finds the values of its private states.
+        """
+        self.places = {place: index for index, place in enumerate(places)}
+        counts = [part.size for own in cells for part in own]
+        self._start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])  # player 0's places first
+        self.cells: IntArray = np.concatenate([*cells[0], *cells[1], np.zeros(0, np.int32)]).astype(np.int32)  # [K]
+        self.player_start: IntArray = self._start[[0, len(self.places), -1]].astype(np.int32)  # [3]
+        self.value_sum: FloatArray = np.zeros(self.cells.size)  # [K]
+        self.weight: FloatArray = np.zeros(1)  # of all iterations
+
+    def average(self, player: int, place: int) -> FloatArray:
+        """Returns `[H]` the average of a player's values at a place."""
+        if place not in self.places:
+            raise ConfigError(f"node {place} of the tree is not watched, only {', '.join(map(str, self.places))}")
+        index = self.places[place] + player * len(self.places)
+        values: FloatArray = self.value_sum[self._start[index] : self._start[index + 1]] / self.weight[0]
+        return values
+
+    def reset(self) -> None:
+        """Forgets all values."""
+        self.value_sum[:] = 0.0
+        self.weight[:] = 0.0
+
+    def add_weights(self, discounts: FloatArray) -> None:
+        """Takes iterations' rows of discounts `[B, 6]` into the sum of weights."""
+        for decay, weight in discounts[:, 2:4].tolist():
+            self.weight[0] = self.weight[0] * decay + weight
+
+
+class VectorKernel(abc.ABC):
+    """A tree as the native module reads it, with what players are locked to and what the tree ends in."""
+
+    num_players: int
+    dtypes: ClassVar[tuple[np.dtype[Any], ...]]  # that regrets may have, the default first
+
+    @classmethod
+    def check_run(
+        cls, rule: KernelRule, dtype: npt.DTypeLike, *, name: str = "of this kind", threshold: float = 0.0
+    ) -> None:
+        """Raises `ConfigError` if tables of this dtype cannot hold a run of the rule.
+
+        Args:
+            rule: of the run.
+            dtype: of its tables.
+            name: of the rule, for messages.
+            threshold: below which it does not play an action.
+        """
+        if np.dtype(dtype) not in cls.dtypes:
+            names = [str(each) for each in cls.dtypes]
+            shown = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+            raise ConfigError(f"dtype must be {shown}, got {np.dtype(dtype)}")
+
+    @abc.abstractmethod
+    def allocate_tables(self, rule: KernelRule, dtype: npt.DTypeLike, scale: FloatArray | None = None) -> RunTables:
+        """Returns the tables of a run that has not begun.
+
+        Args:
+            rule: says which tables there are.
+            dtype: of regrets.
+            scale: over rows, what Hedge divides its steps by; None for other rules.
+        """
+
+    @abc.abstractmethod
+    def begin(self, tables: RunTables, *, root_reach: Reaches | None = None, gate: RootGate | None = None) -> None:
+        """Writes into `tables` what follows from the sums: strategies, reaches, and what is locked.
+
+        Args:
+            tables: whose sums stand.
+            root_reach: `[H]` with which private states begin; by default the tree's.
+            gate: whose reach one player begins with instead.
+        """
+
+    @abc.abstractmethod
+    def write_locks(self, tables: RunTables) -> None:
+        """Puts locked strategies into `tables` where they are read; iterations leave them there."""
+
+    @abc.abstractmethod
+    def iterate(
+        self,
+        rule: KernelRule,
+        discounts: FloatArray,
+        tables: Any,
+        *,
+        first_t: int,
+        is_alternating: bool,
+        num_threads: int = 1,
+        gate: RootGate | None = None,
+        watched: WatchedValues | None = None,
+    ) -> None:
+        """Runs one iteration per row of `discounts` and updates `tables`, `gate` and `watched` in place.
+
+        Args:
+            rule: what the kernel is specialised on.
+            discounts: `[B, 6]` factor on positive and on negative regrets, decay and weight of the average, eta scale,
+                threshold.
+            tables: the run so far, as this kernel allocates them.
+            first_t: index of the first iteration, from 1.
+            is_alternating: whether each player sees the others' updates of the same iteration.
+            num_threads: most threads of the team.
+            gate: sets the root reach of its player after each of that player's updates.
+            watched: takes in the values of each player after its updates.
+        """
+
+    @abc.abstractmethod
+    def normalize(self, sums: npt.NDArray[Any]) -> FloatArray:
+        """Returns `[C]` the sums divided by their total at every information state, uniform where that is zero."""
+
+    @abc.abstractmethod
+    def values(
+        self, strategy: npt.NDArray[Any], *, is_best: bool, respects_locks: bool = True, num_threads: int = 1
+    ) -> tuple[FloatArray, ...]:
+        """Returns each player's counterfactual values at the root.
+
+        Args:
+            strategy: `[C]` of both players: probabilities, or on hold'em trees what they are in proportion to.
+            is_best: whether each player answers the others' strategies best instead of playing its own.
+            respects_locks: whether best responses keep to the player's own locks; strategies always do.
+            num_threads: size of the team.
+        """
