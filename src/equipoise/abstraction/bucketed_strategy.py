@@ -17,17 +17,20 @@ import numpy.typing as npt
 from equipoise.abstraction.buckets import CardBuckets, KMeans, Percentile, build_buckets
 from equipoise.abstraction.hand_strength import OnProgress, Strength
 from equipoise.core import checkpoint
-from equipoise.core.checkpoint import Checkpoint, Kind
+from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
+from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
+from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.solvers.holdem.bucketed import BucketedSolver
+from equipoise.solvers.solution_file import SolutionFile
 from equipoise.trees.holdem.bucketed import BucketedTree, build_bucketed_tree
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["BucketRecipe", "BucketedStrategy"]
+__all__ = ["BucketRecipe", "BucketedStrategy", "SolvedBuckets"]
 
 STRATEGY: Final = "blueprint.strategy_sum"
 KEPT_BOARDS: Final = 4096  # whose buckets are at hand
@@ -98,23 +101,39 @@ class BucketedStrategy(TreeStrategy[BucketedTree]):
         described = {"spot": format_spot(SpotFile(spot=self.tree.spot)), "buckets": self.recipe.as_json()}
         checkpoint.save(path, Kind.BLUEPRINT, {**(metadata or {}), **described}, {STRATEGY: self.sums})
 
-    @classmethod
-    def load(cls, path: StrPath, *, on_progress: OnProgress | None = None) -> BucketedStrategy:
-        """Returns the blueprint in a file; its buckets come from the cache or are made again."""
-        return cls.decode(path, checkpoint.load(path, Kind.BLUEPRINT), on_progress=on_progress)
 
-    @classmethod
-    def decode(cls, path: StrPath, content: Checkpoint, *, on_progress: OnProgress | None = None) -> BucketedStrategy:
-        """Returns the blueprint in a file's content."""
+class SolvedBuckets(SolutionFile):
+    """A strategy of hold'em in buckets, in a file."""
+
+    KINDS = (Kind.BLUEPRINT,)
+
+    def _check(self) -> None:
         try:
-            spot = parse_spot(str(content.metadata["spot"])).spot
-            recipe = BucketRecipe.from_json(content.metadata["buckets"])
-            sums = content.arrays[STRATEGY]
+            self.spot = parse_spot(str(self.metadata["spot"])).spot
+            self.recipe = BucketRecipe.from_json(self.metadata["buckets"])
         except (KeyError, TypeError, ValueError, EquipoiseError) as error:
-            raise CheckpointError(f"{path} does not describe its blueprint: {error}") from None
-        tree = build_bucketed_tree(spot, recipe.build(spot, on_progress=on_progress))
+            raise CheckpointError(f"{self.path} does not describe its blueprint: {error}") from None
+
+    @property
+    def game(self) -> Holdem:
+        """Returns the game that is played from the spot on."""
+        return game_of_spot(self.spot)
+
+    @property
+    def label(self) -> str:
+        """Returns the spot and the buckets."""
+        sizes = ", ".join("all" if size is None else str(size) for size in self.recipe.sizes)
+        return f"{self.spot.name} in buckets ({sizes})"
+
+    @functools.cached_property
+    def strategy(self) -> BucketedStrategy:
+        """Returns what every hand plays; buckets come from the cache or are made again."""
+        tree = build_bucketed_tree(self.spot, self.recipe.build(self.spot))
+        sums = self.reader.read(STRATEGY)
         if sums.shape != (tree.rows.num_cells,):
-            raise CheckpointError(f"{path} has {sums.size:,} numbers in its strategy, expected {tree.rows.num_cells:,}")
+            raise CheckpointError(
+                f"{self.path} has {sums.size:,} numbers in its strategy, expected {tree.rows.num_cells:,}"
+            )
         if not np.isfinite(sums).all():
-            raise ConfigError(f"{path} has numbers in its strategy that are not finite")
-        return cls(tree, recipe, np.ascontiguousarray(sums, np.float32))
+            raise ConfigError(f"{self.path} has numbers in its strategy that are not finite")
+        return BucketedStrategy(tree, self.recipe, np.ascontiguousarray(sums, np.float32))

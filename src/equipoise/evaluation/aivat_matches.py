@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.bucketed_strategy import BucketedStrategy
+from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.agents.base import Agent, PolicyAgent, PublicAgent
 from equipoise.agents.holdem import HoldemAgent
 from equipoise.core.errors import ConfigError
@@ -149,7 +149,8 @@ class AivatHands:
 @functools.lru_cache(2)
 def _prepare_hands(match: AivatHands) -> tuple[list[HoldemAivat], list[Any], dict[str, int]]:
     """Returns who estimates, for each rotation, the agents, and the betting node of each line."""
-    blueprint = BucketedStrategy.load(match.guesses)
+    with SolvedBuckets(match.guesses) as solution:
+        blueprint = solution.strategy
     betting = blueprint.tree.betting
     spot = spot_of_game(match.game)
     if spot.deck != blueprint.tree.spot.deck or betting_tree(spot.betting_rules, spot.menu).nodes != betting.nodes:
