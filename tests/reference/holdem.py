@@ -187,6 +187,37 @@ def respond_to_locks(history, player, strategy, is_locked):
     return gains[history.sequence_start[player]]
 
 
+def answer(history, player, strategy, *, model=None, trust=None):
+    """Returns the value of a player's best response, and it as `[Q]`: the first of the best actions, 0 elsewhere.
+
+    With a model `[Q]`, each information set follows it with probability `trust` `[I]`.
+    """
+    own = history.terminal_sequence[player]
+    reach = history.terminal_chance * realize(history, strategy)[history.terminal_sequence[1 - player]]
+    gains = np.bincount(own, reach * history.utility[player], minlength=strategy.size)
+    played = np.zeros(strategy.size)
+    for infoset in reversed(range(history.infoset_start[player], history.infoset_start[player + 1])):
+        first = history.first_sequence[infoset]
+        chosen = slice(first, first + history.num_actions[infoset])
+        played[first + np.argmax(gains[chosen])] = 1.0
+        if trust is not None:
+            played[chosen] = trust[infoset] * model[chosen] + (1 - trust[infoset]) * played[chosen]
+        gains[history.parent_sequence[infoset]] += played[chosen] @ gains[chosen]
+    return gains[history.sequence_start[player]], played
+
+
+def values_of_actions(history, player, strategy):
+    """Returns `[Q]` a player's counterfactual values of its sequences, given what both play."""
+    own = history.terminal_sequence[player]
+    reach = history.terminal_chance * realize(history, strategy)[history.terminal_sequence[1 - player]]
+    gains = np.bincount(own, reach * history.utility[player], minlength=strategy.size)
+    for infoset in reversed(range(history.infoset_start[player], history.infoset_start[player + 1])):
+        first = history.first_sequence[infoset]
+        chosen = slice(first, first + history.num_actions[infoset])
+        gains[history.parent_sequence[infoset]] += strategy[chosen] @ gains[chosen]
+    return gains
+
+
 def realize(history, strategy):
     """Returns `[Q]` the own reach of every sequence."""
     reach = np.ones(strategy.size)
