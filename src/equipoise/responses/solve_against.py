@@ -16,6 +16,7 @@ from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver, SeatLearner
+from equipoise.responses.forms import PlayTree, Table
 from equipoise.responses.guarantees import Guarantee, state_guarantee
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.values import ResponseValue, response_value
@@ -26,7 +27,10 @@ from equipoise.solvers.solve import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["AgainstSolution", "SeatOutcome", "report_seats", "solve_against"]
 
@@ -46,8 +50,8 @@ class SeatOutcome:
 class AgainstSolution:
     """What training against a response gave."""
 
-    strategy: TabularStrategy  # the average
-    current: TabularStrategy  # what would be played next
+    strategy: TabularStrategy | TreeStrategy[HoldemPlace]  # the average
+    current: TabularStrategy | TreeStrategy[HoldemPlace]  # what would be played next
     evaluation: Evaluation  # exact, of the average as a profile
     seats: tuple[SeatOutcome, ...]
     progress: tuple[Progress, ...]
@@ -55,7 +59,7 @@ class AgainstSolution:
 
 
 def solve_against(
-    game: Game[Any] | HistoryTree | PublicTree,
+    game: Game[Any] | PlayTree,
     response: Response | Callable[[Any], Response],
     *,
     rule: Rule | None = None,
@@ -70,7 +74,7 @@ def solve_against(
     """Returns a strategy trained by CFR-f, with its measured regret and the guarantee that applies.
 
     Args:
-        game: two players, zero sum; or its tree.
+        game: two players, zero sum; or its tree, of histories, public states or hold'em hands.
         response: over the tree, or a function that makes one from it; the class `BestResponse` will do.
         rule: of CFR, `CFR()` if None, the paper's.
         updates_per_response: how many updates an answer stands for; above 1 no theorem applies.
@@ -87,7 +91,7 @@ def solve_against(
     >>> solution.seats[0].guarantee.theorem, solution.evaluation.exploitability < 0.05
     ('Theorem 6', True)
     """
-    tree = game if isinstance(game, (HistoryTree, PublicTree)) else _build_tree(game)
+    tree = game if isinstance(game, PlayTree) else _build_tree(game)
     bound: Any = response(tree) if callable(response) else response
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS
@@ -107,13 +111,20 @@ def solve_against(
         if on_progress is not None:
             on_progress(record)
     return AgainstSolution(
-        strategy=TabularStrategy.from_tree(tree, solver.average_strategy()),
-        current=TabularStrategy.from_tree(tree, solver.current_strategy()),
+        strategy=_hold(tree, solver.average_strategy()),
+        current=_hold(tree, solver.current_strategy()),
         evaluation=solver.evaluate(),
         seats=report_seats(solver, seed=seed),
         progress=tuple(records),
         stopped_by=stopping.reason(records[-1]) or StopReason.INTERRUPTED,
     )
+
+
+def _hold(tree: PlayTree, table: Table) -> TabularStrategy | TreeStrategy[HoldemPlace]:
+    """Returns a table `[Q]` as the strategy that users ask."""
+    if isinstance(tree, HoldemTree):
+        return TreeStrategy(tree, table)
+    return TabularStrategy.from_tree(tree, table)
 
 
 def _build_tree(game: Game[Any]) -> HistoryTree | PublicTree:
@@ -167,7 +178,7 @@ def _report_seat(
             epsilon=epsilon,
             num_iterations=learner.effective_iterations,
             updates_per_response=learner.updates_per_response,
-            utility_range=solver.tree.utility_range,
+            utility_range=solver.full.form.utility_range,
             is_abstracted=learner.merged is not None,
         ),
     )
