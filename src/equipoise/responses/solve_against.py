@@ -27,7 +27,6 @@ from equipoise.solvers.solve import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import HistoryTree
-from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.vector import TreeStrategy
@@ -50,8 +49,9 @@ class SeatOutcome:
 class AgainstSolution:
     """What training against a response gave."""
 
-    strategy: TabularStrategy | TreeStrategy[HoldemPlace]  # the average
-    current: TabularStrategy | TreeStrategy[HoldemPlace]  # what would be played next
+    strategy: TabularStrategy | TreeStrategy[HoldemTree]  # the average
+    current: TabularStrategy | TreeStrategy[HoldemTree]  # what would be played next
+    table: Table  # [Q] the average, as the tree numbers it
     evaluation: Evaluation  # exact, of the average as a profile
     seats: tuple[SeatOutcome, ...]
     progress: tuple[Progress, ...]
@@ -110,8 +110,10 @@ def solve_against(
         records.append(record)
         if on_progress is not None:
             on_progress(record)
+    average = solver.average_strategy()
     return AgainstSolution(
-        strategy=_hold(tree, solver.average_strategy()),
+        strategy=_hold(tree, average),
+        table=average,
         current=_hold(tree, solver.current_strategy()),
         evaluation=solver.evaluate(),
         seats=report_seats(solver, seed=seed),
@@ -120,7 +122,7 @@ def solve_against(
     )
 
 
-def _hold(tree: PlayTree, table: Table) -> TabularStrategy | TreeStrategy[HoldemPlace]:
+def _hold(tree: PlayTree, table: Table) -> TabularStrategy | TreeStrategy[HoldemTree]:
     """Returns a table `[Q]` as the strategy that users ask."""
     if isinstance(tree, HoldemTree):
         return TreeStrategy(tree, table)
