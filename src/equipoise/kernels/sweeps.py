@@ -163,8 +163,7 @@ class SweepKernel(abc.ABC):
             tables: the run so far.
             first_t: index of the first iteration, from 1.
             is_alternating: whether each player sees the others' updates of the same iteration.
-            num_threads: most threads of the team, see `team_size`; sums depend on it in their last bits, and so does
-                what is played where regrets tie exactly.
+            num_threads: most threads of the team, see `team_size`; the tables are the same bits whatever it is.
         """
         check_axes("discounts", discounts, 2)
         check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))

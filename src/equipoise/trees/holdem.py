@@ -25,6 +25,7 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.isomorphism import CardArray, find_symmetries, relabel_board, suit_permutations
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.holdem_arrays import (
     HAND_BYTES,
     MAX_ACTIONS,
@@ -182,7 +183,7 @@ class HoldemTree:
         num_hands = self.hands[0][player].size
         own, other = self.spot.live_weights(player), self.spot.live_weights(1 - player)
         weights = own[self.hands[0][player]]
-        return float(weights @ values[:num_hands]) * float(other.sum()) / self.pair_weight
+        return dot(weights, values[:num_hands]) * float(other.sum()) / self.pair_weight
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import TERMINAL
 from equipoise.games.public import NO_ACTION
+from equipoise.kernels.arithmetic import multiply
 from equipoise.trees.public import PublicTree, TreeFacts, assemble_public_tree
 from equipoise.trees.public_arrays import PublicArrays
 from equipoise.trees.segments import flatten_ranges, join, starts
@@ -224,7 +225,7 @@ def _back_up_pairs(
         policy = read_policy(tree, parent, strategy) if actor >= 0 else None
         ways = [relation_matrices(tree, node, player, policy if player == actor else None) for player in (0, 1)]
         above = weights.setdefault(parent, np.zeros(tuple(tree.num_private[parent])))
-        above += ways[0] @ here @ ways[1].T
+        above += multiply(multiply(ways[0], here), ways[1].T)
     return weights
 
 
