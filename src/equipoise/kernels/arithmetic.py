@@ -33,8 +33,8 @@ def multiply(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
     left, right = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if not (1 <= left.ndim <= 2 and 1 <= right.ndim <= 2 and left.shape[-1] == right.shape[0]):
         raise ConfigError(f"matrices of shapes {left.shape} and {right.shape} have no product")
-    rows = np.ascontiguousarray(left.reshape(-1, left.shape[-1]))
-    columns = np.ascontiguousarray(right.reshape(right.shape[0], -1))
+    rows = np.ascontiguousarray(np.atleast_2d(left))
+    columns = np.ascontiguousarray(right if right.ndim == 2 else right[:, None])
     out = np.empty((rows.shape[0], columns.shape[1]))
     _native.multiply(rows, columns, out)
     return out.reshape(left.shape[:-1] + right.shape[1:])
