@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import multiply
 from equipoise.kernels.history import HistoryKernel
 from equipoise.responses.on_tree import OnTree
 from equipoise.solvers.best_response import bind_history_kernel
@@ -109,8 +110,7 @@ class LibraryResponse(OnTree):
         """Returns what each member earns in `seat`."""
         cells = self.own_cells[seat]
         earned = self.kernel.terminal_values(seat, self.kernel.realize(strategy))
-        values: FloatArray = self.plans[:, cells] @ earned[cells]
-        return values
+        return multiply(self.plans[:, cells], earned[cells])
 
     def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[Q]` the member that earns most, the first of equals."""

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, never
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.sweeps import SweepKernel
 from equipoise.solvers.best_response import Evaluation, bind_kernel
 from equipoise.trees.history import HistoryTree
@@ -50,7 +51,7 @@ class OnTree:
         """Returns what the player in `seat` earns under a profile `[Q]`."""
         reach = self.kernel.realize(profile)
         cells = self.own_cells[seat]
-        return float(reach[cells] @ self.kernel.terminal_values(seat, reach)[cells])
+        return dot(reach[cells], self.kernel.terminal_values(seat, reach)[cells])
 
     def evaluate(self, profile: FloatArray, *, num_threads: int = 1) -> Evaluation:
         """Returns the exact values and best-response values of a profile `[Q]`."""

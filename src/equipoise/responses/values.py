@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import multiply
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response
 from equipoise.responses.streams import Purpose, spawn_stream
@@ -118,6 +119,6 @@ def estimate_deviation(
     worst = 0.0
     for truth, own in enumerate(strategies):
         earned = on_tree.kernel.terminal_values(seat, on_tree.kernel.realize(own))[cells]
-        values = np.array(plans) @ earned
+        values = multiply(np.array(plans), earned)
         worst = max(worst, float(values.max() - values[truth]))
     return worst
