@@ -8,7 +8,7 @@ STAMPS := $(VENV)/.stamps
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-fast sanitize check golden clean compiler
+.PHONY: help demo test test-all test-fast sanitize check golden clean compiler
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -34,7 +34,7 @@ $(STAMPS)/run: $(STAMPS)/venv $(SOURCES)
 
 $(STAMPS)/dev: $(STAMPS)/run
 	@echo "installing what the tests need ..."
-	@$(PIP_INSTALL) --no-build-isolation -e '.[dev]'
+	@$(PIP_INSTALL) --no-build-isolation -C cmake.define.EQUIPOISE_WERROR=ON -e '.[dev]'
 	@touch $@
 
 demo: $(STAMPS)/run ## install, solve a hold'em turn with a live display, show its strategy, write its plot
@@ -56,6 +56,9 @@ demo: $(STAMPS)/run ## install, solve a hold'em turn with a live display, show i
 test: $(STAMPS)/dev ## install what the tests need, then lint, type-check and run the whole suite
 	@scripts/check
 	@scripts/test
+
+test-all: test ## the suite in four builds: GCC for this machine and for x86-64-v3, Clang, -O1
+	@scripts/test-builds
 
 test-fast: $(STAMPS)/dev ## the suite without its slow part
 	@scripts/test -m "not slow"

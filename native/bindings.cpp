@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native module: array views in, array views out. Shapes and dtypes are checked by the Python wrappers in
 // equipoise.kernels, which are the only importers.
+#include <algorithm>
+#include <map>
+#include <vector>
+
 #include "bindings.hpp"
 #include "cardsets.hpp"
+#include "elementary.hpp"
 #include "equity.hpp"
 #include "handeval.hpp"
 #include "history.hpp"
 #include "likely.hpp"
+#include "products.hpp"
 #include "public_bindings.hpp"
 #include "sampling_bindings.hpp"
 #include "treeplex.hpp"
@@ -20,6 +26,7 @@ struct BoundHistoryForm {
   HistoryForm form;
   std::vector<Ints> ints;
   std::vector<Doubles> doubles;
+  std::map<int, std::vector<HistoryPlan>> teams;  // by number of threads: who does what, for each player
 
   BoundHistoryForm(std::vector<Ints> terminal_sequence, std::vector<Doubles> weight, Ints sequence_start,
                    Ints infoset_start, Ints first_sequence, Ints num_actions, Ints parent_sequence) {
@@ -41,6 +48,11 @@ struct BoundHistoryForm {
     }
     doubles = std::move(weight);
   }
+
+  const std::vector<HistoryPlan>& team(int num_threads) {
+    if (!teams.contains(num_threads)) teams[num_threads] = plan_team(form, num_threads);
+    return teams[num_threads];
+  }
 };
 
 // Overwrites the own reach of everything with that of `strategy`.
@@ -57,9 +69,10 @@ void realize_all(const PublicForm& form, const double* strategy, double* realiza
 // Iterations t = first_t and on, one per row, without the GIL; what a team shares is planned before it is given up.
 void run_iterations(BoundHistoryForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
                     std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
+  const std::vector<HistoryPlan>& plans = bound.team(num_threads);
   nb::gil_scoped_release release;
-  Workspace workspace;
-  iterate(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables, workspace);
+  std::vector<double> cfv(static_cast<std::size_t>(bound.form.num_sequences()));
+  iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, cfv.data());
 }
 
 void run_iterations(BoundPublicForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
@@ -121,10 +134,11 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
   bound_class.def("normalize", [](const Bound& bound, Doubles sums, MutableDoubles out) {
     normalize_sums(bound.form, sums.data(), out.data());
   });
-  bound_class.def("terminal_values", [](const Bound& bound, int player, Doubles realization, int num_threads,
+  bound_class.def("terminal_values", [](Bound& bound, int player, Doubles realization, int num_threads,
                                         MutableDoubles cfv) {
+    const auto& plans = bound.team(num_threads);
     nb::gil_scoped_release release;
-    evaluate_terminals(bound.form, player, realization.data(), num_threads, cfv.data());
+    evaluate_terminals(bound.form, plans, player, realization.data(), cfv.data());
   });
   bound_class.def("back_up_best", [](const Bound& bound, int player, MutableDoubles cfv, MutableDoubles best) {
     back_up_best(bound.form, player, cfv.data(), best.data());
@@ -346,11 +360,26 @@ void bind_cards(nb::module_& module) {
              });
 }
 
+void bind_arithmetic(nb::module_& module) {
+  module.def("multiply", [](Doubles first, Doubles second, MutableDoubles out) {
+    multiply(static_cast<std::int64_t>(first.shape(0)), static_cast<std::int64_t>(first.shape(1)),
+             static_cast<std::int64_t>(second.shape(1)), first.data(), second.data(), out.data());
+  });
+  module.def("exponential", [](Doubles values, MutableDoubles out) {
+    std::transform(values.data(), values.data() + values.size(), out.data(), exponential);
+  });
+  module.def("logarithm", [](Doubles values, MutableDoubles out) {
+    std::transform(values.data(), values.data() + values.size(), out.data(), logarithm);
+  });
+  module.def("raise_to", [](double base, double exponent) { return raise(base, exponent); });
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
   // caches of Python modules hold forms until the interpreter ends; that is no leak worth a message
   nb::set_leak_warnings(false);
+  bind_arithmetic(module);
   bind_buckets(module);
   bind_cards(module);
   bind_policy(module);

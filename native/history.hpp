@@ -131,46 +131,94 @@ inline UpdateKernel choose_update(const Rule& rule) {
   }
 }
 
-// Working memory of a run: per thread one value table over the shared sequence numbering.
-struct Workspace {
-  std::vector<std::vector<double>> cfv;
-
-  void prepare(std::int32_t num_sequences, int num_threads) {
-    cfv.resize(static_cast<std::size_t>(num_threads));
-    for (auto& table : cfv) table.resize(static_cast<std::size_t>(num_sequences));
-  }
+// How a team shares one player's work. A sequence belongs to one thread, which adds up all its terminals in their order:
+// sums do not depend on the number of threads.
+struct HistoryPlan {
+  struct Run {
+    std::int64_t begin, end;  // consecutive terminals
+  };
+  std::vector<std::vector<Run>> runs;   // [threads]
+  std::vector<std::int32_t> sequences;  // [threads + 1] bounds of what a thread clears and adds up
+  std::vector<std::int32_t> infosets;   // [threads + 1] bounds of what it updates
 };
 
-// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates every player once.
-inline void iterate(const HistoryForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
-                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables,
-                    Workspace& workspace) {
-  workspace.prepare(form.num_sequences(), num_threads);
+// Splits a player's sequences into contiguous parts with about as many terminals each.
+inline std::vector<std::int32_t> split_sequences(const HistoryForm& form, int player, int num_parts) {
+  const std::int32_t start = form.sequence_start[player];
+  const std::int32_t* const own = form.terminal_sequence[player];
+  std::vector<std::int64_t> work(static_cast<std::size_t>(form.num_sequences(player)), 1);  // to clear it
+  for (std::int64_t z = 0; z < form.num_terminals; ++z) ++work[own[z] - start];
+  const std::int64_t total = form.num_terminals + form.num_sequences(player);
+  std::vector<std::int32_t> bounds(static_cast<std::size_t>(num_parts) + 1, form.sequence_start[player + 1]);
+  bounds[0] = start;
+  int part = 1;
+  std::int64_t before = 0;
+  for (std::int32_t q = start; q < form.sequence_start[player + 1]; ++q) {
+    while (part < num_parts && before * num_parts >= total * part) bounds[part++] = q;
+    before += work[q - start];
+  }
+  return bounds;
+}
+
+inline HistoryPlan plan_player(const HistoryForm& form, int player, int num_threads) {
+  HistoryPlan plan;
+  plan.infosets = split_forest(form, player, num_threads);
+  plan.runs.resize(static_cast<std::size_t>(num_threads));
+  if (num_threads == 1) {
+    plan.sequences = {form.sequence_start[player], form.sequence_start[player + 1]};
+    plan.runs[0] = {{0, form.num_terminals}};
+    return plan;
+  }
+  plan.sequences = split_sequences(form, player, num_threads);
+  std::vector<std::int16_t> owner(static_cast<std::size_t>(form.num_sequences(player)));
+  for (int thread = 0; thread < num_threads; ++thread) {
+    for (std::int32_t q = plan.sequences[thread]; q < plan.sequences[thread + 1]; ++q) {
+      owner[q - form.sequence_start[player]] = static_cast<std::int16_t>(thread);
+    }
+  }
+  for (std::int64_t z = 0; z < form.num_terminals; ++z) {
+    auto& runs = plan.runs[owner[form.terminal_sequence[player][z] - form.sequence_start[player]]];
+    if (!runs.empty() && runs.back().end == z) {
+      runs.back().end = z + 1;
+    } else {
+      runs.push_back({z, z + 1});
+    }
+  }
+  return plan;
+}
+
+inline std::vector<HistoryPlan> plan_team(const HistoryForm& form, int num_threads) {
+  std::vector<HistoryPlan> plans;
+  for (int player = 0; player < form.num_players; ++player) plans.push_back(plan_player(form, player, num_threads));
+  return plans;
+}
+
+// Overwrites a thread's part of a player's values with those of terminals.
+inline void accumulate_part(const HistoryForm& form, const HistoryPlan& plan, int player, int thread,
+                            const double* realization, double* cfv) {
+  const std::int32_t start = plan.sequences[thread], end = plan.sequences[thread + 1];
+  std::memset(cfv + start, 0, sizeof(double) * (end - start));
+  for (const HistoryPlan::Run& run : plan.runs[thread]) {
+    accumulate_terminals(form, player, realization, run.begin, run.end, cfv);
+  }
+}
+
+// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates every player once. `plans` are all
+// players', and their size is the team's; `cfv` [Q] is scratch.
+inline void iterate(const HistoryForm& form, const std::vector<HistoryPlan>& plans, const Rule& rule,
+                    const Discount* discounts, std::int64_t first_t, std::int64_t num_iterations, bool is_alternating,
+                    const Tables& tables, double* cfv) {
+  const int num_threads = static_cast<int>(plans[0].runs.size());
   const UpdateKernel update = choose_update(rule);
-  std::vector<std::vector<std::int32_t>> parts;
-  for (int player = 0; player < form.num_players; ++player) parts.push_back(split_forest(form, player, num_threads));
   Barrier barrier(num_threads);
 
   run_team(num_threads, [&](int thread) {
-    const std::int64_t terminal_begin = form.num_terminals * thread / num_threads;
-    const std::int64_t terminal_end = form.num_terminals * (thread + 1) / num_threads;
-    double* own_cfv = workspace.cfv[thread].data();
-    double* cfv = workspace.cfv[0].data();
-
     const auto accumulate = [&](int player) {
-      std::memset(own_cfv + form.sequence_start[player], 0, sizeof(double) * form.num_sequences(player));
-      accumulate_terminals(form, player, tables.realization, terminal_begin, terminal_end, own_cfv);
+      accumulate_part(form, plans[player], player, thread, tables.realization, cfv);
     };
     const auto update_part = [&](int player, std::int64_t t) {
-      const std::int32_t begin = parts[player][thread];
-      const std::int32_t end = parts[player][thread + 1];
-      if (begin == end) return;
-      const std::int32_t first = form.first_sequence[begin];
-      const std::int32_t last = form.first_sequence[end - 1] + form.num_actions[end - 1];
-      for (int other = 1; other < num_threads; ++other) {
-        const double* __restrict addend = workspace.cfv[other].data();
-        for (std::int32_t q = first; q < last; ++q) cfv[q] += addend[q];
-      }
+      const std::int32_t begin = plans[player].infosets[thread];
+      const std::int32_t end = plans[player].infosets[thread + 1];
       update(form, rule, discounts[t - first_t], t, player, value_sign(form, player), begin, end, tables, cfv);
       realize(form, begin, end, tables.strategy, tables.realization);
     };
@@ -214,27 +262,15 @@ inline void learn(const HistoryForm& form, const Rule& rule, const Discount* dis
 }
 
 // Overwrites `cfv` over the player's own sequences with terminal values against the others' realisation weights.
-inline void evaluate_terminals(const HistoryForm& form, int player, const double* realization, int num_threads,
-                               double* cfv) {
-  const std::int32_t start = form.sequence_start[player];
-  const std::int32_t size = form.num_sequences(player);
-  std::memset(cfv + start, 0, sizeof(double) * size);
-  if (num_threads == 1) {
-    accumulate_terminals(form, player, realization, 0, form.num_terminals, cfv);
-  } else {
-    const auto num_sequences = static_cast<std::size_t>(form.num_sequences());
-    std::vector<std::vector<double>> partial(static_cast<std::size_t>(num_threads), std::vector<double>(num_sequences));
-    run_team(num_threads, [&](int thread) {
-      accumulate_terminals(form, player, realization, form.num_terminals * thread / num_threads,
-                           form.num_terminals * (thread + 1) / num_threads, partial[thread].data());
-    });
-    for (const auto& table : partial) {
-      for (std::int32_t q = start; q < start + size; ++q) cfv[q] += table[q];
-    }
-  }
-  if (value_sign(form, player) < 0.0) {
-    for (std::int32_t q = start; q < start + size; ++q) cfv[q] = -cfv[q];
-  }
+inline void evaluate_terminals(const HistoryForm& form, const std::vector<HistoryPlan>& plans, int player,
+                               const double* realization, double* cfv) {
+  const double sign = value_sign(form, player);
+  const HistoryPlan& plan = plans[player];
+  run_team(static_cast<int>(plan.runs.size()), [&](int thread) {
+    accumulate_part(form, plan, player, thread, realization, cfv);
+    if (sign > 0.0) return;
+    for (std::int32_t q = plan.sequences[thread]; q < plan.sequences[thread + 1]; ++q) cfv[q] = -cfv[q];
+  });
 }
 
 // Backs terminal values up the player's forest; `choose(infoset, first, num_actions, cfv)` returns a set's value.

@@ -113,6 +113,7 @@ struct HoldemWorker {
   Pack<Real>* reach = nullptr;
   Pack<Real>* strategy = nullptr;
   Pack<Real>* value = nullptr;
+  Real* sums[2] = {};  // of the piece of the team's board that it works on
 
   void prepare(std::size_t num_slots) {
     memory_.resize(3 * num_slots);
@@ -128,13 +129,18 @@ struct HoldemWorker {
   std::vector<Box> memory_;
 };
 
+// What the children of the team's board hand up is added up in so many pieces, and these in their order, whatever the
+// number of threads: sums do not depend on it. Two, three, four, six, eight and twelve threads get as many pieces each.
+inline std::int64_t count_pieces(std::int64_t num_children) { return std::min<std::int64_t>(num_children, 24); }
+
 template <typename Real>
 struct HoldemWorkspace {
   std::vector<HoldemWorker<Real>> workers;
   std::vector<Real> root_value[2];  // [rows]
+  std::vector<std::vector<Real>> pieces[2];  // [piece] of values that the children of the team's board hand up
 
-  // Every byte that sweeps need beside the tables; counted by trees/holdem/tree.py as well.
-  void prepare(const HoldemForm& form, int num_threads) {
+  // Every byte that sweeps from a board need beside the tables; counted by kernels/holdem/arrays.py for the root.
+  void prepare(const HoldemForm& form, int num_threads, std::int64_t start = 0) {
     std::size_t slots = 0;
     for (std::int32_t s = 0; s < form.num_streets; ++s) {
       for (int player = 0; player < 2; ++player) {
@@ -150,10 +156,18 @@ struct HoldemWorkspace {
     }
     for (int player = 0; player < 2; ++player) {
       root_value[player].resize(static_cast<std::size_t>(form.boards[0].sides[player].num_rows()));
+      prepare_pieces(form, form.boards[start], player);
     }
   }
 
  private:
+  void prepare_pieces(const HoldemForm& form, const HoldemBoard& board, int player) {
+    const std::int64_t row_size = form.streets[board.street].flats.num_packs * kPackSize;
+    const auto size = static_cast<std::size_t>(board.sides[player].num_rows() * row_size);
+    pieces[player].resize(static_cast<std::size_t>(count_pieces(board.num_children)));
+    for (std::vector<Real>& piece : pieces[player]) piece.resize(size);
+  }
+
   static void prepare_street(const HoldemForm& form, std::int32_t s, int thread, HoldemBuffers<Real>& buffers) {
     const HoldemStreet& street = form.streets[s];
     for (int player = 0; player < 2; ++player) {
@@ -163,8 +177,9 @@ struct HoldemWorkspace {
       }
       const auto flats = static_cast<std::size_t>(rows * street.flats.num_packs * kPackSize);
       const auto folds = static_cast<std::size_t>(rows * street.folds.num_packs * kPackSize);
-      const bool is_shared = s == 0 && thread > 0;  // the root's buffers are the first thread's, but for its sums
-      if (!is_shared || !street.is_last) buffers.flat_value[player].resize(flats);
+      const bool is_shared = s == 0 && thread > 0;  // the root's buffers are the first thread's, but for values of leaves
+      const bool has_leaves = !street.is_last && form.boards[0].num_children == 0;
+      if (!is_shared || has_leaves) buffers.flat_value[player].resize(flats);
       if (is_shared) continue;
       buffers.flat_reach[player].resize(flats);
       buffers.fold_reach[player].resize(folds);
@@ -237,14 +252,17 @@ class HoldemSweep {
       if (street.is_last) {
         evaluate(TerminalKind::showdown, board, player, street.flats, buffers.flat_reach[1 - player].data(),
                  buffers.flat_value[player].data(), member);
-      } else {
+      } else if (index != start_.board || board.num_children == 0) {
         auto& sums = worker.streets[board.street].flat_value[player];
         std::fill(sums.begin(), sums.end(), Real{0});
       }
     }
-    // every thread takes the same children in every iteration: sums keep their order, and runs their last bits
-    for (std::int64_t child = member.thread; child < board.num_children; child += member.size) {
-      visit(board.first_child + child, index, worker, {0, 1, nullptr});
+    if (index == start_.board) {
+      visit_pieces(board, worker, member);
+    } else {
+      for (std::int64_t child = 0; child < board.num_children; ++child) {
+        visit(board.first_child + child, index, worker, {0, 1, nullptr});
+      }
     }
     if (leaves_) evaluate_leaves(board, buffers, worker, member);
     member.wait();
@@ -290,6 +308,23 @@ class HoldemSweep {
       Cell* const out = table + first_cell(board, player, tile);
       const std::int32_t num_cells = form_.streets[board.street].num_cells[player];
       for (std::int32_t cell = 0; cell < num_cells; ++cell) store_pack<Real>(out + cell * kPackSize, numbers[cell]);
+    }
+  }
+
+  // The children of the team's board, each piece of them by one thread into sums of its own.
+  void visit_pieces(const HoldemBoard& board, HoldemWorker<Real>& worker, const HoldemMember& member) {
+    const std::int64_t num_pieces = count_pieces(board.num_children);
+    for (std::int64_t piece = member.thread; piece < num_pieces; piece += member.size) {
+      for (int player = 0; player < 2; ++player) {
+        if (!task_.is_active[player]) continue;
+        auto& sums = workspace_.pieces[player][piece];
+        std::fill(sums.begin(), sums.end(), Real{0});
+        worker.sums[player] = sums.data();
+      }
+      const std::int64_t end = board.num_children * (piece + 1) / num_pieces;
+      for (std::int64_t child = board.num_children * piece / num_pieces; child < end; ++child) {
+        visit(board.first_child + child, start_.board, worker, {0, 1, nullptr});
+      }
     }
   }
 
@@ -597,8 +632,21 @@ class HoldemSweep {
     }
   }
 
-  // Adds up what each thread's children handed up, and leaves in the first row of each orbit the mean of its rows: the
-  // group moves a child through the boards that it stands for, and a hand through its orbit, as often to each.
+  // Where a board's values stand before they are added up: a child's board has one place, the team's has its pieces, or
+  // where there are leaves in place of children the threads' own, of which all but one hold zeros.
+  std::vector<const Real*> list_addends(const HoldemBoard& board, int player, const HoldemMember& member) const {
+    if (&board != form_.boards + start_.board) return {};
+    std::vector<const Real*> addends;
+    for (const std::vector<Real>& piece : workspace_.pieces[player]) addends.push_back(piece.data());
+    if (!addends.empty() || member.size == 1) return addends;
+    for (int thread = 0; thread < member.size; ++thread) {
+      addends.push_back(workspace_.workers[thread].streets[board.street].flat_value[player].data());
+    }
+    return addends;
+  }
+
+  // Adds up what children handed up, and leaves in the first row of each orbit the mean of its rows: the group moves a
+  // child through the boards that it stands for, and a hand through its orbit, as often to each.
   void average_orbits(const HoldemBoard& board, int player, HoldemBuffers<Real>& buffers, const HoldemMember& member) {
     const HoldemSide& side = board.sides[player];
     const std::int32_t num_packs = form_.streets[board.street].flats.num_packs;
@@ -606,15 +654,16 @@ class HoldemSweep {
     const auto begin = member.begin(num_packs), end = member.end(num_packs);
     const std::int32_t* const first_row = form_.value_row + side.first_hand;
     Real* const out = buffers.flat_value[player].data();
+    std::vector<const Real*> addends = list_addends(board, player, member);
+    const bool is_in_place = addends.empty();
+    if (is_in_place) addends = {out};
     for (std::int64_t row = 0, next = 0; row < side.num_hands; row = next) {
       for (next = row + 1; next < side.num_hands && first_row[next] == row;) ++next;
-      if (next == row + 1 && member.size == 1) continue;
+      if (next == row + 1 && is_in_place) continue;
       const Real share = Real{1} / static_cast<Real>(next - row);
       for (std::int64_t at = row * stride + begin * kPackSize; at < row * stride + end * kPackSize; at += kPackSize) {
         Vector total{};
-        for (int thread = 0; thread < member.size; ++thread) {
-          const Real* const from =
-              member.size == 1 ? out : workspace_.workers[thread].streets[board.street].flat_value[player].data();
+        for (const Real* const from : addends) {
           for (std::int64_t same = 0; same < next - row; ++same) total += load_pack<Real>(from + at + same * stride);
         }
         store_pack<Real>(out + at, total * share);
@@ -814,7 +863,8 @@ class HoldemSweep {
       const Vector* const value = worker.value + street.num_lines + node.first_cell;
       const std::int64_t row = (block + n) * kPackSize;
       Vector sorted[kMaxActions];
-      std::copy_n(value, node.num_actions, sorted);
+      sorted[0] = value[0];  // there is always one, which compilers do not know
+      for (std::int32_t a = 1; a < node.num_actions; ++a) sorted[a] = value[a];
       Vector budget{};
       if (given.bound) budget = load_pack<Real>(given.bound + row) * static_cast<Real>(given.factor);
       Vector level = solve_levels<Real>(node.num_actions, sorted, budget);
@@ -869,7 +919,8 @@ class HoldemSweep {
     }
     const HoldemBoard& above = form_.boards[parent];
     const BlockLayout rows = row_layout(above.sides[player], form_.streets[above.street].flats);
-    Real* const out = worker.streets[above.street].flat_value[player].data();
+    Real* const out =
+        parent == start_.board ? worker.sums[player] : worker.streets[above.street].flat_value[player].data();
     const auto num_hands = static_cast<int>(std::min<std::int64_t>(kPackSize, side.num_hands - tile * kPackSize));
     const std::int32_t* const row = form_.parent_row + side.first_hand + tile * kPackSize;
     const std::int32_t num_lines = form_.streets[board.street].num_lines;

@@ -81,7 +81,7 @@ void bind_holdem_slots(nb::module_& module, const char* name) {
                       MutableDoubles second_out) {
     nb::gil_scoped_release release;
     HoldemWorkspace<double> workspace;
-    workspace.prepare(bound.form, num_threads);
+    workspace.prepare(bound.form, num_threads, board);
     const HoldemStart start{.board = board,
                             .line = line,
                             .reach = {first_reach.data(), second_reach.data()},

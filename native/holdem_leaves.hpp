@@ -98,10 +98,8 @@ class HoldemLeafGame {
       const int num_choices = leaves_.tables[t].num_choices[player];
       const HoldemLeaf& place = leaves_.leaves[leaf];
       for (std::int64_t pack = first_pack; pack < end_pack; ++pack) {
-        Vector arriving{};
-        for (int lane = 0; lane < kPackSize; ++lane) {
-          set_lane(arriving, lane, reach.at(pack * kPackSize + lane, place.line) * static_cast<Real>(leaves_.scale[leaf]));
-        }
+        const auto scale = static_cast<Real>(leaves_.scale[leaf]);
+        const Vector arriving = gather_pack([&](int lane) { return reach.at(pack * kPackSize + lane, place.line) * scale; });
         Vector chosen[kMaxChoices];
         choose_strategy(task, player, place, num_choices, pack, chosen);
         Real* const out = reach_[player].data() + place_of(player, place, 0, pack);
@@ -163,6 +161,13 @@ class HoldemLeafGame {
   const HoldemLeaves leaves_;
   std::vector<Worker> workers_;
   std::vector<Real> reach_[2];  // [choice, row]
+
+  template <typename Find>
+  static Vector gather_pack(Find&& find) {
+    Real lanes[kPackSize];
+    for (int lane = 0; lane < kPackSize; ++lane) lanes[lane] = find(lane);
+    return load_pack<Real>(lanes);
+  }
 
   template <typename Work>
   void for_leaves(Work&& work) const {
@@ -268,7 +273,8 @@ class HoldemLeafGame {
               const LineRows<Real>& value) const {
     const int num_choices = table.num_choices[player];
     Vector of_choice[kMaxChoices], chosen[kMaxChoices];
-    for (int c = 0; c < num_choices; ++c) of_choice[c] = load_pack<Real>(sums + c * leaves_.num_rows[player]);
+    of_choice[0] = load_pack<Real>(sums);  // there is always one, which compilers do not know
+    for (int c = 1; c < num_choices; ++c) of_choice[c] = load_pack<Real>(sums + c * leaves_.num_rows[player]);
     Vector result = of_choice[0];
     if (num_choices > 1 && task.purpose == LeafPurpose::best_response) {
       for (int c = 1; c < num_choices; ++c) result = choose(of_choice[c] > result, of_choice[c], result);
@@ -290,11 +296,9 @@ class HoldemLeafGame {
     const Vector positive = fill_pack(static_cast<Real>(discount.positive));
     const Vector negative = fill_pack(static_cast<Real>(discount.negative));
     const Vector floor = fill_pack(static_cast<Real>(task.rule.floor()));
-    Vector weight{};
-    for (int lane = 0; lane < kPackSize; ++lane) {
-      set_lane(weight, lane,
-               own_reach.at(pack * kPackSize + lane, leaf.line) * static_cast<Real>(discount.average_weight));
-    }
+    const auto average_weight = static_cast<Real>(discount.average_weight);
+    const Vector weight =
+        gather_pack([&](int lane) { return own_reach.at(pack * kPackSize + lane, leaf.line) * average_weight; });
     for (int c = 0; c < num_choices; ++c) {
       const std::int64_t at = place_of(player, leaf, c, pack);
       const Vector stored = load_pack<Real>(leaves_.regret_sum[player] + at);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "elementary.hpp"
+
 namespace equipoise {
 
 enum class PolicyMap : int { regret_matching = 0, hedge = 1, normal_hedge = 2 };
@@ -47,7 +49,7 @@ inline void hedge(double eta, int num_actions, const double* regret, double* out
   const double largest = *std::max_element(regret, regret + num_actions);
   double total = 0.0;
   for (int a = 0; a < num_actions; ++a) {
-    out[a] = std::exp(eta * (regret[a] - largest));
+    out[a] = exponential(eta * (regret[a] - largest));
     total += out[a];
   }
   for (int a = 0; a < num_actions; ++a) out[a] /= total;
@@ -63,13 +65,13 @@ inline void normal_hedge(Fallback fallback, int num_actions, const double* regre
   }
   // in units of the largest regret: y = 1/2c lies in [1, 1 + ln n], because mean >= exp(y)/n and mean <= exp(y). The mean
   // is convex in y, so Newton's steps from the right end come down to the root without passing it.
-  double y = 1.0 + std::log(static_cast<double>(num_actions));
+  double y = 1.0 + logarithm(num_actions);
   for (int step = 0; step < kMaxNewtonSteps; ++step) {
     double excess = -num_actions;
     double slope = 0.0;
     for (int a = 0; a < num_actions; ++a) {
       const double u = regret[a] > 0.0 ? regret[a] / largest : 0.0;
-      const double grown = std::exp(y * u * u - 1.0);
+      const double grown = exponential(y * u * u - 1.0);
       excess += grown;
       slope += grown * u * u;
     }
@@ -80,7 +82,7 @@ inline void normal_hedge(Fallback fallback, int num_actions, const double* regre
   double total = 0.0;
   for (int a = 0; a < num_actions; ++a) {
     const double u = regret[a] > 0.0 ? regret[a] / largest : 0.0;
-    out[a] = u * std::exp(y * (u * u - 1.0));
+    out[a] = u * exponential(y * (u * u - 1.0));
     total += out[a];
   }
   for (int a = 0; a < num_actions; ++a) out[a] /= total;
@@ -98,9 +100,9 @@ inline double threshold_regret(double eta, double threshold, int action, int num
   }
   double total = 0.0;  // of exp(eta * (regret - largest))
   for (int a = 0; a < num_actions; ++a) {
-    if (a != action && counts(a)) total += std::exp(eta * (regret[a] - largest));
+    if (a != action && counts(a)) total += exponential(eta * (regret[a] - largest));
   }
-  return largest + std::log(threshold / (1.0 - threshold) * total) / eta;
+  return largest + logarithm(threshold / (1.0 - threshold) * total) / eta;
 }
 
 // Overwrites probabilities below the threshold with zero and the others in proportion. The most probable stay whatever the

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "elementary.hpp"
 #include "pruning_form.hpp"
 #include "pruning_rows.hpp"
 #include "pruning_settings.hpp"
@@ -164,8 +164,8 @@ class PrunedStore {
     discount_ = discount;
     if (settings_.floors_regrets) discount_.negative = 1.0;  // there are none, or they are kept as they are
     // at t = 1 nothing is stored that a factor of 0 could forget
-    positive_log_ += discount_.positive > 0.0 ? std::log(discount_.positive) : 0.0;
-    negative_log_ += discount_.negative > 0.0 ? std::log(discount_.negative) : 0.0;
+    positive_log_ += discount_.positive > 0.0 ? logarithm(discount_.positive) : 0.0;
+    negative_log_ += discount_.negative > 0.0 ? logarithm(discount_.negative) : 0.0;
     total_ = total_ * discount_.negative + 1.0;
     counters_.nodes_last_iteration = 0;
   }
@@ -180,7 +180,7 @@ class PrunedStore {
     const double missed = static_cast<double>(t_) - row[RegretRow::stamp];
     if (missed == 1.0) return {discount_.positive, discount_.negative};
     if (missed == 0.0) return {1.0, 1.0};
-    const auto product = [](double now, double before) { return now == before ? 1.0 : std::exp(now - before); };
+    const auto product = [](double now, double before) { return now == before ? 1.0 : exponential(now - before); };
     return {product(positive_log_, row[RegretRow::positive_log]), product(negative_log_, row[RegretRow::negative_log])};
   }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "elementary.hpp"
 #include "pruning_store.hpp"
 
 namespace equipoise {
@@ -98,7 +99,7 @@ class PrunedSums : public PrunedStore {
   void discard_averages() {
     const auto t = static_cast<double>(t_);
     next_discard_ = t + std::max(1.0, std::floor(t / 16.0));
-    const double share = settings_.discard / std::pow(t, settings_.discard_exponent);
+    const double share = settings_.discard / raise(t, settings_.discard_exponent);
     for (std::int32_t infoset = 0; infoset < form_.num_infosets(); ++infoset) {
       settle(infoset);  // what is in proportion to sums wants all of them; parents come first
       if (has_average(infoset)) discard_at(infoset, share);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "elementary.hpp"
 #include "policy.hpp"
 
 namespace equipoise {
@@ -85,7 +86,7 @@ inline void hedge_open_actions(double eta, const RegretRow& row) {
   }
   double total = 0.0;
   for (int a = 0; a < row.num_actions; ++a) {
-    strategy[a] = row.is_pruned(a) ? -0.0 : std::exp(eta * (regret[a] - largest));
+    strategy[a] = row.is_pruned(a) ? -0.0 : exponential(eta * (regret[a] - largest));
     total += strategy[a];
   }
   for (int a = 0; a < row.num_actions; ++a) strategy[a] /= total;

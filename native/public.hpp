@@ -107,18 +107,6 @@ inline void evaluate_entries(const PublicForm& form, Share share, const double* 
   }
 }
 
-// Adds a player's counterfactual values of this thread's share of the terminals into cfv.
-inline void add_terminal_values(const PublicForm& form, int player, const double* reach, int thread, int num_threads,
-                                double* cfv) {
-  for (std::int32_t g = form.group_start[player]; g < form.group_start[player + 1]; ++g) {
-    const DenseGroup& group = form.groups[g];
-    evaluate_group(group, take_share(group.num_terminals, thread, num_threads), form, reach, cfv);
-  }
-  const std::int32_t start = form.sparse_start[player];
-  const Share share = take_share(form.sparse_start[player + 1] - start, thread, num_threads);
-  evaluate_entries(form, {start + share.begin, start + share.end}, reach, cfv);
-}
-
 // --- reach ---
 
 template <typename Lane>
@@ -170,9 +158,10 @@ inline void spread(const PublicForm& form, int player, const double* strategy, d
 
 // --- back-up and update ---
 
-inline void relate_values(const PublicForm& form, const PublicStep& step, Share share, double* cfv) {
+inline void relate_values(const PublicForm& form, const PublicStep& step, Share share, const std::int32_t* above,
+                          double* cfv) {
   for (std::int64_t k = step.first_index + share.end; k-- > step.first_index + share.begin;) {
-    cfv[form.entry_source[k]] += form.entry_weight[k] * cfv[form.entry_target[k]];
+    cfv[above[k]] += form.entry_weight[k] * cfv[form.entry_target[k]];
   }
 }
 
@@ -185,6 +174,8 @@ struct PublicUpdate {
   const Tables& tables;
   double* cfv;
   double* scratch;  // [5, A]
+  const std::int32_t* above = form.source;  // where values of decisions and of entries are added
+  const std::int32_t* entry_above = form.entry_source;
 };
 
 // Regret matching's fallback where it depends on the regrets: per private state without a positive regret.
@@ -239,7 +230,7 @@ void match_regrets(const PublicUpdate& update, const PublicStep& step, Share sha
   const double* __restrict const reach = update.tables.realization;
   double* __restrict const cfv = update.cfv;
   for (std::int64_t k = share.end; k-- > share.begin;) {
-    double* const above = cfv + form.source[step.first_index + k];
+    double* const above = cfv + update.above[step.first_index + k];
     for (std::ptrdiff_t column = 0; column < stride; column += lane_count<Lane>) {
       const std::ptrdiff_t first = step.first_cell + k * block + column;
       Lane value[fixed_actions > 0 ? fixed_actions : 1];
@@ -326,7 +317,7 @@ void update_columns(const PublicUpdate& update, const PublicStep& step, Share sh
         expected += tables.strategy[cell] * update.cfv[cell];
       }
       if (row.num_actions == 0) continue;
-      update.cfv[form.source[step.first_index + k] + column] += expected;
+      update.cfv[update.above[step.first_index + k] + column] += expected;
       const std::ptrdiff_t table_row = step.first_row + k * stride + column;
       row.scale = tables.scale + table_row;
       row.moments = tables.value_moments + 2 * table_row;
@@ -380,7 +371,7 @@ void update_decisions(const PublicUpdate& update, const PublicStep& step, Share 
 }
 
 inline void update_step(const PublicUpdate& update, const PublicStep& step, Share share) {
-  if (step.kind == StepKind::relation) return relate_values(update.form, step, share, update.cfv);
+  if (step.kind == StepKind::relation) return relate_values(update.form, step, share, update.entry_above, update.cfv);
   if (update.rule.is_optimistic) return update_decisions<true>(update, step, share);
   return update_decisions<false>(update, step, share);
 }
@@ -392,14 +383,22 @@ struct PublicWorkspace {
   std::vector<std::vector<double>> cfv;
   std::vector<std::vector<double>> scratch;
 
-  void prepare(const PublicForm& form, int num_threads) {
+  void prepare(const PublicForm& form, int num_threads, std::int32_t num_handed = 0) {
     cfv.resize(static_cast<std::size_t>(num_threads));
-    for (auto& table : cfv) table.assign(static_cast<std::size_t>(form.num_cells()), 0.0);
+    for (auto& table : cfv) table.assign(static_cast<std::size_t>(form.num_cells() + num_handed), 0.0);
     scratch.resize(static_cast<std::size_t>(num_threads));
     for (auto& row : scratch) row.assign(5 * static_cast<std::size_t>(form.max_actions), 0.0);
   }
 
-  // Adds the other threads' values of a part's cells into `thread`'s.
+  void prepare(const PublicForm& form, const TeamPlan* plans) {
+    std::int32_t num_handed = 0;
+    for (int player = 0; player < 2; ++player) {
+      for (const Part& part : plans[player].parts) num_handed = std::max(num_handed, part.num_handed);
+    }
+    prepare(form, static_cast<int>(plans[0].parts.size()), num_handed);
+  }
+
+  // Adds the other threads' values of a part's cells into `thread`'s. All but one are zeros: the order does not matter.
   void gather(const Part& part, int thread) {
     double* const sum = cfv[thread].data();
     for (std::size_t other = 0; other < cfv.size(); ++other) {
@@ -407,6 +406,15 @@ struct PublicWorkspace {
       for (const Share& cells : part.cells) {
         for (std::int64_t cell = cells.begin; cell < cells.end; ++cell) sum[cell] += cfv[other][cell];
       }
+    }
+  }
+
+  // Adds values that threads left for the trunk into `thread`'s, the last first.
+  void take_handovers(const TeamPlan& plan, Share share, int thread) {
+    double* const sum = cfv[thread].data();
+    for (std::int64_t k = share.end; k-- > share.begin;) {
+      const Handover& handover = plan.handovers[k];
+      sum[handover.to] += cfv[handover.thread][handover.from];
     }
   }
 };
@@ -434,8 +442,23 @@ inline void update_part(const PublicUpdate& update, const Part& part) {
   }
 }
 
+// The same for the trunk, with what the parts hand over.
+inline void update_trunk(const PublicUpdate& update, const TeamPlan& plan, PublicWorkspace& workspace, int thread) {
+  workspace.gather(plan.trunk, thread);
+  for (std::size_t r = plan.trunk.runs.size(); r-- > 0;) {
+    const Run& run = plan.trunk.runs[r];
+    if (run.step == handing_over) {
+      workspace.take_handovers(plan, run.share, thread);
+    } else {
+      update_step(update, update.form.steps[run.step], run.share);
+    }
+  }
+}
+
 inline void spread_part(const PublicForm& form, const Part& part, const double* strategy, double* reach) {
-  for (const Run& run : part.runs) step_reach(form, form.steps[run.step], run.share, strategy, reach);
+  for (const Run& run : part.runs) {
+    if (run.step != handing_over) step_reach(form, form.steps[run.step], run.share, strategy, reach);
+  }
 }
 
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. `plans` are both
@@ -444,7 +467,7 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
                     std::int64_t first_t, std::int64_t num_iterations, bool is_alternating, const Tables& tables,
                     PublicWorkspace& workspace, const PublicHooks& hooks = {}) {
   const int num_threads = static_cast<int>(plans[0].parts.size());
-  workspace.prepare(form, num_threads);
+  workspace.prepare(form, plans);
   Barrier barrier(num_threads);
   const int first_player = hooks.only_player < 0 ? 0 : hooks.only_player;
   const int last_player = hooks.only_player < 0 ? 1 : hooks.only_player;
@@ -462,11 +485,15 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
     };
     const auto update_player = [&](int player, std::int64_t t) {
       const TeamPlan& plan = plans[player];
-      const PublicUpdate update{form, rule, discounts[t - first_t], t, tables, cfv, workspace.scratch[thread].data()};
+      PublicUpdate update{form, rule, discounts[t - first_t], t, tables, cfv, workspace.scratch[thread].data()};
+      if (num_threads > 1) {
+        update.above = plan.above.data();
+        update.entry_above = plan.entry_above.data();
+        std::memset(cfv + form.num_cells(), 0, sizeof(double) * plan.parts[thread].num_handed);
+      }
       update_part(update, plan.parts[thread]);
       barrier.wait([&] {
-        workspace.gather(plan.trunk, thread);
-        update_part(update, plan.trunk);
+        update_trunk(update, plan, workspace, thread);
         hooks.pass(player, rule, update.discount, t, cfv, reach);
         spread_part(form, plan.trunk, tables.strategy, reach);
       });
@@ -511,15 +538,17 @@ inline void learn(const PublicForm& form, const Rule& rule, const Discount* disc
 // --- values and best responses of fixed strategies ---
 
 // Overwrites a player's cells of `cfv` with terminal values against the other's reach.
-inline void evaluate_terminals(const PublicForm& form, int player, const double* reach, int num_threads, double* cfv) {
+inline void evaluate_terminals(const PublicForm& form, const TeamPlan* plans, int player, const double* reach,
+                               double* cfv) {
+  const TeamPlan& plan = plans[player];
   clear_values(form, player, cfv);
-  if (num_threads == 1) return add_terminal_values(form, player, reach, 0, 1, cfv);
+  if (plan.parts.size() == 1) return evaluate_part(form, plan.parts[0], reach, cfv);
   const auto size = static_cast<std::size_t>(form.num_cells());
-  std::vector<std::vector<double>> partial(static_cast<std::size_t>(num_threads), std::vector<double>(size));
-  run_team(num_threads, [&](int thread) {
-    add_terminal_values(form, player, reach, thread, num_threads, partial[thread].data());
+  std::vector<std::vector<double>> partial(plan.parts.size(), std::vector<double>(size));
+  run_team(static_cast<int>(plan.parts.size()), [&](int thread) {
+    evaluate_part(form, plan.parts[thread], reach, partial[thread].data());
   });
-  for (const auto& table : partial) {
+  for (const auto& table : partial) {  // zeros, all but one of a cell
     for (std::size_t cell = 0; cell < size; ++cell) cfv[cell] += table[cell];
   }
 }
@@ -531,7 +560,7 @@ void back_up(const PublicForm& form, int player, double* cfv, Choose&& choose) {
   for (std::int32_t s = form.step_start[player + 1]; s-- > form.step_start[player];) {
     const PublicStep& step = form.steps[s];
     if (step.kind == StepKind::relation) {
-      relate_values(form, step, {0, step.num_items}, cfv);
+      relate_values(form, step, {0, step.num_items}, form.entry_source, cfv);
       continue;
     }
     for (std::int64_t k = 0; k < step.num_items; ++k) {

@@ -54,14 +54,10 @@ struct PublicForm {
   std::int32_t num_cells() const { return cell_start[4]; }
 };
 
-// A share of [0, count) for one of several threads.
+// Consecutive ones of something that a team shares.
 struct Share {
   std::int64_t begin;
   std::int64_t end;
 };
-
-inline Share take_share(std::int64_t count, int thread, int num_threads) {
-  return {count * thread / num_threads, count * (thread + 1) / num_threads};
-}
 
 }  // namespace equipoise

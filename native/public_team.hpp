@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a team of threads shares one player's walk over a public tree: a trunk that one thread does, and subtrees below it
 // that threads own from the trunk down, with the terminals below them. An update meets at two barriers however deep the
-// tree is. Each thread has a value table of its own, so that several may add to the same cells of the trunk.
+// tree is. A cell's values are added up by one thread and in the order of a team of one, whatever the size of the team:
+// what subtrees are worth is handed over and added by who does the trunk. Each thread has a value table of its own,
+// because terminals may add zeros past the cells that they are about.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +33,25 @@ struct Part {
   std::vector<TerminalRun> dense;
   std::vector<Share> sparse;       // entries of the list
   std::vector<Share> cells;        // of the runs
+  std::int32_t num_handed = 0;     // cells past all others of the thread's table, for values that are handed over
+};
+
+// A value that a thread leaves for the trunk.
+struct Handover {
+  int thread;
+  std::int32_t from;  // cell of the thread's table
+  std::int32_t to;    // of the trunk
 };
 
 struct TeamPlan {
   std::vector<Part> parts;  // [threads]
-  Part trunk;               // above all parts; its terminals are in the parts
+  Part trunk;               // above all parts; its terminals are in the parts, and runs of step `handing_over` in it
+  std::vector<Handover> handovers;
+  // where values go in place of `source` and `entry_source`; empty if there is nothing to hand over
+  std::vector<std::int32_t> above, entry_above;
 };
+
+constexpr std::int32_t handing_over = -1;
 
 // A decision, or all entries of a relation step that read the same item.
 struct WalkItem {
@@ -109,6 +124,16 @@ inline Walk list_items(const PublicForm& form, int player) {
   return walk;
 }
 
+// Items of all decision steps, or entries of all relation steps.
+inline std::int32_t count_indices(const PublicForm& form, StepKind kind) {
+  std::int32_t count = 0;
+  for (std::int32_t s = 0; s < form.step_start[2]; ++s) {
+    const PublicStep& step = form.steps[s];
+    if (step.kind == kind) count = std::max(count, step.first_index + step.num_items);
+  }
+  return count;
+}
+
 // One thread does everything.
 inline TeamPlan plan_alone(const PublicForm& form, int player) {
   Part part;
@@ -120,7 +145,7 @@ inline TeamPlan plan_alone(const PublicForm& form, int player) {
   }
   part.sparse.push_back({form.sparse_start[player], form.sparse_start[player + 1]});
   for (const int run : {player, player + 2}) part.cells.push_back({form.cell_start[run], form.cell_start[run + 1]});
-  return {{part}, {}};
+  return {.parts = {part}, .trunk = {}, .handovers = {}, .above = {}, .entry_above = {}};
 }
 
 constexpr int trunk_owner = -1;
@@ -179,50 +204,131 @@ inline void extend(std::vector<Share>& runs, std::int64_t begin, std::int64_t en
   }
 }
 
+// Deals the terminals of the trunk to threads. Those that write to the same row, or below the same relation, stay together.
+class TrunkTerminals {
+ public:
+  TrunkTerminals(const PublicForm& form, const Walk& walk, int num_threads)
+      : form_(form), walk_(walk), work_(walk.item_of_cell.size()), owner_(walk.item_of_cell.size()),
+        num_threads_(num_threads) {}
+
+  bool holds(std::int32_t cell) const {
+    const std::int32_t item = walk_.item_of_cell[cell];
+    return item < 0 || walk_.items[item].owner == trunk_owner;
+  }
+  void add(std::int32_t cell, std::int64_t work) {
+    if (holds(cell)) work_[first_cell(cell)] += work;
+  }
+  void deal() {
+    std::int64_t total = 0, before = 0;
+    for (const std::int64_t work : work_) total += work;
+    for (std::size_t cell = 0; cell < work_.size(); ++cell) {
+      if (work_[cell] == 0) continue;
+      owner_[cell] = static_cast<int>((before + work_[cell] / 2) * num_threads_ / total);
+      before += work_[cell];
+    }
+  }
+  int owner(std::int32_t cell) const {
+    return holds(cell) ? owner_[first_cell(cell)] : walk_.items[walk_.item_of_cell[cell]].owner;
+  }
+
+ private:
+  const PublicForm& form_;
+  const Walk& walk_;
+  std::vector<std::int64_t> work_;  // by first cell
+  std::vector<int> owner_;
+  int num_threads_;
+
+  std::int32_t first_cell(std::int32_t cell) const {
+    const std::int32_t index = walk_.item_of_cell[cell];
+    if (index < 0) return 0;  // the root
+    const WalkItem& item = walk_.items[index];
+    const PublicStep& step = form_.steps[item.run.step];
+    if (step.kind == StepKind::relation) return item.first_cell;
+    return cell - (cell - item.first_cell) % step.stride;
+  }
+};
+
+// Calls `work(cell, group, place, work of one)` for a player's terminals of dense groups, in order.
+template <typename Work>
+void for_dense_terminals(const PublicForm& form, int player, Work&& work) {
+  for (std::int32_t g = form.group_start[player]; g < form.group_start[player + 1]; ++g) {
+    const DenseGroup& group = form.groups[g];
+    const std::int64_t size = static_cast<std::int64_t>(group.num_rows) * group.num_columns;
+    for (std::int32_t k = 0; k < group.num_terminals; ++k) work(form.dense_own[group.first_terminal + k], g, k, size);
+  }
+}
+
+// Shares the terminals out to the parts, each part's in the order of a team of one.
+inline void share_terminals(const PublicForm& form, int player, const Walk& walk, TeamPlan& plan) {
+  const std::int32_t start = form.sparse_start[player], end = form.sparse_start[player + 1];
+  TrunkTerminals trunk(form, walk, static_cast<int>(plan.parts.size()));
+  for_dense_terminals(form, player, [&](std::int32_t cell, std::int32_t, std::int32_t, std::int64_t work) {
+    trunk.add(cell, work);
+  });
+  for (std::int32_t k = start; k < end; ++k) trunk.add(form.sparse_own[k], entry_work);
+  trunk.deal();
+  for_dense_terminals(form, player, [&](std::int32_t cell, std::int32_t g, std::int32_t k, std::int64_t) {
+    std::vector<TerminalRun>& runs = plan.parts[trunk.owner(cell)].dense;
+    if (!runs.empty() && runs.back().group == g && runs.back().share.end == k) {
+      runs.back().share.end = k + 1;
+    } else {
+      runs.push_back({g, {k, k + 1}});
+    }
+  });
+  for (std::int32_t k = start; k < end; ++k) extend(plan.parts[trunk.owner(form.sparse_own[k])].sparse, k, k + 1);
+}
+
+// Appends a run of items, or of handovers, to the last one if it follows on it.
+inline void append_run(Part& part, std::int32_t step, Share share) {
+  if (!part.runs.empty() && part.runs.back().step == step && part.runs.back().share.end == share.begin) {
+    part.runs.back().share.end = share.end;
+  } else {
+    part.runs.push_back({step, share});
+  }
+}
+
+// Has what an item is worth handed over to the trunk above it.
+inline void hand_over(const PublicForm& form, const WalkItem& item, TeamPlan& plan) {
+  Part& part = plan.parts[item.owner];
+  const auto first = static_cast<std::int64_t>(plan.handovers.size());
+  const auto add = [&](std::int32_t to) {
+    const std::int32_t from = form.num_cells() + part.num_handed++;
+    plan.handovers.push_back({item.owner, from, to});
+    return from;
+  };
+  const PublicStep& step = form.steps[item.run.step];
+  for (std::int64_t k = step.first_index + item.run.share.begin; k < step.first_index + item.run.share.end; ++k) {
+    if (step.kind == StepKind::relation) {
+      plan.entry_above[k] = add(form.entry_source[k]);
+    } else {
+      plan.above[k] = add(form.source[k]);
+      for (std::int32_t column = 1; column < step.stride; ++column) add(form.source[k] + column);
+    }
+  }
+  append_run(plan.trunk, handing_over, {first, static_cast<std::int64_t>(plan.handovers.size())});
+}
+
 inline TeamPlan plan_team(const PublicForm& form, int player, int num_threads) {
   if (num_threads == 1) return plan_alone(form, player);
   Walk walk = list_items(form, player);
   share_out(walk.items, num_threads);
   TeamPlan plan;
   plan.parts.resize(static_cast<std::size_t>(num_threads));
-  const auto part_of = [&](int owner) -> Part& { return owner == trunk_owner ? plan.trunk : plan.parts[owner]; };
-  // the trunk's terminals are shared out evenly, the k-th of `count` to
-  const auto part_of_terminal = [&](std::int32_t cell, std::int64_t k, std::int64_t count) -> Part& {
-    const std::int32_t item = walk.item_of_cell[cell];
-    const int owner = item < 0 ? trunk_owner : walk.items[item].owner;
-    return plan.parts[owner == trunk_owner ? k * num_threads / count : owner];
-  };
+  plan.above.assign(form.source, form.source + count_indices(form, StepKind::decision));
+  plan.entry_above.assign(form.entry_source, form.entry_source + count_indices(form, StepKind::relation));
   for (const WalkItem& item : walk.items) {
-    Part& part = part_of(item.owner);
-    if (!part.runs.empty() && part.runs.back().step == item.run.step &&
-        part.runs.back().share.end == item.run.share.begin) {
-      part.runs.back().share.end = item.run.share.end;
-    } else {
-      part.runs.push_back(item.run);
-    }
+    const bool is_trunk = item.owner == trunk_owner;
+    Part& part = is_trunk ? plan.trunk : plan.parts[item.owner];
+    append_run(part, item.run.step, item.run.share);
     extend(part.cells, item.first_cell, item.end_cell);
+    if (!is_trunk && (item.parent < 0 || walk.items[item.parent].owner == trunk_owner)) hand_over(form, item, plan);
   }
   for (const int run : {player, player + 2}) {  // the root's cells
     for (std::int32_t cell = form.cell_start[run]; cell < form.cell_start[run + 1]; ++cell) {
       if (walk.item_of_cell[cell] < 0) extend(plan.trunk.cells, cell, cell + 1);
     }
   }
-  for (std::int32_t g = form.group_start[player]; g < form.group_start[player + 1]; ++g) {
-    const DenseGroup& group = form.groups[g];
-    for (std::int32_t k = 0; k < group.num_terminals; ++k) {
-      const std::int32_t cell = form.dense_own[group.first_terminal + k];
-      std::vector<TerminalRun>& runs = part_of_terminal(cell, k, group.num_terminals).dense;
-      if (!runs.empty() && runs.back().group == g && runs.back().share.end == k) {
-        runs.back().share.end = k + 1;
-      } else {
-        runs.push_back({g, {k, k + 1}});
-      }
-    }
-  }
-  const std::int32_t start = form.sparse_start[player], end = form.sparse_start[player + 1];
-  for (std::int32_t k = start; k < end; ++k) {
-    extend(part_of_terminal(form.sparse_own[k], k - start, end - start).sparse, k, k + 1);
-  }
+  share_terminals(form, player, walk, plan);
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numbers>
 
+#include "elementary.hpp"
 #include "rule.hpp"
 
 namespace equipoise {
@@ -70,7 +71,7 @@ inline double pass_alone(const RootGate& gate, const Rule& rule, const Discount&
   *first += delta / static_cast<double>(t);
   *second += delta * (seen - *first);
   // k = eta_t t with eta_t = sqrt(ln 2) / (3 sqrt(VAR_t) sqrt(t)); a logistic of that steepness is nearly a normal
-  const double steepness = std::sqrt(std::log(2.0) * static_cast<double>(t)) / 3.0;
+  const double steepness = std::sqrt(logarithm(2.0) * static_cast<double>(t)) / 3.0;
   const double variance = *second / static_cast<double>(t);
   const double softness = 8.0 / (std::numbers::pi * steepness * steepness) * variance;
   return enter_below(*first, mean, std::sqrt(gate.deviation[k] * gate.deviation[k] + softness));

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "elementary.hpp"
 #include "history.hpp"
 
 namespace equipoise {
@@ -28,7 +29,7 @@ inline void dilate_weights(const HistoryForm& form, double scale, double growth,
 inline double dilated_diameter(const HistoryForm& form, int player, const double* weights) {
   std::vector<double> below(static_cast<std::size_t>(form.num_sequences()), 0.0);
   back_up(form, player, below.data(), [weights](std::int32_t infoset, std::int32_t first, int num_actions, double* d) {
-    return weights[infoset] * std::log(static_cast<double>(num_actions)) +
+    return weights[infoset] * logarithm(num_actions) +
            *std::max_element(d + first, d + first + num_actions);
   });
   return below[form.sequence_start[player]];
@@ -48,8 +49,8 @@ inline double respond_smoothly(const HistoryForm& form, int player, double mu, c
       largest = std::max(largest, logit[a]);
     }
     double total = 0.0;
-    for (int a = 0; a < num_actions; ++a) total += std::exp(logit[a] - largest);
-    const double log_total = largest + std::log(total);
+    for (int a = 0; a < num_actions; ++a) total += exponential(logit[a] - largest);
+    const double log_total = largest + logarithm(total);
     for (int a = 0; a < num_actions; ++a) logit[a] -= log_total;
     return temperature * log_total;
   });
@@ -58,7 +59,7 @@ inline double respond_smoothly(const HistoryForm& form, int player, double mu, c
     const double reach = realization[form.parent_sequence[infoset]];
     const std::int32_t first = form.first_sequence[infoset];
     for (int a = 0; a < form.num_actions[infoset]; ++a) {
-      realization[first + a] = reach * std::exp(log_strategy[first + a]);
+      realization[first + a] = reach * exponential(log_strategy[first + a]);
     }
   }
   return values[form.sequence_start[player]];

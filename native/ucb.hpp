@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "elementary.hpp"
 #include "random.hpp"
 
 namespace equipoise {
@@ -29,7 +30,7 @@ inline int choose_by_ucb(Random& random, const ActionStatistics* actions, int nu
   int num_untried = 0;
   for (int a = 0; a < num_actions; ++a) num_untried += actions[a].visits == 0;
   if (num_untried > 0) return draw_among(random, num_untried, [&](int a) { return actions[a].visits == 0; });
-  const double log_total = std::log(static_cast<double>(total));
+  const double log_total = logarithm(static_cast<double>(total));
   double best = ucb(actions[0], log_total, exploration);
   for (int a = 1; a < num_actions; ++a) best = std::max(best, ucb(actions[a], log_total, exploration));
   int num_best = 0, last = 0;

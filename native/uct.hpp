@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "elementary.hpp"
 #include "repeat.hpp"
 #include "walk_form.hpp"
 
@@ -36,7 +37,7 @@ inline int choose_uct(Random& random, const UctAction* actions, int num_actions,
   int num_untried = 0;
   for (int a = 0; a < num_actions; ++a) num_untried += actions[a].visits == 0.0;
   if (num_untried > 0) return draw_among(random, num_untried, [&](int a) { return actions[a].visits == 0.0; });
-  const double log_visits = std::log(visits);
+  const double log_visits = logarithm(visits);
   int chosen = 0;
   double best = -INFINITY;
   for (int a = 0; a < num_actions; ++a) {

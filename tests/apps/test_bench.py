@@ -4,9 +4,7 @@
 import importlib.util
 import json
 import sys
-from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -14,7 +12,6 @@ from equipoise.apps.bench import engines
 from equipoise.apps.bench.engines import ENGINES, EngineEntry, EquipoiseHistory, Task
 from equipoise.apps.bench.processes import EngineFailure, EngineProcess
 from equipoise.apps.bench.report import print_tabular_report
-from equipoise.apps.bench.signature import compute_signature, round_table
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
 from equipoise.apps.bench.worker import time_calls
 from equipoise.apps.cli import app
@@ -24,7 +21,6 @@ from equipoise.games.registry import make_game
 from equipoise.trees.history import build_history_tree
 from tests.orphans import assert_they_end, kill_after_line
 
-SIGNATURE = Path(__file__).parent.parent / "signature.txt"
 ROW_KEYS = {"game", "rule", "engine", "iterations_per_second", "speedup_of_equipoise"}
 INSTALLED = [name for name, entry in ENGINES.items() if all(map(importlib.util.find_spec, entry.packages))]
 TINY = {"repeats": 2, "seconds": 0.05, "growth_ranks": ()}
@@ -37,26 +33,6 @@ def cache(tmp_path, monkeypatch):
 
 def run_command(*arguments):
     return CliRunner().invoke(app, list(arguments))
-
-
-def test_signature_is_the_recorded_one():
-    assert compute_signature() == SIGNATURE.read_text().strip()
-
-
-def test_signature_does_not_notice_the_order_of_sums():
-    assert compute_signature(num_threads=2) == SIGNATURE.read_text().strip()
-
-
-def test_signature_command_prints_one_word():
-    result = run_command("bench", "--signature")
-    assert result.exit_code == 0
-    assert result.stdout.strip() == SIGNATURE.read_text().strip()
-
-
-def test_rounding_ignores_last_bits_of_round_numbers():
-    values = np.array([1 / 128, 0.0, 2.5e-6])
-    noise = np.array([1e-17, -1e-16, 1e-20])
-    np.testing.assert_array_equal(round_table(values + noise), round_table(values - noise))
 
 
 def test_growth_sizes_reach_from_ten_thousand_to_ten_million():

@@ -347,14 +347,18 @@ def test_symmetric_hands_stay_symmetric_to_the_bit(rule):
 
 @pytest.mark.parametrize("board", ["Ks7h2d4c9c", "Ks7h2d4c"])
 @by_mode
-def test_threads_agree(board, is_alternating):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
+def test_threads_change_no_bit(board, is_alternating, dtype):
     tree = build_holdem_tree(spot(board, "TT+, A9s+, KQ|99+, AT+, QJs", menu="50%, 100%, a / 100%, a"))
-    results = []
-    for num_threads in (1, 2, 3):
-        solver = CFRSolver(tree, dtype=np.float64, is_alternating=is_alternating, num_threads=num_threads)
-        solver.iterate(20)
-        results.append(solver.evaluate().best_response_values)
-    np.testing.assert_allclose(results[1:], [results[0]] * 2, rtol=0, atol=1e-8)
+    runs = [
+        CFRSolver(tree, dtype=dtype, is_alternating=is_alternating, num_threads=num_threads)
+        for num_threads in (1, 2, 3, 5)
+    ]
+    for solver in runs:
+        solver.iterate(10)
+        np.testing.assert_array_equal(solver.tables.regret_sum, runs[0].tables.regret_sum)
+        np.testing.assert_array_equal(solver.tables.strategy_sum, runs[0].tables.strategy_sum)
+        assert solver.evaluate() == runs[0].evaluate()
 
 
 def test_float32_follows_float64():

@@ -73,12 +73,10 @@ def test_symmetric_hands_round_alike():
 
 def test_threads_round_alike():
     tree = build_holdem_tree(spot("Ks7h2d4c9c", RANGES, menu="50%, a / a"))
-    runs = [CFRSolver(tree, dtype=np.int16, num_threads=num_threads) for num_threads in (1, 1, 2)]
+    runs = [CFRSolver(tree, dtype=np.int16, num_threads=num_threads) for num_threads in (1, 1, 2, 3)]
     for solver in runs:
         solver.iterate(3)
-    np.testing.assert_array_equal(runs[0].tables.regret_sum, runs[1].tables.regret_sum)
-    parted = np.abs(runs[0].tables.regret_sum.astype(int) - runs[2].tables.regret_sum.astype(int))
-    assert np.median(parted) == 0
+        np.testing.assert_array_equal(runs[0].tables.regret_sum, solver.tables.regret_sum)
 
 
 def test_a_restored_run_in_16_bits_goes_on_to_the_bit():

@@ -86,6 +86,27 @@ def test_a_whole_state_is_taken_over(make):
     }
 
 
+TURN = make_game("holdem_endgame", deck="tiny", board="ThTsJhKs", stacks=(40, 30), menu="100%, a / a")
+TEAMS = {
+    "history": lambda threads: CFRSolver(build_history_tree(LEDUC), DCFR(), num_threads=threads),
+    "public": lambda threads: CFRSolver(build_public_tree(derive_public_game(LEDUC)), DCFR(), num_threads=threads),
+    "holdem": lambda threads: CFRSolver(build_holdem_tree(spot_of(TURN)), DCFR(), num_threads=threads),
+}
+
+
+@pytest.mark.usefixtures("any_team")
+@pytest.mark.parametrize("make", TEAMS.values(), ids=TEAMS.keys())
+def test_a_run_goes_on_to_the_bit_with_other_threads(make):
+    straight = make(1)
+    straight.iterate(20)
+    before, after = make(3), make(2)
+    before.iterate(8)
+    after.restore(copy_state(before))
+    after.iterate(12)
+    for name, table in straight.state().items():
+        np.testing.assert_array_equal(table, after.state()[name], err_msg=name)
+
+
 def test_a_state_of_another_tree_is_refused():
     state = CFRSolver(KUHN_TREE, DCFR()).state()
     with pytest.raises(

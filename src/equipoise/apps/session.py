@@ -157,17 +157,11 @@ def run_job(job: Job, options: SolveOptions, console: Console) -> None:
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
 
 
-def check_resumable(options: SolveOptions, before: RunConfig, config: RunConfig, console: Console) -> None:
+def check_resumable(options: SolveOptions, before: RunConfig, config: RunConfig) -> None:
     """Raises `ConfigError` with every difference if the saved run is another one."""
     differences = before.differences(config)
     if differences:
         raise ConfigError(f"{options.out} holds another run: {'; '.join(differences)}")
-    if before.threads != config.threads:
-        console.print(
-            f"{config.threads} threads in place of {before.threads}: sums will differ in their last bits, and "
-            "where regrets tie exactly the run will soon go another way, to like quality",
-            style="yellow",
-        )
 
 
 def _announce(job: Job, out: Path | None) -> str:

@@ -89,7 +89,7 @@ def _prepare_game(options: SolveOptions, saved: SolvedGame | None, console: Cons
     game = _parse_game(options, saved)
     config = make_config(game, options, saved)
     if saved is not None:
-        check_resumable(options, saved.config, config, console)
+        check_resumable(options, saved.config, config)
     check_config(config)
     stopping = Stopping.from_options(
         game.spec.utility_range, iterations=options.iterations, target=target, seconds=options.seconds

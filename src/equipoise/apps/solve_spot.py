@@ -74,7 +74,7 @@ def prepare_spot(file: SpotFile, options: SolveOptions, saved: SolvedSpot | None
     """Returns the run that the options ask for, after saying its sizes and refusing what does not fit."""
     config = _make_config(file, options, saved)
     if saved is not None:
-        check_resumable(options, saved.config, config, console)
+        check_resumable(options, saved.config, config)
     target, stopping = _make_stopping(file, options)
     assert config.rule is not None
     rule, dtype = parse_rule(config.rule), DTYPES[config.parameters["precision"]]

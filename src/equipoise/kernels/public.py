@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 import equipoise._native as _native
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
 from equipoise.kernels.gates import RootGate
@@ -186,7 +187,7 @@ class PublicKernel(SweepKernel):
         """Returns a player's utility from its root reach and counterfactual values `[C]`."""
         check_player(player, self.num_players)
         cells = self.root_cells[player]
-        return float(realization[cells] @ cfv[cells])
+        return dot(realization[cells], cfv[cells])
 
     def is_own(self, player: int) -> npt.NDArray[np.bool_]:
         """Returns `[C]` which cells are a player's."""

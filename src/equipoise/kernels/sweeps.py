@@ -138,7 +138,7 @@ class SweepKernel(VectorKernel):
     ) -> None:
         """Runs iterations, see `VectorKernel.iterate`.
 
-        Sums depend on the number of threads in their last bits, and so does what is played where regrets tie exactly.
+        The tables are the same bits whatever the number of threads.
         """
         check_discounts(discounts, first_t)
         check_num_threads(num_threads)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import logarithm
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.calls import check_player
 from equipoise.kernels.history import HistoryKernel
@@ -40,7 +41,7 @@ class TreeplexKernel:
         self._form = history._form
         self.weights = np.empty(history.num_infosets)
         _native.treeplex_weights(self._form, scale, growth, self.weights)
-        self.log_uniform = np.log(history.normalize(np.zeros(self.num_sequences)))
+        self.log_uniform = logarithm(history.normalize(np.zeros(self.num_sequences)))
 
     def diameter(self, player: int) -> float:
         """Returns the largest dilated entropy of a strategy of the player."""

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import payoffs
 from equipoise.games.holdem.betting_tree import NodeKind
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.holdem.play import HoldemPlay, Trust
@@ -168,7 +169,7 @@ class SequenceForm(PlayForm):
     def earn(self, plan: Table, seat: int, facing: Table) -> float:
         """Returns the product of a plan and the values of terminals."""
         cells = self.own_cells[seat]
-        return float(plan[cells] @ facing[cells])
+        return dot(plan[cells], facing[cells])
 
     def best_response(self, plan: Table, seat: int, *, num_threads: int = 1) -> tuple[float, Table]:
         """Returns the value of the best response to a plan `[C]`, and it as a pure strategy `[Q]`."""

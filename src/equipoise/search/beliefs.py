@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import InvalidStateError
+from equipoise.kernels.arithmetic import multiply
 from equipoise.trees.public import PublicTree
 from equipoise.trees.public_edges import find_children, relation_matrices
 from equipoise.trees.public_pairs import joint_weights
@@ -31,8 +32,7 @@ class PublicBelief:
 
     def mass(self, player: int) -> FloatArray:
         """Returns `[H]` how likely chance and the other player come to each of a player's private states."""
-        mass: FloatArray = self.joint @ self.reach[1] if player == 0 else self.reach[0] @ self.joint
-        return mass
+        return multiply(self.joint, self.reach[1]) if player == 0 else multiply(self.reach[0], self.joint)
 
     def probabilities(self) -> FloatArray:
         """Returns `[H0, H1]` the probability of each pair of private states, given the public state."""
@@ -80,7 +80,7 @@ def update_beliefs(
         who = f"player {actor} moves" if actor >= 0 else "chance moves"
         raise InvalidStateError(f"{who} at {tree.public_labels[node]!r}: a policy is for players alone")
     first, second = (
-        beliefs.reach[player] @ relation_matrices(tree, child, player, policy if player == actor else None)
+        multiply(beliefs.reach[player], relation_matrices(tree, child, player, policy if player == actor else None))
         for player in (0, 1)
     )
     return PublicBelief(reach=(first, second), joint=joint_weights(tree, child))

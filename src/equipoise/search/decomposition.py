@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.public_hooks import CellList, PublicHooks
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.gadgets import Given, Resolve
@@ -168,12 +169,12 @@ class DecomposedSolver:
         reach = self.trunk.realize(strategy)
         totals = []
         for player in (0, 1):
-            inner = self.trunk.strategy_values(player, strategy, strategy) @ self.trunk.beliefs.reach[player]
+            inner = dot(self.trunk.strategy_values(player, strategy, strategy), self.trunk.beliefs.reach[player])
             leaves = sum(
-                float(reach[cells] @ self.average_leaf_values(leaf, player))
+                dot(reach[cells], self.average_leaf_values(leaf, player))
                 for leaf, cells in zip(self.leaves, self._cells[player], strict=True)
             )
-            totals.append(float(inner) + leaves)
+            totals.append(inner + leaves)
         return totals[0], totals[1]
 
     def compose(self, *, iterations: int = DEFAULT_ITERATIONS, share: float = 1.0) -> FloatArray:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, GameSpec
 from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
+from equipoise.kernels.arithmetic import multiply
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.limits import DepthLimit, Step
 from equipoise.search.subgames import Blueprint, Subgame
@@ -119,7 +120,8 @@ def follow_policy(game: PublicGame[Any], path: Path, policy: PublicPolicy) -> Pu
         for player in (0, 1):
             size = game.num_private(edge.child, player)
             taken = rows if player == actor else None
-            reach[player] = reach[player] @ follow_edge(edge.relations[player], size, taken, reach[player].size)
+            way = follow_edge(edge.relations[player], size, taken, reach[player].size)
+            reach[player] = multiply(reach[player], way)
         state = edge.child
     return PublicBelief(reach=(reach[0], reach[1]), joint=game.joint_weights(state))
 
@@ -157,7 +159,7 @@ def continuation_payoffs(
             follow_edge(edge.relations[player], below.shape[player], policy if player == actor else None, num)
             for player, num in enumerate(num_private)
         ]
-        out += factor * (ways[0] @ below @ ways[1].T)
+        out += factor * multiply(multiply(ways[0], below), ways[1].T)
     return out
 
 

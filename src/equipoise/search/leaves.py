@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import multiply
 from equipoise.search.beliefs import PublicBelief
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.cfr import allocate_tables
@@ -70,7 +71,7 @@ class FixedLeaves:
             if leaf not in self._payoff:
                 self._payoff[leaf] = leaf_payoffs(self.tree, leaf, self.strategy)
         pairs = [(self._payoff[leaf], belief.reach) for leaf, belief in zip(leaves, beliefs, strict=True)]
-        return [(payoff @ second, -(first @ payoff)) for payoff, (first, second) in pairs]
+        return [(multiply(payoff, second), -multiply(first, payoff)) for payoff, (first, second) in pairs]
 
     def evaluate_played(
         self, leaves: Sequence[int], asked: Sequence[PublicBelief], met: Sequence[PublicBelief]

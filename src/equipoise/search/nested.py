@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import multiply
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.gadgets import (
     Given,
@@ -126,7 +127,7 @@ class NestedSearch:
             root, without = node, self.off_tree
             private, _ = trace_back(self.tree, node, self.opponent)
             values, gifts = values[private], gifts[private]
-            first, second = (beliefs.reach[player] @ self._follow(node, player) for player in (0, 1))
+            first, second = (multiply(beliefs.reach[player], self._follow(node, player)) for player in (0, 1))
             beliefs = PublicBelief(reach=(first, second), joint=joint_weights(self.tree, node))
         part = cut_subtree(self.tree, root, without=without)
         kernel = bind_public_kernel(part.tree)

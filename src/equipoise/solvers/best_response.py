@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import multiply
 from equipoise.kernels.calls import check_num_threads
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.holdem.leaves import HoldemLeaves
@@ -119,7 +120,7 @@ def expected_values(tree: HistoryTree, realization: FloatArray) -> tuple[float, 
     reach = tree.terminal_chance.copy()
     for player in range(tree.num_players):
         reach *= realization[tree.terminal_sequence[player]]
-    return tuple(float(value) for value in tree.utility @ reach)
+    return tuple(float(value) for value in multiply(tree.utility, reach))
 
 
 def evaluate(

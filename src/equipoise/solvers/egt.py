@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.likely import LikelyKernel
@@ -112,7 +113,7 @@ class EGTSolver:
     @property
     def gap_bound(self) -> float:
         """Returns what NashConv is at most while the excessive-gap condition holds."""
-        return float(self.mu @ self.diameters)
+        return dot(self.mu, self.diameters)
 
     def find_start(self) -> None:
         """Doubles the smoothing until one response to the centre each way satisfies the excessive-gap condition."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import power
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.rules import Fallback, KernelRule, PolicyMap
 
@@ -91,8 +92,8 @@ def discount_factor(u: float, exponent: float) -> float:
         return 0.0 if exponent > 0 else (0.5 if exponent == 0 else 1.0)
     if exponent * math.log(u) > 700.0:  # the power would overflow, the factor is 1 to the last bit
         return 1.0
-    power = math.pow(u, exponent)
-    return power / (power + 1.0)
+    grown = power(u, exponent)
+    return grown / (grown + 1.0)
 
 
 def format_exponent(value: float) -> str:
@@ -163,7 +164,7 @@ class DCFR:
         return Discounts(
             positive=discount_factor(u, self.alpha),
             negative=discount_factor(u, self.beta),
-            average_decay=(u / t) ** self.gamma,
+            average_decay=power(u / t, self.gamma),
         )
 
 
@@ -234,7 +235,7 @@ class DCFRPlus:
         """Returns the factors of iteration t."""
         u = t - 1.0
         # decay 0 up to t = delay + 1: the sum holds the last iterate alone
-        decay = ((u - self.delay) / (t - self.delay)) ** self.average_exponent if t > self.delay + 1 else 0.0
+        decay = power((u - self.delay) / (t - self.delay), self.average_exponent) if t > self.delay + 1 else 0.0
         return Discounts(
             positive=discount_factor(u, self.alpha),
             negative=discount_factor(u, self.beta),

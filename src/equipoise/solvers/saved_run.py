@@ -30,7 +30,7 @@ class RunConfig:
     updates: str
     seed: int
     prune: str | None = None  # as typed; None: nothing is pruned
-    threads: int  # changes sums in their last bits, and which way a run goes where regrets tie exactly
+    threads: int  # size of the team; results are the same bits whatever it is
     warm_start: str | None = None  # what the run began from, in words; None: from nothing
     against: str | None = None  # the response that the learners train against, as typed; None: each other
     against_digest: str | None = None  # of the files that it reads

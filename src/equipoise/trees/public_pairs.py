@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.base import TERMINAL
+from equipoise.kernels.arithmetic import multiply
 from equipoise.trees.public_edges import read_policy, relation_matrices
 
 if TYPE_CHECKING:
@@ -59,5 +60,5 @@ def _back_up_pairs(tree: PublicTree, root: int, strategy: FloatArray, *, are_pay
         policy = read_policy(tree, parent, strategy) if actor >= 0 else None
         ways = [relation_matrices(tree, node, player, policy if player == actor else None) for player in (0, 1)]
         above = weights.setdefault(parent, np.zeros(tuple(tree.num_private[parent])))
-        above += ways[0] @ here @ ways[1].T
+        above += multiply(multiply(ways[0], here), ways[1].T)
     raise AssertionError("a subtree begins with its root")

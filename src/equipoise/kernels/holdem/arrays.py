@@ -31,6 +31,7 @@ FloatArray = npt.NDArray[np.float64]
 
 TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
 MAX_ACTIONS: Final = 64  # at one decision
+MAX_PIECES: Final = 24  # in which a team adds up what the root's children are worth
 HAND_BYTES: Final = 18  # of a hand in the arrays over hands
 
 
@@ -124,12 +125,18 @@ class HoldemShape:
         streets = [StreetFields(*row) for row in self.streets.tolist()]
         hands = self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]]
         padded = -(-hands // TILE) * TILE
+        num_children = BoardFields(*self.boards[0].tolist()).num_children
         for street, fields in enumerate(streets):
             rows = int(padded[self.boards[:, 0] == street].max(axis=0).sum())
             flats, folds = fields.flat_packs * TILE * rows, fields.fold_packs * TILE * rows
             whole = 2 * flats + 2 * folds + (0 if fields.is_last else flats)
-            sums = 0 if fields.is_last else flats
-            total += whole * num_threads if street else whole + sums * (num_threads - 1)
+            if street:
+                total += whole * num_threads
+            elif num_children:
+                root_rows = sum(self.num_rows(0, player) for player in (0, 1))
+                total += whole + min(num_children, MAX_PIECES) * fields.flat_packs * TILE * root_rows
+            else:
+                total += whole + (0 if fields.is_last else flats) * (num_threads - 1)
         slots = max(fields.num_lines + max(fields.num_cells_0, fields.num_cells_1) for fields in streets)
         return item_bytes * (total + 3 * TILE * slots * num_threads)
 

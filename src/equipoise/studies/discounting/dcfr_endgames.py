@@ -273,7 +273,7 @@ def conclude(configuration: EndgameConfiguration, measured: Measured) -> Conclus
         "Exploitability in mbb/g: thousandths of a big blind of 100 chips per game, nash_conv / 2.",
         "The papers print curves, not numbers: only what their text states can be tested. The reference column is one "
         "run of an independent float64 implementation, where there is one.",
-        f"Ours is one run in {configuration.precision}; the number of threads changes it in its last bits.",
+        f"Ours is one run in {configuration.precision}; the number of threads does not change it.",
         "CFR+ averages with quadratic weights, as in the papers' experiments. Numerical tests of words such as "
         "'dramatically' are ours, and stand with the claim.",
         f"Sampled: external sampling, periods of {configuration.period_nodes:,} nodes touched, medians of "

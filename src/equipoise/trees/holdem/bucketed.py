@@ -23,6 +23,7 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.holdem.sampling import RunoutArrays, StreetArrays
 from equipoise.kernels.holdem.sweeps import TableArray
@@ -232,7 +233,7 @@ class BucketedTree(HoldemPlaces):
 
     def mean_value(self, player: int, values: FloatArray) -> float:
         """Returns chips per hand from a player's counterfactual values `[rows]` at the root."""
-        return float(self.reach[player] @ values) / self.pair_chance
+        return dot(self.reach[player], values) / self.pair_chance
 
     def _shares(self, table: TableArray, decision: Decision) -> FloatArray:
         """Returns `[buckets, A]` what each bucket plays at a decision, uniformly where a table has nothing."""

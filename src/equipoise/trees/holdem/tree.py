@@ -31,6 +31,7 @@ from equipoise.games.holdem.isomorphism import (
     suit_permutations,
 )
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.holdem.arrays import (
     HAND_BYTES,
     MAX_ACTIONS,
@@ -198,7 +199,7 @@ class HoldemTree(HoldemPlaces):
         num_hands = self.hands[0][player].size
         own, other = self.spot.live_weights(player), self.spot.live_weights(1 - player)
         weights = own[self.hands[0][player]]
-        return float(weights @ values[:num_hands]) * float(other.sum()) / self.pair_weight
+        return dot(weights, values[:num_hands]) * float(other.sum()) / self.pair_weight
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
