@@ -19,6 +19,7 @@ from equipoise.responses.boards import BoardFBR, Hands, always_call
 from equipoise.responses.domination import DominationResponse
 from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, StaticResponse
 from equipoise.responses.forms import BoardForm, PlayForm, Table
+from equipoise.responses.hand_buckets import BucketBestResponse
 from equipoise.responses.lines import LineFBR, LineUCT, find_lines
 from equipoise.responses.mixtures import (
     AverageResponse,
@@ -30,7 +31,7 @@ from equipoise.responses.mixtures import (
 from equipoise.responses.protocol import Response
 from equipoise.responses.sampled import DEFAULT_EXPLORATION, FBRResponse, UCTResponse, draw_words, find_calls
 from equipoise.responses.streams import Purpose, spawn_stream
-from equipoise.responses.tables import read_table
+from equipoise.responses.tables import read_buckets, read_table
 from equipoise.solvers.mccfr import lay_out_for_sampling
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.tree import HoldemTree
@@ -114,6 +115,9 @@ def _make_fbr(making: Making, count: int) -> Response:
 
 
 def _make_abstract(making: Making, pattern: str) -> Response:
+    if isinstance(making.form, BoardForm):
+        buckets = read_buckets(Path(pattern), making.form.tree)
+        return BucketBestResponse(making.form, buckets, name=f"abstract:{pattern}")
     tree = making.histories("abstract")
     return AbstractBestResponse(tree, merge_by_pattern(tree, pattern), name=f"abstract:{pattern}")
 
@@ -212,7 +216,8 @@ RESPONSES: Mapping[str, ResponseEntry] = {
     ),
     "abstract": ResponseEntry(
         usage="abstract:PATTERN",
-        description="the best response that cannot read what a regular expression matches in information states",
+        description="the best response that cannot read what a regular expression matches in information states; for a "
+        "spot, in the buckets of a blueprint's file",
         arguments=(Pattern(),),
         make=_make_abstract,
     ),

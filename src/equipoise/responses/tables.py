@@ -15,11 +15,12 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, format_spot
 from equipoise.kernels.holdem.play import PLAY_TYPES
 from equipoise.responses.forms import PlayForm, Table
+from equipoise.responses.hand_buckets import HandBuckets
 from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["read_table"]
+__all__ = ["read_buckets", "read_table"]
 
 
 def read_table(path: Path, form: PlayForm) -> Table:
@@ -39,6 +40,12 @@ def read_table(path: Path, form: PlayForm) -> Table:
             raise ConfigError(f"{path} tells suits apart that this spot merges: its locks name some of them")
         table = solution.strategy_sum.read()
     return table if table.dtype in PLAY_TYPES else table.astype(np.float32)  # only proportions count
+
+
+def read_buckets(path: Path, tree: HoldemTree) -> HandBuckets:
+    """Returns the buckets of a blueprint's file for the hands of a tree."""
+    with SolvedBuckets(path) as solution:
+        return HandBuckets(tree, solution.recipe.build(tree.spot))
 
 
 def _check_spot(path: Path, theirs: HoldemSpot, ours: HoldemSpot) -> None:
