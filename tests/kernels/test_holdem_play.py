@@ -94,9 +94,13 @@ def test_values_of_actions_are_those_of_histories(name, player):
     pair = twin(name)
     strategy = draw(pair, 3)
     table = pair.to_cells(strategy)
-    found = pair.to_sequences(bind(pair).action_values(player, table, table), is_regret=True)
+    values, table = bind(pair).action_values(player, table, table)
+    found = pair.to_sequences(table, is_regret=True)
     own = own_sequences(pair, player)
-    np.testing.assert_allclose(found[own], values_of_actions(pair.history, player, strategy)[own], rtol=0, atol=1e-10)
+    expected = values_of_actions(pair.history, player, strategy)
+    np.testing.assert_allclose(found[own], expected[own], rtol=0, atol=1e-10)
+    root = expected[pair.history.sequence_start[player]]
+    assert pair.tree.mean_value(player, values) == pytest.approx(root, abs=1e-10)
 
 
 @by_spot

@@ -123,7 +123,7 @@ def scales():
     theirs, ours = drawn(9)
     plan = public.form.realize(theirs)
     cfv = [public.kernel.strategy_values(seat, theirs, plan) for seat in (0, 1)]
-    values = [board.form.hands.action_values(seat, ours, ours) for seat in (0, 1)]
+    values = [board.form.hands.action_values(seat, ours, ours)[1] for seat in (0, 1)]
     found = np.zeros(public.form.num_table_cells)
     for seat, (cells, places) in zip(twin().public.infoset_player().tolist(), twin().places, strict=True):
         below = np.abs(values[seat][cells[0]]).sum()

@@ -20,7 +20,8 @@ import numpy.typing as npt
 from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.core.interruption import IsInterrupted, Listener
 from equipoise.kernels.calls import check_integer, check_num_threads
-from equipoise.responses.forms import PlayForm, PlayTree, SequenceForm, Table, bind_form
+from equipoise.responses.forms import BoardForm, PlayForm, PlayTree, SequenceForm, Table, bind_form
+from equipoise.responses.hand_buckets import BucketForm, HandBuckets
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.streams import Purpose, spawn_stream
@@ -57,7 +58,7 @@ class SeatLearner:
         rule: Rule,
         updates_per_response: int = 1,
         seed: int = 0,
-        groups: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | HandBuckets | None = None,
         dtype: npt.DTypeLike | None = None,
         num_threads: int = 1,
     ) -> None:
@@ -70,7 +71,8 @@ class SeatLearner:
             rule: how regrets and averages are weighed.
             updates_per_response: of the learner, before the opponent answers again.
             seed: of the opponent's draws.
-            groups: `[I]` information sets that the learner cannot tell apart, see `merge_infosets`; None: it can.
+            groups: `[I]` information sets that the learner cannot tell apart, see `merge_infosets`; on a hold'em tree
+                its buckets; None: it sees everything.
             dtype: of the tables, where the tree leaves a choice.
             num_threads: size of the team.
         """
@@ -87,7 +89,10 @@ class SeatLearner:
         self.num_threads = num_threads
         self.merged = None
         self.form = self.full.form
-        if groups is not None:
+        self.is_abstracted = groups is not None
+        if isinstance(groups, HandBuckets):
+            self.form = BucketForm(self._check_boards(), groups)
+        elif groups is not None:
             if not isinstance(self.tree, HistoryTree):
                 raise ConfigError("a learner's information sets are merged on history trees alone, got another tree")
             self.merged = merge_infosets(self.tree, groups, players=(seat,))
@@ -103,6 +108,11 @@ class SeatLearner:
         self.square_sum = 0.0  # of squared weights
         self._facing = self.response_reach
         self._idle = self._spawn()  # for responses that draw nothing
+
+    def _check_boards(self) -> BoardForm:
+        if not isinstance(self.full.form, BoardForm):
+            raise ConfigError(f"buckets of hands are for hold'em trees, got {self.full.form.label}")
+        return self.full.form
 
     def iterate(self, num_iterations: int) -> None:
         """Updates the learner so many times; an answer is asked for whenever the last one has stood long enough."""
@@ -169,7 +179,7 @@ class SeatLearner:
 
     def average_sums(self) -> Table:
         """Returns `[Q]` of the learner's tree: own reach summed up, the learner's, and its opponent's beside it."""
-        return self.form.combine(self.tables.strategy_sum, self._sum_answers(), 1 - self.seat)
+        return self.form.combine(self.form.average(self.tables), self._sum_answers(), 1 - self.seat)
 
     def average_strategy(self) -> Table:
         """Returns `[Q]` the learner's average, and for its opponent the average of the answers."""
@@ -239,7 +249,7 @@ class AgainstSolver:
         seat: int | None = None,
         updates_per_response: int = 1,
         seed: int = 0,
-        groups: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | HandBuckets | None = None,
         dtype: npt.DTypeLike | None = None,
         num_threads: int = 1,
     ) -> None:

@@ -21,7 +21,7 @@ from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.holdem.play import HoldemPlay, Trust
-from equipoise.kernels.holdem.sweeps import HoldemKernel, HoldemTables
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sweeps import SweepKernel, SweepTables
 from equipoise.solvers.best_response import bind_kernel
 from equipoise.solvers.payoffs import find_scales
@@ -35,7 +35,6 @@ __all__ = ["BoardForm", "PlayForm", "PlayTree", "SequenceForm", "Table", "bind_f
 FloatArray = npt.NDArray[np.float64]
 Table: TypeAlias = npt.NDArray[Any]  # of floats
 PlayTree: TypeAlias = HistoryTree | PublicTree | HoldemTree
-LearnerTables: TypeAlias = SweepTables | HoldemTables
 
 
 class PlayForm(abc.ABC):
@@ -87,7 +86,7 @@ class PlayForm(abc.ABC):
         """Returns `[I]` the sum of a table `[Q]` over the actions of each information set, or hand's decision."""
 
     @abc.abstractmethod
-    def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> LearnerTables:
+    def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> Any:
         """Returns the tables of a learner that has not begun; by default of the layout's usual dtype."""
 
     @abc.abstractmethod
@@ -107,6 +106,11 @@ class PlayForm(abc.ABC):
     @abc.abstractmethod
     def current(self, rule: Rule, tables: Any, *, has_played: bool) -> Table:
         """Returns `[Q]` what a learner plays next."""
+
+    def average(self, tables: Any) -> Table:
+        """Returns `[Q]` own reach that a learner has summed up, or what is in proportion to it."""
+        sums: Table = tables.strategy_sum
+        return sums
 
     def value(self, profile: Table, seat: int) -> float:
         """Returns what the player in `seat` earns under a profile `[Q]`."""
@@ -311,7 +315,7 @@ class BoardForm(PlayForm):
                 if here.size:
                     yield runs[player][board], int(here[:, 1].sum()), here[:, 0].astype(np.intp)
 
-    def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> HoldemTables:
+    def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> Any:
         """Returns the tables of a learner that has not begun, in float32 or float64."""
         chosen = np.dtype(np.float32 if dtype is None else dtype)
         if chosen == np.int16:

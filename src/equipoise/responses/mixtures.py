@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from equipoise.responses.protocol import Response
 from equipoise.solvers.rules import CFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 
-__all__ = ["DataBiasedResponse", "MimicResponse", "MixedResponse", "trust_counts"]
+__all__ = ["AverageResponse", "DataBiasedResponse", "MimicResponse", "MixedResponse", "trust_counts"]
 
 
 def _check_probability(probability: float) -> None:
@@ -74,6 +75,35 @@ class MixedResponse(_Mix):
         """Returns `[Q]` the mixture of both answers."""
         first, second = (part.respond(strategy, seat, rng) for part in self.parts)
         return self.mix(first, second, self.probability, seat)
+
+
+class AverageResponse(_Mix):
+    """Each of some responses as often: the mean of their plans, as `MixedResponse` mixes two."""
+
+    def __init__(self, tree: PlayTree | PlayForm, parts: Sequence[Response], *, name: str = "") -> None:
+        super().__init__(tree)
+        if not parts:
+            raise ConfigError("an average needs at least one response, got none")
+        self.parts = tuple(parts)
+        self.name = name or f"average of {', '.join(part.name for part in parts)}"
+
+    @property
+    def deterministic(self) -> bool:
+        """Returns whether all parts are."""
+        return all(part.deterministic for part in self.parts)
+
+    @property
+    def is_pretty_good(self) -> bool:
+        """Returns whether all parts are: then so is their mixture ([D15] corollary 1)."""
+        return all(part.is_pretty_good for part in self.parts)
+
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
+        """Returns `[Q]` the mean of all answers."""
+        answers = [part.respond(strategy, seat, rng) for part in self.parts]
+        plan = self.form.realize(answers[0])
+        for answer in answers[1:]:
+            plan += self.form.realize(answer)
+        return self.combine(strategy, self.form.play(plan / len(answers)), seat)
 
 
 class MimicResponse(_Mix):

@@ -18,6 +18,7 @@ from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver, SeatLearner
 from equipoise.responses.forms import PlayTree, Table
 from equipoise.responses.guarantees import Guarantee, state_guarantee
+from equipoise.responses.hand_buckets import BucketForm, HandBuckets
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.values import ResponseValue, response_value
 from equipoise.solvers.best_response import Evaluation
@@ -65,7 +66,7 @@ def solve_against(
     rule: Rule | None = None,
     updates_per_response: int = 1,
     seat: int | None = None,
-    groups: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | HandBuckets | None = None,
     iterations: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
@@ -79,7 +80,8 @@ def solve_against(
         rule: of CFR, `CFR()` if None, the paper's.
         updates_per_response: how many updates an answer stands for; above 1 no theorem applies.
         seat: of the learner; None: one learner in each seat.
-        groups: `[I]` information sets that learners cannot tell apart (CFR-BR in an abstraction); None: they can.
+        groups: `[I]` information sets that learners cannot tell apart (CFR-BR in an abstraction), or the buckets of
+            their hands; None: they see everything.
         iterations: stop after so many updates.
         seconds: stop after this time; a minute if neither is given.
         seed: of all draws.
@@ -181,6 +183,7 @@ def _report_seat(
             num_iterations=learner.effective_iterations,
             updates_per_response=learner.updates_per_response,
             utility_range=solver.full.form.utility_range,
-            is_abstracted=learner.merged is not None,
+            is_abstracted=learner.is_abstracted,
+            forgets=isinstance(learner.form, BucketForm) and not learner.form.buckets.remembers,
         ),
     )

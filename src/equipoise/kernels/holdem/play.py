@@ -65,11 +65,15 @@ class HoldemPlay:
         """Returns `[rows]` a player's counterfactual values at the root, given what both do; `[C]` each."""
         return self._sweep(player, other, own=own, num_threads=num_threads)
 
-    def action_values(self, player: int, own: PlayTable, other: PlayTable, *, num_threads: int = 1) -> PlayTable:
-        """Returns `[C]` counterfactual values of a player's actions, given what both do; 0 at the other's."""
+    def action_values(
+        self, player: int, own: PlayTable, other: PlayTable, *, num_threads: int = 1
+    ) -> tuple[FloatArray, PlayTable]:
+        """Returns a player's values `[rows]` at the root and of its actions `[C]`, given what both do.
+
+        Values of actions are counterfactual, and 0 at the other's cells.
+        """
         out = np.zeros_like(other)
-        self._sweep(player, other, own=own, action_value=out, num_threads=num_threads)
-        return out
+        return self._sweep(player, other, own=own, action_value=out, num_threads=num_threads), out
 
     def best_response(
         self, player: int, other: PlayTable, *, trust: Trust | None = None, num_threads: int = 1
