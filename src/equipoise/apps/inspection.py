@@ -35,6 +35,7 @@ from equipoise.kernels.calls import MAX_THREADS
 from equipoise.responses.notation import ResponseSpec, parse_responses
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
+from equipoise.solvers.description import describe_node
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.playouts import sample_figures, strategy_policy
 from equipoise.solvers.solution_file import SolvedGame
@@ -248,7 +249,8 @@ class ShowOptions:
     ] = None
     player: Annotated[int | None, typer.Option(min=0, help="Only this player's, from 0.")] = None
     node: Annotated[
-        str | None, typer.Option(help="Of a spot: the place, as in 'check, bet 50%, call, [7h]' (default its root).")
+        str | None,
+        typer.Option(help="The place: 'check, bet 50%, call, [7h]' of a spot, a public state of a game."),
     ] = None
     values: Annotated[
         bool, typer.Option("--values", help="Of a spot: values even if a large file must be read whole for them.")
@@ -297,8 +299,11 @@ def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
 
 
 def _show_table(options: ShowOptions, file: SolvedGame) -> None:
-    if options.node is not None or options.grid:
-        raise ConfigError(f"--node and --grid are for hold'em spots, and {options.file} is a game's; use --infostate")
+    if options.grid:
+        raise ConfigError(f"--grid is for hold'em spots, and {options.file} is a game's; use --infostate")
+    if options.node is not None:
+        _show_state(options, file)
+        return
     strategy = file.table
     matching = list(_matching_rows(strategy, options))
     rows = matching[: options.limit or None]
@@ -313,6 +318,29 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
             make_console().print(f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all")
     if not matching:
         make_console().print("no information state matches", style="yellow")
+
+
+def _show_state(options: ShowOptions, file: SolvedGame) -> None:
+    """Shows one public state of a game: what each information state of its actor does, and what that is worth."""
+    if options.csv:
+        raise ConfigError("--csv lists information states: give it without --node")
+    place = describe_node(file, options.node or "")
+    if options.json:
+        _write(options, format_json({**file.describe(), "place": place}))
+        return
+    where = f"{place['line'] or 'root'}: {place['kind']}, reached with probability {place['reach']:.4g}"
+    table = Table()
+    table.add_column("information state", overflow="fold")
+    for name in ("odds", "value", *(action["name"] for action in place["actions"])):
+        table.add_column(name, justify="right")
+    if place["player"] is not None:
+        own = place["players"][place["player"]]
+        rows = zip(own["infostates"], own["odds"], own["ev"], place["strategy"], strict=True)
+        for infostate, odds, value, shares in rows:
+            shown = "-" if value is None else f"{value:.4g}"
+            table.add_row(infostate, f"{odds:.3g}", shown, *(f"{100 * share:.1f}%" for share in shares))
+    leads = ", ".join(repr(child["line"]) for child in place["children"][: options.limit or None])
+    print_result(Group(f"{file.label}\n{where}", table, f"leads to {leads}" if leads else "the game is over"))
 
 
 def _write(options: ShowOptions, text: str) -> None:

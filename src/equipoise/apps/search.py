@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -31,6 +30,7 @@ from equipoise.search.notation import parse_leaf_choices, parse_method
 from equipoise.search.resolving import SubgameResult, SubgameSolver
 from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.game_views import find_public_state
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.solution_file import SolvedGame
@@ -137,18 +137,8 @@ def _search_game(options: SearchOptions, file: SolvedGame, rule: Rule, run: _Run
 
 
 def find_state(tree: PublicTree, text: str) -> int:
-    """Returns the node of a public state by its label, or `root`; an unknown one raises with the nearest labels."""
-    cleaned = text.strip()
-    if cleaned == "root" and cleaned not in tree.public_labels:
-        return 0
-    if cleaned not in tree.public_labels:
-        near = difflib.get_close_matches(cleaned, tree.public_labels, n=3, cutoff=0.4)
-        shown = near or [label for label in tree.public_labels if label][:3]
-        said = (
-            f"did you mean {', '.join(map(repr, shown))}?" if near else f"they look like {', '.join(map(repr, shown))}"
-        )
-        raise ConfigError(f"unknown public state {text!r}; {said}")
-    node = tree.public_labels.index(cleaned)
+    """Returns the node of a public state that can be searched."""
+    node = find_public_state(tree, text)
     if tree.actor[node] == TERMINAL:
         raise ConfigError(f"the game is over at {text!r}: there is nothing to search")
     return node

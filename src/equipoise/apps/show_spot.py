@@ -20,17 +20,17 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import format_line, name_actions, parse_decision
 from equipoise.games.holdem.menus import POSITIONS
-from equipoise.kernels.holdem.sweeps import HoldemKernel
-from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
-from equipoise.solvers.holdem.solved_spot import LARGEST_READ_BYTES, SolvedSpot
-from equipoise.solvers.holdem.view import view_node
+from equipoise.solvers.best_response import Evaluation, evaluate
+from equipoise.solvers.holdem.description import describe_place
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
+from equipoise.trees.holdem.places import HoldemPlace
 
 __all__ = ["SpotReport", "evaluate_spot"]
 
 
 def evaluate_spot(solved: SolvedSpot, *, num_threads: int) -> tuple[dict[str, Any], Evaluation]:
     """Returns what the file of a solved spot says of the run, and its exact evaluation in chips."""
-    sums, kernel = solved.strategy_sum.read(), _make_kernel(solved)
+    sums, kernel = solved.strategy_sum.read(), solved.kernel
     evaluation = evaluate(solved.tree, sums, kernel=kernel, num_threads=num_threads)
     described = {**solved.describe(), "exploitability_without_locks": None}
     if solved.locks:
@@ -49,10 +49,10 @@ class SpotReport:
         self.label, self.run, self.spot = solved.label, solved.describe(), solved.spot
         self.betting = solved.tree.betting
         self.line = parse_decision(text, self.betting, self.spot.board, self.spot.deck)
-        self.is_valued = has_values or solved.strategy_sum.num_bytes <= LARGEST_READ_BYTES
-        table = solved.strategy_sum.read() if self.is_valued else solved.strategy_sum
-        kernel = _make_kernel(solved) if self.is_valued else None
-        self.view = view_node(solved.tree, table, self.line.board, self.line.node, kernel=kernel)
+        if has_values:
+            solved.read_values()
+        self.solved, self.is_valued = solved, solved.views.kernel is not None
+        self.view = solved.views.view(HoldemPlace(*self.line))
         self.actions = name_actions(self.betting, self.line.node)
         self.own = self.view.players[self.view.actor]
         self.rows = list(_matching_rows(self, pattern))  # the strongest ranks first
@@ -90,6 +90,7 @@ class SpotReport:
             "value": self.own.value,
             "actions": list(self.actions),
             "frequencies": view.frequencies.tolist(),
+            "place": describe_place(self.solved, self.line),
             "num_matching": len(self.rows),
             "rows": [self._describe(row) for row in self.rows[: limit or None]],
         }
@@ -134,10 +135,6 @@ class SpotReport:
             value = "-" if math.isnan(found["value"]) else f"{found['value']:.4g}"
             table.add_row(found["hand"], f"{found['weight']:.3g}", _format_percent(found["equity"]), value, *shares)
         return table
-
-
-def _make_kernel(solved: SolvedSpot) -> HoldemKernel:
-    return bind_kernel(solved.tree, locks=solved.locks)
 
 
 def _format_percent(share: float) -> str:

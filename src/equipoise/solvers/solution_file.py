@@ -19,15 +19,19 @@ import numpy.typing as npt
 
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import CheckpointReader, Kind
-from equipoise.core.errors import CheckpointError, EquipoiseError
+from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
+from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import make_game, parse_game
+from equipoise.solvers.game_views import GameViews
 from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.solvers.solve import Form
 from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.cache import load_or_build_public_tree
+from equipoise.trees.derive import derive_public_game
 
 __all__ = ["STATE_PREFIX", "SolutionFile", "SolvedGame", "StoredTable", "encode_state"]
 
@@ -213,6 +217,17 @@ class SolvedGame(SolutionFile):
         """Returns the sampled regret bound that the run's last record has, if it has one."""
         sampled = None if self.run is None else self.run.progress[-1].sampled
         return None if sampled is None else sampled.regret_bound
+
+    @functools.cached_property
+    def views(self) -> GameViews:
+        """Returns what is held, played and won at public states; the game's tree is built or read from the cache."""
+        if self.game.spec.num_players != 2:
+            raise ConfigError(f"public states are walked with 2 players, and {self.label} has more")
+        game = self.game
+        tree = load_or_build_public_tree(game)
+        strategy = self.table.to_tree(tree, is_partial=self.is_partial)
+        form = game.public_form if isinstance(game, HasPublicForm) else functools.partial(derive_public_game, game)
+        return GameViews(tree, strategy, form)
 
     @staticmethod
     def save(

@@ -24,6 +24,9 @@ from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
 from equipoise.games.holdem.spot_game import game_of_spot
+from equipoise.kernels.holdem.sweeps import HoldemKernel
+from equipoise.solvers.best_response import bind_kernel
+from equipoise.solvers.holdem.view import SpotViews
 from equipoise.solvers.saved_run import RunRecord
 from equipoise.solvers.solution_file import STATE_PREFIX, SolutionFile, StoredTable, encode_state
 from equipoise.trees.holdem.locks import NodeLock
@@ -129,6 +132,23 @@ class SolvedSpot(SolutionFile):
         """Returns what every hand plays; a table that is not too large is read now, of others the boards asked for."""
         table = self.strategy_sum
         return TreeStrategy(self.tree, table.read() if table.num_bytes <= LARGEST_READ_BYTES else table)
+
+    @functools.cached_property
+    def kernel(self) -> HoldemKernel:
+        """Returns what sweeps the tree within the spot's locks."""
+        return bind_kernel(self.tree, locks=self.locks)
+
+    @functools.cached_property
+    def views(self) -> SpotViews:
+        """Returns what is held, played and won at decisions; of a table too large to be read whole without values."""
+        sums = self.strategy.sums
+        return SpotViews(self.tree, sums, kernel=self.kernel if isinstance(sums, np.ndarray) else None)
+
+    def read_values(self) -> None:
+        """Reads the table whole if it was not, so that `views` have values whatever its size."""
+        if not isinstance(self.strategy.sums, np.ndarray):
+            self.strategy = TreeStrategy(self.tree, self.strategy_sum.read())
+            self.views = SpotViews(self.tree, self.strategy.sums, kernel=self.kernel)
 
     @staticmethod
     def save(
