@@ -23,7 +23,9 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Maxmargin, Resolve
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.nested import NestedSearch
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.holdem.places import HoldemPlace, SpotPlaces
@@ -33,7 +35,7 @@ from equipoise.trees.vector import TreeStrategy, UniformStrategy
 DECK_TEXT = "9TJQKA/cdhs"
 DECK = parse_deck(DECK_TEXT)
 RIVER, TURN = "9cThJsQhKs", "9cThJsQh"
-QUICK = HoldemSearchSettings(method=Maxmargin(), iterations=30, early_iterations=5)
+QUICK = SearchSettings(method=Maxmargin(), iterations=30, early_iterations=5)
 
 
 def spot(board=RIVER, menu="50%, 100%, a"):
@@ -123,7 +125,7 @@ def test_what_is_wanted_of_a_file_is_the_agents_plan():
         first_street=Street.TURN,
         is_expensive=True,
     )
-    how = HoldemSearchSettings(method=Resolve(), iterations=7, early_iterations=3, is_expensive=True)
+    how = SearchSettings(method=Resolve(), iterations=7, early_iterations=3, is_expensive=True)
     assert wanted.for_holdem() == HoldemSearchPlan(
         search=how, when=SearchWhen.DECISIONS, first_street=Street.TURN, first_reply=Street.FLOP
     )
@@ -136,20 +138,21 @@ def test_a_spot_is_searched_from_its_root_if_its_street_is():
     policy, rules = UniformStrategy(SpotPlaces.of(spot())), game()
     agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
     stage, node, _ = agent.stage_at(0, f"{RIVER}:")
-    assert stage.policy is not policy
+    assert stage.profile.strategy is not policy
     assert (node, len(agent._found)) == (0, 1)
     known, _, _ = agent.stage_at(0, f"{RIVER}:cr30")
     assert known is stage  # nothing is searched again
     reply, node, _ = agent.stage_at(0, f"{RIVER}:cr25")
     assert (node, len(agent._found)) == (0, 2)
     np.testing.assert_array_equal(
-        reply.reach[0], stage.reach_at(stage.betting.root.children[0], policy.tree.spot.board)[0]
+        reply.profile.root_reach[0],
+        stage.profile.reach(HoldemPlace(stage.profile.betting.root.children[0], policy.tree.spot.board))[0],
     )
     for first, is_searched in ((Street.RIVER, False), (Street.TURN, True)):
         plan = HoldemSearchPlan(search=QUICK, first_street=first)
         turn = HoldemSearchAgent(UniformStrategy(SpotPlaces.of(spot(TURN, "100%, a"))), game(TURN), plan=plan)
         found, _, _ = turn.stage_at(0, f"{TURN}:")
-        assert (found.policy is not turn.policy) == is_searched
+        assert (found.profile.strategy is not turn.policy) == is_searched
 
 
 def test_a_strategy_that_is_better_than_what_a_search_finds_is_kept():
@@ -158,12 +161,12 @@ def test_a_strategy_that_is_better_than_what_a_search_finds_is_kept():
         policy = solved(iterations=iterations)
         agent = HoldemSearchAgent(policy, rules, plan=HoldemSearchPlan(search=QUICK))
         stage, _, board = agent.stage_at(0, f"{RIVER}:")
-        assert (stage.policy is policy) == is_kept
-        searched = HoldemNestedSearch(policy, 0, QUICK)
-        before, after = searched.search(searched.begin(), 0, board).responses()
+        assert (stage.profile.strategy is policy) == is_kept
+        searched = NestedSearch(HoldemProfile(policy), 0, QUICK)
+        before, after = searched.search(searched.begin(), HoldemPlace(0, board)).responses()
         assert (after > before) == is_kept
         reply, _, _ = agent.stage_at(1, f"{RIVER}:r25")
-        assert reply.policy is not policy  # behind unknown bets there is nothing to keep
+        assert reply.profile.strategy is not policy  # behind unknown bets there is nothing to keep
 
 
 def test_the_river_is_searched_when_it_comes():
@@ -173,8 +176,8 @@ def test_the_river_is_searched_when_it_comes():
     state = at(rules, 1, 1, card)
     stage, node, board = agent.stage_at(0, rules.public_state(state))
     assert (node, board) == (0, parse_board(RIVER, DECK))
-    assert stage.betting.root.state.street is Street.RIVER
-    assert stage.policy is not policy
+    assert stage.profile.betting.root.state.street is Street.RIVER
+    assert stage.profile.strategy is not policy
 
 
 def test_old_searches_are_forgotten(monkeypatch):
@@ -308,11 +311,11 @@ def test_places_that_are_never_played_to_keep_the_blueprint_as_far_as_it_goes():
     policy = Checks(SpotPlaces.of(spot(TURN, "100%, a")))
     agent = HoldemSearchAgent(policy, game(TURN), plan=HoldemSearchPlan(search=QUICK), name="checks")
     stage, node, _ = agent.stage_at(0, f"{TURN}:r30c/Ks:")  # it never bets
-    assert stage.policy is policy
+    assert stage.profile.strategy is policy
     assert policy.tree.betting.nodes[node].state.street is Street.RIVER
     # but what is behind an unknown bet is searched, as if all hands had come
     stage, node, board = agent.stage_at(0, f"{TURN}:r30c/Ks:cr37")
-    rows = stage.policy.probabilities(HoldemPlace(node, board))[stage.reach[0] > 0]
+    rows = stage.profile.probabilities(HoldemPlace(node, board))[stage.profile.root_reach[0] > 0]
     assert len(rows) == 171  # pairs of the 24 cards less five
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-6)
     assert rows[:, 0].max() > 0.9  # some fold

@@ -13,8 +13,8 @@ from equipoise.evaluation.matches import play_game
 from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Maxmargin, Reach, Resolve
 from equipoise.search.lazy import RulesBlueprint, TablePolicy, UniformPolicy
+from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import search_everywhere
-from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
@@ -26,7 +26,7 @@ from tests.search.fixtures import second_round
 RULES = make_game("leduc", merge_suits=True)
 GAME = derive_public_game(RULES)
 TREE = build_public_tree(GAME)
-BLUEPRINT = Blueprint(TREE, random_strategy(TREE, 1))
+BLUEPRINT = PublicProfile(TREE, random_strategy(TREE, 1))
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from equipoise.games.base import Game
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot_game import game_of_spot
+from equipoise.search import settings as search_settings
 from equipoise.search.gadgets import Method
-from equipoise.search.holdem_nested import HoldemSearchSettings
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 from equipoise.trees.holdem.places import HoldemStrategy
@@ -109,7 +109,7 @@ class FileSearch:
     def for_holdem(self) -> HoldemSearchPlan:
         """Returns how and where hold'em is searched."""
         how = _given(method=self.method, iterations=self.iterations, early_iterations=self.early_iterations)
-        search = HoldemSearchSettings(is_expensive=self.is_expensive, **how)
+        search = search_settings.SearchSettings(is_expensive=self.is_expensive, **how)
         where = _given(when=self.when, first_street=self.first_street)
         if self.first_street is not None:
             where["first_reply"] = min(HoldemSearchPlan().first_reply, self.first_street)

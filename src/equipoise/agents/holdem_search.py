@@ -16,12 +16,15 @@ from equipoise.agents.holdem import check_holdem_game, hands_by_name
 from equipoise.agents.search import SearchWhen
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.holdem.betting import Street
-from equipoise.games.holdem.betting_tree import DEALING, NodeKind
+from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import Holdem
 from equipoise.search.gadgets import Unsafe
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
-from equipoise.search.holdem_stages import HoldemResult, HoldemStage
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.nested import NestedSearch
+from equipoise.search.profiles import Reply, Stage
+from equipoise.search.resolving import SearchResult
+from equipoise.search.settings import SearchSettings
 from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 
 __all__ = ["HoldemSearchAgent", "HoldemSearchPlan"]
@@ -35,7 +38,7 @@ KEPT_BYTES: Final = 512_000_000  # of searches that are remembered; others are r
 class HoldemSearchPlan:
     """Where in a hand searches begin; bets that the strategy so far lacks are searched from `first_reply` on."""
 
-    search: HoldemSearchSettings = dataclasses.field(default_factory=HoldemSearchSettings)
+    search: SearchSettings = dataclasses.field(default_factory=SearchSettings)
     when: SearchWhen = SearchWhen.ROUNDS
     first_street: Street = Street.RIVER  # no search begins before it, unless an unknown bet makes one
     first_reply: Street = Street.FLOP  # unknown bets before it are refused; whole-deck flops are too large as well
@@ -68,9 +71,9 @@ class HoldemSearchAgent(PolicyAgent):
         check_holdem_game(policy.tree.spot, game)
         self.policy, self.plan = policy, plan or HoldemSearchPlan()
         self._name = name
-        self._searches = tuple(HoldemNestedSearch(policy, seat, self.plan.search) for seat in (0, 1))
+        self._searches = tuple(NestedSearch(HoldemProfile(policy), seat, self.plan.search) for seat in (0, 1))
         self._hand_of = hands_by_name(policy.tree.spot.deck)
-        self._found: OrderedDict[tuple[Any, ...], HoldemResult | None] = OrderedDict()
+        self._found: OrderedDict[tuple[Any, ...], SearchResult | None] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -81,7 +84,7 @@ class HoldemSearchAgent(PolicyAgent):
         """Returns `[A]` what the hand plays after all searches on the way."""
         hand = self._hand_of[observation.infostate.partition("|")[0]]
         stage, node, board = self.stage_at(observation.seat, observation.public_state)
-        row = stage.policy.probabilities(HoldemPlace(node, board))[hand].tolist()
+        row = stage.profile.probabilities(HoldemPlace(node, board))[hand].tolist()
         columns = self._columns(stage, node, observation.public_state, observation.actions)
         shares = [0.0] * len(observation.actions)
         for column, share in zip(columns, row, strict=True):
@@ -94,12 +97,12 @@ class HoldemSearchAgent(PolicyAgent):
         hands = [self._hand_of[infostate.partition("|")[0]] for infostate in decision.infostates]
         out = np.zeros(decision.legality.shape)
         columns = self._columns(stage, node, decision.public_state, decision.actions)
-        out[:, columns] = stage.policy.probabilities(HoldemPlace(node, board))[hands]
+        out[:, columns] = stage.profile.probabilities(HoldemPlace(node, board))[hands]
         return out
 
-    def _columns(self, stage: HoldemStage, node: int, public_state: str, actions: tuple[int, ...]) -> list[int]:
+    def _columns(self, stage: Stage[HoldemPlace], node: int, public_state: str, actions: tuple[int, ...]) -> list[int]:
         """Returns where the game's actions have those of a decision."""
-        known = stage.betting.nodes[node].actions
+        known = betting_of(stage).nodes[node].actions
         missing = [action for action in known if action not in actions]
         if missing:
             raise InvalidStateError(
@@ -108,19 +111,19 @@ class HoldemSearchAgent(PolicyAgent):
             )
         return [actions.index(action) for action in known]
 
-    def stage_at(self, seat: int, public_state: str) -> tuple[HoldemStage, int, tuple[int, ...]]:
+    def stage_at(self, seat: int, public_state: str) -> tuple[Stage[HoldemPlace], int, tuple[int, ...]]:
         """Returns the last search's stage at a decision of a seat, the decision in it, and the board."""
         steps, board = parse_steps(public_state)
         search = self._searches[seat]
         stage, node, is_new = search.begin(), 0, False  # whether a search has just begun there
         for count in range(len(steps) + 1):
-            here = stage.betting.nodes[node]
+            here = betting_of(stage).nodes[node]
             dealt = board[: here.state.street.num_board_cards]
             if not is_new and self._begins(seat, stage, node):
                 stage, node = self._enter(seat, (steps[:count], dealt), stage, node, None)
             if count == len(steps):
                 break
-            here, step, is_new = stage.betting.nodes[node], steps[count], False
+            here, step, is_new = betting_of(stage).nodes[node], steps[count], False
             if step == DEALING or step in here.actions:
                 node = here.children[0 if step == DEALING else here.actions.index(step)]
             elif here.kind is NodeKind.DECISION and here.state.actor != seat:
@@ -129,13 +132,13 @@ class HoldemSearchAgent(PolicyAgent):
                 is_new = True
             else:
                 raise InvalidStateError(f"{self.name} does not play to {public_state!r}: it would not raise to {step}")
-        if stage.betting.nodes[node].state.actor != seat:
+        if betting_of(stage).nodes[node].state.actor != seat:
             raise InvalidStateError(f"player {seat} does not act at {public_state!r}")
         return stage, node, board
 
-    def _begins(self, seat: int, stage: HoldemStage, node: int) -> bool:
+    def _begins(self, seat: int, stage: Stage[HoldemPlace], node: int) -> bool:
         """Returns whether a search begins at a node that was come to."""
-        here = stage.betting.nodes[node]
+        here = betting_of(stage).nodes[node]
         if here.kind is not NodeKind.DECISION or here.state.street < self.plan.first_street:
             return False
         if self.plan.when is SearchWhen.DECISIONS:
@@ -151,25 +154,37 @@ class HoldemSearchAgent(PolicyAgent):
             )
 
     def _enter(
-        self, seat: int, place: tuple[Any, ...], stage: HoldemStage, node: int, reply: Reply | None
-    ) -> tuple[HoldemStage, int]:
+        self, seat: int, place: tuple[Any, ...], stage: Stage[HoldemPlace], node: int, reply: Reply | None
+    ) -> tuple[Stage[HoldemPlace], int]:
         """Returns the stage of a search, and its root."""
         key = (seat, *place)
         if key not in self._found:
             # nothing else is known behind an unknown bet; elsewhere there is the strategy so far
-            found = self._searches[seat].search(stage, node, place[1], reply, is_there=reply is not None)
+            found = self._searches[seat].search(stage, HoldemPlace(node, place[1]), reply, is_there=reply is not None)
             self._found[key] = None if found is not None and reply is None and self._is_worse(found) else found
-            while sum(kept.num_bytes for kept in self._found.values() if kept) > KEPT_BYTES and len(self._found) > 1:
+            while (
+                sum(kept.subgame.num_bytes for kept in self._found.values() if kept) > KEPT_BYTES
+                and len(self._found) > 1
+            ):
                 self._found.popitem(last=False)
         self._found.move_to_end(key)
         result = self._found[key]
-        # None where it is never played to, so that there is nothing to search for, or nothing better was found
-        return (result.stage, result.node) if result is not None else (stage, node)
+        if (
+            result is None or result.stage is None
+        ):  # never played to: nothing to search for; or nothing better was found
+            return stage, node
+        return result.stage, result.stage.place.node
 
-    def _is_worse(self, found: HoldemResult) -> bool:
+    def _is_worse(self, found: SearchResult) -> bool:
         """Returns whether a search has stopped short of a strategy so far that was nearer to its limit."""
         search = self.plan.search
         if isinstance(search.method, Unsafe) or search.menu is not None:
             return False  # nothing is known from before, or not of the same bets
         before, after = found.responses()
         return after > before and found.least_margin < 0
+
+
+def betting_of(stage: Stage[HoldemPlace]) -> BettingTree:
+    """Returns the bets that a stage knows."""
+    assert isinstance(stage.profile, HoldemProfile)
+    return stage.profile.betting

@@ -16,10 +16,12 @@ from equipoise.agents.base import Observation, PolicyAgent
 from equipoise.agents.public_paths import Path, PublicPaths
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE, Game
-from equipoise.search.gadgets import Maxmargin, Method, Reach, pose
+from equipoise.search.gadgets import Maxmargin, Method, Reach
 from equipoise.search.lazy import RulesBlueprint
-from equipoise.search.resolving import DEFAULT_ITERATIONS, SubgameSolver
-from equipoise.search.subgames import Blueprint
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile
+from equipoise.search.resolving import SubgameSolver
+from equipoise.search.settings import DEFAULT_ITERATIONS
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_public_tree
@@ -64,7 +66,7 @@ class SearchAgent(PolicyAgent):
     """
 
     def __init__(
-        self, blueprint: Blueprint | RulesBlueprint, *, search: SearchSettings | None = None, name: str = "search"
+        self, blueprint: PublicProfile | RulesBlueprint, *, search: SearchSettings | None = None, name: str = "search"
     ) -> None:
         """Keeps a blueprint.
 
@@ -76,7 +78,7 @@ class SearchAgent(PolicyAgent):
         self.blueprint, self.search = blueprint, search or SearchSettings()
         self._name = name
         self._searches: _TreeSearches | _RulesSearches
-        if isinstance(blueprint, Blueprint):
+        if isinstance(blueprint, PublicProfile):
             self._searches = _TreeSearches(blueprint, self.search)
         else:
             self._searches = _RulesSearches(blueprint, self.search)
@@ -87,7 +89,7 @@ class SearchAgent(PolicyAgent):
     ) -> SearchAgent:
         """Returns an agent whose blueprint is a table of information states."""
         tree = load_or_build_public_tree(game)
-        return cls(Blueprint(tree, strategy.to_tree(tree)), search=search, name=name)
+        return cls(PublicProfile(tree, strategy.to_tree(tree)), search=search, name=name)
 
     @property
     def name(self) -> str:
@@ -110,7 +112,7 @@ class SearchAgent(PolicyAgent):
 class _TreeSearches:
     """Searches of both seats over a blueprint on a tree."""
 
-    def __init__(self, blueprint: Blueprint, search: SearchSettings, *, is_root_searched: bool = False) -> None:
+    def __init__(self, blueprint: PublicProfile, search: SearchSettings, *, is_root_searched: bool = False) -> None:
         """Keeps a blueprint.
 
         Args:
@@ -169,7 +171,7 @@ class _TreeSearches:
 
     def _solve(self, seat: int, root: int, strategy: FloatArray) -> FloatArray:
         """Returns the strategy so far with the seat's part of a subgame solved again."""
-        so_far = Blueprint(self.blueprint.tree, strategy, root_reach=self.blueprint.root_reach, like=self.blueprint)
+        so_far = PublicProfile(self.blueprint.tree, strategy, root_reach=self.blueprint.root_reach, like=self.blueprint)
         subgame = so_far.subgame(root)
         if not subgame.beliefs.reach[seat].any():
             return strategy  # never played to: nothing to search for

@@ -18,7 +18,7 @@ from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE
 from equipoise.games.public import PublicGame
 from equipoise.search.beliefs import PublicBelief
-from equipoise.search.gadgets import Exact, Given, Method, Resolve, Unsafe, check_deviation, pose
+from equipoise.search.gadgets import Exact, Given, Method, Resolve, Unsafe
 from equipoise.search.lazy import (
     PartialGame,
     PolicyLeaves,
@@ -28,8 +28,10 @@ from equipoise.search.lazy import (
     follow_policy,
 )
 from equipoise.search.limits import DepthLimit
-from equipoise.search.resolving import DEFAULT_ITERATIONS, SubgameSolver
-from equipoise.search.subgames import Blueprint, Subgame
+from equipoise.search.posing import check_deviation, pose
+from equipoise.search.public import PublicProfile, PublicSubgame, be_there
+from equipoise.search.resolving import SubgameSolver
+from equipoise.search.settings import DEFAULT_ITERATIONS
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.public import DEFAULT_MAX_NODES
 from equipoise.trees.public_edges import read_policy
@@ -74,7 +76,7 @@ class _Search:
     """One search, done."""
 
     root: Path  # from the beginning of the game to where it begins
-    subgame: Subgame
+    subgame: PublicSubgame
     solver: SubgameSolver
     strategy: FloatArray  # [C] average
     node: dict[Path, int]  # of the subgame's tree, by the way from the beginning of the game
@@ -175,14 +177,14 @@ class ContinualSearch:
         """Returns the first search over a blueprint: the opponent may have what its best response earns there."""
         assert self.blueprint is not None
         beliefs = follow_policy(self.game, path, self.blueprint)
-        return self._run(path, (), _as_if_there(beliefs, searcher), self.settings.method, searcher)
+        return self._run(path, (), be_there(beliefs, searcher), self.settings.method, searcher)
 
     def _continue_at(self, path: Path, before: _Search, searcher: int) -> _Search:
         """Returns a search from what the one before it found."""
         length = max(k for k in range(len(path) + 1) if path[:k] in before.node)
         root, node = path[:length], before.node[path[:length]]
         joint = self.game.joint_weights(self.state_at(root))
-        beliefs = _as_if_there(PublicBelief(reach=before.reach(node), joint=joint), searcher)
+        beliefs = be_there(PublicBelief(reach=before.reach(node), joint=joint), searcher)
         method = self.settings.method
         if not isinstance(method, Unsafe):
             values = before.solver.average_values(1 - searcher, node)
@@ -203,7 +205,7 @@ class ContinualSearch:
             blueprint=self.blueprint,
             max_nodes=settings.max_nodes,
         )
-        nothing = Blueprint(subgame.tree, subgame.tree.legal_share)  # only gifts would be measured by it
+        nothing = PublicProfile(subgame.tree, subgame.tree.legal_share)  # only gifts would be measured by it
         solver = SubgameSolver(
             subgame,
             pose(nothing, subgame, searcher, method),
@@ -214,12 +216,3 @@ class ContinualSearch:
         known = np.flatnonzero(subgame.part.nodes != Subtree.ADDED).tolist()
         node = {root + subgame.tree.states[number].path: number for number in known}
         return _Search(root, subgame, solver, solver.average_strategy(), node)
-
-
-def _as_if_there(beliefs: PublicBelief, player: int) -> PublicBelief:
-    """Returns beliefs in which a player is there, with everything if it never comes."""
-    if beliefs.reach[player].any():
-        return beliefs
-    own = np.ones(beliefs.reach[player].size)
-    first, second = (own, beliefs.reach[1]) if player == 0 else (beliefs.reach[0], own)
-    return dataclasses.replace(beliefs, reach=(first, second))
