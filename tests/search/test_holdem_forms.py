@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from equipoise.agents.holdem import describe_holdem_decision, hands_by_name
-from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
-from equipoise.agents.search import SearchWhen
+from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.games.holdem.betting_tree import add_to_root, betting_tree
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.menu_notation import parse_menu
@@ -189,8 +188,8 @@ def test_other_branches_keep_the_strategy_and_later_bets_are_nested_upon_the_las
     given = river()
     rules = dataclasses.replace(given.game, menu="all")
     settings = SearchSettings(method=Maxmargin(), iterations=FEW, is_expensive=True)
-    plan = HoldemSearchPlan(search=settings, when=SearchWhen.REPLIES)
-    agent = HoldemSearchAgent(given.policy, rules, plan=plan)
+    plan = SearchPlan(search=settings, when=SearchWhen.REPLIES)
+    agent = SearchAgent(HoldemProfile(given.policy), game=rules, plan=plan)
     rng = np.random.default_rng(0)
     hole = [card for card in DECK.cards if card not in BOARD][:4]
 
@@ -203,14 +202,14 @@ def test_other_branches_keep_the_strategy_and_later_bets_are_nested_upon_the_las
     before = rows(83)
     searched = rows(150)
     np.testing.assert_array_equal(rows(83), before)
-    assert len(agent._found) == 1
+    assert sum(len(walk.found) for walk in agent.ground.walks) == 1
     np.testing.assert_array_equal(rows(150), searched)
-    assert len(agent._found) == 1
-    stage, node, _ = agent.stage_at(1, f"{BOARD_TEXT}:r150")
+    assert sum(len(walk.found) for walk in agent.ground.walks) == 1
+    stage, (node, _) = agent.ground.stage_at(1, f"{BOARD_TEXT}:r150")
     assert stage.profile.betting.root.actions == (1, 83, 150, 300)  # from before the bet on
     raised = stage.profile.betting.nodes[node].actions[2]
     above = stage.profile.betting.nodes[stage.profile.betting.nodes[node].children[2]]
-    later, deeper, _ = agent.stage_at(1, f"{BOARD_TEXT}:r150r{raised}r600")  # the menu has no third raise
+    later, (deeper, _) = agent.ground.stage_at(1, f"{BOARD_TEXT}:r150r{raised}r600")  # the menu has no third raise
     assert later.profile.betting.root.actions == (*above.actions, 600)
     assert later.profile.betting.nodes[deeper].state.committed == (600, raised)
-    assert len(agent._found) == 2
+    assert sum(len(walk.found) for walk in agent.ground.walks) == 2

@@ -390,7 +390,7 @@ class RulesBlueprint:
         subgame = extract_subgame(
             PartialGame(self.game, state), beliefs, 0, watched=(), blueprint=self.policy, max_nodes=self.max_nodes
         )
-        return PublicProfile(subgame.tree, subgame.strategy, root_reach=beliefs.reach)
+        return PublicProfile(subgame.tree, subgame.strategy, root_reach=beliefs.reach, is_grown=True)
 
 
 def _write_policy(part: Subtree, game: PublicGame[Any], policy: PublicPolicy) -> FloatArray:

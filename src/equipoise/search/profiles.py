@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.games.holdem.betting import Street
 from equipoise.kernels.vector import VectorKernel
 from equipoise.trees.vector import Place, Places, Strategy, VectorTree
 
@@ -181,6 +182,23 @@ class Profile(Strategy[Place], Protocol[Place]):
 
     def follow(self, subgame: Any, strategy: Table, response: Table | None) -> Profile[Any]:
         """Returns what is played from where a subgame begins on, `[C]` over its tree, and by what estimates go."""
+        ...
+
+    def step(self, place: Place, step: Any) -> Place | None:
+        """Returns the place that an action or cards lead to; None where it does not know the action."""
+        ...
+
+    def opens_round(self, place: Place) -> bool:
+        """Returns whether chance has just moved in public."""
+        ...
+
+    def street_at(self, place: Place) -> Street | None:
+        """Returns the street of hold'em; None in other games."""
+        ...
+
+    @property
+    def keeps_better(self) -> bool:
+        """Returns whether what a search found is only played where it is not worse."""
         ...
 
     def prepare(self, settings: SearchSettings) -> Profile[Place]:

@@ -148,6 +148,7 @@ class PublicProfile:
         response: Strategy[int] | None = None,
         part: Subtree | None = None,
         off_tree: npt.ArrayLike = (),
+        is_grown: bool = False,
     ) -> None:
         """Keeps a strategy.
 
@@ -159,6 +160,7 @@ class PublicProfile:
             response: what estimates go by, unless they say it themselves.
             part: which part of a larger tree the tree is, if it is one.
             off_tree: nodes of that larger tree which unknown actions lead to, of both players.
+            is_grown: whether the tree was grown from rules where a search begins.
         """
         if not tree.is_zero_sum:
             raise ConfigError(f"search needs a zero-sum game, and {tree.game_label} is not")
@@ -169,6 +171,7 @@ class PublicProfile:
         self.tree = tree
         self.strategy = strategy
         self.root_reach, self.response, self.part = root_reach, response, part
+        self.is_grown = is_grown
         self.off_tree: npt.NDArray[np.int64] = np.unique(np.asarray(off_tree, np.int64))
         self._best_cfv: dict[int, FloatArray] = {}
         self._response_cfv: dict[int, tuple[Strategy[int], FloatArray]] = {}  # the last response asked for, its values
@@ -332,6 +335,24 @@ class PublicProfile:
         )
 
     # --- searches ---
+
+    keeps_better = False
+
+    def step(self, place: int, step: int) -> int | None:
+        """Returns the node of its tree that a node of the larger one is; None where it is left out."""
+        if self.part is None:
+            return step
+        below = int(np.searchsorted(self.part.nodes, step))
+        return below if below < self.part.nodes.size and self.part.nodes[below] == step else None
+
+    def opens_round(self, place: int) -> bool:
+        """Returns whether chance has just moved in public; of a tree that was grown for a search its root does."""
+        if place == 0:
+            return self.is_grown
+        return bool(self.tree.actor[self.tree.parent[place]] == CHANCE)
+
+    def street_at(self, place: int) -> None:
+        """Returns nothing: streets are of hold'em."""
 
     def prepare(self, settings: SearchSettings) -> PublicProfile:
         """Returns itself; refuses settings that are for hold'em alone."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
-from equipoise.games.holdem.betting import FOLD, BettingRules, BettingState, Stage, apply_action
+from equipoise.games.holdem.betting import FOLD, BettingRules, BettingState, Stage, Street, apply_action
 from equipoise.games.holdem.betting_tree import (
     DEALING,
     NO_PARENT,
@@ -231,6 +231,23 @@ class HoldemProfile:
         return plan.build()
 
     # --- searches ---
+
+    keeps_better = True
+
+    def step(self, place: HoldemPlace, step: int | tuple[int, ...]) -> HoldemPlace | None:
+        """Returns where an action, or the cards of a deal, lead to; None where it does not know the bet."""
+        here = self.betting.nodes[place.node]
+        if isinstance(step, tuple):
+            return HoldemPlace(here.children[0], (*place.board, *step))
+        return HoldemPlace(here.children[here.actions.index(step)], place.board) if step in here.actions else None
+
+    def opens_round(self, place: HoldemPlace) -> bool:
+        """Returns whether cards were just dealt; at the root of a spot they were."""
+        return self.betting.nodes[place.node].action == DEALING
+
+    def street_at(self, place: HoldemPlace) -> Street:
+        """Returns the street."""
+        return self.betting.nodes[place.node].state.street
 
     def prepare(self, settings: SearchSettings) -> HoldemProfile:
         """Returns the profile with the memory and threads that settings allow."""
