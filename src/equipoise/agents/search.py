@@ -19,6 +19,7 @@ from equipoise.games.base import CHANCE, Game
 from equipoise.games.holdem.betting_tree import DEALING
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import Holdem
+from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.lazy import RulesBlueprint
@@ -29,7 +30,7 @@ from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_public_tree
 from equipoise.trees.holdem.places import HoldemPlace
 
-__all__ = ["SearchAgent", "SearchPlan", "SearchWhen"]
+__all__ = ["HoldemGround", "SearchAgent", "SearchPlan", "SearchWhen"]
 
 FloatArray = npt.NDArray[np.float64]
 KEPT_CELLS: Final = 20_000_000  # of trees that are grown from rules; others are grown and searched again if need be
@@ -63,10 +64,11 @@ class SearchAgent(PolicyAgent):
         """
         self.blueprint, self.plan = blueprint, plan or SearchPlan()
         self._name = name
-        self.ground: _TreeGround | _RulesGround | _HoldemGround
+        self.ground: _TreeGround | _RulesGround | HoldemGround
         if isinstance(blueprint, HoldemProfile):
             check_holdem_game(blueprint.begin, game or game_of_spot(blueprint.begin))
-            self.ground = _HoldemGround(blueprint, self.plan, name)
+            walks = [SearchWalk(blueprint, seat, self.plan, name=name) for seat in (0, 1)]
+            self.ground = HoldemGround(walks, blueprint.begin, name)
         elif self.plan.when is SearchWhen.REPLIES:
             raise ConfigError("a blueprint of a whole tree knows every action: search it by rounds or decisions")
         elif isinstance(blueprint, PublicProfile):
@@ -101,7 +103,7 @@ class SearchAgent(PolicyAgent):
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` what each private state plays."""
-        if isinstance(self.ground, _HoldemGround):
+        if isinstance(self.ground, HoldemGround):
             return self.ground.rows(decision)
         return super().public_strategy(decision, rng=rng)
 
@@ -203,19 +205,21 @@ class _RulesGround(_Ground):
         )
 
 
-class _HoldemGround(_Ground):
+class HoldemGround(_Ground):
     """Searches of both seats over a strategy by hands; the game may offer bets that it lacks."""
 
-    def __init__(self, blueprint: HoldemProfile, plan: SearchPlan, name: str) -> None:
-        self.name = name
-        self.walks = tuple(SearchWalk(blueprint, seat, plan, name=name) for seat in (0, 1))
-        self._hand_of = hands_by_name(blueprint.begin.deck)
+    def __init__(self, walks: Sequence[SearchWalk[HoldemPlace]], spot: HoldemSpot, name: str) -> None:
+        """Keeps the searches of both seats, from a spot on."""
+        self.walks, self.spot, self.name = walks, spot, name
+        self._hand_of = hands_by_name(spot.deck)
 
     def stage_at(self, seat: int, public_state: str) -> tuple[Stage[HoldemPlace], HoldemPlace]:
         """Returns the last search's stage at a decision of a seat, and the decision in it."""
-        walk = self.walks[seat]
-        num_dealt = len(walk.search.profile.tree.root_place.board)
-        return walk.stage_at(_split_steps(public_state, num_dealt), public_state)
+        return self.walk_of(seat).stage_at(_split_steps(public_state, len(self.spot.board)), public_state)
+
+    def walk_of(self, seat: int) -> SearchWalk[HoldemPlace]:
+        """Returns a seat's searches."""
+        return self.walks[seat]
 
     def shares(self, observation: Observation) -> list[float]:
         """Returns `[A]` what the hand plays after all searches on the way."""

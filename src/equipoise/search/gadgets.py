@@ -32,6 +32,7 @@ __all__ = [
     "Method",
     "Reach",
     "Resolve",
+    "SelfPlay",
     "SoftGate",
     "Unsafe",
 ]
@@ -59,6 +60,15 @@ class Estimate:
     response: Strategy[Any] | None = None  # over the blueprint's tree; None: what the blueprint names itself
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class SelfPlay:
+    """What the opponent's own strategy so far earns: after a search, what its averages promise it.
+
+    Paper: Schmid et al. 2021, "Player of Games", arXiv:2112.03178, appendix B.1, of averages over a search.
+    Departs from the paper: values of the average strategies in place of averages of values.
+    """
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Given:
     """Values that come from elsewhere: a previous search, say."""
@@ -71,7 +81,7 @@ class Given:
         return cls(np.divide(values, mass, out=np.zeros_like(values), where=mass > 0))
 
 
-Alternatives = Exact | Estimate | Given
+Alternatives = Exact | Estimate | SelfPlay | Given
 EXACT: Final = Exact()
 
 

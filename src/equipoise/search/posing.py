@@ -127,7 +127,9 @@ def _find_alternatives(
         return alternatives.values
     if isinstance(alternatives, Exact):
         return given_there(subgame.best_values(opponent, subgame.strategy), mass)
-    own = profile.copy(_find_response(profile, alternatives), subgame)
+    own = subgame.strategy
+    if isinstance(alternatives, Estimate):
+        own = profile.copy(_find_response(profile, alternatives), subgame)
     return given_there(subgame.strategy_values(opponent, own, subgame.strategy), mass)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic
 
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.holdem.betting import Street
-from equipoise.search.gadgets import Unsafe
+from equipoise.search.gadgets import Exact, Unsafe
 from equipoise.search.nested import NestedSearch
 from equipoise.search.profiles import Profile, Reply, Stage
 from equipoise.search.resolving import SearchResult
@@ -39,6 +39,7 @@ class SearchPlan:
     when: SearchWhen = SearchWhen.ROUNDS
     first_street: Street = Street.RIVER  # no search begins before it, unless an unknown bet makes one
     first_reply: Street = Street.FLOP  # unknown bets before it are refused; whole-deck flops are too large as well
+    is_there: bool = False  # search where the strategy so far never comes as if it came with everything
 
     def __post_init__(self) -> None:
         if self.first_reply > self.first_street:
@@ -53,7 +54,9 @@ class SearchWalk(Generic[Place]):
     not played: with so few iterations a strategy that was solved for longer is better.
     """
 
-    def __init__(self, profile: Profile[Place], seat: int, plan: SearchPlan, *, name: str = "search") -> None:
+    def __init__(
+        self, profile: Profile[Place], seat: int, plan: SearchPlan, *, name: str = "search", is_searched: bool = False
+    ) -> None:
         """Keeps a strategy.
 
         Args:
@@ -61,9 +64,10 @@ class SearchWalk(Generic[Place]):
             seat: who searches.
             plan: how and where.
             name: of the player, for messages.
+            is_searched: whether the profile is what a search at its root found.
         """
         self.search = NestedSearch(profile, seat, plan.search)
-        self.seat, self.plan, self.name = seat, plan, name
+        self.seat, self.plan, self.name, self.is_searched = seat, plan, name, is_searched
         self.found: OrderedDict[Hashable, SearchResult | None] = OrderedDict()
 
     def stage_at(self, steps: Sequence[Any], text: str) -> tuple[Stage[Place], Place]:
@@ -73,7 +77,7 @@ class SearchWalk(Generic[Place]):
             steps: from the profile's root on, as its `step` takes them.
             text: the public state, for messages.
         """
-        stage, is_new = self.search.begin(), False  # whether a search has just begun there
+        stage, is_new = self.search.begin(), self.is_searched  # whether a search has just begun there
         place = stage.place
         for count in range(len(steps) + 1):
             if not is_new and self._begins(stage, place):
@@ -117,7 +121,8 @@ class SearchWalk(Generic[Place]):
         """Returns the stage of a search, and where play is in it."""
         if key not in self.found:
             # nothing else is known behind an unknown action; elsewhere there is the strategy so far
-            found = self.search.search(stage, place, reply, is_there=reply is not None)
+            is_there = reply is not None or self.plan.is_there
+            found = self.search.search(stage, place, reply, is_there=is_there)
             self.found[key] = None if found is not None and reply is None and self._is_worse(stage, found) else found
             while self._num_bytes() > KEPT_BYTES and len(self.found) > 1:
                 self.found.popitem(last=False)
@@ -133,7 +138,8 @@ class SearchWalk(Generic[Place]):
     def _is_worse(self, stage: Stage[Place], found: SearchResult) -> bool:
         """Returns whether a search has stopped short of a strategy so far that was nearer to its limit."""
         search = self.plan.search
-        if not stage.profile.keeps_better or isinstance(search.method, Unsafe) or search.menu is not None:
+        is_exact = not isinstance(search.method, Unsafe) and isinstance(search.method.alternatives, Exact)
+        if not stage.profile.keeps_better or not is_exact or search.menu is not None:
             return False  # nothing is known from before, or not of the same bets
         before, after = found.responses()
         return after > before and found.least_margin < 0
