@@ -8,7 +8,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.kernels.gates import GateKind, RootGate
 from equipoise.kernels.public_hooks import CellList, PublicHooks
-from equipoise.search.subgames import Blueprint
+from equipoise.search.public import PublicProfile
 from equipoise.solvers.cfr import CFRSolver, allocate_tables
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
 from equipoise.trees.derive import derive_public_game
@@ -36,7 +36,7 @@ def start(subgame, searcher, gate, rule):
 @pytest.mark.parametrize("rule", [CFRPlus(gamma=1.0), DCFR(), CFR()], ids=lambda rule: rule.name)
 @pytest.mark.parametrize(("searcher", "is_alternating", "share"), [(0, True, 1.0), (1, False, 0.2)])
 def test_gates_equal_their_twin(kind, rule, searcher, is_alternating, share):
-    subgame = Blueprint(TREE, random_strategy(TREE, 3)).subgame(ROOTS[7])
+    subgame = PublicProfile(TREE, random_strategy(TREE, 3)).subgame(ROOTS[7])
     rng = np.random.default_rng(4)
     opponent = 1 - searcher
     mass, size = subgame.mass(opponent).copy(), subgame.mass(opponent).size
@@ -83,7 +83,7 @@ def test_gates_equal_their_twin(kind, rule, searcher, is_alternating, share):
 
 
 def test_impossible_private_states_do_not_enter():
-    subgame = Blueprint(TREE, random_strategy(TREE, 3)).subgame(ROOTS[2])
+    subgame = PublicProfile(TREE, random_strategy(TREE, 3)).subgame(ROOTS[2])
     mass = subgame.mass(0).copy()
     mass[1] = 0.0
     zeros = np.zeros(mass.size)
@@ -139,11 +139,11 @@ def test_watched_values_are_averaged_as_strategies_are(is_alternating):
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_given_values_are_added_to_what_is_backed_up(player):
-    subgame = Blueprint(TREE, random_strategy(TREE, 8)).subgame(0, leaves=ROOTS)
+    subgame = PublicProfile(TREE, random_strategy(TREE, 8)).subgame(0, leaves=ROOTS)
     tables = allocate_tables(subgame.tree, subgame.kernel, CFR().kernel)
-    tables.strategy[:] = subgame.blueprint
-    tables.realization[:] = reach = subgame.realize(subgame.blueprint)
-    plain = subgame.strategy_values(player, subgame.blueprint, subgame.blueprint)
+    tables.strategy[:] = subgame.strategy
+    tables.realization[:] = reach = subgame.realize(subgame.strategy)
+    plain = subgame.strategy_values(player, subgame.strategy, subgame.strategy)
     given = CellList.of_players(
         *(np.concatenate([subgame.tree.private_cells(leaf, side) for leaf in subgame.part.leaves]) for side in (0, 1))
     )

@@ -13,9 +13,8 @@ from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.base import PolicyAgent
 from equipoise.agents.holdem import HoldemAgent
-from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
 from equipoise.agents.holdem_translated import HoldemTranslatingAgent
-from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
+from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.agents.tables import TableAgent
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
@@ -25,7 +24,8 @@ from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.search.gadgets import Method
-from equipoise.search.holdem_nested import HoldemSearchSettings
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 from equipoise.trees.holdem.places import HoldemStrategy
@@ -97,23 +97,23 @@ class FileSearch:
     first_street: Street | None = None  # no search begins before it, unless an unknown bet makes one
     is_expensive: bool = False  # unknown bets are solved from before them on
 
-    def for_tree(self, path: StrPath) -> SearchSettings:
+    def for_tree(self, path: StrPath) -> SearchPlan:
         """Returns how a game other than hold'em by hands is searched; raises where what is wanted is not for it."""
         wanted = {"a first street": self.first_street, "a number of early iterations": self.early_iterations}
         wanted["the expensive form"] = self.is_expensive or None
         for name, value in wanted.items():
             if value is not None:
                 raise ConfigError(f"{name} is for searches of hold'em, and {path} is a strategy of another game")
-        return SearchSettings(**_given(method=self.method, iterations=self.iterations, when=self.when))
+        return self.plan
 
-    def for_holdem(self) -> HoldemSearchPlan:
-        """Returns how and where hold'em is searched."""
+    @property
+    def plan(self) -> SearchPlan:
+        """Returns how and where an agent searches."""
         how = _given(method=self.method, iterations=self.iterations, early_iterations=self.early_iterations)
-        search = HoldemSearchSettings(is_expensive=self.is_expensive, **how)
         where = _given(when=self.when, first_street=self.first_street)
         if self.first_street is not None:
-            where["first_reply"] = min(HoldemSearchPlan().first_reply, self.first_street)
-        return HoldemSearchPlan(search=search, **where)
+            where["first_reply"] = min(SearchPlan().first_reply, self.first_street)
+        return SearchPlan(search=SearchSettings(is_expensive=self.is_expensive, **how), **where)
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -133,10 +133,10 @@ def load_search_agent(path: StrPath, game: Game[Any] | None, search: FileSearch)
     solution = open_solution(path)
     if not isinstance(solution, SolvedGame):
         policy = _take_strategy(solution)
-        return HoldemSearchAgent(policy, _play_holdem(policy, game), plan=search.for_holdem(), name=name)
+        return SearchAgent(HoldemProfile(policy), game=_play_holdem(policy, game), plan=search.plan, name=name)
     with solution:
-        settings = search.for_tree(path)
-        return SearchAgent.from_table(_check_game(solution, game), solution.table, search=settings, name=name)
+        plan = search.for_tree(path)
+        return SearchAgent.from_table(_check_game(solution, game), solution.table, plan=plan, name=name)
 
 
 def load_translating_agent(path: StrPath, game: Game[Any] | None) -> HoldemTranslatingAgent:

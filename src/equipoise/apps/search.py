@@ -24,11 +24,11 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_utility
 from equipoise.core.machine import describe_origin
 from equipoise.games.base import TERMINAL
-from equipoise.search.gadgets import pose
-from equipoise.search.holdem_depth_limit import OnLine
+from equipoise.search.holdem.depth_limit import OnLine
 from equipoise.search.notation import parse_leaf_choices, parse_method
-from equipoise.search.resolving import SubgameResult, SubgameSolver
-from equipoise.search.subgames import Blueprint
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile
+from equipoise.search.resolving import SearchResult, SubgameSolver
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.game_views import find_public_state
 from equipoise.solvers.rule_notation import parse_rule
@@ -125,7 +125,7 @@ def _search_game(options: SearchOptions, file: SolvedGame, rule: Rule, run: _Run
     searcher = options.player if options.player is not None else int(tree.actor[node])
     if searcher < 0:
         raise ConfigError(f"chance moves at {options.state!r}: say who searches with --player 0 or 1")
-    blueprint = Blueprint(tree, file.table.to_tree(tree, is_partial=file.is_partial))
+    blueprint = PublicProfile(tree, file.table.to_tree(tree, is_partial=file.is_partial))
     subgame = blueprint.subgame(node)
     if not subgame.beliefs.reach[searcher].any():
         raise ConfigError(f"player {searcher} never plays to {options.state!r}: there is nothing to search")
@@ -150,10 +150,10 @@ class _Report:
     def __init__(
         self,
         options: SearchOptions,
-        blueprint: Blueprint,
+        blueprint: PublicProfile,
         node: int,
         searcher: int,
-        result: SubgameResult,
+        result: SearchResult,
         *,
         seconds: float,
         iterations: int,

@@ -21,6 +21,7 @@ __all__ = [
     "CellTable",
     "LegalPlaces",
     "Place",
+    "Places",
     "Strategy",
     "TreeStrategy",
     "UniformStrategy",
@@ -49,8 +50,8 @@ class CellTable(Protocol):
         ...
 
 
-class VectorTree(Protocol[Place]):
-    """A two-player game as public states with vectors of private states."""
+class Places(Protocol[Place]):
+    """The public states of a two-player game, with vectors of private states; no tables lie beside."""
 
     @property
     def root_place(self) -> Place:
@@ -94,6 +95,10 @@ class VectorTree(Protocol[Place]):
     def joint_at(self, place: Place) -> Joint:
         """Returns chance's weights of pairs of private states, beyond what edges carry."""
         ...
+
+
+class VectorTree(Places[Place], Protocol[Place]):
+    """A two-player game as public states, laid out for sweeps: tables over its cells can be read."""
 
     def rows_at(self, sums: CellTable, place: Place) -> FloatArray:
         """Returns `[H, A]` the numbers of a table `[C]` at a decision; zeros for private states that it lacks."""
@@ -156,7 +161,7 @@ class UniformStrategy(Generic[Legal]):
 
 
 def follow_reach(
-    tree: VectorTree[Place], strategy: Strategy[Place], root_reach: tuple[FloatArray, FloatArray], place: Place
+    tree: Places[Place], strategy: Strategy[Place], root_reach: tuple[FloatArray, FloatArray], place: Place
 ) -> tuple[FloatArray, FloatArray]:
     """Returns `[H]` both players' reaches of a place, from those of the root and what they do on the way."""
     reach = [root_reach[0], root_reach[1]]
