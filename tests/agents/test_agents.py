@@ -137,6 +137,7 @@ def test_a_blueprint_plays_the_same_from_its_file(tmp_path):
                 expected = play_shares(made.tree, made.sums, HoldemPlace(node, board))[hand]
                 np.testing.assert_allclose(loaded.probabilities(seen, rng=rng), expected)
                 np.testing.assert_allclose(direct.probabilities(seen, rng=rng), expected)
+                np.testing.assert_allclose(made.probabilities(HoldemPlace(node, board))[hand], expected)
 
 
 def test_a_solved_spot_plays_every_board_and_whole_public_states():

@@ -90,11 +90,20 @@ class BucketedStrategy(TreeStrategy[BucketedTree]):
         """Returns the average strategy of a run, whose tree was built with this recipe."""
         return cls(solver.tree, recipe, solver.tables.strategy_sum.astype(np.float32))
 
+    def row(self, place: HoldemPlace, hand: int) -> list[float]:
+        """Returns `[A]` what one hand plays, as `probabilities` says it: matches hand by hand ask for no other."""
+        row: list[float] = self._share(place.node)[self._buckets(place.board)[hand]].tolist()
+        return row
+
     def _probabilities(self, place: HoldemPlace) -> FloatArray:
-        buckets = self._buckets(place.board)
-        if place.node not in self._shares:
-            self._shares[place.node] = self.tree.bucket_strategy(self.sums, place.node)
-        return np.where(buckets[:, None] < 0, 0.0, self._shares[place.node][buckets])
+        return self._share(place.node).take(self._buckets(place.board), axis=0)
+
+    def _share(self, node: int) -> FloatArray:
+        """Returns `[buckets + 1, A]` what buckets play; the last row is what blocked hands read."""
+        if node not in self._shares:
+            shares = self.tree.bucket_strategy(self.sums, node)
+            self._shares[node] = np.concatenate([shares, np.zeros((1, shares.shape[1]))])
+        return self._shares[node]
 
     def save(self, path: StrPath, metadata: Mapping[str, Any] | None = None) -> None:
         """Writes the blueprint to a file atomically, with metadata of the caller's."""

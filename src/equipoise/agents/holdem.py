@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.holdem.cards import Deck
@@ -50,6 +51,8 @@ class HoldemAgent(PolicyAgent):
         """Returns `[A]` what the hand plays."""
         place = self._find(observation.public_state, observation.actions)
         hand = self._hand_of[observation.infostate.partition("|")[0]]
+        if isinstance(self.policy, BucketedStrategy):
+            return self.policy.row(place, hand)
         row: list[float] = self.policy.probabilities(place)[hand].tolist()
         return row
 
