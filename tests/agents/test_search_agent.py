@@ -12,15 +12,17 @@ from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.evaluation.matches import play_game
 from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Maxmargin, Reach, Resolve
-from equipoise.search.lazy import RulesBlueprint, TablePolicy, UniformPolicy
+from equipoise.search.lazy import RulesBlueprint
 from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import search_everywhere
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.rules_strategy import RulesPlaces, RulesStrategy
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_edges import read_policy
+from equipoise.trees.vector import UniformStrategy
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import second_round
 
@@ -107,7 +109,7 @@ class Watched:
 @pytest.mark.parametrize("when", [SearchWhen.ROUNDS, SearchWhen.DECISIONS])
 @pytest.mark.parametrize("method", [Maxmargin(), Resolve(share=0.2)])
 def test_a_blueprint_over_rules_is_searched_as_one_on_the_tree(when, method):
-    policy = TablePolicy(TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
+    policy = RulesStrategy(GAME, TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
     settings = plan(method, 20, when=when)
     blueprints = BLUEPRINT, RulesBlueprint(game=GAME, policy=policy)
     on_tree, over_rules = (assemble(SearchAgent(blueprint, plan=settings)) for blueprint in blueprints)
@@ -118,7 +120,8 @@ def test_no_more_of_a_game_is_expanded_than_lies_below_a_search():
     rules = make_game("leduc", ranks=6)
     watched = Watched(derive_public_game(rules))
     agent = SearchAgent(
-        RulesBlueprint(game=watched, policy=UniformPolicy()), plan=SearchPlan(search=SearchSettings(iterations=20))
+        RulesBlueprint(game=watched, policy=UniformStrategy(RulesPlaces(watched))),
+        plan=SearchPlan(search=SearchSettings(iterations=20)),
     )
     rng = np.random.default_rng(3)
     assert abs(sum(play_game(rules, [agent, UniformAgent()], chance=rng, rng=rng))) < 1e-9
@@ -127,7 +130,7 @@ def test_no_more_of_a_game_is_expanded_than_lies_below_a_search():
 
 def test_gifts_over_rules_count_from_the_first_search_on():
     """What was given away before is not known without the tree above, so that the search is safe all the same."""
-    policy = TablePolicy(TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
+    policy = RulesStrategy(GAME, TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
     blueprint = RulesBlueprint(game=GAME, policy=policy)
     plain, reach = (
         assemble(SearchAgent(blueprint, plan=plan(Maxmargin(reach=gifts), 30))) for gifts in (None, Reach())
@@ -136,7 +139,7 @@ def test_gifts_over_rules_count_from_the_first_search_on():
 
 
 def test_old_trees_are_forgotten_and_grown_again(monkeypatch):
-    blueprint = RulesBlueprint(game=GAME, policy=UniformPolicy())
+    blueprint = RulesBlueprint(game=GAME, policy=UniformStrategy(RulesPlaces(GAME)))
     settings = plan(Maxmargin(), 5)
     expected = assemble(SearchAgent(blueprint, plan=settings))
     monkeypatch.setattr("equipoise.agents.search.KEPT_CELLS", 1)
@@ -146,10 +149,10 @@ def test_old_trees_are_forgotten_and_grown_again(monkeypatch):
 
 
 def test_what_rules_do_not_have_is_refused():
-    agent = SearchAgent(RulesBlueprint(game=GAME, policy=UniformPolicy()))
+    agent = SearchAgent(RulesBlueprint(game=GAME, policy=UniformStrategy(RulesPlaces(GAME))))
     observation = describe_decision(GAME, 0).observation(0)._replace(infostate="nonsense")
     with pytest.raises(InvalidStateError, match="has no information state 'nonsense' of player 0"):
         agent.probabilities(observation, rng=np.random.default_rng(0))
-    small = SearchAgent(RulesBlueprint(game=GAME, policy=UniformPolicy(), max_nodes=3))
+    small = SearchAgent(RulesBlueprint(game=GAME, policy=UniformStrategy(RulesPlaces(GAME)), max_nodes=3))
     with pytest.raises(GameTooLargeError):
         assemble(small)

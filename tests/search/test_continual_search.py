@@ -13,17 +13,19 @@ from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.games.registry import make_game
 from equipoise.search.continual import ContinualSearch, ContinualSettings
 from equipoise.search.gadgets import Distribution, Given, Maxmargin, Reach, Resolve, Unsafe
-from equipoise.search.lazy import PolicyLeaves, TablePolicy, UniformPolicy, follow_policy
+from equipoise.search.lazy import PolicyLeaves, follow_policy
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.multi_valued import bias_continuations
 from equipoise.search.public import PublicProfile
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
+from equipoise.solvers.rules_strategy import RulesPlaces, RulesStrategy
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_edges import find_children, read_policy
+from equipoise.trees.vector import UniformStrategy
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
 from tests.search.blueprints import random_strategy
 
@@ -66,11 +68,12 @@ def test_more_iterations_bring_it_nearer():
 def test_limited_searches_play_beyond_their_leaves():
     # leaves of one value leave a search undecided among what is worth as much; a few continuations do not
     policies = tuple(
-        TablePolicy(TabularStrategy.from_tree(TREE, strategy))
+        RulesStrategy(GAME, TabularStrategy.from_tree(TREE, strategy))
         for strategy in bias_continuations(GAME, TREE, equilibrium())
     )
     few = PolicyLeaves(opponent=policies, searcher=policies[:1])
-    uniform = PolicyLeaves(opponent=(UniformPolicy(),), searcher=(UniformPolicy(),))
+    same = UniformStrategy(RulesPlaces(GAME))
+    uniform = PolicyLeaves(opponent=(same,), searcher=(same,))
     prices = [price(iterations=60, limit=RoundLimit(), leaves=leaves) for leaves in (few, uniform)]
     assert prices[0] < 0.5 * prices[1]
     # a leaf that is a decision of the agent's own: the next search begins above it
@@ -80,7 +83,7 @@ def test_limited_searches_play_beyond_their_leaves():
 @pytest.mark.parametrize("first_round", [0, 1])
 def test_searches_over_a_blueprint_are_no_more_exploitable_than_it(first_round):
     strategy = random_strategy(TREE, 2)
-    policy = TablePolicy(TabularStrategy.from_tree(TREE, strategy))
+    policy = RulesStrategy(GAME, TabularStrategy.from_tree(TREE, strategy))
     settings = ContinualSettings(iterations=150, first_round=first_round)
     agent = ContinualAgent(GAME, blueprint=policy, search=settings)
     found = assemble_public_strategy(agent, GAME, rng=np.random.default_rng(0)).to_tree(TREE)
@@ -95,7 +98,7 @@ def test_places_that_a_blueprint_never_plays_to_are_searched_as_if_it_did():
     strategy = TREE.legal_share.copy()
     bets = slice(TREE.table_start[0] + TREE.stride[0], TREE.table_start[0] + 2 * TREE.stride[0])
     strategy[TREE.table_start[0] : bets.start], strategy[bets] = 1.0, 0.0
-    policy = TablePolicy(TabularStrategy.from_tree(TREE, strategy))
+    policy = RulesStrategy(GAME, TabularStrategy.from_tree(TREE, strategy))
     search = ContinualSearch(GAME, 0, ContinualSettings(iterations=50, first_round=1), blueprint=policy)
     path = (1, 1, 0)  # bet, call, a card
     assert not follow_policy(GAME, path, policy).reach[0].any()
@@ -105,7 +108,7 @@ def test_places_that_a_blueprint_never_plays_to_are_searched_as_if_it_did():
 
 def test_beliefs_along_a_blueprint_are_those_of_the_tree():
     strategy = random_strategy(TREE, 3)
-    policy = TablePolicy(TabularStrategy.from_tree(TREE, strategy))
+    policy = RulesStrategy(GAME, TabularStrategy.from_tree(TREE, strategy))
     path = (0, 1, 1, 2, 0)
     node = 0
     for place in path:

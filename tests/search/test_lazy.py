@@ -9,17 +9,17 @@ from equipoise.games.registry import make_game
 from equipoise.search.lazy import (
     PartialGame,
     PolicyLeaves,
-    TablePolicy,
-    UniformPolicy,
     continuation_payoffs,
     extract_subgame,
 )
 from equipoise.search.limits import ActionLimit, BudgetLimit, RoundLimit
 from equipoise.search.public import PublicProfile
+from equipoise.solvers.rules_strategy import RulesPlaces, RulesStrategy
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_pairs import leaf_payoffs
+from equipoise.trees.vector import UniformStrategy
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import second_round
@@ -27,7 +27,8 @@ from tests.search.fixtures import second_round
 GAME = derive_public_game(make_game("leduc"))
 TREE = build_public_tree(GAME)
 STRATEGY = random_strategy(TREE, 1)
-POLICY = TablePolicy(TabularStrategy.from_tree(TREE, STRATEGY))
+UNIFORM = UniformStrategy(RulesPlaces(GAME))
+POLICY = RulesStrategy(GAME, TabularStrategy.from_tree(TREE, STRATEGY))
 BLUEPRINT = PublicProfile(TREE, STRATEGY)
 LIMITS = [ActionLimit(1), ActionLimit(3), RoundLimit(), RoundLimit(is_after_deal=True), BudgetLimit(30), BudgetLimit(1)]
 
@@ -85,7 +86,8 @@ def test_payoffs_of_continuations_are_those_of_the_tree():
 def test_payoffs_where_private_states_merge():
     game = Pursuit(parse_map(MAP_A), 6, (1, 11), 2)
     tree = build_public_tree(game)
-    found = continuation_payoffs(game, game.initial_state(), (UniformPolicy(), UniformPolicy()))
+    uniform = UniformStrategy(RulesPlaces(game))
+    found = continuation_payoffs(game, game.initial_state(), (uniform, uniform))
     np.testing.assert_allclose(found, leaf_payoffs(tree, 0, tree.legal_share), atol=1e-12)
 
 
@@ -99,13 +101,13 @@ def test_drawn_lines_are_right_on_average():
 
 
 def test_choices_are_by_opponent_then_searcher():
-    leaves = PolicyLeaves(opponent=(POLICY, UniformPolicy()), searcher=(UniformPolicy(),))
+    leaves = PolicyLeaves(opponent=(POLICY, UNIFORM), searcher=(UNIFORM,))
     node = second_round(TREE)[0]
     for searcher in (0, 1):
         choice = leaves.choice(GAME, node, searcher)
         assert choice.chooser == 1 - searcher
         assert choice.payoff.shape[:2] == (2, 1)
-        pair = (UniformPolicy(), POLICY) if searcher == 0 else (POLICY, UniformPolicy())
+        pair = (UNIFORM, POLICY) if searcher == 0 else (POLICY, UNIFORM)
         np.testing.assert_allclose(choice.payoff[0, 0], continuation_payoffs(GAME, node, pair))
 
 
@@ -138,5 +140,5 @@ def test_nonsense_is_refused():
         probability=np.full(3, 1 / 3),
     )
     with pytest.raises(InvalidStateError, match="has 3 actions at"):
-        TablePolicy(wrong).policy(GAME, 0)
-    np.testing.assert_allclose(TablePolicy(table).policy(GAME, 0), 0.5)  # it lacks everything
+        RulesStrategy(GAME, wrong).probabilities(0)
+    np.testing.assert_allclose(RulesStrategy(GAME, table).probabilities(0), 0.5)  # it lacks everything

@@ -19,8 +19,8 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.public import PublicGame
 from equipoise.search.continual import ContinualSearch, ContinualSettings, HoldemChain
-from equipoise.search.lazy import PublicPolicy
 from equipoise.trees.holdem.places import HoldemStrategy
+from equipoise.trees.vector import Strategy
 
 __all__ = ["ContinualAgent"]
 
@@ -38,7 +38,7 @@ class ContinualAgent(PolicyAgent):
         game: PublicGame[Any] | HoldemSpot,
         *,
         rules: Holdem | None = None,
-        blueprint: PublicPolicy | HoldemStrategy | None = None,
+        blueprint: Strategy[Any] | HoldemStrategy | None = None,
         search: ContinualSettings | None = None,
         name: str = "continual",
     ) -> None:

@@ -196,7 +196,7 @@ class _RulesGround(_Ground):
         game, state, seat = self.blueprint.game, self.paths.state_at(path), observation.seat
         for private in range(game.num_private(state, seat)):
             if game.infostate(state, seat, private) == observation.infostate:
-                rows = self.blueprint.policy.policy(game, state)
+                rows = self.blueprint.policy.probabilities(state)
                 shares: list[float] = rows[private, game.legality(state)[private]].tolist()
                 return shares
         raise InvalidStateError(

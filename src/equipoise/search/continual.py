@@ -27,7 +27,6 @@ from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.lazy import (
     PartialGame,
     PolicyLeaves,
-    PublicPolicy,
     RememberedLeaves,
     extract_subgame,
     follow_policy,
@@ -44,7 +43,7 @@ from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy, SpotPlace
 from equipoise.trees.public import DEFAULT_MAX_NODES
 from equipoise.trees.public_edges import read_policy
 from equipoise.trees.subtree import Subtree
-from equipoise.trees.vector import UniformStrategy
+from equipoise.trees.vector import Strategy, UniformStrategy
 
 __all__ = ["ContinualSearch", "ContinualSettings", "HoldemChain"]
 
@@ -120,7 +119,7 @@ class ContinualSearch:
         seat: int,
         settings: ContinualSettings | None = None,
         *,
-        blueprint: PublicPolicy | HoldemStrategy | None = None,
+        blueprint: Strategy[Any] | HoldemStrategy | None = None,
     ) -> None:
         """Keeps the rules.
 
@@ -136,7 +135,7 @@ class ContinualSearch:
         if isinstance(game, HoldemSpot):
             self.chain = HoldemChain(game, seat, settings, cast("HoldemStrategy | None", blueprint))
         else:
-            self.chain = _RulesChain(game, seat, settings, cast("PublicPolicy | None", blueprint))
+            self.chain = _RulesChain(game, seat, settings, cast("Strategy[Any] | None", blueprint))
 
     def policy_at(self, path: Sequence[Any]) -> FloatArray:
         """Returns `[H, A]` what the seat does at one of its decisions, after all searches on the way to it.
@@ -196,7 +195,7 @@ class _RulesChain:
     """Searches over the rules of a public game."""
 
     def __init__(
-        self, game: PublicGame[Any], seat: int, settings: ContinualSettings, blueprint: PublicPolicy | None
+        self, game: PublicGame[Any], seat: int, settings: ContinualSettings, blueprint: Strategy[Any] | None
     ) -> None:
         if not game.spec.is_zero_sum:
             raise ConfigError(f"search needs a zero-sum game, and {game.spec.label} is not")
@@ -233,7 +232,7 @@ class _RulesChain:
                 search = self._search_at(path[:length], search, actor)
         if search is None:
             assert self.blueprint is not None
-            return self.blueprint.policy(self.game, self.state_at(path))
+            return self.blueprint.probabilities(self.state_at(path))
         return read_policy(search.subgame.tree, search.node[path], search.strategy)
 
     def _begin(self) -> _Search:

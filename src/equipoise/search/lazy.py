@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, GameSpec
 from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
 from equipoise.kernels.arithmetic import multiply
@@ -21,21 +21,19 @@ from equipoise.search.beliefs import PublicBelief
 from equipoise.search.limits import DepthLimit, Step
 from equipoise.search.public import PublicProfile, PublicSubgame
 from equipoise.solvers.best_response import bind_public_kernel
-from equipoise.solvers.strategy import TabularStrategy
+from equipoise.solvers.rules_strategy import RulesPlaces
 from equipoise.trees.grafting import Choice, attach_choices
 from equipoise.trees.public import DEFAULT_MAX_NODES, PublicTree, TreeFacts, assemble_public_tree
 from equipoise.trees.public_arrays import PublicArrays, collect_public_game
 from equipoise.trees.subtree import Subtree, to_arrays
+from equipoise.trees.vector import Strategy, UniformStrategy
 
 __all__ = [
     "LeafChoices",
     "PartialGame",
     "PolicyLeaves",
-    "PublicPolicy",
     "RememberedLeaves",
     "RulesBlueprint",
-    "TablePolicy",
-    "UniformPolicy",
     "continuation_payoffs",
     "extract_subgame",
     "follow_edge",
@@ -45,51 +43,6 @@ __all__ = [
 FloatArray = npt.NDArray[np.float64]
 LongArray = npt.NDArray[np.int64]
 Path = tuple[int, ...]
-
-
-# --- strategies without a tree ---
-
-
-class PublicPolicy(Protocol):
-    """What both players do, asked one public state at a time."""
-
-    def policy(self, game: PublicGame[Any], state: Any) -> FloatArray:
-        """Returns `[H, A]` what the actor of a public state does in each private state."""
-        ...
-
-
-class UniformPolicy:
-    """Every legal action as often."""
-
-    def policy(self, game: PublicGame[Any], state: Any) -> FloatArray:
-        """Returns equal shares."""
-        legality = game.legality(state)
-        shares: FloatArray = legality / legality.sum(axis=1, keepdims=True)
-        return shares
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class TablePolicy:
-    """A table of information states; those that it lacks play uniformly."""
-
-    table: TabularStrategy
-
-    def policy(self, game: PublicGame[Any], state: Any) -> FloatArray:
-        """Returns what the table says."""
-        actor, legality = game.actor(state), game.legality(state)
-        out: FloatArray = legality / legality.sum(axis=1, keepdims=True)
-        for private in range(len(legality)):
-            infostate = game.infostate(state, actor, private)
-            found = self.table.probabilities_or_none(actor, infostate)
-            if found is None:
-                continue
-            if found.size != legality[private].sum():
-                raise InvalidStateError(
-                    f"the strategy for {self.table.game_label} has {found.size} actions at {infostate!r} of player "
-                    f"{actor}, the game has {legality[private].sum()}"
-                )
-            out[private, legality[private]] = found
-        return out
 
 
 def follow_edge(relation: Relation, size: int, policy: FloatArray | None, above: int) -> FloatArray:
@@ -110,13 +63,13 @@ def follow_edge(relation: Relation, size: int, policy: FloatArray | None, above:
     return out
 
 
-def follow_policy(game: PublicGame[Any], path: Path, policy: PublicPolicy) -> PublicBelief:
+def follow_policy(game: PublicGame[Any], path: Path, policy: Strategy[Any]) -> PublicBelief:
     """Returns the beliefs that edges from the beginning of a game lead to if both players follow a policy."""
     state = game.initial_state()
     reach = [np.ones(game.num_private(state, player)) for player in (0, 1)]
     for place in path:
         actor, edge = game.actor(state), game.edges(state)[place]
-        rows = policy.policy(game, state) if actor >= 0 else None
+        rows = policy.probabilities(state) if actor >= 0 else None
         for player in (0, 1):
             size = game.num_private(edge.child, player)
             taken = rows if player == actor else None
@@ -129,7 +82,7 @@ def follow_policy(game: PublicGame[Any], path: Path, policy: PublicPolicy) -> Pu
 def continuation_payoffs(
     game: PublicGame[Any],
     state: Any,
-    policies: tuple[PublicPolicy, PublicPolicy],
+    policies: tuple[Strategy[Any], Strategy[Any]],
     *,
     rng: np.random.Generator | None = None,
 ) -> FloatArray:
@@ -147,7 +100,7 @@ def continuation_payoffs(
     if actor == TERMINAL:
         payoffs: FloatArray = game.payoffs(state)[0]
         return payoffs
-    policy = policies[actor].policy(game, state) if actor >= 0 else None
+    policy = policies[actor].probabilities(state) if actor >= 0 else None
     num_private = game.num_private(state, 0), game.num_private(state, 1)
     edges, factor = game.edges(state), 1.0
     if rng is not None and len(edges) > 1:
@@ -170,13 +123,13 @@ class PolicyLeaves:
     With one policy each a leaf has one value, and a search may then play anything that is worth as much against it.
     """
 
-    opponent: tuple[PublicPolicy, ...] = (UniformPolicy(),)
-    searcher: tuple[PublicPolicy, ...] = (UniformPolicy(),)
+    opponent: tuple[Strategy[Any], ...] | None = None  # by public states; None: uniform play
+    searcher: tuple[Strategy[Any], ...] | None = None
     num_samples: int | None = None  # None: exact, every public state below; else so many lines are drawn
     seed: int = 0  # of the lines: the same for all policies of a leaf
 
     def __post_init__(self) -> None:
-        if not self.opponent or not self.searcher:
+        if () in (self.opponent, self.searcher):
             raise ConfigError("each player needs at least one policy for what follows leaves")
         if self.num_samples is not None and self.num_samples < 1:
             raise ConfigError(f"num_samples must be at least 1, got {self.num_samples}")
@@ -184,12 +137,13 @@ class PolicyLeaves:
     def choice(self, game: PublicGame[Any], state: Any, searcher: int) -> Choice:
         """Returns what stands for the rest of the game at a leaf."""
         rows = []
-        for theirs in self.opponent:
-            pairs = [(ours, theirs) if searcher == 0 else (theirs, ours) for ours in self.searcher]
+        uniform = (UniformStrategy(RulesPlaces(game)),)
+        for theirs in self.opponent or uniform:
+            pairs = [(ours, theirs) if searcher == 0 else (theirs, ours) for ours in self.searcher or uniform]
             rows.append([self._payoff(game, state, pair) for pair in pairs])
         return Choice(chooser=1 - searcher, payoff=np.array(rows))
 
-    def _payoff(self, game: PublicGame[Any], state: Any, pair: tuple[PublicPolicy, PublicPolicy]) -> FloatArray:
+    def _payoff(self, game: PublicGame[Any], state: Any, pair: tuple[Strategy[Any], Strategy[Any]]) -> FloatArray:
         if self.num_samples is None:
             return continuation_payoffs(game, state, pair)
         rng = np.random.default_rng(self.seed)  # common random numbers: choices differ by what they do alone
@@ -333,7 +287,7 @@ def extract_subgame(
     *,
     watched: tuple[int, ...] | None = None,
     leaves: LeafChoices | None = None,
-    blueprint: PublicPolicy | None = None,
+    blueprint: Strategy[Any] | None = None,
     max_nodes: int = DEFAULT_MAX_NODES,
 ) -> PublicSubgame:
     """Returns what a search looks at as a subgame, without a tree of the whole game.
@@ -376,7 +330,7 @@ class RulesBlueprint:
     """A strategy over the rules of a public game, of which no more is ever expanded than what lies below a search."""
 
     game: PublicGame[Any]
-    policy: PublicPolicy
+    policy: Strategy[Any]
     max_nodes: int = DEFAULT_MAX_NODES  # most public states below a search
 
     def grow(self, path: Path, state: Any) -> PublicProfile:
@@ -393,14 +347,14 @@ class RulesBlueprint:
         return PublicProfile(subgame.tree, subgame.strategy, root_reach=beliefs.reach, is_grown=True)
 
 
-def _write_policy(part: Subtree, game: PublicGame[Any], policy: PublicPolicy) -> FloatArray:
+def _write_policy(part: Subtree, game: PublicGame[Any], policy: Strategy[Any]) -> FloatArray:
     """Returns `[C]` a policy over a part's tree; choices at leaves are even."""
     tree = part.tree
     out = tree.legal_share.copy()
     ends = set(part.whole.landmarks[part.whole.actor[part.whole.landmarks] == TERMINAL].tolist())
     for node in np.flatnonzero(tree.actor >= 0).tolist():
         if part.nodes[node] != Subtree.ADDED and int(part.nodes[node]) not in ends:
-            rows = policy.policy(game, tree.states[node].state)
+            rows = policy.probabilities(tree.states[node].state)
             slot = tree.slot[tree.slot_start[2 * node + int(tree.actor[node])] :][: len(rows)]
             first = tree.table_start[node] + tree.stride[node] * np.arange(rows.shape[1])
             out[slot[:, None] + first] = rows
