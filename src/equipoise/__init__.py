@@ -5,9 +5,11 @@ The names below are loaded when they are first used, so that importing the packa
 
     import equipoise
 
-    game = equipoise.make_game("leduc")
-    solution = equipoise.solve(game, equipoise.DCFR(), iterations=1000)
-    print(solution.exploitability, solution.strategy.probabilities(0, "..."))
+    solution = equipoise.solve("turn.toml", rule="dcfr", target="0.5%")  # or a game: "leduc"
+    solution.save("turn.eq")
+    print(solution, solution.view("check, bet 50%").frequencies)
+    found = equipoise.load("turn.eq").search("check", "reach-maxmargin")
+    print(equipoise.match("search:turn.eq", "file:turn.eq", hands=1000).estimate())
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from equipoise import agents
     from equipoise.core.errors import EquipoiseError
     from equipoise.core.progress import Progress
     from equipoise.games.conformance import check_game
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
     from equipoise.responses.protocol import Response
     from equipoise.responses.sampled import FBRResponse, UCTResponse
     from equipoise.responses.solve_against import AgainstSolution, solve_against
+    from equipoise.runs.matches import match
+    from equipoise.runs.request import RunRequest, load_spot
+    from equipoise.runs.run import Run
+    from equipoise.runs.solution import Solution, load, prepare_run, solve
     from equipoise.solvers.best_response import Evaluation, evaluate
     from equipoise.solvers.rules import (
         CFR,
@@ -38,7 +45,7 @@ if TYPE_CHECKING:
         Optimistic,
         PredictiveCFRPlus,
     )
-    from equipoise.solvers.solve import Form, Solution, solve
+    from equipoise.solvers.stopping import Form
     from equipoise.solvers.strategy import TabularStrategy, mix_strategies
     from equipoise.trees.history import HistoryTree, build_history_tree
 
@@ -65,18 +72,25 @@ __all__ = [
     "PredictiveCFRPlus",
     "Progress",
     "Response",
+    "Run",
+    "RunRequest",
     "Solution",
     "StaticResponse",
     "TabularStrategy",
     "UCTResponse",
     "__version__",
+    "agents",
     "build_history_tree",
     "check_game",
     "evaluate",
     "game_names",
+    "load",
+    "load_spot",
     "make_game",
+    "match",
     "mix_strategies",
     "parse_game",
+    "prepare_run",
     "solve",
     "solve_against",
 ]
@@ -106,16 +120,23 @@ _HOMES: Final = {
         "Optimistic",
         "PredictiveCFRPlus",
     ),
-    "equipoise.solvers.solve": ("Form", "Solution", "solve"),
+    "equipoise.runs.matches": ("match",),
+    "equipoise.runs.request": ("RunRequest", "load_spot"),
+    "equipoise.runs.run": ("Run",),
+    "equipoise.runs.solution": ("Solution", "load", "prepare_run", "solve"),
+    "equipoise.solvers.stopping": ("Form",),
     "equipoise.solvers.strategy": ("TabularStrategy", "mix_strategies"),
     "equipoise.trees.history": ("HistoryTree", "build_history_tree"),
 }
+_ROOMS: Final = ("agents",)  # that are used by their own name
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 
 if not TYPE_CHECKING:  # or a misspelt name would be of type Any to users
 
     def __getattr__(name: str) -> Any:
+        if name in _ROOMS:
+            return importlib.import_module(f"equipoise.{name}")
         if name not in _HOME_OF:
             raise AttributeError(f"module 'equipoise' has no attribute {name!r}")
         value = getattr(importlib.import_module(_HOME_OF[name]), name)

@@ -23,9 +23,10 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game
+from equipoise.runs.solution import solve
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR
-from equipoise.solvers.solve import Form, solve
+from equipoise.solvers.stopping import Form
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree

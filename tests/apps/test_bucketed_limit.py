@@ -3,7 +3,7 @@
 
 import pytest
 
-from equipoise.apps import preparation
+from equipoise.runs import preparation
 
 SMALL = ["bucketed_limit_holdem", "-p", "buckets=2", "-p", "streets=2", "-p", "max_raises=2,1,0,0"]
 

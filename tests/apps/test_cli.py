@@ -7,12 +7,12 @@ from collections import namedtuple
 import pytest
 
 import equipoise as package
-from equipoise.apps import preparation, solve
-from equipoise.apps.methods import METHODS
 from equipoise.core import files, memory
 from equipoise.core.errors import CheckpointError
 from equipoise.games.registry import game_names
+from equipoise.runs import game_run, preparation
 from equipoise.solvers import treeless_mccfr
+from equipoise.solvers.methods import METHODS
 from equipoise.solvers.strategy import TabularStrategy
 
 KEYS = {
@@ -305,7 +305,7 @@ def test_usage_errors_say_what_was_given(equipoise, arguments, given):
 
 
 def test_unwritable_output_is_said_before_solving(equipoise, monkeypatch):
-    monkeypatch.setattr(solve, "grow_tree", lambda *_args, **_options: pytest.fail("the solve began"))
+    monkeypatch.setattr(game_run, "grow_tree", lambda *_args, **_options: pytest.fail("the solve began"))
     assert equipoise("solve", "kuhn", "--out", "no/where").code == 2
     assert equipoise("solve", "kuhn", "--plot", "no/where.png").code == 2
 

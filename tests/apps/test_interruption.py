@@ -56,7 +56,11 @@ def run(directory, *arguments):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-@pytest.mark.parametrize("method", [["cfr"], ["external"], ["outcome", "--form", "game"]], ids=" ".join)
+@pytest.mark.parametrize(  # sampling without a rule chooses periods by the iterations asked for
+    "method",
+    [["cfr"], ["external", "--rule", "cfr"], ["outcome", "--form", "game", "--rule", "cfr"]],
+    ids=" ".join,
+)
 def test_an_interrupted_run_is_kept_and_goes_on_to_the_bit(tmp_path, number, code, method):
     solve = ("solve", "leduc", "-p", "merge_suits=true", "--method", *method)
     process = start(tmp_path, *solve, "--iterations", "1000000000", "--out", "halted.eq", "--json")

@@ -5,8 +5,8 @@ import pytest
 
 from equipoise.apps.bench import matches
 from equipoise.games.registry import make_game
+from equipoise.runs.solution import solve
 from equipoise.solvers.rules import CFR
-from equipoise.solvers.solve import solve
 from tests.agents.games import small_spot
 
 TINY = ("-p", "deck=tiny", "-p", "stacks=30,30", "-p", "small_blind=5", "-p", "big_blind=10", "-p", "last_street=flop")

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.apps.methods import METHODS, find_method, normalize_rule
-from equipoise.apps.parse import parse_game_options, split_list
+from equipoise.apps.parse import split_list
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError, UnknownNameError
 from equipoise.games.parameters import parse_parameters
-from equipoise.games.registry import format_game, parse_game
+from equipoise.games.registry import format_game, parse_game, parse_game_options
+from equipoise.solvers.methods import METHODS, find_method, normalize_rule
 
 
 @pytest.mark.parametrize(

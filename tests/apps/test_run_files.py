@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import equipoise as package
-from equipoise.apps import session
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
+from equipoise.runs import keeping
 from equipoise.solvers.solution_file import SolvedGame
 
 
@@ -114,9 +114,9 @@ def test_existing_result_is_not_overwritten_unasked(equipoise):
         ["--rule", "cfr", "--prune", "rbp(5)"],
         ["--rule", "lcfr", "--prune", "zero-reach-brp(5,0.1)", "--updates", "simultaneous"],
         ["--method", "external", "--rule", "lcfr(500)", "--seed", "3"],
-        ["--method", "outcome"],
+        ["--method", "outcome", "--rule", "cfr"],  # without a rule, periods depend on the iterations asked for
         ["--method", "external", "--form", "game", "--rule", "lcfr(500)", "--seed", "3"],
-        ["--method", "outcome", "--form", "game"],
+        ["--method", "outcome", "--form", "game", "--rule", "cfr"],
         ["--method", "egt"],
         ["--method", "egt", "--rule", "thresholded(0.01)"],
         ["--rule", "thresholded(2)-hedge"],
@@ -216,8 +216,8 @@ def test_a_disk_that_fills_up_on_the_way_is_said_and_the_run_goes_on(equipoise, 
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(session, "SAVE_EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(session, "SAVE_SHARE", 1.0)
+    monkeypatch.setattr(keeping, "SAVE_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(keeping, "SAVE_SHARE", 1.0)
     equipoise("solve", "kuhn", "-n", 10, "--out", "kuhn.eq")
     before = os.path.getsize("kuhn.eq")
     monkeypatch.setattr(os, "fsync", full)

@@ -10,8 +10,8 @@ from equipoise.core.errors import InvalidStateError
 from equipoise.evaluation.aivat import Aivat, PublicStep, PublicTracer, guess_values, strategy_tables
 from equipoise.games.base import TERMINAL
 from equipoise.games.registry import make_game
+from equipoise.runs.solution import solve
 from equipoise.solvers.rules import CFR
-from equipoise.solvers.solve import solve
 from equipoise.trees.derive import derive_public_game
 from tests.agents.games import walk
 

@@ -9,8 +9,8 @@ from equipoise.agents.base import PolicyAgent
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation.assembly import assemble_public_strategy, assemble_strategy, measure_seeds
 from equipoise.games.registry import make_game
+from equipoise.runs.solution import solve
 from equipoise.solvers.rules import CFR
-from equipoise.solvers.solve import solve
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
 

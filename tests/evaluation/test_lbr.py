@@ -13,8 +13,8 @@ from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.evaluation.lbr import every_action, fold_or_call, measure_lbr, respond_locally
 from equipoise.games.base import ActionClass
 from equipoise.games.registry import make_game
+from equipoise.runs.solution import solve
 from equipoise.solvers.rules import CFR
-from equipoise.solvers.solve import solve
 from equipoise.trees.derive import derive_public_game
 from tests.reference.lbr import list_move_values
 

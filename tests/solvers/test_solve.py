@@ -11,6 +11,7 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.progress import Progress
+from equipoise.runs.solution import Solution
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
 from equipoise.solvers.fictitious_play import FictitiousPlaySolver
@@ -18,7 +19,7 @@ from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.rules import DCFR, CFRPlus, Hedge, PredictiveCFRPlus
 from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.solvers.solution_file import SolvedGame
-from equipoise.solvers.solve import Solution, Stopping, StopReason
+from equipoise.solvers.stopping import Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import build_history_tree
 
@@ -61,9 +62,11 @@ def test_kuhn_without_a_word():
     assert solution.stopped_by is StopReason.TARGET
 
 
-def test_a_solution_needs_a_tree():
-    with pytest.raises(ConfigError, match="needs a tree; without one, drive a TreelessMCCFRSolver"):
-        equipoise.solve(equipoise.make_game("kuhn"), iterations=20, form=equipoise.Form.GAME)
+def test_sweeps_need_a_tree_and_sampling_does_not():
+    game = equipoise.make_game("kuhn")
+    with pytest.raises(ConfigError, match="method cfr needs a tree"):
+        equipoise.solve(game, iterations=20, form=equipoise.Form.GAME)
+    assert equipoise.solve(game, iterations=2000, form="game", method="external").exploitability < 0.2
 
 
 def test_both_forms_give_the_same_table():
@@ -224,11 +227,11 @@ def test_importing_the_package_loads_nothing_heavy():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("kuhn",), r"game must be a Game such as Kuhn\(\) or make_game\('kuhn'\), got 'kuhn'"),
-        ((equipoise.make_game("kuhn"), "dcfr"), r"rule must be a rule such as DCFR\(\), got 'dcfr'"),
+        ((["kuhn"],), r"game must be a Game such as Kuhn\(\), a spot, or the name of one, got \['kuhn'\]"),
+        ((equipoise.make_game("kuhn"), DCFR), r"rule must be a rule such as DCFR\(\), or its name, got <class"),
     ],
 )
-def test_names_in_place_of_values_are_refused(arguments, said):
+def test_what_is_neither_a_value_nor_a_name_is_refused(arguments, said):
     with pytest.raises(ConfigError, match=said):
         equipoise.solve(*arguments)
 

@@ -14,6 +14,7 @@ from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.files import load_agent
 from equipoise.agents.holdem_translated import HoldemTranslatingAgent
 from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
+from equipoise.agents.notation import make
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.tables import TableAgent
@@ -36,6 +37,7 @@ __all__ = [
     "UniformAgent",
     "describe_decision",
     "load_agent",
+    "make",
     "make_ismcts_agent",
     "observe_state",
 ]

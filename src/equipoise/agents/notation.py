@@ -31,7 +31,7 @@ from equipoise.search.notation import parse_method
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import estimate_num_histories
 
-__all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "parse_agent"]
+__all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "make", "parse_agent"]
 
 MAX_HISTORIES: Final = 1_000_000  # of a game whose public form is found by listing them: some ten seconds
 EXPENSIVE: Final = "expensive"
@@ -215,6 +215,20 @@ def parse_agent(text: str, game: Game[Any]) -> Agent:
     'raise'
     """
     return AgentText(text)(game)
+
+
+def make(text: str, game: Game[Any] | None = None) -> Agent:
+    """Returns the agent that a text names, for a game or for the one that its file is of.
+
+    >>> from equipoise.games.registry import make_game
+    >>> make("call", make_game("kuhn")).name
+    'call'
+    """
+    maker = AgentText(text)
+    played = game or maker.game
+    if played is None:
+        raise ConfigError(f"agent {text!r} plays any game: say which")
+    return maker(played)
 
 
 def describe_agents() -> str:

@@ -12,11 +12,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from equipoise.apps.display import SolveDisplay, make_console
-from equipoise.apps.methods import METHODS, check_config, find_method, normalize_rule
+from equipoise.apps.display import ConsoleReporter, SolveDisplay, make_console
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import parse_game_options, parse_names
-from equipoise.apps.preparation import GrownTree, grow_tree, prepare
+from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.solve_options import GameOptions, Updates
 from equipoise.core.errors import ConfigError, EquipoiseError
@@ -26,10 +24,12 @@ from equipoise.core.provenance import find_commit, version
 from equipoise.evaluation.plots import check_plot_path, plot_convergence
 from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
-from equipoise.games.registry import format_game
+from equipoise.games.registry import format_game, parse_game_options
+from equipoise.runs.preparation import GrownTree, grow_tree, prepare
 from equipoise.solvers.driver import run
+from equipoise.solvers.methods import METHODS, check_config, find_method, normalize_rule
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.solve import Form, Stopping
+from equipoise.solvers.stopping import Form, Stopping
 
 __all__ = ["CompareOptions", "compare"]
 
@@ -66,7 +66,7 @@ def compare(options: CompareOptions) -> None:
     stopping = _stopping(options)
     curves: dict[str, list[Progress]] = {}
     failure: EquipoiseError | None = None
-    grown = grow_tree(game, options.form, max_histories=options.max_histories, console=console)
+    grown = grow_tree(game, options.form, max_histories=options.max_histories, reporter=ConsoleReporter(console))
     if grown.why is not None and stopping.target is not None:
         raise ConfigError(f"--target needs an exploitability; {grown.why}")
     with SignalFlag() as flag:
@@ -102,7 +102,7 @@ def _run_all(
         is_exact = find_method(config.method).is_exact
         flag.is_immediate = is_exact
         try:
-            prepared = prepare(grown, config, console=console)
+            prepared = prepare(grown, config, stopping=stopping, reporter=ConsoleReporter(console))
             with SolveDisplay(console, f"{game.spec.name} · {name}") as display:
                 for record in run(
                     prepared.solver,

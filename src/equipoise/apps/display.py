@@ -7,7 +7,7 @@ import contextlib
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import IO, Any, Self, TextIO, cast
 
@@ -18,11 +18,14 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.formatting import format_duration, format_estimate, format_optional, format_utility
 from equipoise.core.progress import Progress, SampledFigures
+from equipoise.core.reporting import OnGrowth, OnStep, Reporter
 
 __all__ = [
     "BuildDisplay",
+    "ConsoleReporter",
     "SolveDisplay",
     "describe_figures",
     "make_console",
@@ -130,6 +133,33 @@ class BuildDisplay:
         elif time.monotonic() - self.last_line >= SECONDS_BETWEEN_LINES:
             self.last_line = time.monotonic()
             self.console.print(f"building {self.label}: {num_histories:,} histories, {fraction:.0%}")
+
+
+class ConsoleReporter(Reporter):
+    """Says what a run says on a console."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def say(self, text: str) -> None:
+        """Prints a line."""
+        self.console.print(text)
+
+    def warn(self, text: str) -> None:
+        """Prints a line that stands out."""
+        self.console.print(text, style="yellow")
+
+    @contextlib.contextmanager
+    def task(self, title: str) -> Iterator[OnStep]:
+        """Shows a bar for as long as it is entered."""
+        with TaskDisplay(self.console, title) as display:
+            yield display.update
+
+    @contextlib.contextmanager
+    def growth(self, label: str) -> Iterator[OnGrowth]:
+        """Shows a tree growing for as long as it is entered."""
+        with BuildDisplay(self.console, label) as display:
+            yield display.update
 
 
 class SolveDisplay:

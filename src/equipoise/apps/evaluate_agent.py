@@ -12,10 +12,8 @@ from rich.table import Table
 
 from equipoise.agents.base import PolicyAgent, PublicAgent
 from equipoise.agents.notation import AGENTS, AgentText
-from equipoise.apps.display import make_console
-from equipoise.apps.match import find_game
+from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.preparation import build_tree
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -25,6 +23,8 @@ from equipoise.evaluation.assembly import SeededExploitability, measure_seeds
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
 from equipoise.games.registry import format_game
+from equipoise.runs.matches import find_game
+from equipoise.runs.preparation import build_tree
 
 __all__ = ["evaluate_agent", "is_agent_text"]
 
@@ -52,7 +52,7 @@ def evaluate_agent(
     if not isinstance(agent, PolicyAgent | PublicAgent):
         raise ConfigError(f"{agent.name} only acts: it says no probabilities from which a strategy could be assembled")
     console = make_console(is_quiet=is_quiet)
-    tree = build_tree(game, max_histories=max_histories, console=console)
+    tree = build_tree(game, max_histories=max_histories, reporter=ConsoleReporter(console))
     began = time.perf_counter()
     so_far: list[SeededExploitability] = []
     # agents never look at a flag: a signal ends the seed under way at once

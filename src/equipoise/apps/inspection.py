@@ -19,11 +19,10 @@ from rich.table import Table
 
 from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.notation import AGENTS
-from equipoise.apps.display import describe_figures, make_console
+from equipoise.apps.display import ConsoleReporter, describe_figures, make_console
 from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
-from equipoise.apps.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.apps.show_spot import SpotReport, evaluate_spot
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
@@ -33,6 +32,7 @@ from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.base import Game
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.responses.notation import ResponseSpec, parse_responses
+from equipoise.runs.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
 from equipoise.solvers.description import describe_node
@@ -127,9 +127,9 @@ def _evaluate_table(options: EvaluateOptions, file: SolvedGame, specs: tuple[Res
     game = file.game
     tree: HistoryTree | PublicTree
     if not file.is_partial:
-        tree = build_any_tree(game, max_histories=options.max_histories, console=console)
+        tree = build_any_tree(game, max_histories=options.max_histories, reporter=ConsoleReporter(console))
     else:
-        found, why = find_tree(game, max_histories=options.max_histories, console=console)
+        found, why = find_tree(game, max_histories=options.max_histories, reporter=ConsoleReporter(console))
         if found is None:
             if specs:
                 raise ConfigError(f"--responses need a tree: {why}")

@@ -17,20 +17,10 @@ from rich.table import Table
 
 from equipoise.agents.base import PublicAgent
 from equipoise.agents.notation import AgentText, describe_agents
-from equipoise.apps.display import make_console
+from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.match import (
-    MOST_WORKERS,
-    describe_estimate,
-    explain_miss,
-    find_game,
-    format_estimate,
-    prepare_showdowns,
-    run_shown,
-    scale_precision,
-)
+from equipoise.apps.match import MOST_WORKERS, explain_miss, run_shown
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.preparation import build_tree
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -40,10 +30,12 @@ from equipoise.core.pool import LocalPool
 from equipoise.evaluation.lbr import LocalResponse, every_action, fold_or_call, measure_lbr
 from equipoise.evaluation.lbr_holdem import LbrHands, LbrMenu, measure_holdem_lbr
 from equipoise.evaluation.matches import MatchConfig, MatchResult
-from equipoise.evaluation.statistics import big_blind_of
+from equipoise.evaluation.statistics import big_blind_of, describe_estimate, format_estimate, scale_precision
 from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.registry import format_game
+from equipoise.runs.matches import find_game, prepare_showdowns
+from equipoise.runs.preparation import build_tree
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["LbrOptions", "lbr"]
@@ -158,7 +150,7 @@ def _measure(
     menu = fold_or_call if options.menu is MenuName.FOLD_CALL else every_action
     if game.spec.num_players != 2:
         raise ConfigError(f"local best responses are for two players, {game.spec.name} has {game.spec.num_players}")
-    tree = build_tree(game, max_histories=DEFAULT_MAX_HISTORIES, console=console)
+    tree = build_tree(game, max_histories=DEFAULT_MAX_HISTORIES, reporter=ConsoleReporter(console))
     with TaskDisplay(console, f"lbr of {options.agent}") as display:
         return measure_lbr(
             agent,
@@ -172,7 +164,7 @@ def _measure(
 
 
 def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console) -> None:
-    prepare_showdowns(game, console)
+    prepare_showdowns(game, ConsoleReporter(console))
     config = MatchConfig(
         num_deals=math.ceil((options.hands or DEFAULT_HANDS) / 2),
         seed=options.seed,

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import math
 import textwrap
+import time
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -15,10 +15,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from equipoise.agents.notation import AgentText, describe_agents
-from equipoise.apps.display import make_console
+from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
-from equipoise.apps.parse import parse_game_options
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -26,60 +25,28 @@ from equipoise.core.files import check_writable, lock
 from equipoise.core.formatting import format_duration
 from equipoise.core.machine import describe_origin
 from equipoise.core.pool import LocalPool
-from equipoise.evaluation.aivat_matches import AivatGames, AivatHands
+from equipoise.core.runs import RunFolder
 from equipoise.evaluation.cross_table import CrossTable, play_cross_table
 from equipoise.evaluation.matches import (
     LEAST_SAMPLES,
     LEAST_UNLIKE,
     ChunkPlayer,
-    HandByHand,
     MatchConfig,
     MatchResult,
     run_match,
 )
 from equipoise.evaluation.ratings import fit_elo
-from equipoise.evaluation.statistics import Estimate, big_blind_of
-from equipoise.evaluation.stored import StoredStrategies, can_be_batched
+from equipoise.evaluation.statistics import Estimate, big_blind_of, describe_estimate, format_estimate
 from equipoise.games.base import Game
-from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
-from equipoise.games.holdem.rules import Holdem
-from equipoise.games.parameters import parse_parameters
-from equipoise.games.registry import format_game, make_game
+from equipoise.games.registry import format_game
+from equipoise.runs.matches import Known, MatchRequest, Runner, find_game, make_player
 
-__all__ = [
-    "MatchOptions",
-    "Runner",
-    "describe_estimate",
-    "format_estimate",
-    "match",
-    "prepare_showdowns",
-    "run_shown",
-    "scale_precision",
-]
+__all__ = ["MatchOptions", "match", "run_shown"]
 
 MOST_WORKERS: Final = 256
-BATCHED_CHUNK: Final = 5000  # deals that are played at once
-CHUNK: Final = 50
+KIND: Final = "match"  # of a run's folder
+SECONDS_BETWEEN_EVENTS: Final = 1.0
 LONGEST_TITLE: Final = 200
-
-
-class Runner(enum.StrEnum):
-    """How deals are played."""
-
-    AUTO = "auto"  # batched where every agent is a table or blind
-    BATCHED = "batched"
-    HANDS = "hands"
-
-
-class Known(enum.StrEnum):
-    """Whose strategies AIVAT uses."""
-
-    FIRST = "first"
-    SECOND = "second"
-    BOTH = "both"
-
-
-KNOWN: Final = {Known.FIRST: (0,), Known.SECOND: (1,), Known.BOTH: (0, 1)}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +77,12 @@ class MatchOptions:
     known: Annotated[Known, typer.Option(help="Whose strategies AIVAT uses.")] = Known.BOTH
     workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the games there.")] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the match in --out.")] = False
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Keep the match in this folder: what was asked for, events, games.", metavar="DIR"),
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the match in --out or --run.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out or --run.")] = False
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
@@ -121,6 +92,21 @@ def match(options: MatchOptions) -> None:
 
     Three or more agents of a game for two meet each other in pairs: a table of winnings, and rankings.
     """
+    if options.run is None:
+        _match(options, None)
+        return
+    if options.out is not None:
+        raise ConfigError(f"--run {options.run} has a file of its own: leave out --out {options.out}")
+    folder = RunFolder.open_or_create(
+        options.run, KIND, dataclasses.asdict(options), is_resumed=options.resume, is_overwritten=options.overwrite
+    )
+    with folder.writing():
+        folder.record("begin")
+        _match(dataclasses.replace(options, out=folder.result), folder)
+
+
+def _match(options: MatchOptions, folder: RunFolder | None) -> None:
+    """Plays; a folder is told how it goes."""
     console = make_console(is_quiet=options.quiet)
     makers = [AgentText(text) for text in options.agents]
     if len(makers) < 2:
@@ -131,13 +117,15 @@ def match(options: MatchOptions) -> None:
         raise ConfigError(f"{game.spec.name} is played by {game.spec.num_players} agents, got {len(makers)}")
     with SignalFlag() as flag, LocalPool(options.workers) as pool:
         if is_table:
-            table = _play_table(options, game, makers, pool, flag, console)
+            table = _play_table(options, game, makers, pool, flag, console, folder)
             _report_table(options, game, table)
             is_missed = False
         else:
-            result = _play_pair(options, game, makers, pool, flag, console, options.out)
+            result = _play_pair(options, game, makers, pool, flag, console, options.out, folder)
             _report_match(options, game, result)
             is_missed = options.precision is not None and result.stopped_by == "deals"
+    if folder is not None:
+        folder.record("end", stopped_by="interrupted" if flag() else "deals" if is_table else result.stopped_by)
     if flag():
         hint = "" if options.out is None else "; the same command with --resume goes on"
         console.print(f"interrupted: these are the games so far{hint}", style="yellow")
@@ -145,43 +133,6 @@ def match(options: MatchOptions) -> None:
     if is_missed:
         console.print(explain_miss(options.precision, result), style="yellow")
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
-
-
-def find_game(makers: list[AgentText], name: str | None, parameters: list[str] | None) -> Game[Any]:
-    """Returns the game that was named, or that of the first agent's file; both may have parameters changed."""
-    if name is not None:
-        return parse_game_options(name, parameters or [])
-    for maker in makers:
-        if (own := maker.game) is not None:
-            if not parameters:
-                return own
-            return make_game(own.spec.name, **{**own.spec.parameters, **parse_parameters(parameters)})
-    if parameters:
-        raise ConfigError("-p changes a game that --game or an agent's file names, and there is none")
-    raise ConfigError("--game NAME is needed: no agent is a file that says what it plays")
-
-
-def _configure(options: MatchOptions, game: Game[Any], *, is_batched: bool) -> MatchConfig:
-    rotations = game.spec.num_players if options.duplicate else 1
-    blind = big_blind_of(game)
-    return MatchConfig(
-        num_deals=math.ceil(options.hands / rotations),
-        seed=options.seed,
-        is_duplicate=options.duplicate,
-        expects_all_ins=options.all_in_expectation,
-        precision=scale_precision(options.precision, blind),
-        confidence=options.confidence,
-        deals_per_chunk=BATCHED_CHUNK if is_batched else CHUNK,
-    )
-
-
-def scale_precision(precision: float | None, blind: float | None) -> float | None:
-    """Returns a wanted precision in units of utility; raises unless it is a positive number."""
-    if precision is None:
-        return None
-    if not 0 < precision < math.inf:
-        raise ConfigError(f"--precision must be positive and finite, got {precision:g}")
-    return precision if blind is None else precision * blind / 1000
 
 
 def explain_miss(precision: float | None, result: MatchResult) -> str:
@@ -192,51 +143,6 @@ def explain_miss(precision: float | None, result: MatchResult) -> str:
     return f"{said} (it takes {LEAST_SAMPLES} deals, {LEAST_UNLIKE} of them unlike the most frequent result)"
 
 
-def _make_player(options: MatchOptions, game: Game[Any], makers: list[AgentText]) -> ChunkPlayer:
-    """Returns who plays the deals, after making every agent once so that what is wrong is said at once."""
-    names = tuple(maker.name for maker in makers)
-    chosen = tuple(makers)
-    if options.aivat is not None:
-        if game.spec.num_players != 2:
-            raise ConfigError(f"AIVAT is for two players, {game.spec.name} has {game.spec.num_players}")
-        config = _configure(options, game, is_batched=False)
-        known, guesses = KNOWN[options.known], str(options.aivat)
-        if isinstance(game, Holdem):
-            make_console(is_quiet=options.quiet).print(
-                "guesses of every pair of hands come first: seconds for a small deck, minutes for the full one"
-            )
-            return AivatHands(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
-        return AivatGames(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
-    is_batched = options.runner is not Runner.HANDS and can_be_batched(game, chosen)
-    if options.runner is Runner.BATCHED and not is_batched:
-        raise ConfigError(
-            f"{game.spec.name} cannot be played in batches by {', '.join(names)}: that takes strategies on trees, or "
-            "agents that look at nothing; use --runner hands"
-        )
-    config = _configure(options, game, is_batched=is_batched)
-    if not is_batched:
-        for maker in makers:
-            maker(game)
-    # with fixed bets nobody is all-in before the flop
-    if options.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
-        prepare_showdowns(game, make_console(is_quiet=options.quiet))
-    if is_batched:
-        return StoredStrategies(game=game, makers=chosen, names=names, config=config)
-    return HandByHand(game=game, makers=chosen, names=names, config=config)
-
-
-def prepare_showdowns(game: Holdem, console: Console) -> None:
-    """Shows how the table of showdowns before the flop is made, if hands start there and it is not in the cache."""
-    if game.board:
-        return
-    with TaskDisplay(console, "showdowns before the flop") as display:
-        load_or_build_pair_wins(
-            game.card_deck,
-            game.betting_rules.last_street.num_board_cards,
-            on_progress=lambda share: display.update(share, "once, then from the cache"),
-        )
-
-
 def _play_pair(
     options: MatchOptions,
     game: Game[Any],
@@ -245,8 +151,10 @@ def _play_pair(
     flag: SignalFlag,
     console: Console,
     out: Path | None,
+    folder: RunFolder | None,
 ) -> MatchResult:
-    play = _make_player(options, game, makers)
+    request = MatchRequest(**{field.name: getattr(options, field.name) for field in dataclasses.fields(MatchRequest)})
+    play = make_player(request, game, makers, ConsoleReporter(console))
     return run_shown(
         play,
         play.config,
@@ -257,6 +165,7 @@ def _play_pair(
         out=out,
         is_resumed=options.resume,
         is_overwritten=options.overwrite,
+        folder=folder,
     )
 
 
@@ -271,8 +180,9 @@ def run_shown(
     out: Path | None,
     is_resumed: bool,
     is_overwritten: bool,
+    folder: RunFolder | None = None,
 ) -> MatchResult:
-    """Returns the result of a match whose progress is shown, and which is kept in `out`."""
+    """Returns the result of a match whose progress is shown, and which is kept in `out`; a folder is told of it."""
     if is_resumed and out is None:
         raise ConfigError("--resume goes on with the match in --out FILE, and there is none")
     if out is not None:
@@ -282,8 +192,21 @@ def run_shown(
     blind = big_blind_of(game)
     title = " v ".join(play.names)
 
+    last_told = -math.inf
+
+    def tell(share: float, so_far: Estimate) -> None:
+        nonlocal last_told
+        if folder is not None and time.monotonic() - last_told >= SECONDS_BETWEEN_EVENTS:
+            folder.record("progress", agents=list(play.names), share=share, **describe_estimate(so_far, blind))
+            last_told = time.monotonic()
+
     def run() -> MatchResult:
         with TaskDisplay(console, title) as display:
+
+            def on_progress(share: float, so_far: Estimate) -> None:
+                display.update(share, format_estimate(so_far, blind))
+                tell(share, so_far)
+
             return run_match(
                 play,
                 config,
@@ -291,7 +214,7 @@ def run_shown(
                 path=out,
                 is_resumed=is_resumed,
                 label=game.spec.label,
-                on_progress=lambda share, so_far: display.update(share, format_estimate(so_far, blind)),
+                on_progress=on_progress,
                 should_stop=flag,
             )
 
@@ -310,6 +233,7 @@ def _play_table(
     pool: LocalPool,
     flag: SignalFlag,
     console: Console,
+    folder: RunFolder | None,
 ) -> CrossTable:
     def play(first: int, second: int) -> MatchResult | None:
         if flag():
@@ -317,46 +241,9 @@ def _play_table(
         out = options.out
         if out is not None:
             out = out.with_name(f"{out.stem}-{first}-{second}{out.suffix}")
-        return _play_pair(options, game, [makers[first], makers[second]], pool, flag, console, out)
+        return _play_pair(options, game, [makers[first], makers[second]], pool, flag, console, out, folder)
 
     return play_cross_table([maker.name for maker in makers], play)
-
-
-def describe_estimate(estimate: Estimate, blind: float | None) -> dict[str, Any]:
-    """Returns an estimate as JSON values, in utility and in mbb where there are any."""
-    found = {
-        "mean": estimate.mean,
-        "standard_error": estimate.standard_error,
-        "interval": list(estimate.interval),
-        "confidence": estimate.confidence,
-        "num_samples": estimate.num_samples,
-        "mean_mbb": None,
-        "standard_error_mbb": None,
-        "interval_mbb": None,
-    }
-    if blind is not None:
-        scaled = estimate.scale(1000 / blind)
-        found |= {
-            "mean_mbb": scaled.mean,
-            "standard_error_mbb": scaled.standard_error,
-            "interval_mbb": list(scaled.interval),
-        }
-    return found
-
-
-def format_estimate(estimate: Estimate, blind: float | None) -> str:
-    """Returns an estimate for people, in mbb per hand where there are any.
-
-    >>> format_estimate(Estimate(mean=0.5, standard_error=0.1, num_samples=100), 2.0)
-    '+250 ± 98 mbb/h'
-    """
-    if blind is None:
-        return f"{estimate.mean:+.4g} ± {estimate.half_width:.2g}"
-    scaled = estimate.scale(1000 / blind)
-    if not math.isfinite(scaled.half_width):
-        return f"{scaled.mean:+,.0f} mbb/h"
-    digits = max(0, 1 - math.floor(math.log10(scaled.half_width))) if scaled.half_width > 0 else 0
-    return f"{scaled.mean:+,.{digits}f} ± {scaled.half_width:,.{digits}f} mbb/h"
 
 
 def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -> None:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any, Final
 
 import typer
 from rich.console import RenderableType
 
 from equipoise.apps.display import make_console
+from equipoise.core.records import make_finite
 
 __all__ = ["format_json", "print_result", "write_json"]
 
@@ -36,14 +36,4 @@ def write_json(result: Any) -> None:
 
 def format_json(result: Any) -> str:
     """Returns a result as one JSON document; numbers that JSON lacks become null."""
-    return json.dumps(_finite(result), indent=2, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
+    return json.dumps(make_finite(result), indent=2, allow_nan=False) + "\n"

@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command line's options hold: lists of names, a game and its parameters."""
+"""Lists of names in the options of the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from equipoise.core.errors import ConfigError
-from equipoise.games.base import Game
-from equipoise.games.parameters import parse_parameters
-from equipoise.games.registry import make_game, parse_game
 
-__all__ = ["parse_game_options", "parse_names", "split_list"]
+__all__ = ["parse_names", "split_list"]
 
 
 def split_list(text: str) -> list[str]:
@@ -36,13 +30,3 @@ def parse_names(option: str, text: str) -> tuple[str, ...]:
     if not names:
         raise ConfigError(f"{option} needs at least one name, got {text!r}")
     return names
-
-
-def parse_game_options(name: str, pairs: Iterable[str]) -> Game[Any]:
-    """Returns the game of a name and `key=value` texts, or of a whole label such as `leduc(ranks=4)`."""
-    parameters = parse_parameters(pairs)
-    if "(" not in name:
-        return make_game(name, **parameters)
-    if parameters:
-        raise ConfigError(f"parameters are given twice: in {name!r} and with -p")
-    return parse_game(name)

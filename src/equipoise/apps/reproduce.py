@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.table import Table
@@ -16,12 +17,15 @@ from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
+from equipoise.core.runs import RunFolder
 from equipoise.games.parameters import parse_parameters
 from equipoise.studies.registry import STUDIES, find_study
 from equipoise.studies.report import check_output_directory, print_result, write_result
 from equipoise.studies.study import Size
 
 __all__ = ["ReproduceOptions", "reproduce", "reproduce_app"]
+
+KIND: Final = "study"  # of a run's folder
 
 reproduce_app = typer.Typer()
 
@@ -37,6 +41,13 @@ class ReproduceOptions:
     ] = None
     data: Annotated[Path | None, typer.Option(help="Directory of the data that a study needs.", metavar="DIR")] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write NAME.json, .png and .txt here.")] = None
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the study in this folder: what was asked for, events, the files of --out.", metavar="DIR"
+        ),
+    ] = None
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --run.")] = False
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
@@ -58,23 +69,38 @@ def reproduce(options: ReproduceOptions) -> None:
     if options.out is not None:
         check_output_directory(options.out, study.name)
     console = make_console(is_quiet=options.quiet)
-    with SignalFlag() as flag:
+    with SignalFlag() as flag, contextlib.ExitStack() as stack:
+        folder: RunFolder | None = None
+        if options.run is not None:
+            folder = RunFolder.create(options.run, KIND, dataclasses.asdict(options), is_overwritten=options.overwrite)
+            stack.enter_context(folder.writing())
+            folder.record("begin", study=study.name)
         with TaskDisplay(console, study.name) as display:
-            result = study.run(configuration, display.update, flag)
+
+            def on_step(share: float, step: str) -> None:
+                display.update(share, step)
+                if folder is not None:
+                    folder.record("progress", share=share, step=step)
+
+            result = study.run(configuration, on_step, flag)
         if options.json:
             write_json(result.as_json())
         else:
             print_result(result, make_console(is_stderr=False, is_quiet=options.quiet))
-        if options.out is not None:
-            paths = write_result(study, result, options.out)
-            console.print(f"written: {', '.join(str(path) for path in paths)}")
+        for directory in (options.out, options.run):
+            if directory is not None:
+                paths = write_result(study, result, directory)
+                console.print(f"written: {', '.join(str(path) for path in paths)}")
+        if folder is not None:
+            claims = [claim.as_row() for claim in result.conclusion.claims]
+            folder.record("end", is_partial=result.is_partial, seconds=result.seconds, claims=claims)
     if flag():
         console.print("interrupted: the result is partial", style="yellow")
         raise typer.Exit(flag.exit_code)
 
 
 def _list_studies(options: ReproduceOptions) -> None:
-    if options.full or options.param or options.out is not None or options.data is not None:
+    if options.full or options.param or options.out is not None or options.data is not None or options.run is not None:
         raise ConfigError(f"name a study to run: {', '.join(STUDIES)}")
     rows: list[dict[str, Any]] = [
         {

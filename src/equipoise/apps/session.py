@@ -1,329 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a solver that is ready to run to its result: progress, saves on the way, figures, plot, exit code."""
+"""A run on the command line: signals, progress, saves on the way, figures, plot, exit code."""
 
 from __future__ import annotations
 
-import abc
-import dataclasses
+import functools
+import math
 import shlex
-import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from equipoise.apps.display import SolveDisplay
+from equipoise.apps.display import ConsoleReporter, SolveDisplay, describe_figures
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.solve_options import SolveOptions
-from equipoise.core.checkpoint import count_payload_bytes
-from equipoise.core.errors import CheckpointError, ConfigError
-from equipoise.core.files import check_writable
-from equipoise.core.formatting import format_duration, format_optional, format_small
-from equipoise.core.progress import Progress, SampledFigures
-from equipoise.core.provenance import find_commit
+from equipoise.core.files import format_bytes
+from equipoise.core.formatting import format_duration, format_small, format_utility
+from equipoise.core.progress import SampledFigures
+from equipoise.core.runs import RunFolder
 from equipoise.evaluation.plots import plot_convergence
-from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.driver import Solver, is_at_most, run
-from equipoise.solvers.saved_run import RunConfig, RunRecord
-from equipoise.solvers.solve import Stopping, StopReason
-from equipoise.solvers.substitution import WarmStart, WarmStartReport
+from equipoise.evaluation.statistics import big_blind_of
+from equipoise.games.holdem.menu_notation import format_menu
+from equipoise.games.holdem.units import format_shares
+from equipoise.responses.solve_against import SeatOutcome
+from equipoise.runs.game_run import GameRun
+from equipoise.runs.keeping import Keeper
+from equipoise.runs.run import Quality, Run
+from equipoise.runs.spot_run import SpotRun
+from equipoise.solvers.pruning import PrunedSolver
+from equipoise.solvers.stopping import StopReason
 
-__all__ = ["Job", "JobSizes", "Quality", "check_resumable", "run_job"]
-
-SAVE_EVERY_SECONDS: Final = 10.0
-SAVE_SHARE: Final = 0.05  # of the time that saving may take
-HEADER_BYTES: Final = 100_000  # of a file: the configuration and some hundred records of progress
-
-Quality = Evaluation | SampledFigures
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class JobSizes:
-    """How large something to solve is; None: not known, or not counted."""
-
-    num_histories: int | None
-    num_infosets: int | None
-    tree_bytes: int
-    table_bytes: int
-    build_seconds: float
-    why: str | None = None  # there is no exploitability
+__all__ = ["run_shown"]
 
 
-class Job(abc.ABC):
-    """Something to solve, ready to run: what differs between games and spots."""
-
-    is_exact = False  # whether one iteration is the whole of it
-    typical_slope = 0.0  # of log-log curves, where experience says more than the first iterations
-
-    def __init__(
-        self,
-        *,
-        name: str,
-        config: RunConfig,
-        solver: Solver,
-        stopping: Stopping,
-        records: list[Progress],
-        is_target_asked_for: bool,
-    ) -> None:
-        self.name = name  # for titles
-        self.config = config
-        self.solver = solver
-        self.stopping = stopping
-        self.records = records  # grows
-        self.is_target_asked_for = is_target_asked_for  # so that missing it is worth an exit code
-
-    @property
-    def is_full(self) -> bool:
-        """Returns whether tables that grow have reached their limit, so that the run is over."""
-        return False
-
-    @property
-    @abc.abstractmethod
-    def sizes(self) -> JobSizes:
-        """Returns how large it is now."""
-
-    def measure(self) -> Quality:
-        """Returns the quality of the result."""
-        return self.solver.evaluate()
-
-    @abc.abstractmethod
-    def warm_start(self, path: Path, config: WarmStart) -> WarmStartReport:
-        """Begins where the strategy in a file leaves off."""
-
-    @abc.abstractmethod
-    def file_content(self) -> dict[str, Any]:
-        """Returns the arrays and strings that a file of the run holds now."""
-
-    @abc.abstractmethod
-    def save(self, path: Path, reason: StopReason | None) -> None:
-        """Writes the run to a file; no reason: it goes on."""
-
-    def record(self, reason: StopReason | None) -> RunRecord:
-        """Returns what a file says of the run; no reason: it goes on."""
-        stopped_by = None if reason is None else str(reason)
-        return RunRecord(config=self.config, progress=tuple(self.records), stopped_by=stopped_by)
-
-    def format_exploitability(self, value: float | None) -> str:
-        """Returns an exploitability as people read it."""
-        return format_optional(value)
-
-    def estimate_time(self, record: Progress) -> str | None:
-        """Returns what a record says of the time that the run will take, None if nothing yet."""
-        return None
-
-    def describe(self, quality: Quality) -> dict[str, Any]:
-        """Returns the result's own keys."""
-        return {}
-
-    @abc.abstractmethod
-    def summarize(self, quality: Quality) -> dict[str, Any]:
-        """Returns rows of the summary for people: what was solved, and how good it is."""
-
-
-def run_job(job: Job, options: SolveOptions, console: Console) -> None:
+def run_shown(run: Run, options: SolveOptions, console: Console, folder: RunFolder | None = None) -> None:
     """Runs to the stopping point, saves, reports and draws; ends with the exit code that the run deserves."""
-    if options.out is not None:
-        check_writable(options.out, num_bytes=HEADER_BYTES + count_payload_bytes(job.file_content()))
-    session = _Session(job=job, out=options.out, console=console)
-    with SignalFlag(is_immediate=job.is_exact) as flag:
-        console.print(_announce(job, options.out))
-        reason = session.advance(flag)
-        failure = session.save_at_the_end(reason)
-        quality = job.measure()
-        result = _describe(job, quality, reason, options, options.out if failure is None else None)
+    keeper = Keeper(run, options.out, ConsoleReporter(console), folder)
+    with SignalFlag(is_immediate=run.is_exact) as flag:
+        kept = f" and keeps the work in {options.out}" if options.out is not None else ""
+        console.print(f"solving to {run.describe_limits()}; Ctrl-C stops it{kept}")
+        _advance(run, keeper, flag, console)
+        failure = keeper.save_at_the_end()
+        quality = run.measure()
+        out = options.out if failure is None else None
         # a disk without room is no reason to keep the result to ourselves
-        _report(job, options, result, quality, console)
+        _report(run, options, out, quality, console)
         if failure is not None:
             raise failure
         if options.plot is not None:
-            curve = job.config.rule or job.config.method
-            plot_convergence(
-                {curve: job.records}, options.plot, title=f"{job.name}, {curve}", target=job.stopping.target
-            )
+            title, target = f"{run.name}, {run.algorithm}", run.stopping.target
+            plot_convergence({run.algorithm: run.records}, options.plot, title=title, target=target)
             console.print(f"curve in {options.plot}")
     if flag():
         raise typer.Exit(flag.exit_code)
-    last = job.records[-1].exploitability
-    if job.is_target_asked_for and not is_at_most(last, job.stopping.target):
+    if run.misses_target:
         console.print(
-            f"target {job.format_exploitability(job.stopping.target)} not reached: stopped by {reason} at "
-            f"{job.format_exploitability(last)}",
+            f"target {run.format_exploitability(run.stopping.target)} not reached: stopped by {run.stopped_by} at "
+            f"{run.format_exploitability(run.records[-1].exploitability)}",
             style="yellow",
         )
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
 
 
-def check_resumable(options: SolveOptions, before: RunConfig, config: RunConfig) -> None:
-    """Raises `ConfigError` with every difference if the saved run is another one."""
-    differences = before.differences(config)
-    if differences:
-        raise ConfigError(f"{options.out} holds another run: {'; '.join(differences)}")
+def _advance(run: Run, keeper: Keeper, flag: SignalFlag, console: Console) -> None:
+    """Runs to the stopping point, shown; says once how long it will take, as soon as the first records tell."""
+    if (end := run.find_end()) is not None:
+        has_memory = end is not StopReason.MEMORY
+        reason = (
+            f"the saved run has met its limit ({end})"
+            if has_memory
+            else "the tables have reached the memory that they may take"
+        )
+        console.print(f"nothing left to do: {reason}")
+    has_estimated = False
+    with SolveDisplay(console, run.label, run.format_exploitability) as display:
+        for record in run.advance(is_interrupted=flag, on_advance=display.update):
+            if not has_estimated and (estimate := run.estimate_time(record)) is not None:
+                console.print(estimate)
+                has_estimated = True
+            display.update(record)
+            keeper.save_now_and_then()
 
 
-def _announce(job: Job, out: Path | None) -> str:
-    """Returns where the run will stop, and that it may be stopped before."""
-    stopping = job.stopping
-    limits = {
-        "iteration": None if stopping.iterations is None else f"{stopping.iterations:,}",
-        "exploitability": None if stopping.target is None else job.format_exploitability(stopping.target),
-        "time": None if stopping.seconds is None else format_duration(stopping.seconds),
-    }
-    until = " or ".join(f"{name} {limit}" for name, limit in limits.items() if limit is not None)
-    return f"solving to {until}; Ctrl-C stops it" + (f" and keeps the work in {out}" if out is not None else "")
-
-
-@dataclasses.dataclass(slots=True, kw_only=True)
-class _Session:
-    """A run under way: records so far, and saves now and then."""
-
-    job: Job
-    out: Path | None
-    console: Console
-    next_save: float = 0.0
-    has_warned: bool = False
-    has_estimated: bool = False
-
-    def advance(self, flag: SignalFlag) -> StopReason:
-        """Runs to the stopping point and returns which one it was."""
-        job, stopping, records = self.job, self.job.stopping, self.job.records
-        if records and (reason := stopping.reason(records[-1])) is not None:
-            self.console.print(f"nothing left to do: the saved run has met its limit ({reason})")
-            return reason
-        if job.is_full and records:
-            self.console.print("nothing left to do: the tables have reached the memory that they may take")
-            return StopReason.MEMORY
-        self.next_save = time.monotonic() + SAVE_EVERY_SECONDS
-        before = records[-1].seconds if records else 0.0
-        title = f"{job.name} · {job.config.rule or job.config.method}"
-        with SolveDisplay(self.console, title, job.format_exploitability) as display:
-            for record in run(
-                job.solver,
-                iterations=stopping.iterations,
-                target=stopping.target,
-                seconds=stopping.seconds,
-                seconds_before=before,
-                is_interrupted=flag,
-                on_advance=display.update,
-                typical_slope=job.typical_slope,
-            ):
-                records.append(record)
-                self.say_estimate(record)
-                display.update(record)
-                if self.out is not None and time.monotonic() >= self.next_save:
-                    self.save_on_the_way()
-        if job.is_exact:
-            return StopReason.SOLVED
-        if (met := stopping.reason(records[-1])) is not None:
-            return met
-        return StopReason.MEMORY if job.is_full and not flag() else StopReason.INTERRUPTED
-
-    def say_estimate(self, record: Progress) -> None:
-        """Says once, as soon as the first records tell, how long the run will take."""
-        if not self.has_estimated and (estimate := self.job.estimate_time(record)) is not None:
-            self.console.print(estimate)
-            self.has_estimated = True
-
-    def save_at_the_end(self, reason: StopReason) -> CheckpointError | None:
-        """Saves if there is a file to save to, and returns why that failed."""
-        try:
-            if self.out is not None:
-                self.job.save(self.out, reason)
-        except CheckpointError as error:
-            return error
-        return None
-
-    def save_on_the_way(self) -> None:
-        """Saves; a failure is said once, because the run may still end well on a disk with room again."""
-        assert self.out is not None
-        began = time.monotonic()
-        try:
-            self.job.save(self.out, None)
-        except CheckpointError as error:
-            if not self.has_warned:
-                self.console.print(f"not saved, the run goes on: {error}", style="yellow")
-            self.has_warned = True
-        spent = time.monotonic() - began
-        self.next_save = time.monotonic() + max(SAVE_EVERY_SECONDS, spent / SAVE_SHARE)
-
-
-def _describe(
-    job: Job, quality: Quality, reason: StopReason, options: SolveOptions, out: Path | None
-) -> dict[str, Any]:
-    """Returns the result under the documented keys."""
-    config, last, sizes = job.config, job.records[-1], job.sizes
-    exact = quality if isinstance(quality, Evaluation) else None
-    sampled = quality if isinstance(quality, SampledFigures) else None
-    return {
-        "game": config.game,
-        "rule": config.rule,
-        "iterations": last.iteration,
-        "seconds": last.seconds,
-        "exploitability": None if exact is None else exact.exploitability,
-        "nash_conv": None if exact is None else exact.nash_conv,
-        "game_value": None if exact is None else exact.values[0],
-        "num_histories": sizes.num_histories,
-        "num_infosets": sizes.num_infosets,
-        "seed": config.seed,
-        "version": config.equipoise_version,
-        "commit": find_commit(),
-        "parameters": dict(config.parameters),
-        "game_version": config.game_version,
-        "method": config.method,
-        "form": config.form,
-        "prune": config.prune,
-        "updates": config.updates,
-        "threads": config.threads,
-        "warm_start": config.warm_start,
-        "baseline": config.baseline,
-        "stopped_by": str(reason),
-        "target": job.stopping.target,
-        "values": None if exact is None else list(exact.values),
-        "best_response_values": None if exact is None else list(exact.best_response_values),
-        "why": sizes.why,
-        "sampled": None if sampled is None else dataclasses.asdict(sampled),
-        "nodes_touched": last.nodes_touched,
-        "build_seconds": sizes.build_seconds,
-        "tree_bytes": sizes.tree_bytes,
-        "table_bytes": sizes.table_bytes,
-        "out": None if out is None else str(out),
-        "plot": None if options.plot is None else str(options.plot),
-        **job.describe(quality),
-        "progress": [dataclasses.asdict(record) for record in job.records],
-    }
-
-
-def _report(job: Job, options: SolveOptions, result: dict[str, Any], quality: Quality, console: Console) -> None:
+def _report(run: Run, options: SolveOptions, out: Path | None, quality: Quality, console: Console) -> None:
     """Says the result: JSON to standard output, or a table; then where it is and how to go on."""
     if options.json:
-        write_json(result)
+        files = {"out": None if out is None else str(out), "plot": None if options.plot is None else str(options.plot)}
+        write_json({**run.describe(quality), **files})
     else:
-        print_result(_summary(job, result, quality), is_quiet=options.quiet)
-    if result["out"] is not None:
-        console.print(f"saved in {result['out']}")
-    if result["stopped_by"] == StopReason.INTERRUPTED:
-        console.print(_how_to_go_on(options, result), style="yellow")
+        print_result(_summary(run, quality), is_quiet=options.quiet)
+    if out is not None:
+        console.print(f"saved in {out}")
+    if run.stopped_by is StopReason.INTERRUPTED:
+        console.print(_how_to_go_on(run, options, is_saved=out is not None), style="yellow")
 
 
-def _summary(job: Job, result: dict[str, Any], quality: Quality) -> Table:
+def _summary(run: Run, quality: Quality) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    parts = [str(result[key]) for key in ("method", "rule", "prune") if result[key] is not None]
-    against = result.get("against")
-    algorithm = " · ".join([*parts, str(result["updates"]) if against is None else f"against {against}"])
-    reason = result["stopped_by"]
-    if reason == StopReason.TARGET:
-        reason = f"{reason} ({format_small(result['target'])})"
-    (what, name), *figures = job.summarize(quality).items()
+    config, last = run.config, run.records[-1]
+    parts = [part for part in (config.method, config.rule, config.prune) if part is not None]
+    algorithm = " · ".join([*parts, config.updates if config.against is None else f"against {config.against}"])
+    reason = str(run.stopped_by)
+    if run.stopped_by is StopReason.TARGET and run.stopping.target is not None:
+        reason = f"{reason} ({format_small(run.stopping.target)})"
+    (what, name), *figures = _figures(run, quality).items()
     rows = {
         what: name,
         "solved with": algorithm,
         **dict(figures),
-        "iterations": f"{result['iterations']:,} in {format_duration(result['seconds'])}",
+        "iterations": f"{last.iteration:,} in {format_duration(last.seconds)}",
         "stopped by": reason,
     }
     for heading, text in rows.items():
@@ -331,15 +123,84 @@ def _summary(job: Job, result: dict[str, Any], quality: Quality) -> Table:
     return table
 
 
-def _how_to_go_on(options: SolveOptions, result: dict[str, Any]) -> str:
+@functools.singledispatch
+def _figures(run: Run, quality: Quality) -> dict[str, Any]:
+    """Returns rows of the summary for people: what was solved, and how good it is."""
+    raise NotImplementedError(type(run))
+
+
+@_figures.register
+def _figures_of_game(run: GameRun, quality: Quality) -> dict[str, Any]:
+    if isinstance(quality, SampledFigures):
+        return {
+            "game": run.name,
+            "exploitability": f"not known: {run.sizes.why}",
+            **describe_figures(quality),
+        }
+    utility_range = run.game.spec.utility_range
+    share = quality.exploitability / utility_range if utility_range else 0.0
+    beside = f" ({share:.1e} of the range)"
+    big_blind = big_blind_of(run.game)
+    if big_blind is not None:
+        beside += f", {1000 * quality.exploitability / big_blind:.3g} mbb/h"
+    return {
+        "game": run.name,
+        "exploitability": Text.assemble((format_small(quality.exploitability), "bold"), beside),
+        "nash_conv": format_small(quality.nash_conv),
+        "values": ", ".join(map(format_utility, quality.values)),
+        **{f"seat {one.seat}": _describe_seat(one, run.config.against) for one in run.outcomes},
+        **_describe_pruning(run.solver),
+    }
+
+
+@_figures.register
+def _figures_of_spot(run: SpotRun, quality: Quality) -> dict[str, Any]:
+    assert not isinstance(quality, SampledFigures)
+    spot = run.file.spot
+    stacks = " and ".join(f"{stack:,}" for stack in sorted(set(spot.behind)))
+    free = run.measure_without_locks()
+    return {
+        "spot": f"{run.name}, pot {spot.root_pot:,}, {stacks} behind, big blind {spot.big_blind:,}",
+        "menu": format_menu(spot.menu),
+        "exploitability": Text(run.format_exploitability(quality.exploitability), style="bold"),
+        **({} if free is None else {"without locks": run.format_exploitability(free)}),
+        "nash_conv": f"{format_small(quality.nash_conv)} chips",
+        "values": format_shares(spot, quality.values),
+    }
+
+
+def _describe_seat(outcome: SeatOutcome, against: str | None) -> str:
+    """Returns a row of the summary: what the average and the current strategy earn, and what theory says."""
+    parts = []
+    for name, value in (("average", outcome.average_value), ("current", outcome.current_value)):
+        if value is not None:
+            error = f" ± {format_small(value.half_width)}" if 0 < value.half_width < math.inf else ""
+            parts.append(f"{name} earns {format_utility(value.mean)}{error}")
+    earned = f"against {against}: {', '.join(parts)}; " if parts else ""
+    return f"{earned}measured regret {format_small(outcome.epsilon)}; guarantee: {outcome.guarantee.statement}"
+
+
+def _describe_pruning(solver: object) -> dict[str, str]:
+    """Returns a row about what a pruned run visited and what of its tables is left; none of other runs."""
+    if not isinstance(solver, PrunedSolver):
+        return {}
+    found = solver.statistics()
+    share = solver.bytes_in_use / solver.first_bytes
+    return {
+        "pruning": f"{found.nodes_touched:,} nodes touched, {found.num_infosets_pruned:,} information sets pruned now, "
+        f"tables of {format_bytes(solver.bytes_in_use)} ({share:.0%} of the first)"
+    }
+
+
+def _how_to_go_on(run: Run, options: SolveOptions, *, is_saved: bool) -> str:
     """Returns where the work is after an interruption, and the command that continues it."""
-    where = f"interrupted at iteration {result['iterations']:,}"
+    where = f"interrupted at iteration {run.records[-1].iteration:,}"
     if options.out is None:
         return f"{where}; nothing was saved (--out FILE keeps a run)"
-    if result["out"] is None:
+    if not is_saved:
         return f"{where}; the last of it was not saved"
     command = ["equipoise", "solve", *([] if options.game is None else [options.game])]
-    command += _repeat(options, "endgame", "menu", "out")
+    command += _repeat(options, "endgame", "menu", "out" if options.run is None else "run")
     command += ["--resume", *_repeat(options, "iterations", "target", "seconds")]
     return f"{where}; go on with: {shlex.join(command)}"
 

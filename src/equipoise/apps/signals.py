@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-__all__ = ["SignalFlag", "Stopped", "call_interruptibly", "exit_code_of_interrupt", "raise_at_signals"]
+__all__ = ["SignalFlag", "Stopped", "exit_code_of_interrupt", "raise_at_signals"]
 
 # SIGHUP comes when a terminal is closed; not every system has it
 SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -81,27 +81,6 @@ class SignalFlag:
             self.number = number
         if self.is_immediate or not is_first:
             raise Stopped(number)
-
-
-def call_interruptibly(work: Callable[[], None]) -> None:
-    """Does native work that takes long and never looks at signals; a signal's exception ends the wait for it.
-
-    Python runs handlers between its own steps alone, so the work is done in a thread and waited for. After an exception
-    the thread is abandoned: the process must leave without clearing up beneath it.
-    """
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as error:  # raised where the work was asked for
-            failures.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
 
 
 def _install(handler: Handler) -> dict[int, Any]:

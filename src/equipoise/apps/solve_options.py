@@ -6,21 +6,22 @@ from __future__ import annotations
 import dataclasses
 import enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from equipoise.apps.methods import ALTERNATING, METHODS, SIMULTANEOUS
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.responses.notation import RESPONSES
+from equipoise.runs.request import RunRequest
 from equipoise.solvers.baselines import BaselineKey
+from equipoise.solvers.methods import ALTERNATING, METHODS, SIMULTANEOUS
 from equipoise.solvers.pruning_notation import PRUNINGS, SAMPLED_PRUNINGS
 from equipoise.solvers.rule_notation import rule_names
-from equipoise.solvers.solve import Form
+from equipoise.solvers.stopping import Form
 from equipoise.solvers.substitution import RegretBound
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]
+__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates", "make_request"]
 
 
 class Updates(enum.StrEnum):
@@ -151,8 +152,22 @@ class SolveOptions(MachineOptions):
         typer.Option(help="Correct sampled values by guesses, one for each action of an information set or history."),
     ] = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep strategy and run in this file.")] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Keep the run in this folder: what was asked for, events, result.eq.", metavar="DIR"),
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out or --run.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out or --run.")] = False
     plot: Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def make_request(options: SolveOptions) -> RunRequest:
+    """Returns what the options ask of a run."""
+    names = {field.name for field in dataclasses.fields(RunRequest)} - {"has_warm_start"}
+    given = {name: getattr(options, name) for name in names}
+    asked: dict[str, Any] = {
+        name: str(value) if isinstance(value, enum.StrEnum) else value for name, value in given.items()
+    }
+    return RunRequest(**asked, has_warm_start=options.warm_start is not None)

@@ -16,11 +16,13 @@ from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import write_json
 from equipoise.apps.push_fold import describe_chart, make_chart, print_chart
-from equipoise.apps.solve_options import SolveOptions
-from equipoise.apps.solve_spot import describe_units, find_target, format_chips, format_shares, spot_parameters
+from equipoise.apps.solve_options import SolveOptions, make_request
 from equipoise.core.errors import ConfigError
 from equipoise.core.provenance import find_commit, version
 from equipoise.games.holdem.spot_file import SpotFile
+from equipoise.games.holdem.targets import parse_target
+from equipoise.games.holdem.units import describe_units, format_chips, format_shares, spot_parameters
+from equipoise.runs.spot_run import refuse_game_options
 from equipoise.solvers.holdem.push_fold import PushFold, PushFoldChart, find_push_fold
 
 __all__ = ["find_stakes", "solve_push_fold_spot"]
@@ -45,7 +47,7 @@ def find_stakes(file: SpotFile) -> PushFold | None:
 def solve_push_fold_spot(file: SpotFile, stakes: PushFold, options: SolveOptions, console: Console) -> None:
     """Solves push or fold and says who does what, and what it is worth in chips."""
     _refuse_run_options(file, options)
-    target = find_target(file, options)
+    target = file.target if options.target is None else parse_target(options.target)
     target_chips = None if target is None else target.chips(file.spot)
     console.print(f"{file.spot.name}: push or fold with {stakes.stack_bb:g} big blinds, solved exactly")
     began = time.perf_counter()
@@ -88,6 +90,9 @@ def _describe(file: SpotFile, chart: PushFoldChart, target_chips: float | None, 
 
 def _refuse_run_options(file: SpotFile, options: SolveOptions) -> None:
     """Raises if something was asked for that an exact chart does not have."""
+    refuse_game_options(make_request(options), options.method or "cfr")
+    if options.method not in (None, "cfr"):
+        raise ConfigError(f"the spot is push or fold, which is solved exactly: leave out --method {options.method}")
     for name in RUN_OPTIONS:
         if getattr(options, name) is not None or getattr(file, name, None) is not None:
             raise ConfigError(f"the spot is push or fold, which is solved exactly: leave out {name}")

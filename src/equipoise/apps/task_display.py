@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -13,9 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from equipoise.core.formatting import format_duration
 
-__all__ = ["OnStep", "TaskDisplay"]
-
-OnStep = Callable[[float, str], None]  # share of the work done, what comes now
+__all__ = ["TaskDisplay"]
 
 SECONDS_BETWEEN_LINES = 5.0  # where the output is not a terminal
 MIN_FRACTION = 0.005  # below it the time left is not foreseen

@@ -6,59 +6,53 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 
 from equipoise.abstraction.solutions import open_solution
-from equipoise.apps.session import Job
 from equipoise.apps.solve_options import SolveOptions
-from equipoise.apps.solve_spot import is_spot
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_small
-from equipoise.solvers.strategy import TabularStrategy
+from equipoise.runs.run import Run
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
-from equipoise.trees.history import HistoryTree
-from equipoise.trees.public import PublicTree
 
-__all__ = ["begin_warm", "check_start", "read_start"]
+__all__ = ["begin_warm", "check_start"]
 
 AUTO = "auto"
 DETAILS = ("warm_start_iterations", "warm_start_lambda", "warm_start_bound")
 
 
-def check_start(options: SolveOptions) -> None:
+def check_start(options: SolveOptions, *, is_spot: bool) -> None:
     """Raises if what the options say of a warm start cannot be, before a tree is built for it."""
     if _parse_warm_start(options) is not None and options.warm_start is not None:
-        expected = (Kind.SPOT,) if is_spot(options) else (Kind.STRATEGY, Kind.RUN)
+        expected = (Kind.SPOT,) if is_spot else (Kind.STRATEGY, Kind.RUN)
         open_solution(options.warm_start, *expected).close()
 
 
-def begin_warm(job: Job, options: SolveOptions, console: Console) -> None:
-    """Starts a job from the strategy that the options name, if any, and says how; a run that goes on is left alone."""
+def begin_warm(run: Run, options: SolveOptions, console: Console) -> None:
+    """Starts a run from the strategy that the options name, if any, and says how; a run that goes on is left alone."""
     config = _parse_warm_start(options)
     if config is None or options.warm_start is None:
         return
-    if job.records:
+    if run.records:
         console.print(f"going on with the run in {options.out}: --warm-start is for its beginning", style="yellow")
         return
-    report = job.warm_start(options.warm_start, config)
-    limit = job.stopping.iterations
+    report = run.warm_start(options.warm_start, config)
+    limit = run.stopping.iterations
     if limit is not None and limit <= report.iterations:
         raise ConfigError(
             f"--iterations counts those that the warm start stands for: it must be above {report.iterations:,}, "
             f"got {limit:,}"
         )
-    job.config = dataclasses.replace(
-        job.config,
+    run.config = dataclasses.replace(
+        run.config,
         warm_start=f"{options.warm_start.name}: {report.iterations} iterations, lambda {report.bound_share:.3g} "
         f"({report.bound})",
     )
     console.print(_describe(report, options.warm_start))
     if not report.is_plain:
         console.print(
-            f"theory covers --rule cfr; under {job.config.rule} a warm start is a heuristic, and may lose much of a "
+            f"theory covers --rule cfr; under {run.config.rule} a warm start is a heuristic, and may lose much of a "
             "good strategy before it gains",
             style="yellow",
         )
@@ -68,14 +62,6 @@ def begin_warm(job: Job, options: SolveOptions, console: Console) -> None:
             f"{report.bound_share:g} is less than theory asks for",
             style="yellow",
         )
-
-
-def read_start(path: Path, tree: HistoryTree | PublicTree) -> npt.NDArray[np.float64]:
-    """Returns the strategy in a file, of a run or by itself, in a tree's numbering; uniform where it never came."""
-    strategy = TabularStrategy.load(path)
-    if strategy.game_label != tree.game_label:
-        raise ConfigError(f"{path} holds a strategy for {strategy.game_label}, expected one for {tree.game_label}")
-    return strategy.to_tree(tree, is_partial=True)
 
 
 def _parse_warm_start(options: SolveOptions) -> WarmStart | None:

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks dataclasses whose values came from a file: a checksum tells that they are as written, not that they fit."""
+"""Records on their way to and from files: values that JSON has; fields of the types that a dataclass declares.
+
+A checksum tells that values are as they were written, not that they fit.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import math
+import os
 import types
 import typing
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["check_types"]
+__all__ = ["check_types", "make_finite"]
 
 
 def check_types(record: Any) -> None:
@@ -38,3 +43,18 @@ def _fits(value: Any, kind: Any) -> bool:
     if isinstance(value, bool):
         return kind is bool
     return isinstance(value, (int, float) if kind is float else kind)
+
+
+def make_finite(value: Any) -> Any:
+    """Returns a value in which numbers that JSON lacks are None, tuples lists, and paths text, however deep they are.
+
+    >>> make_finite({"a": (1.0, float("inf"))})
+    {'a': [1.0, None]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: make_finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [make_finite(item) for item in value]
+    return str(value) if isinstance(value, os.PathLike) else value

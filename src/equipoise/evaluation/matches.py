@@ -166,6 +166,11 @@ class GivenAgent:
 
     agent: Agent
 
+    @property
+    def name(self) -> str:
+        """Returns the agent's name."""
+        return self.agent.name
+
     def __call__(self, game: Game[Any]) -> Agent:
         """Returns the agent."""
         return self.agent

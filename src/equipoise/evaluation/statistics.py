@@ -18,7 +18,15 @@ from equipoise.games.holdem.rules import Holdem
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc
 
-__all__ = ["Estimate", "big_blind_of", "estimate_mean", "normal_quantile"]
+__all__ = [
+    "Estimate",
+    "big_blind_of",
+    "describe_estimate",
+    "estimate_mean",
+    "format_estimate",
+    "normal_quantile",
+    "scale_precision",
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,3 +91,49 @@ def big_blind_of(game: Game[Any]) -> float | None:
     if isinstance(game, BucketedLimitHoldem):
         return float(BIG_BLIND)
     return 1.0 if isinstance(game, Kuhn | Leduc) else None
+
+
+def scale_precision(precision: float | None, blind: float | None) -> float | None:
+    """Returns a wanted precision in units of utility; raises unless it is a positive number."""
+    if precision is None:
+        return None
+    if not 0 < precision < math.inf:
+        raise ConfigError(f"--precision must be positive and finite, got {precision:g}")
+    return precision if blind is None else precision * blind / 1000
+
+
+def describe_estimate(estimate: Estimate, blind: float | None) -> dict[str, Any]:
+    """Returns an estimate as JSON values, in utility and in mbb where there are any."""
+    found = {
+        "mean": estimate.mean,
+        "standard_error": estimate.standard_error,
+        "interval": list(estimate.interval),
+        "confidence": estimate.confidence,
+        "num_samples": estimate.num_samples,
+        "mean_mbb": None,
+        "standard_error_mbb": None,
+        "interval_mbb": None,
+    }
+    if blind is not None:
+        scaled = estimate.scale(1000 / blind)
+        found |= {
+            "mean_mbb": scaled.mean,
+            "standard_error_mbb": scaled.standard_error,
+            "interval_mbb": list(scaled.interval),
+        }
+    return found
+
+
+def format_estimate(estimate: Estimate, blind: float | None) -> str:
+    """Returns an estimate for people, in mbb per hand where there are any.
+
+    >>> format_estimate(Estimate(mean=0.5, standard_error=0.1, num_samples=100), 2.0)
+    '+250 ± 98 mbb/h'
+    """
+    if blind is None:
+        return f"{estimate.mean:+.4g} ± {estimate.half_width:.2g}"
+    scaled = estimate.scale(1000 / blind)
+    if not math.isfinite(scaled.half_width):
+        return f"{scaled.mean:+,.0f} mbb/h"
+    digits = max(0, 1 - math.floor(math.log10(scaled.half_width))) if scaled.half_width > 0 else 0
+    return f"{scaled.mean:+,.{digits}f} ± {scaled.half_width:,.{digits}f} mbb/h"

@@ -6,7 +6,7 @@ Names are those of the table below, or `openspiel:` followed by a game of OpenSp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
@@ -20,11 +20,11 @@ from equipoise.games.leduc import Leduc, Leduc5, LeducNoLimit
 from equipoise.games.liars_dice import LiarsDice
 from equipoise.games.matrix import DCFRSlow2x2, Matrix, RockPaperScissors, RPSPlus
 from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
-from equipoise.games.parameters import ParameterRow, format_value, parameter_rows
+from equipoise.games.parameters import ParameterRow, format_value, parameter_rows, parse_parameters
 from equipoise.games.phantom_tic_tac_toe import PhantomTicTacToe
 from equipoise.games.tic_tac_toe import TicTacToe
 
-__all__ = ["GAMES", "describe_parameters", "format_game", "game_names", "make_game", "parse_game"]
+__all__ = ["GAMES", "describe_parameters", "format_game", "game_names", "make_game", "parse_game", "parse_game_options"]
 
 GAMES: Mapping[str, type[Any]] = {
     "bucketed_limit_holdem": BucketedLimitHoldem,
@@ -132,3 +132,13 @@ def _parse_parameters(inside: str, text: str) -> dict[str, str]:
         else:
             raise ParseError(f"a game is written name(key=value,...), got {text!r}")
     return values
+
+
+def parse_game_options(name: str, pairs: Iterable[str]) -> Game[Any]:
+    """Returns the game of a name and `key=value` texts, or of a whole label such as `leduc(ranks=4)`."""
+    parameters = parse_parameters(pairs)
+    if "(" not in name:
+        return make_game(name, **parameters)
+    if parameters:
+        raise ConfigError(f"parameters are given twice: in {name!r} and with -p")
+    return parse_game(name)

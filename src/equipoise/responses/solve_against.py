@@ -24,7 +24,7 @@ from equipoise.responses.values import ResponseValue, response_value
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import run
 from equipoise.solvers.rules import Rule
-from equipoise.solvers.solve import DEFAULT_SECONDS, Stopping, StopReason
+from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import HistoryTree

@@ -55,7 +55,7 @@ class Discounting:
     Checked by: tests/solvers/test_mccfr.py.
     """
 
-    kind: DiscountKind = DiscountKind.NONE
+    kind: DiscountKind = DiscountKind.LINEAR
     period_nodes: int = 10_000_000  # nodes touched in a period; small games want about a hundredth of the whole run
     initial_factor: float = 0.1  # what INITIAL multiplies by, in [0, 1]
 

@@ -28,7 +28,7 @@ from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import make_game, parse_game
 from equipoise.solvers.game_views import GameViews
 from equipoise.solvers.saved_run import RunConfig, RunRecord
-from equipoise.solvers.solve import Form
+from equipoise.solvers.stopping import Form
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_public_tree
 from equipoise.trees.derive import derive_public_game

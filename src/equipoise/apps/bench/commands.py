@@ -31,9 +31,10 @@ from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.task_display import OnStep, TaskDisplay
+from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.machine import num_usable_cores
+from equipoise.core.reporting import OnStep
 from equipoise.studies.endgames import load_endgames
 
 __all__ = [

@@ -20,9 +20,9 @@ import numpy as np
 
 from equipoise.apps.bench.rows import Steps
 from equipoise.apps.bench.worker import time_calls
-from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.core.machine import describe_origin, last_level_cache_bytes, num_usable_cores
+from equipoise.core.reporting import OnStep
 from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.ranges import parse_range

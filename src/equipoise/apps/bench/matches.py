@@ -18,9 +18,9 @@ import numpy as np
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.agents.notation import AgentText
 from equipoise.apps.bench.rows import RowsReport
-from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.core.pool import LocalPool
+from equipoise.core.reporting import OnStep
 from equipoise.evaluation.matches import ChunkPlayer, DealRange, HandByHand, MatchConfig
 from equipoise.evaluation.stored import StoredStrategies
 from equipoise.games.holdem.cards import DECKS

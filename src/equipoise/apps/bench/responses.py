@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from equipoise.apps.bench.rows import RowsReport
-from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
+from equipoise.core.reporting import OnStep
 from equipoise.games.registry import parse_game
 from equipoise.responses.against import SeatLearner
 from equipoise.responses.exact import BestResponse

@@ -6,8 +6,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Generic, TypeVar
 
-from equipoise.apps.task_display import OnStep
 from equipoise.core.machine import describe_origin
+from equipoise.core.reporting import OnStep
 
 __all__ = ["RowsReport", "Steps"]
 

@@ -16,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.apps.bench.rows import RowsReport, Steps
-from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import format_bytes
+from equipoise.core.reporting import OnStep
 from equipoise.games.holdem.cards import Deck, parse_deck
 from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.ranges import Range

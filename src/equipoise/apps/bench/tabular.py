@@ -18,9 +18,9 @@ from typing import Any
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES, Task
 from equipoise.apps.bench.processes import EngineFailure, EngineProcess
 from equipoise.apps.bench.rows import Steps
-from equipoise.apps.task_display import OnStep
 from equipoise.core.errors import ConfigError, MissingExtraError, UnknownNameError
 from equipoise.core.machine import describe_origin, num_usable_cores
+from equipoise.core.reporting import OnStep
 
 __all__ = ["GROWTH_RANKS", "Sizes", "TabularReport", "TabularSettings", "run_tabular"]
 

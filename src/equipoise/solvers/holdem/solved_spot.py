@@ -37,6 +37,7 @@ __all__ = ["LARGEST_READ_BYTES", "SolvedSpot", "encode_layout", "make_locks"]
 
 LAYOUT_PREFIX: Final = "layout."  # of the arrays that say where the tables keep what
 MOST_BOARD_CARDS: Final = 5
+UNMERGED_METHOD: Final = "external"  # deals cards one by one: boards that differ by suits are kept apart
 STRATEGY: Final = STATE_PREFIX + "strategy_sum"
 LARGEST_READ_BYTES: Final = 256_000_000  # of a table that is read whole without being asked to
 
@@ -118,7 +119,8 @@ class SolvedSpot(SolutionFile):
     @functools.cached_property
     def tree(self) -> HoldemTree:
         """Returns what the tables lie over; raises unless they lie as trees lay them out today."""
-        tree = build_holdem_tree(self.spot, locks=self.locks)
+        merges_suits = self.config.method != UNMERGED_METHOD
+        tree = build_holdem_tree(self.spot, locks=self.locks, merges_suits=merges_suits)
         self._check_layout(tree)
         return tree
 

@@ -13,7 +13,7 @@ import numpy as np
 from equipoise.games.goofspiel import Goofspiel
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR, LinearCFRPlus, Rule
-from equipoise.solvers.solve import TreeSolver
+from equipoise.solvers.stopping import TreeSolver
 from equipoise.studies.comparisons import Comparison, Marks, compare
 from equipoise.studies.curves import Panel, measure_curves
 from equipoise.studies.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict

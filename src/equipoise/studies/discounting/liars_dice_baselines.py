@@ -17,7 +17,7 @@ from equipoise.solvers.fictitious_play import (
     LinearFictitiousPlay,
 )
 from equipoise.solvers.rules import LinearCFR
-from equipoise.solvers.solve import TreeSolver
+from equipoise.solvers.stopping import TreeSolver
 from equipoise.studies.curves import Panel, measure_curves
 from equipoise.studies.study import Claim, Conclusion, Measured, Size, Step, Study, judge
 from equipoise.trees.cache import load_or_build_history_tree

@@ -20,8 +20,8 @@ from equipoise.evaluation.statistics import big_blind_of, estimate_mean
 from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.registry import parse_game
+from equipoise.runs.solution import solve
 from equipoise.solvers.rules import CFR
-from equipoise.solvers.solve import solve
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
 
 __all__ = ["LBR", "LbrConfiguration"]

@@ -242,7 +242,7 @@ def _linear(last: int) -> Discounting:
 
 def _baseline_config(curve: str) -> MCCFRConfig:
     scheme, key = BASELINE_CURVES[curve]
-    return MCCFRConfig(scheme=scheme, baselines=Baselines(key=key))
+    return MCCFRConfig(scheme=scheme, baselines=Baselines(key=key), discounting=Discounting(kind=DiscountKind.NONE))
 
 
 def _baseline_race() -> Race:

@@ -1,32 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`equipoise search` for hold'em: a decision of a solved spot or a blueprint in buckets, solved again."""
+"""A decision of a solved spot or a blueprint in buckets, solved again."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Group
-from rich.table import Table
 
-from equipoise.agents.files import load_policy
-from equipoise.apps.search_options import SearchOptions
-from equipoise.apps.search_place import find_place, follow_stretch
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import format_bytes
-from equipoise.core.formatting import format_duration
+from equipoise.core.reporting import OnStep, Reporter
 from equipoise.games.holdem.betting import BettingState, pot
 from equipoise.games.holdem.betting_tree import cut_betting
 from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import Stretch, name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
-from equipoise.games.holdem.menus import POSITIONS
+from equipoise.games.holdem.place_notation import find_place, follow_stretch
+from equipoise.runs.search_request import RunIterations, SearchRequest, run_at_once
 from equipoise.search.holdem.depth_limit import OnLine
 from equipoise.search.holdem.profile import HoldemProfile, has_leaves
 from equipoise.search.nested import NestedSearch
@@ -35,8 +31,8 @@ from equipoise.search.profiles import Reply, Stage
 from equipoise.search.resolving import SearchResult, SubgameSolver
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.cfr import estimate_bytes
-from equipoise.solvers.rules import Rule
-from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.solvers.rule_notation import parse_rule
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["SpotSearch"]
@@ -50,50 +46,51 @@ LEAF_ITERATIONS = 300  # where it is left out
 
 
 class SpotSearch:
-    """A search in hold'em, done, for people and for programs."""
+    """A search in hold'em, done."""
 
     def __init__(
         self,
-        options: SearchOptions,
-        rule: Rule,
-        run: Callable[[Callable[[int], None], int], int],
+        strategy: HoldemStrategy,
+        request: SearchRequest,
         *,
-        on_plan: Callable[[str], None],
-        show_lines: Callable[[], AbstractContextManager[OnLine]],
+        run: RunIterations = run_at_once,
+        reporter: Reporter | None = None,
     ) -> None:
         """Searches.
 
         Args:
-            options: of the command.
-            rule: of CFR.
+            strategy: the blueprint.
+            request: where and how.
             run: runs iterations as it is told how to, and says how many were run.
-            on_plan: is told what will be done.
-            show_lines: gives what is told how far a table of leaves is, for as long as it is computed.
+            reporter: is told what will be done, and how far a table of leaves is.
         """
-        self.options, self._rule, self._run, self._on_plan = options, rule, run, on_plan
-        policy = load_policy(options.file)
-        self.spot = policy.tree.spot
+        self.request, self._rule, self._run = request, parse_rule(request.rule), run
+        self._reporter = reporter or Reporter()
+        self.spot = strategy.tree.spot
         settings = self._make_settings()
-        self.place = find_place(policy, options.state, settings.menu)
+        self.place = find_place(self.spot, strategy.tree.betting, request.state, settings.menu)
         self.searcher = self._find_searcher()
         self.opponent = 1 - self.searcher
         self.is_expensive = settings.begins_before
-        self._say_leaves(HoldemProfile(policy), settings)
+        self._say_leaves(HoldemProfile(strategy), settings)
         self.iterations = 0
         began = time.perf_counter()
         with contextlib.ExitStack() as stack:
-            on_line = None if options.leaves is None else stack.enter_context(show_lines())
-            profile = HoldemProfile(policy, on_line=on_line)
+            on_line: OnLine | None = None
+            if request.leaves is not None:
+                on_step = stack.enter_context(self._reporter.task("table"))
+                on_line = functools.partial(_tell_lines, on_step)
+            profile = HoldemProfile(strategy, on_line=on_line)
             self.before, self.node, self.result = self._search(NestedSearch(profile, self.searcher, settings), stack)
         assert self.result.stage is not None
         assert isinstance(self.result.stage.profile, HoldemProfile)
         self.after = self.result.stage.profile
         self.now: HoldemPlace = self.result.stage.place
         self.seconds = time.perf_counter() - began
-        self.has_before = self.place.last.total is None and options.menu is None
+        self.has_before = self.place.last.total is None and request.menu is None
 
     def _make_settings(self) -> SearchSettings:
-        options = self.options
+        options = self.request
         return SearchSettings(
             method=parse_method(options.method),
             iterations=options.iterations or LAST_ITERATIONS,
@@ -115,9 +112,9 @@ class SpotSearch:
             stack.close()
             tree = solver.subgame.tree
             assert isinstance(tree, HoldemTree)
-            needed = estimate_bytes(tree, self._rule, num_threads=self.options.threads)
+            needed = estimate_bytes(tree, self._rule, num_threads=self.request.threads)
             if needed >= WORTH_SAYING:
-                self._on_plan(f"{tree.spot.name}: {len(tree.boards)} boards, {needed / 1e6:,.0f} MB")
+                self._reporter.say(f"{tree.spot.name}: {len(tree.boards)} boards, {needed / 1e6:,.0f} MB")
             self.iterations = self._run(solver.iterate, num_iterations)
 
         def search_at(stage: Stage[HoldemPlace], node: int, stretch: Stretch) -> SearchResult:
@@ -125,7 +122,7 @@ class SpotSearch:
             found = search.search(stage, HoldemPlace(node, stretch.line.board), reply, run=run_shown)
             if found is None:
                 raise ConfigError(
-                    f"player {self.searcher} never plays to {self.options.state!r}: there is nothing to search"
+                    f"player {self.searcher} never plays to {self.request.state!r}: there is nothing to search"
                 )
             return found
 
@@ -147,18 +144,18 @@ class SpotSearch:
         part = cut_betting(self.place.last.tree, self.place.last.line.node)
         if not has_leaves(part, settings):
             raise ConfigError(
-                f"--leaves is for the street before the last one, and {self.options.state!r} is on the "
+                f"--leaves is for the street before the last one, and {self.request.state!r} is on the "
                 f"{part.root.state.street.name.lower()}"
             )
         size = profile.estimate_leaves(part, self.place.last.line.board, settings)
-        self._on_plan(f"a table of leaves first, at most {format_bytes(size)}; then the street alone")
+        self._reporter.say(f"a table of leaves first, at most {format_bytes(size)}; then the street alone")
 
     def _find_searcher(self) -> int:
         """Returns who searches: as asked, or the one who meets unknown bets, or who acts."""
-        given, strangers = self.options.player, self.place.strangers
+        given, strangers = self.request.player, self.place.strangers
         if len(strangers) > 1:
             raise ConfigError(
-                f"both players make bets in {self.options.state!r} that the strategy lacks: the searcher's own must be "
+                f"both players make bets in {self.request.state!r} that the strategy lacks: the searcher's own must be "
                 "its strategy's, or there is no range to search with"
             )
         if not strangers:
@@ -166,7 +163,7 @@ class SpotSearch:
         (stranger,) = strangers
         if given == stranger:
             raise ConfigError(
-                f"player {given} makes a bet in {self.options.state!r} that the strategy lacks: replies to it are "
+                f"player {given} makes a bet in {self.request.state!r} that the strategy lacks: replies to it are "
                 f"searched for player {1 - given}"
             )
         return 1 - stranger
@@ -174,7 +171,7 @@ class SpotSearch:
     @property
     def is_safe(self) -> bool:
         """Returns whether there are alternatives."""
-        return self.options.method != "unsafe"
+        return self.request.method != "unsafe"
 
     @property
     def root(self) -> BettingState:
@@ -248,9 +245,8 @@ class SpotSearch:
     def as_json(self) -> dict[str, Any]:
         """Returns everything under the documented keys."""
         before, after = self.responses()
-        options = self.options
+        options = self.request
         return {
-            "file": str(options.file),
             "label": self.spot.name,
             "state": options.state,
             "board": format_board(self.place.last.line.board),
@@ -269,62 +265,15 @@ class SpotSearch:
             "seconds": self.seconds,
         }
 
-    def as_text(self) -> Group:
-        """Returns both tables and the price in a line."""
-        limit = self.options.limit or None
-        state = self.root
-        where = self.place.describe()
-        if self.place.last.total is not None and self.is_expensive:
-            where += ", solved from before it on"
-        parts: list[Any] = [
-            f"{self.spot.name}, {where}: {pot(state):,} in the pot, {min(state.stacks):,} behind, "
-            f"{POSITIONS[self.searcher]} searches"
-        ]
-        names, frequencies = self.actions(), self.frequencies()
-        if names:
-            table = Table(title=f"{POSITIONS[self.searcher]}, strategy so far > now", title_justify="left")
-            for name in ("hand", "weight", *names):
-                table.add_column(name, justify="left" if name == "hand" else "right")
-            table.add_row("all", "", *_pair_up(names, frequencies["before"], frequencies["after"]))
-            for row in self.decisions()[:limit]:
-                table.add_row(row["hand"], f"{row['weight']:.3g}", *_pair_up(names, row["before"], row["after"]))
-            parts.append(table)
-        other = POSITIONS[self.opponent]
-        margins = Table(title=f"{other}, share of the pot in chips with each hand", title_justify="left")
-        for name in ("hand", "weight", "alternative", "value now", "margin"):
-            margins.add_column(name, justify="left" if name == "hand" else "right")
-        for row in self.margins()[:limit]:
-            figures = (_chips(row[key]) for key in ("alternative", "value", "margin"))
-            margins.add_row(row["hand"], f"{row['weight']:.2%}", *figures)
-        parts += [margins, self._price()]
-        return Group(*parts)
-
-    def _price(self) -> str:
-        before, after = self.responses()
-        least = f"least margin {_chips(self.result.least_margin)}; " if self.is_safe else ""
-        was = "" if before is None else f"{_chips(before)} > "
-        return (
-            f"{self.options.method}, {self.iterations:,} iterations in {format_duration(self.seconds)}; {least}"
-            f"{POSITIONS[self.opponent]}'s best response has {was}{_chips(after)} of the pot"
-        )
-
 
 def _profile(stage: Stage[HoldemPlace]) -> HoldemProfile:
     assert isinstance(stage.profile, HoldemProfile)
     return stage.profile
 
 
-def _chips(amount: float | None) -> str:
-    """Returns chips to a ten-thousandth, nothing if there are none to say."""
-    return "" if amount is None else f"{round(amount, 4) + 0.0:.4g}"
+def _tell_lines(on_step: OnStep, done: int, total: int) -> None:
+    on_step(done / total, f"{done} of {total} lines")
 
 
 def _shares(names: Sequence[str], shares: FloatArray) -> dict[str, float]:
     return dict(zip(names, shares.tolist(), strict=True))
-
-
-def _pair_up(names: Sequence[str], before: dict[str, float] | None, after: dict[str, float] | None) -> list[str]:
-    assert after is not None
-    if before is None:
-        return [f"{after[name]:.3f}" for name in names]
-    return [f"{before[name]:.3f} > {after[name]:.3f}" for name in names]

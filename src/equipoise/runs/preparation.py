@@ -8,31 +8,28 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
-from rich.console import Console
 
 from equipoise.abstraction.joint_law import load_or_count_law
-from equipoise.apps.display import BuildDisplay
-from equipoise.apps.methods import build_solver, build_treeless_solver, estimate_bytes
-from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import GameTooLargeError
 from equipoise.core.files import format_bytes
 from equipoise.core.formatting import format_duration
 from equipoise.core.memory import available_bytes, check_memory
-from equipoise.core.progress import SampledFigures
+from equipoise.core.reporting import Reporter
 from equipoise.games.base import Game
 from equipoise.games.holdem.bucket_law import has_law
 from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem
 from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import format_game
 from equipoise.kernels.sampling import Scheme
-from equipoise.solvers.best_response import Evaluation
+from equipoise.responses.configured import build_against, estimate_against_bytes
 from equipoise.solvers.driver import Solver
+from equipoise.solvers.methods import build_solver, build_treeless_solver, choose_rule, estimate_bytes
 from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.solve import Form
+from equipoise.solvers.stopping import Form, Stopping, TreeSolver
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver, estimate_traversal_nodes
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
@@ -45,6 +42,7 @@ __all__ = [
     "PreparedRun",
     "build_any_tree",
     "build_tree",
+    "build_vector_tree",
     "find_tree",
     "grow_tree",
     "prepare",
@@ -93,8 +91,8 @@ class PreparedRun:
     """A solver with the tree or the game that it works on."""
 
     grown: GrownTree
+    config: RunConfig
     solver: Solver
-    make_strategy: Callable[[], TabularStrategy]  # what the run would output now
     initial_bytes: int  # of the solver's tables
 
     @property
@@ -104,64 +102,65 @@ class PreparedRun:
             return self.solver.bytes_in_use
         return self.solver.tables.num_bytes if isinstance(self.solver, TreelessMCCFRSolver) else self.initial_bytes
 
+    def make_strategy(self) -> TabularStrategy:
+        """Returns what the run would output now."""
+        if isinstance(self.solver, TreelessMCCFRSolver):
+            return self.solver.average_strategy()
+        assert self.grown.tree is not None
+        return TabularStrategy.from_tree(self.grown.tree, cast("TreeSolver", self.solver).average_strategy())
+
     @property
     def is_full(self) -> bool:
         """Returns whether tables that grow have reached their limit, so that the run is over."""
         return isinstance(self.solver, TreelessMCCFRSolver) and self.solver.is_full
 
-    def measure(self) -> Evaluation | SampledFigures:
-        """Returns the quality of the result: exact, or from more games than a progress record is worth."""
-        if isinstance(self.solver, TreelessMCCFRSolver) and self.solver.tree is None:
-            return self.solver.sample_figures(FINAL_PLAYOUTS)
-        return self.solver.evaluate()
 
-
-def build_tree(game: Game[Any], *, max_histories: int, console: Console) -> HistoryTree:
+def build_tree(game: Game[Any], *, max_histories: int, reporter: Reporter) -> HistoryTree:
     """Returns the history tree of a game; refuses one that is larger than the limit or than memory, with figures."""
     with (
-        _size_guard(game, Form.HISTORY, max_histories, console) as limit,
-        BuildDisplay(console, format_game(game)) as display,
+        _size_guard(game, Form.HISTORY, max_histories, reporter) as limit,
+        reporter.growth(format_game(game)) as on_growth,
     ):
-        return load_or_build_history_tree(game, max_histories=limit, on_progress=display.update)
+        return load_or_build_history_tree(game, max_histories=limit, on_progress=on_growth)
 
 
-def build_vector_tree(game: Game[Any], *, max_histories: int, console: Console) -> PublicTree:
+def build_vector_tree(game: Game[Any], *, max_histories: int, reporter: Reporter) -> PublicTree:
     """Returns the public tree of a game; refuses one that is larger than the limit or than memory, with figures."""
     if isinstance(game, HasPublicForm):
-        return _build_public_form(game, console)
+        return _build_public_form(game, reporter)
     with (
-        _size_guard(game, Form.VECTOR, max_histories, console) as limit,
-        BuildDisplay(console, format_game(game)) as display,
+        _size_guard(game, Form.VECTOR, max_histories, reporter) as limit,
+        reporter.growth(format_game(game)) as on_growth,
     ):
-        return load_or_build_public_tree(game, max_histories=limit, on_progress=display.update)
+        return load_or_build_public_tree(game, max_histories=limit, on_progress=on_growth)
 
 
-def build_any_tree(game: Game[Any], *, max_histories: int, console: Console) -> HistoryTree | PublicTree:
+def build_any_tree(game: Game[Any], *, max_histories: int, reporter: Reporter) -> HistoryTree | PublicTree:
     """Returns the history tree of a game, or the public tree of one that says its public form itself."""
     if isinstance(game, HasPublicForm):
-        return _build_public_form(game, console)
-    return build_tree(game, max_histories=max_histories, console=console)
+        return _build_public_form(game, reporter)
+    return build_tree(game, max_histories=max_histories, reporter=reporter)
 
 
-def _build_public_form(game: Game[Any], console: Console) -> PublicTree:
+def _build_public_form(game: Game[Any], reporter: Reporter) -> PublicTree:
     """Returns the public tree of a game that need not be enumerated, sizes said beforehand."""
     assert isinstance(game, HasPublicForm)
     label, num_infosets = format_game(game), game.count_infosets()
     num_bytes = BYTES_PER_INFOSET * num_infosets
     if num_infosets >= WORTH_SAYING:
-        console.print(f"{label}: {num_infosets:,} information sets, about {format_bytes(num_bytes)} while it is built")
+        reporter.say(f"{label}: {num_infosets:,} information sets, about {format_bytes(num_bytes)} while it is built")
     check_memory(num_bytes, f"the tree of {label}")
     if isinstance(game, BucketedLimitHoldem) and not has_law(game.buckets):
-        console.print(f"{label}: counting every deal of the cards for its joint law, once and for all; minutes")
-        with TaskDisplay(console, "joint law") as law_display:
-            load_or_count_law(game.buckets, on_progress=law_display.update)
-    with TaskDisplay(console, f"building {label}") as display:
+        reporter.say(f"{label}: counting every deal of the cards for its joint law, once and for all; minutes")
+        with reporter.task("joint law") as on_step:
+            load_or_count_law(game.buckets, on_progress=on_step)
+    with reporter.task(f"building {label}") as on_step:
         return load_or_build_public_tree(
-            game, on_progress=lambda count, done: display.update(done, f"{count:,} public states")
+            game, on_progress=lambda count, done: on_step(done, f"{count:,} public states")
         )
 
 
-def find_tree(game: Game[Any], *, max_histories: int, console: Console) -> tuple[HistoryTree | None, str]:
+def find_tree(game: Game[Any], *, max_histories: int, reporter: Reporter) -> tuple[HistoryTree | None, str]:
     """Returns the history tree of a game if it is likely to fit, else None and why there is none."""
     label = format_game(game)
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
@@ -172,17 +171,17 @@ def find_tree(game: Game[Any], *, max_histories: int, console: Console) -> tuple
     if expected > max_histories:
         return None, why
     try:
-        return build_tree(game, max_histories=max_histories, console=console), ""
+        return build_tree(game, max_histories=max_histories, reporter=reporter), ""
     except GameTooLargeError as error:
         return None, str(error)
 
 
-def grow_tree(game: Game[Any], form: str, *, max_histories: int, console: Console) -> GrownTree:
+def grow_tree(game: Game[Any], form: str, *, max_histories: int, reporter: Reporter) -> GrownTree:
     """Returns the tree of a game in either form with its sizes, which are also said; none may fit in the form game."""
     if form == Form.GAME:
-        return _grow_for_measuring(game, max_histories=min(max_histories, MEASURED_HISTORIES), console=console)
+        return _grow_for_measuring(game, max_histories=min(max_histories, MEASURED_HISTORIES), reporter=reporter)
     try:
-        return _grow(game, form, max_histories=max_histories, console=console)
+        return _grow(game, form, max_histories=max_histories, reporter=reporter)
     except GameTooLargeError as error:
         other = "Without a tree: --form game, under --method external or outcome"
         if isinstance(game, HasPublicForm) and form != Form.VECTOR:
@@ -190,12 +189,12 @@ def grow_tree(game: Game[Any], form: str, *, max_histories: int, console: Consol
         raise GameTooLargeError(f"{error}. {other}") from None
 
 
-def _grow_for_measuring(game: Game[Any], *, max_histories: int, console: Console) -> GrownTree:
+def _grow_for_measuring(game: Game[Any], *, max_histories: int, reporter: Reporter) -> GrownTree:
     """Returns the tree that makes evaluations exact, or why there is none."""
     began = time.perf_counter()
-    tree, why = find_tree(game, max_histories=max_histories, console=console)
+    tree, why = find_tree(game, max_histories=max_histories, reporter=reporter)
     if tree is None:
-        console.print(f"no exploitability: {why}", style="yellow")
+        reporter.warn(f"no exploitability: {why}")
     return GrownTree(
         game=game,
         tree=tree,
@@ -207,24 +206,24 @@ def _grow_for_measuring(game: Game[Any], *, max_histories: int, console: Console
     )
 
 
-def _grow(game: Game[Any], form: str, *, max_histories: int, console: Console) -> GrownTree:
+def _grow(game: Game[Any], form: str, *, max_histories: int, reporter: Reporter) -> GrownTree:
     began = time.perf_counter()
     tree: HistoryTree | PublicTree
     num_histories: int | None
     if form == Form.VECTOR:
-        tree = build_vector_tree(game, max_histories=max_histories, console=console)
+        tree = build_vector_tree(game, max_histories=max_histories, reporter=reporter)
         num_histories, shape = (
             tree.num_histories,
             f"{tree.actor.size:,} public states, {tree.cells.num_cells:,} cells, ",
         )
     else:
-        tree = build_tree(game, max_histories=max_histories, console=console)
+        tree = build_tree(game, max_histories=max_histories, reporter=reporter)
         num_histories, shape = tree.actor.size, ""
     seconds = time.perf_counter() - began
     size = tree.size
     if num_histories is not None:
         shape = f"{num_histories:,} histories, {shape}"
-    console.print(
+    reporter.say(
         f"{format_game(game)}: {shape}{size.num_infosets:,} information sets, "
         f"{form} tree of {format_bytes(size.num_bytes)} in {format_duration(seconds)}"
     )
@@ -238,45 +237,62 @@ def _grow(game: Game[Any], form: str, *, max_histories: int, console: Console) -
     )
 
 
-def prepare(grown: GrownTree, config: RunConfig, *, console: Console) -> PreparedRun:
-    """Returns a fresh run of a configuration, after saying what its tables take and refusing what does not fit."""
+def prepare(
+    grown: GrownTree, config: RunConfig, *, reporter: Reporter, stopping: Stopping | None = None
+) -> PreparedRun:
+    """Returns a fresh run of a configuration, after saying what its tables take and refusing what does not fit.
+
+    Args:
+        grown: what it works on.
+        config: what is computed.
+        reporter: is told about sizes.
+        stopping: where it will stop, by which periods of linear discounting are chosen; None: it goes on with a run.
+    """
+    build, num_bytes = _plan(grown, config, reporter)
+    if stopping is not None:
+        config = choose_rule(config, build, stopping)
+    solver = build(config)
+    return PreparedRun(grown=grown, config=config, solver=solver, initial_bytes=num_bytes)
+
+
+def _plan(grown: GrownTree, config: RunConfig, reporter: Reporter) -> tuple[Callable[[RunConfig], Solver], int]:
+    """Returns what builds a run, and what its tables take; raises where they do not fit."""
     if config.form == Form.GAME:
-        return _prepare_treeless(grown, config, console=console)
+        _check_treeless(grown, config, reporter)
+        return lambda one: build_treeless_solver(grown.game, _history_tree(grown), one), 0
     tree = grown.tree
     assert tree is not None
-    table_bytes = estimate_bytes(tree, config)
+    is_against = config.against is not None
+    table_bytes = estimate_against_bytes(tree, config) if is_against else estimate_bytes(tree, config)
     name = config.rule or config.method
-    console.print(f"{name}: tables of {format_bytes(table_bytes)}")
+    reporter.say(f"{name}: tables of {format_bytes(table_bytes)}")
     check_memory(table_bytes, f"solving {format_game(grown.game)} with {name}")
-    solver = build_solver(tree, config)
-    return PreparedRun(
-        grown=grown,
-        solver=solver,
-        make_strategy=lambda: TabularStrategy.from_tree(tree, solver.average_strategy()),
-        initial_bytes=table_bytes,
-    )
+    return (lambda one: build_against(tree, one) if is_against else build_solver(tree, one)), table_bytes
 
 
-def _prepare_treeless(grown: GrownTree, config: RunConfig, *, console: Console) -> PreparedRun:
-    """Returns a fresh run on the rules, after saying how far its tables may grow."""
+def _history_tree(grown: GrownTree) -> HistoryTree | None:
     assert not isinstance(grown.tree, PublicTree)
-    solver = build_treeless_solver(grown.game, grown.tree, config)
+    return grown.tree
+
+
+def _check_treeless(grown: GrownTree, config: RunConfig, reporter: Reporter) -> None:
+    """Says how far the tables of a run on the rules may grow; raises if a single traversal would take too long."""
+    solver = build_treeless_solver(grown.game, _history_tree(grown), config)
     name = f"{config.method} sampling of {format_game(grown.game)}"
     limit = "" if math.isinf(solver.max_bytes) else f", up to {format_bytes(solver.max_bytes)}"
-    console.print(f"{name}, no tree: tables grow with the information states met{limit}")
+    reporter.say(f"{name}, no tree: tables grow with the information states met{limit}")
     if solver.config.scheme is Scheme.EXTERNAL:
         nodes = estimate_traversal_nodes(grown.game, rng=np.random.default_rng(0))
-        console.print(f"about {nodes:.2g} nodes a traversal")
+        reporter.say(f"about {nodes:.2g} nodes a traversal")
         if nodes > MOST_TRAVERSAL_NODES:
             raise GameTooLargeError(
                 f"{name} would visit about {nodes:.2g} nodes in a single traversal, at most "
                 f"{MOST_TRAVERSAL_NODES:.2g} are sensible; --method outcome walks single paths"
             )
-    return PreparedRun(grown=grown, solver=solver, make_strategy=solver.average_strategy, initial_bytes=0)
 
 
 @contextlib.contextmanager
-def _size_guard(game: Game[Any], form: Form, max_histories: int, console: Console) -> Iterator[int]:
+def _size_guard(game: Game[Any], form: Form, max_histories: int, reporter: Reporter) -> Iterator[int]:
     """Says what size to expect and yields the histories that may be built; explains a game that has more."""
     label = format_game(game)
     available = available_bytes()
@@ -286,7 +302,7 @@ def _size_guard(game: Game[Any], form: Form, max_histories: int, console: Consol
     most = (1 if isinstance(game, HasPublicForm) else HOPELESS_RATIO) * limit
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
     if WORTH_SAYING <= expected <= most:
-        console.print(
+        reporter.say(
             f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected, form)} as a tree"
         )
     if expected > most:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a search in hold'em begins: the text of a line or a public state, read against a strategy's bets.
+"""Places in hold'em as text: a line or a public state, read against a strategy's bets.
 
 Bets that the strategy lacks part the way into stretches. Each is read against the bets that a search behind the last
 one would know, so that what is wrong is said before anything is searched.
@@ -17,7 +17,7 @@ from equipoise.games.holdem.cards import check_board, format_board
 from equipoise.games.holdem.line_notation import Line, Stretch, format_line, grow_behind, parse_stretches
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.public_text import parse_steps
-from equipoise.trees.holdem.places import HoldemStrategy
+from equipoise.games.holdem.spot import HoldemSpot
 
 __all__ = ["Place", "find_place", "follow_stretch"]
 
@@ -56,17 +56,17 @@ class Place(NamedTuple):
         return ", then ".join(word for word in words if word)
 
 
-def find_place(policy: HoldemStrategy, text: str, menu: Menu | None = None) -> Place:
+def find_place(spot: HoldemSpot, betting: BettingTree, text: str, menu: Menu | None = None) -> Place:
     """Returns where a line (`check, bet 50%`) or a public state (`Ks7h2d5c9h:cr750`) leads.
 
     Args:
-        policy: the strategy; bets may be ones that it does not know.
+        spot: what is played.
+        betting: the bets of a strategy; the text may have others.
         text: the line or the public state.
         menu: what searches consider behind such bets; None: what the strategy does.
     """
-    spot = policy.tree.spot
     if ":" not in text:
-        return Place(parse_stretches(text, policy.tree.betting, spot.board, spot.deck, menu=menu))
+        return Place(parse_stretches(text, betting, spot.board, spot.deck, menu=menu))
     steps, board = parse_steps(text.strip())
     try:
         check_board(board, spot.deck)
@@ -74,7 +74,7 @@ def find_place(policy: HoldemStrategy, text: str, menu: Menu | None = None) -> P
         raise ParseError(f"state {text!r}: {error}") from None
     if set(board[: len(spot.board)]) != set(spot.board):
         raise ParseError(f"state {text!r} is not on the board of the spot, {format_board(spot.board)}")
-    return Place(_part_steps(text, policy.tree.betting, steps, board, menu))
+    return Place(_part_steps(text, betting, steps, board, menu))
 
 
 def _part_steps(

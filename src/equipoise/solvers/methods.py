@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods that the command line knows, and how each is built on a tree."""
+"""The methods by name: how each is built on a tree, and what memory that takes; not yet against responses."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
-from equipoise.apps.signals import call_interruptibly
 from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.core.interruption import call_interruptibly
 from equipoise.games.base import Game
-from equipoise.responses.against import AgainstSolver
-from equipoise.responses.notation import merge_by_pattern, parse_response
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.solvers.baselines import BaselineKey, Baselines, lay_out_baselines
+from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.cfr import estimate_bytes as estimate_table_bytes
+from equipoise.solvers.driver import Solver
 from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import (
     FLOP,
@@ -26,8 +29,9 @@ from equipoise.solvers.fictitious_play import (
     FictitiousPlaySolver,
     LinearFictitiousPlay,
 )
+from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver
 from equipoise.solvers.lp_run import SequenceLPRun
-from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver, Scheme
+from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, MCCFRSolver, Scheme
 from equipoise.solvers.pruning import PrunedSolver, check_pruning, estimate_pruned_bytes
 from equipoise.solvers.pruning_notation import (
     format_pruning,
@@ -38,20 +42,27 @@ from equipoise.solvers.pruning_notation import (
 from equipoise.solvers.rule_notation import format_discounting, format_egt, parse_discounting, parse_egt, parse_rule
 from equipoise.solvers.sampled_pruning import SampledPruning
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.solve import Form, TreeSolver
+from equipoise.solvers.stopping import DEFAULT_SECONDS, Form, Stopping, TreeSolver
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree
 from equipoise.trees.public import PublicTree
 
 __all__ = [
     "ALTERNATING",
+    "LINEAR",
     "METHODS",
+    "PRECISIONS",
     "SIMULTANEOUS",
+    "HoldemRun",
     "Method",
     "build_solver",
     "build_treeless_solver",
     "check_config",
+    "choose_rule",
     "estimate_bytes",
+    "find_dtype",
     "find_method",
     "normalize_pruning",
     "normalize_rule",
@@ -60,7 +71,29 @@ __all__ = [
 AnyTree = TypeVar("AnyTree", HistoryTree, PublicTree)
 
 ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
-WALK_BYTES = 50  # that a history takes once more where a response walks down the tree
+PRECISIONS: Final = ("float32", "float64", "int16")  # of a spot's tables
+LINEAR: Final = "lcfr"  # of sampled methods, periods not yet chosen
+NUM_PERIODS: Final = 100  # of a run
+MOST_PROBED: Final = 10  # iterations
+PROBE_SECONDS: Final = 0.2
+
+
+class HoldemRun(Solver, Protocol):
+    """A run on a spot."""
+
+    @property
+    def tree(self) -> HoldemTree:
+        """Returns what it works on."""
+        ...
+
+    @property
+    def kernel(self) -> HoldemKernel:
+        """Returns the kernel of full sweeps, with the run's locks."""
+        ...
+
+    def evaluate(self) -> Evaluation:
+        """Returns the exact quality of the average strategy, in chips per hand given the spot."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +109,17 @@ class Method:
     has_threads: bool = True
     has_baselines: bool = False  # whether sampled values may be corrected by guesses
     is_exact: bool = False  # one iteration is the whole of it
+    is_sampled: bool = False
     build: Callable[[HistoryTree, RunConfig], TreeSolver]
     estimate_bytes: Callable[[HistoryTree, RunConfig], int]  # of what is allocated beside the tree
     build_vector: Callable[[PublicTree, RunConfig], TreeSolver] | None = None  # None: histories alone
     estimate_vector_bytes: Callable[[PublicTree, RunConfig], int] | None = None
     # on the rules; the tree, if there is one, is for exact evaluation; None: trees alone
     build_treeless: Callable[[Game[Any], HistoryTree | None, RunConfig], TreelessMCCFRSolver] | None = None
+    # on spots of hold'em, with their locks; None: not for spots
+    build_holdem: Callable[[HoldemTree, RunConfig, Sequence[NodeLock]], HoldemRun] | None = None
+    estimate_holdem_bytes: Callable[[HoldemPlan, RunConfig, Sequence[NodeLock]], int] | None = None
+    merges_suits: bool = True  # whether boards of spots that differ by the names of suits may be one
 
 
 def find_method(name: str) -> Method:
@@ -118,7 +156,6 @@ def check_config(config: RunConfig) -> None:
     method = find_method(config.method)
     if config.method == "cfr" and config.prune is not None:
         _check_pruned_cfr(config)
-    _check_against(config)
     if config.form == Form.VECTOR and method.build_vector is None:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.form == Form.GAME and method.build_treeless is None:
@@ -129,19 +166,6 @@ def check_config(config: RunConfig) -> None:
     if config.baseline is not None and not method.has_baselines:
         able = ", ".join(name for name, one in METHODS.items() if one.has_baselines)
         raise ConfigError(f"method {config.method} has no --baseline, got {config.baseline!r}; it is for {able}")
-
-
-def _check_against(config: RunConfig) -> None:
-    if config.against is None:
-        for name in ("updates_per_response", "seat", "merge"):
-            if getattr(config, name) is not None:
-                raise ConfigError(f"--{name.replace('_', '-')} is for runs --against a response, and none is given")
-        return
-    parse_response(config.against)
-    if config.method != "cfr":
-        raise ConfigError(f"--against {config.against} is for method cfr, got {config.method}")
-    if config.prune is not None:
-        raise ConfigError(f"--against {config.against} sweeps the whole tree, got --prune {config.prune}")
 
 
 def _check_pruned_cfr(config: RunConfig) -> None:
@@ -181,8 +205,6 @@ def estimate_bytes(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
 
 def _build_cfr(tree: AnyTree, config: RunConfig) -> TreeSolver:
     assert config.rule is not None
-    if config.against is not None:
-        return _build_against(tree, config)
     is_alternating = config.updates == ALTERNATING
     if config.prune is not None:
         assert isinstance(tree, HistoryTree)  # see check_config
@@ -191,37 +213,67 @@ def _build_cfr(tree: AnyTree, config: RunConfig) -> TreeSolver:
     return CFRSolver(tree, parse_rule(config.rule), is_alternating=is_alternating, num_threads=config.threads)
 
 
-def _build_against(tree: HistoryTree | PublicTree, config: RunConfig) -> TreeSolver:
-    assert config.against is not None
-    assert config.rule is not None
-    groups = None
-    if config.merge is not None:
-        if not isinstance(tree, HistoryTree):
-            raise ConfigError(f"--merge {config.merge!r} is for --form history")
-        groups = merge_by_pattern(tree, config.merge)
-    return AgainstSolver(
-        tree,
-        parse_response(config.against).bind(tree, seat=config.seat),
-        rule=parse_rule(config.rule),
-        seat=config.seat,
-        updates_per_response=config.updates_per_response or 1,
-        seed=config.seed,
-        groups=groups,
-        num_threads=config.threads,
-    )
-
-
 def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
     assert config.rule is not None
     if config.prune is not None:
         assert isinstance(tree, HistoryTree)
         return estimate_pruned_bytes(tree)
-    if config.against is not None:
-        learners = 2 if config.seat is None else 1
-        walks = WALK_BYTES * tree.actor.size if parse_response(config.against).is_sampled else 0
-        tables = estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
-        return walks + 2 * learners * tables
     return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
+
+
+def _build_holdem_cfr(tree: HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> HoldemRun:
+    assert config.rule is not None
+    return CFRSolver(
+        tree,
+        parse_rule(config.rule),
+        dtype=find_dtype(config),
+        is_alternating=config.updates == ALTERNATING,
+        num_threads=config.threads,
+        locks=locks,
+    )
+
+
+def _estimate_holdem_cfr(plan: HoldemPlan, config: RunConfig, locks: Sequence[NodeLock]) -> int:
+    assert config.rule is not None
+    rule, dtype = parse_rule(config.rule), find_dtype(config)
+    return estimate_table_bytes(plan, rule, dtype=dtype, num_threads=config.threads, locks=locks)
+
+
+def find_dtype(config: RunConfig) -> np.dtype[Any]:
+    """Returns what the tables of a spot are made of."""
+    precision = config.parameters["precision"]
+    if precision not in PRECISIONS:
+        raise ConfigError(f"precision must be {' or '.join(PRECISIONS)}, got {precision!r}")
+    return np.dtype(precision)
+
+
+def choose_rule(config: RunConfig, build: Callable[[RunConfig], Solver], stopping: Stopping) -> RunConfig:
+    """Returns a fresh run's configuration; linear discounting of a method that samples has its periods chosen.
+
+    A period is a hundredth of the run: of the iterations asked for, by the nodes that the first of them touch; else of
+    the seconds, or of a minute, by a measured rate.
+
+    Args:
+        config: of a run that has not begun.
+        build: makes one.
+        stopping: where it will stop.
+    """
+    if not find_method(config.method).is_sampled or config.rule != LINEAR:
+        return config
+    probe = build(config)
+    if stopping.iterations is not None:
+        # the same on every machine: a fixed number of iterations, at most a hundredth of all
+        probe.iterate(min(MOST_PROBED, math.ceil(stopping.iterations / NUM_PERIODS)))
+        nodes = stopping.iterations * probe.nodes_touched / probe.iteration
+    else:
+        seconds = stopping.seconds or DEFAULT_SECONDS
+        began = time.perf_counter()
+        while (spent := time.perf_counter() - began) < min(PROBE_SECONDS, seconds / NUM_PERIODS) or not probe.iteration:
+            probe.iterate(max(1, probe.iteration))
+        nodes = probe.nodes_touched / max(spent, 1e-9) * seconds
+    period = max(1, int(float(f"{nodes / NUM_PERIODS:.2g}")))
+    chosen = Discounting(kind=DiscountKind.LINEAR, period_nodes=period)
+    return dataclasses.replace(config, rule=format_discounting(chosen))
 
 
 def _build_egt(tree: HistoryTree, config: RunConfig) -> TreeSolver:
@@ -256,19 +308,36 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
         guesses = 8 * tree.num_players * num_guesses + (4 * tree.actor.size if num_guesses else 0)
         return per_sequence * _num_sequences(tree) + 30 * tree.actor.size + 2 * tree.utility.nbytes + guesses
 
+    def build_holdem(tree: HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> HoldemRun:
+        if locks:
+            raise ConfigError(f"locks are for method cfr, and the spot has some: got --method {config.method}")
+        dtype = find_dtype(config)
+        return HoldemMCCFRSolver(tree, sampling(config), rng=np.random.default_rng(config.seed), dtype=dtype)
+
+    def estimate_holdem(plan: HoldemPlan, config: RunConfig, _locks: Sequence[NodeLock]) -> int:
+        num_tables = 2 if config.prune is None else 3
+        tables = num_tables * plan.arrays.num_cells * find_dtype(config).itemsize
+        return plan.arrays.num_bytes + tables + plan.arrays.estimate_workspace(8, 1)
+
+    is_for_holdem = scheme in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE)
+
     def normalize(text: str) -> str:
         return format_sampled_pruning(parse_sampled_pruning(text))
 
     return Method(
         description=description,
-        default_rule="cfr",
+        default_rule="lcfr",
         normalize_rule=lambda text: format_discounting(parse_discounting(text)),
         normalize_pruning=normalize if scheme is Scheme.EXTERNAL else None,
         has_baselines=scheme in (Scheme.EXTERNAL, Scheme.OUTCOME),
         has_threads=False,
+        is_sampled=True,
         build=build,
         estimate_bytes=estimate,
         build_treeless=build_treeless if scheme in (Scheme.EXTERNAL, Scheme.OUTCOME) else None,
+        build_holdem=build_holdem if is_for_holdem else None,
+        estimate_holdem_bytes=estimate_holdem if is_for_holdem else None,
+        merges_suits=scheme is not Scheme.EXTERNAL,  # which deals cards one by one
     )
 
 
@@ -307,6 +376,8 @@ METHODS: Mapping[str, Method] = {
         estimate_bytes=_estimate_cfr,
         build_vector=_build_cfr,
         estimate_vector_bytes=_estimate_cfr,
+        build_holdem=_build_holdem_cfr,
+        estimate_holdem_bytes=_estimate_holdem_cfr,
     ),
     "external": _sampling_method(Scheme.EXTERNAL, "MCCFR that samples chance and the opponents"),
     "outcome": _sampling_method(Scheme.OUTCOME, "MCCFR that samples single paths"),

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What long work tells whoever asked for it: words, warnings, shares done; nothing unless somebody listens."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+__all__ = ["OnGrowth", "OnStep", "Reporter"]
+
+OnStep = Callable[[float, str], None]  # share of the work done, what comes now
+OnGrowth = Callable[[int, float], None]  # number of things built, share of the whole
+
+
+class Reporter:
+    """Hears what preparing and running say; this one keeps it to itself."""
+
+    def say(self, text: str) -> None:
+        """Hears a line about what is done."""
+
+    def warn(self, text: str) -> None:
+        """Hears a line that deserves attention."""
+
+    def task(self, title: str) -> AbstractContextManager[OnStep]:
+        """Gives what is told how far a piece of work is, for as long as it is entered."""
+        return contextlib.nullcontext(lambda _share, _step: None)
+
+    def growth(self, label: str) -> AbstractContextManager[OnGrowth]:
+        """Gives what is told how far a tree has grown, for as long as it is entered."""
+        return contextlib.nullcontext(lambda _count, _share: None)

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A solve of a game: from what is asked to a run, its configuration and its limits."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Final
+
+from equipoise.core.errors import ConfigError
+from equipoise.core.files import StrPath
+from equipoise.core.reporting import Reporter
+from equipoise.games.base import Game
+from equipoise.games.parameters import format_value
+from equipoise.games.public import HasPublicForm
+from equipoise.games.registry import format_game
+from equipoise.responses.against import AgainstSolver
+from equipoise.responses.configured import check_against
+from equipoise.responses.notation import parse_response
+from equipoise.responses.solve_against import SeatOutcome, report_seats
+from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, grow_tree, prepare
+from equipoise.runs.request import RunRequest
+from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.methods import (
+    ALTERNATING,
+    LINEAR,
+    METHODS,
+    Method,
+    check_config,
+    find_method,
+    normalize_pruning,
+    normalize_rule,
+)
+from equipoise.solvers.pruned_warm_start import warm_start_pruned
+from equipoise.solvers.pruning import PrunedSolver
+from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.solution_file import SolvedGame
+from equipoise.solvers.stopping import Form, Stopping
+from equipoise.solvers.strategy import TabularStrategy
+from equipoise.solvers.substitution import WarmStart, WarmStartReport
+from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
+from equipoise.solvers.warm_start import warm_start
+
+__all__ = ["GameRun", "choose_rule_text", "find_stopping", "make_config", "prepare_game"]
+
+REPORT_SECONDS: Final = 2.0  # that drawing responses to the result may take
+
+
+def prepare_game(
+    game: Game[Any], request: RunRequest, reporter: Reporter, saved: SolvedGame | None = None, *, where: object = None
+) -> GameRun:
+    """Returns the run that is asked for, sizes said, what does not fit refused.
+
+    Args:
+        game: what is solved.
+        request: how.
+        reporter: is told about sizes.
+        saved: the run to go on with, None for a fresh one.
+        where: that is kept, for messages.
+    """
+    if request.precision is not None:
+        raise ConfigError(f"--precision is for hold'em spots, and {game.spec.name} is a game")
+    config = make_config(game, request, saved)
+    if saved is not None:
+        check_resumable(where, saved.config, config)
+    check_config(config)
+    check_against(config)
+    find_stopping(game, request)  # what is wrong is said before a tree is built
+    grown = grow_tree(game, config.form, max_histories=request.max_histories, reporter=reporter)
+    stopping, is_target_asked_for = _find_stopping(grown, config.method, request)
+    prepared = prepare(grown, config, reporter=reporter, stopping=stopping if saved is None else None)
+    run = GameRun(prepared, stopping, saved, is_target_asked_for=is_target_asked_for)
+    if saved is not None:
+        run.solver.restore(saved.state)
+    return run
+
+
+class GameRun(Run):
+    """A run on a game."""
+
+    def __init__(
+        self, prepared: PreparedRun, stopping: Stopping, saved: SolvedGame | None, *, is_target_asked_for: bool
+    ) -> None:
+        self.prepared = prepared
+        method = METHODS.get(prepared.config.method)  # None: somebody's own
+        self.is_exact = method is not None and method.is_exact
+        super().__init__(
+            name=format_game(prepared.grown.game),
+            config=prepared.config,
+            solver=prepared.solver,
+            stopping=stopping,
+            records=list(saved.progress) if saved is not None else [],
+            is_target_asked_for=is_target_asked_for,
+        )
+
+    @property
+    def game(self) -> Game[Any]:
+        """Returns what is solved."""
+        return self.prepared.grown.game
+
+    @property
+    def is_full(self) -> bool:
+        """Returns whether tables that grow have reached their limit, so that the run is over."""
+        return self.prepared.is_full
+
+    @property
+    def sizes(self) -> RunSizes:
+        """Returns how large it is now."""
+        grown = self.prepared.grown
+        return RunSizes(
+            num_histories=grown.num_histories,
+            num_infosets=grown.num_infosets,
+            tree_bytes=grown.num_bytes,
+            table_bytes=self.prepared.table_bytes,
+            build_seconds=grown.seconds,
+            why=grown.why,
+        )
+
+    def set_limits(self, request: RunRequest) -> None:
+        """Sets where the run stops when it goes on."""
+        self.stopping, self.is_target_asked_for = _find_stopping(self.prepared.grown, self.config.method, request)
+
+    def strategy(self) -> TabularStrategy:
+        """Returns what the run would output now."""
+        with self._guarded.turns.taken():
+            return self.prepared.make_strategy()
+
+    def measure(self) -> Quality:
+        """Returns the quality of the result: exact, or from more games than a progress record is worth."""
+        if isinstance(self.solver, TreelessMCCFRSolver) and self.solver.tree is None:
+            with self._guarded.turns.taken():
+                return self.solver.sample_figures(FINAL_PLAYOUTS)
+        return super().measure()
+
+    def warm_start(self, path: StrPath, config: WarmStart) -> WarmStartReport:
+        """Begins where the strategy in a file, of a run or by itself, leaves off; uniform where it never came."""
+        solver = self.solver
+        if not isinstance(solver, PrunedSolver | CFRSolver):
+            raise ConfigError(f"warm starts are for method cfr on a tree, got method {self.config.method}")
+        strategy = TabularStrategy.load(path)
+        if strategy.game_label != solver.tree.game_label:
+            raise ConfigError(
+                f"{path} holds a strategy for {strategy.game_label}, expected one for {solver.tree.game_label}"
+            )
+        table = strategy.to_tree(solver.tree, is_partial=True)
+        if isinstance(solver, PrunedSolver):
+            return warm_start_pruned(solver, table, config)
+        return warm_start(solver, table, config)
+
+    def describe_own(self, quality: Quality) -> dict[str, Any]:
+        """Returns the keys of a run against a response."""
+        config = self.config
+        return {
+            "against": config.against,
+            "updates_per_response": config.updates_per_response,
+            "seat": config.seat,
+            "merge": config.merge,
+            "seats": [dataclasses.asdict(one) for one in self.outcomes] if config.against is not None else None,
+        }
+
+    @functools.cached_property
+    def outcomes(self) -> tuple[SeatOutcome, ...]:
+        """Returns how each seat's learner fared against its response; asked for when the run is over."""
+        if not isinstance(self.solver, AgainstSolver):
+            return ()
+        return report_seats(self.solver, seed=self.config.seed, seconds=REPORT_SECONDS)
+
+    def file_content(self) -> dict[str, Any]:
+        """Returns the arrays and strings that a file of the run holds now."""
+        with self._guarded.turns.taken():
+            return {**self.prepared.make_strategy().encode(), **self.solver.state()}
+
+    def save(self, path: StrPath) -> None:
+        """Writes the run as it stands to a file."""
+        with self._guarded.turns.taken():
+            strategy = self.prepared.make_strategy()
+            SolvedGame.save(path, self._record_now(), strategy=strategy, state=self.solver.state())
+
+
+def find_stopping(game: Game[Any], request: RunRequest) -> Stopping:
+    """Returns where a run on a game is asked to stop, or the default."""
+    return Stopping.from_options(
+        game.spec.utility_range,
+        iterations=request.iterations,
+        target=request.parse_target(),
+        seconds=request.seconds,
+    )
+
+
+def _find_stopping(grown: GrownTree, method: str, request: RunRequest) -> tuple[Stopping, bool]:
+    """Returns where a run stops on what is there, and whether a target was asked for."""
+    target, stopping = request.parse_target(), find_stopping(grown.game, request)
+    if grown.why is not None:
+        stopping = _without_target(target, stopping, grown)
+    if method in METHODS and METHODS[method].is_exact:
+        stopping = Stopping(iterations=1)
+    return stopping, target is not None
+
+
+def _without_target(target: float | None, stopping: Stopping, grown: GrownTree) -> Stopping:
+    """Returns the other limits for a run without an exploitability; raises if a target was asked for."""
+    if target is not None:
+        raise ConfigError(
+            f"--target {target:g} needs an exploitability; {grown.why}. Stop with --iterations or --seconds"
+        )
+    return dataclasses.replace(stopping, target=None)
+
+
+def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) -> RunConfig:
+    """Returns what is to be computed: what was asked for, else what the saved run did, else the defaults."""
+    before = saved.config if saved is not None else None
+    method_name = request.method if request.method is not None else (before.method if before else "cfr")
+    method = find_method(method_name)
+    if request.updates is not None and not method.has_updates:
+        raise ConfigError(f"method {method_name} has no --updates")
+    same = before if before is not None and before.method == method_name else None  # lends what it did by its method
+    rule_text = choose_rule_text(request.rule, same)
+    against = _describe_against(request, before)
+    if against["against"] is not None and rule_text is None and method_name == "cfr":
+        rule_text = "cfr"  # the paper's, whose averages weigh all iterations alike
+    spec = game.spec
+    return RunConfig(
+        game=spec.name,
+        parameters={key: format_value(value) for key, value in spec.parameters.items()},
+        game_version=spec.version,
+        method=method_name,
+        form=str(request.form or (before.form if before else _default_form(game, method))),
+        rule=normalize_rule(method_name, rule_text),
+        prune=normalize_pruning(method_name, request.prune or (same.prune if same else None)),
+        updates=str(request.updates or (before.updates if before else ALTERNATING)),
+        seed=request.seed if request.seed is not None else (before.seed if before else 0),
+        threads=request.threads if request.threads is not None else (before.threads if before else 1),
+        warm_start=before.warm_start if before else None,
+        baseline=request.baseline or (same.baseline if same else None),
+        **against,
+    )
+
+
+def choose_rule_text(asked: str | None, before: RunConfig | None) -> str | None:
+    """Returns the rule that is asked for, or a saved run's, which knows the periods that its discounting has."""
+    if before is None or before.rule is None:
+        return asked
+    has_periods = asked is not None and asked.strip().lower() == LINEAR and before.rule.startswith(f"{LINEAR}(")
+    return before.rule if asked is None or has_periods else asked
+
+
+def _default_form(game: Game[Any], method: Method) -> Form:
+    """Returns what is swept if nothing is said: public states where a game says them itself and the method can."""
+    is_vector = isinstance(game, HasPublicForm) and method.build_vector is not None
+    return Form.VECTOR if is_vector else Form.HISTORY
+
+
+def _describe_against(request: RunRequest, before: RunConfig | None) -> dict[str, Any]:
+    """Returns the fields of a configuration that say against what is trained."""
+    names = ("against", "updates_per_response", "seat", "merge")
+    fields = {name: getattr(request, name) for name in names}
+    if before is not None:
+        fields = {name: getattr(before, name) if value is None else value for name, value in fields.items()}
+    if fields["against"] is None:
+        return {**fields, "against_digest": None}
+    if request.has_warm_start:
+        raise ConfigError("--warm-start is for learners that train against each other, got --against")
+    if request.updates is not None:
+        raise ConfigError("--updates is for learners that train against each other, got --against")
+    spec = parse_response(fields["against"])
+    updates = fields["updates_per_response"] or 1
+    return {**fields, "against": spec.text, "updates_per_response": updates, "against_digest": spec.digest()}

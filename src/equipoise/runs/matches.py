@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matches as they are asked for: agents as text or as they are, the game they play, how deals are played."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from equipoise.agents.base import Agent
+from equipoise.agents.holdem import HoldemAgent
+from equipoise.agents.notation import AgentText
+from equipoise.agents.tables import TableAgent
+from equipoise.core.errors import ConfigError
+from equipoise.core.interruption import IsInterrupted, never
+from equipoise.core.pool import LocalPool
+from equipoise.core.reporting import Reporter
+from equipoise.evaluation.aivat_matches import AivatGames, AivatHands
+from equipoise.evaluation.matches import (
+    AgentMaker,
+    ChunkPlayer,
+    GivenAgent,
+    HandByHand,
+    MatchConfig,
+    MatchResult,
+    run_match,
+)
+from equipoise.evaluation.statistics import Estimate, big_blind_of, scale_precision
+from equipoise.evaluation.stored import StoredStrategies, can_be_batched
+from equipoise.games.base import Game
+from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
+from equipoise.games.holdem.rules import Holdem
+from equipoise.games.parameters import parse_parameters
+from equipoise.games.registry import make_game, parse_game, parse_game_options
+from equipoise.runs.solution import Solution
+from equipoise.solvers.strategy import TabularStrategy
+
+__all__ = ["Known", "MatchRequest", "Runner", "find_game", "make_player", "match", "prepare_showdowns"]
+
+BATCHED_CHUNK: Final = 5000  # deals that are played at once
+CHUNK: Final = 50
+
+
+class Runner(enum.StrEnum):
+    """How deals are played."""
+
+    AUTO = "auto"  # batched where every agent is a table or blind
+    BATCHED = "batched"
+    HANDS = "hands"
+
+
+class Known(enum.StrEnum):
+    """Whose strategies AIVAT uses."""
+
+    FIRST = "first"
+    SECOND = "second"
+    BOTH = "both"
+
+
+Maker = AgentText | GivenAgent
+
+KNOWN: Final = {Known.FIRST: (0,), Known.SECOND: (1,), Known.BOTH: (0, 1)}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRequest:
+    """How a match is to be played."""
+
+    hands: int = 10_000  # games, each seating being one
+    precision: float | None = None  # stop once the interval reaches so far to each side; mbb where there are any
+    confidence: float = 0.95  # of intervals
+    seed: int = 0  # of deals and of agents
+    runner: Runner = Runner.AUTO
+    duplicate: bool = True  # every deal in every seat; else seats alternate
+    all_in_expectation: bool = True  # all-ins of hold'em are scored by their expectation
+    aivat: Path | None = None  # score by AIVAT, guesses from the strategy in this file
+    known: Known = Known.BOTH
+
+
+def match(
+    *agents: str | Agent | Solution | TabularStrategy,
+    game: Game[Any] | str | None = None,
+    workers: int = 1,
+    out: str | Path | None = None,
+    resume: bool = False,
+    on_progress: Callable[[float, Estimate], None] | None = None,
+    is_interrupted: IsInterrupted = never,
+    **how: Any,
+) -> MatchResult:
+    """Returns what agents win of each other, seats swapped on the same deals.
+
+    Args:
+        agents: as on the command line (`"search:turn.eq"`, `"uniform"`), or solutions, strategies, agents of one's own.
+        game: what is played; by default what the first agent's file or solution is of.
+        workers: processes that play; agents that are not text must be such as can be sent to them.
+        out: where games are kept.
+        resume: whether to go on with the match in `out`.
+        on_progress: called after every chunk of deals with the share done and the first agent's winnings.
+        is_interrupted: asked after every chunk.
+        how: the fields of `MatchRequest`.
+
+    >>> match("call", "uniform", game="kuhn", hands=200).num_hands
+    200
+    """
+    known = {field.name for field in dataclasses.fields(MatchRequest)}
+    if unknown := set(how) - known:
+        raise ConfigError(f"a match has {', '.join(sorted(known))}, got {', '.join(sorted(unknown))}")
+    played = parse_game(game) if isinstance(game, str) else game or _find_game_of(agents)
+    makers: list[Maker] = [
+        AgentText(agent) if isinstance(agent, str) else GivenAgent(_make_agent(agent, played)) for agent in agents
+    ]
+    if len(makers) != played.spec.num_players:
+        raise ConfigError(f"{played.spec.name} is played by {played.spec.num_players} agents, got {len(makers)}")
+    play = make_player(MatchRequest(**how), played, makers, Reporter())
+    with LocalPool(workers) as pool:
+        return run_match(
+            play,
+            play.config,
+            pool=pool,
+            path=out,
+            is_resumed=resume,
+            label=played.spec.label,
+            on_progress=on_progress,
+            should_stop=is_interrupted,
+        )
+
+
+def _find_game_of(agents: Sequence[Any]) -> Game[Any]:
+    for agent in agents:
+        if isinstance(agent, Solution):
+            return agent.game
+    return find_game([AgentText(agent) for agent in agents if isinstance(agent, str)], None, None)
+
+
+def _make_agent(given: Agent | Solution | TabularStrategy, game: Game[Any]) -> Agent:
+    if isinstance(given, TabularStrategy):
+        return TableAgent(given, name="strategy")
+    if not isinstance(given, Solution):
+        return given
+    strategy = given.strategy
+    if isinstance(strategy, TabularStrategy):
+        return TableAgent(strategy, name="solution", is_partial=given.is_partial)
+    assert isinstance(game, Holdem)
+    return HoldemAgent(strategy, game, name="solution")
+
+
+def find_game(makers: Sequence[AgentText], name: str | None, parameters: Iterable[str] | None) -> Game[Any]:
+    """Returns the game that was named, or that of the first agent's file; both may have parameters changed."""
+    if name is not None:
+        return parse_game_options(name, parameters or [])
+    for maker in makers:
+        if (own := maker.game) is not None:
+            if not parameters:
+                return own
+            return make_game(own.spec.name, **{**own.spec.parameters, **parse_parameters(parameters)})
+    if parameters:
+        raise ConfigError("-p changes a game that --game or an agent's file names, and there is none")
+    raise ConfigError("--game NAME is needed: no agent is a file that says what it plays")
+
+
+def make_player(request: MatchRequest, game: Game[Any], makers: Sequence[Maker], reporter: Reporter) -> ChunkPlayer:
+    """Returns who plays the deals, after making every agent once so that what is wrong is said at once."""
+    names = tuple(maker.name for maker in makers)
+    chosen: tuple[AgentMaker, ...] = tuple(makers)
+    if request.aivat is not None:
+        if game.spec.num_players != 2:
+            raise ConfigError(f"AIVAT is for two players, {game.spec.name} has {game.spec.num_players}")
+        config = _configure(request, game, is_batched=False)
+        known, guesses = KNOWN[request.known], str(request.aivat)
+        if isinstance(game, Holdem):
+            reporter.say(
+                "guesses of every pair of hands come first: seconds for a small deck, minutes for the full one"
+            )
+            return AivatHands(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
+        return AivatGames(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
+    is_batched = request.runner is not Runner.HANDS and can_be_batched(game, chosen)
+    if request.runner is Runner.BATCHED and not is_batched:
+        raise ConfigError(
+            f"{game.spec.name} cannot be played in batches by {', '.join(names)}: that takes strategies on trees, or "
+            "agents that look at nothing; use --runner hands"
+        )
+    config = _configure(request, game, is_batched=is_batched)
+    if not is_batched:
+        for maker in makers:
+            maker(game)
+    # with fixed bets nobody is all-in before the flop
+    if request.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
+        prepare_showdowns(game, reporter)
+    if is_batched:
+        return StoredStrategies(game=game, makers=chosen, names=names, config=config)
+    return HandByHand(game=game, makers=chosen, names=names, config=config)
+
+
+def _configure(request: MatchRequest, game: Game[Any], *, is_batched: bool) -> MatchConfig:
+    rotations = game.spec.num_players if request.duplicate else 1
+    blind = big_blind_of(game)
+    return MatchConfig(
+        num_deals=math.ceil(request.hands / rotations),
+        seed=request.seed,
+        is_duplicate=request.duplicate,
+        expects_all_ins=request.all_in_expectation,
+        precision=scale_precision(request.precision, blind),
+        confidence=request.confidence,
+        deals_per_chunk=BATCHED_CHUNK if is_batched else CHUNK,
+    )
+
+
+def prepare_showdowns(game: Holdem, reporter: Reporter) -> None:
+    """Says how the table of showdowns before the flop is made, if hands start there and it is not in the cache."""
+    if game.board:
+        return
+    with reporter.task("showdowns before the flop") as on_step:
+        load_or_build_pair_wins(
+            game.card_deck,
+            game.betting_rules.last_street.num_board_cards,
+            on_progress=lambda share: on_step(share, "once, then from the cache"),
+        )

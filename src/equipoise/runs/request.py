@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of a run, as it would be typed, and the game or the spot that it is about."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from equipoise.abstraction.solutions import is_spot_text
+from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
+from equipoise.core.files import StrPath, describe_os_error
+from equipoise.games.base import Game
+from equipoise.games.holdem.menu_notation import parse_menu
+from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
+from equipoise.games.holdem.spot_file import SpotFile, check_locks, parse_spot
+from equipoise.games.holdem.spot_file import load_spot as load_spot_file
+from equipoise.games.registry import parse_game_options
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES
+
+__all__ = ["RunRequest", "Subject", "find_subject", "load_spot"]
+
+Subject = Game[Any] | SpotFile
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What is asked of a run; None: what the saved run or the spot's file says, else the default."""
+
+    rule: str | None = None
+    method: str | None = None
+    form: str | None = None
+    prune: str | None = None
+    updates: str | None = None
+    baseline: str | None = None
+    against: str | None = None
+    updates_per_response: int | None = None
+    seat: int | None = None
+    merge: str | None = None
+    seed: int | None = None
+    threads: int | None = None
+    precision: str | None = None  # of a spot's tables
+    iterations: int | None = None
+    target: str | float | None = None  # of a game in its unit of utility; of a spot in chips, as in 0.5% or 20mbb
+    seconds: float | None = None
+    has_warm_start: bool = False  # a strategy to begin from is named as well
+    max_histories: int = DEFAULT_MAX_HISTORIES
+
+    def parse_target(self) -> float | None:
+        """Returns the target in a game's unit of utility."""
+        if self.target is None:
+            return None
+        try:
+            target = float(self.target)
+        except ValueError:
+            raise ConfigError(f"--target of a game must be a number such as 1e-4, got {self.target!r}") from None
+        if not 0 <= target < math.inf:
+            raise ConfigError(f"target must be at least 0 and finite, got {target}")
+        return target
+
+
+def find_subject(
+    name: str | None, *, parameters: Iterable[str] = (), endgame: StrPath | None = None, menu: str | None = None
+) -> Subject:
+    """Returns the game or the spot that is asked for.
+
+    Args:
+        name: a game as registered, or the file of a spot.
+        parameters: of a game, `key=value`.
+        endgame: a spot in the public format of the Libratus endgames, in place of a name.
+        menu: bets of a spot, in place of its file's.
+    """
+    if endgame is None and (name is None or not is_spot_text(name)):
+        if name is None:
+            raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or --endgame FILE")
+        if menu is not None:
+            raise ConfigError(f"--menu is for hold'em spots, and {name} is a game")
+        return parse_game_options(name, parameters)
+    if list(parameters):
+        raise ConfigError("--parameter is for games; a spot has none")
+    if endgame is not None and name is not None:
+        raise ConfigError(f"give one spot: {name} or --endgame {endgame}")
+    try:
+        if endgame is None:
+            assert name is not None
+            file = load_spot_file(name)
+        else:
+            file = SpotFile(spot=parse_endgame(_read_endgame(Path(endgame))))
+        if menu is not None:
+            file = dataclasses.replace(file, spot=dataclasses.replace(file.spot, menu=parse_menu(menu)))
+            check_locks(file)
+    except EquipoiseError as error:
+        raise ParseError(f"{endgame or name}: {error}") from None
+    return file
+
+
+def load_spot(what: StrPath | HoldemSpot) -> SpotFile:
+    r"""Returns a spot from its file, or from the text of one.
+
+    >>> load_spot("board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nranges = {oop = 'AA', ip = 'KK'}").spot.root_pot
+    20
+    """
+    if isinstance(what, HoldemSpot):
+        return SpotFile(spot=what)
+    if isinstance(what, str) and ("\n" in what or "=" in what):
+        return parse_spot(what)
+    subject = find_subject(str(what)) if is_spot_text(str(what)) else load_spot_file(what)
+    assert isinstance(subject, SpotFile)
+    return subject
+
+
+def _read_endgame(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError as error:
+        raise ParseError(f"cannot be read: {describe_os_error(error)}") from None
+    except UnicodeDecodeError:
+        raise ParseError("is not text") from None

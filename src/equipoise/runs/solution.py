@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One call from a game or a spot to its solution, and what can be done with that: save, resume, look, search.
+
+What is text on the command line may be text here: games, spots, rules, targets, places.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fnmatch
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from os import PathLike
+from typing import Any
+
+from equipoise.abstraction.solutions import open_solution
+from equipoise.core.checkpoint import Kind
+from equipoise.core.errors import ConfigError
+from equipoise.core.files import StrPath
+from equipoise.core.formatting import format_duration
+from equipoise.core.progress import Progress, SampledFigures
+from equipoise.core.reporting import Reporter
+from equipoise.games.base import Game
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.games.holdem.spot_file import SpotFile
+from equipoise.games.holdem.spot_game import game_of_spot
+from equipoise.runs.game_run import GameRun, find_stopping, make_config, prepare_game
+from equipoise.runs.preparation import PreparedRun, grow_tree
+from equipoise.runs.request import RunRequest, Subject, find_subject
+from equipoise.runs.run import Quality
+from equipoise.runs.search_game import GameSearch
+from equipoise.runs.search_request import SearchRequest
+from equipoise.runs.search_spot import SpotSearch
+from equipoise.runs.spot_run import SpotRun, prepare_spot
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.holdem.push_fold import find_push_fold
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
+from equipoise.solvers.holdem.view import NodeView
+from equipoise.solvers.rule_notation import format_rule, parse_rule
+from equipoise.solvers.rules import Rule
+from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.solution_file import SolvedGame
+from equipoise.solvers.stopping import Form, StopReason, TreeSolver
+from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
+from equipoise.trees.holdem.tree import HoldemTree
+from equipoise.trees.vector import TreeStrategy
+
+__all__ = ["Solution", "load", "load_run", "prepare_run", "solve"]
+
+SolutionStrategy = TabularStrategy | TreeStrategy[HoldemTree]
+
+
+class Solution:
+    """What a solve found, and how it got there; it can be saved, gone on with, looked at and searched."""
+
+    def __init__(self, run: GameRun | SpotRun) -> None:
+        self.run = run
+        self._strategy: tuple[int, SolutionStrategy] | None = None
+
+    def __repr__(self) -> str:
+        last = self.progress[-1] if self.progress else None
+        if last is None:
+            return f"<Solution of {self.run.label}: nothing computed yet>"
+        quality = "exploitability not known"
+        if last.exploitability is not None:
+            quality = f"exploitability {self.run.format_exploitability(last.exploitability)}"
+        spent = f"{last.iteration:,} iterations in {format_duration(last.seconds)}"
+        return f"<Solution of {self.run.label}: {quality}, {spent}, stopped by {self.stopped_by}>"
+
+    @property
+    def config(self) -> RunConfig:
+        """Returns what was computed."""
+        return self.run.config
+
+    @property
+    def game(self) -> Game[Any]:
+        """Returns what was solved, as a game that can be played."""
+        return self.run.game if isinstance(self.run, GameRun) else game_of_spot(self.run.file.spot)
+
+    @property
+    def strategy(self) -> Any:
+        """Returns the average, the one that converges: by information state of a game, by place of a spot."""
+        iteration = self.run.solver.iteration
+        if self._strategy is None or self._strategy[0] != iteration:
+            self._strategy = iteration, self.run.strategy()
+        return self._strategy[1]
+
+    @property
+    def is_partial(self) -> bool:
+        """Returns whether there are information states that the strategy never met; it moves uniformly there."""
+        return self.config.form == Form.GAME
+
+    @property
+    def quality(self) -> Quality:
+        """Returns the exact evaluation, or what was sampled where there is none."""
+        return self.run.measure()
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Returns the exact evaluation; raises `ConfigError` where the game is too large for one."""
+        quality = self.quality
+        if isinstance(quality, SampledFigures):
+            raise ConfigError(f"there is no exploitability: {self.run.sizes.why}")
+        return quality
+
+    @property
+    def exploitability(self) -> float:
+        """Returns the gain of a best response, averaged over players; of a spot in chips."""
+        return self.evaluation.exploitability
+
+    @property
+    def game_value(self) -> float:
+        """Returns player 0's utility under the strategy."""
+        return self.evaluation.values[0]
+
+    @property
+    def progress(self) -> tuple[Progress, ...]:
+        """Returns one record per evaluation."""
+        return tuple(self.run.records)
+
+    @property
+    def stopped_by(self) -> StopReason:
+        """Returns why the solve ended."""
+        return self.run.stopped_by or StopReason.INTERRUPTED
+
+    def describe(self) -> dict[str, Any]:
+        """Returns the result under the keys of `solve --json`."""
+        return self.run.describe(self.quality)
+
+    def save(self, path: StrPath) -> None:
+        """Writes strategy and run to a file, which `load` and every command read."""
+        self.run.save(path)
+
+    def resume(
+        self,
+        *,
+        iterations: int | None = None,
+        target: str | float | None = None,
+        seconds: float | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Solution:
+        """Goes on to new limits, all of them totals, and returns the solution, which is this one."""
+        request = RunRequest(iterations=iterations, target=target, seconds=seconds)
+        self.run.set_limits(request)
+        _advance(self.run, on_progress)
+        return self
+
+    def view(self, line: str = "") -> NodeView | dict[str, dict[str, float]]:
+        """Returns what is done somewhere.
+
+        Of a spot: what both players' hands do and are worth at a line such as `"check, bet 50%"`. Of a game: the
+        probability of each action at every information state that has the text in its name or matches it as a glob.
+        """
+        if isinstance(self.run, SpotRun):
+            return self.run.view(line)
+        strategy: TabularStrategy = self.strategy
+        names = enumerate(strategy.infostates)
+        return {name: strategy.row(row) for row, name in names if line in name or fnmatch.fnmatchcase(name, line)}
+
+    def search(self, line: str, method: str = "reach-maxmargin", **how: Any) -> GameSearch | SpotSearch:
+        """Returns the rest of the game solved again from one public state on, as if it had come up in play.
+
+        Args:
+            line: of a spot a line or a public state; of a game the public state's label, or `"root"`.
+            method: as `equipoise search --method`.
+            how: other fields of `SearchRequest`: player, iterations, rule, menu, leaves, is_expensive, threads.
+        """
+        request = SearchRequest(state=line, method=method, **how)
+        if isinstance(self.run, SpotRun):
+            return SpotSearch(self.strategy, request)
+        return GameSearch(self.run.game, self.strategy, request, is_partial=self.is_partial)
+
+
+def solve(
+    game: Game[Any] | SpotFile | HoldemSpot | StrPath,
+    rule: Rule | str | None = None,
+    *,
+    iterations: int | None = None,
+    target: float | str | None = None,
+    seconds: float | None = None,
+    form: Form | str | None = None,
+    make_solver: Callable[[HistoryTree], TreeSolver] | None = None,
+    max_histories: int = DEFAULT_MAX_HISTORIES,
+    num_threads: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    **how: Any,
+) -> Solution:
+    """Returns an approximate equilibrium of a game or a spot; Ctrl-C returns what was computed so far.
+
+    Args:
+        game: a game, its name (`"leduc(ranks=4)"`), a spot, or the file of one (`"turn.toml"`).
+        rule: the variant of CFR, or its name; `DCFR()` if None.
+        iterations: stop after so many.
+        target: stop at this exploitability; of a spot in chips, or as in `"0.5%"` or `"20mbb"`.
+        seconds: stop after this time. With no criterion at all: 1e-5 of the payoff range or a minute; a spot at what
+            its file says, or 0.5 % of the pot.
+        form: what CFR sweeps; `Form.VECTOR` is faster where public states hold many private ones, for two players.
+        make_solver: builds another solver on the history tree, in place of a method by name.
+        max_histories: a larger game is refused with `GameTooLargeError`.
+        num_threads: size of the team of full-width CFR.
+        on_progress: called with each record.
+        how: other fields of `RunRequest`: method, prune, seed, against, precision.
+
+    >>> solution = solve("kuhn", target=1e-3)
+    >>> abs(solution.game_value + 1 / 18) < 2e-3
+    True
+    """
+    if form is not None and form not in set(Form):
+        raise ConfigError(f"form must be {', '.join(Form)}, got {form!r}")
+    known = {field.name for field in dataclasses.fields(RunRequest)}
+    if unknown := set(how) - known:
+        raise ConfigError(f"a solve has {', '.join(sorted(known))}, got {', '.join(sorted(unknown))}")
+    request = RunRequest(
+        rule=_name_rule(rule),
+        iterations=iterations,
+        target=target,
+        seconds=seconds,
+        form=None if form is None else str(form),
+        threads=num_threads,
+        max_histories=max_histories,
+        **how,
+    )
+    subject = _find_subject(game)
+    if make_solver is not None:
+        run: GameRun | SpotRun = _prepare_own(subject, request, make_solver)
+    else:
+        run = prepare_run(subject, request)
+    _advance(run, on_progress)
+    return Solution(run)
+
+
+def prepare_run(
+    what: Game[Any] | SpotFile | HoldemSpot | StrPath,
+    request: RunRequest | None = None,
+    reporter: Reporter | None = None,
+) -> GameRun | SpotRun:
+    """Returns a run that is ready to be advanced, by whoever drives it: a notebook, a server.
+
+    Args:
+        what: as for `solve`.
+        request: how it is solved, and where it stops.
+        reporter: is told about sizes.
+    """
+    subject, request, reporter = _find_subject(what), request or RunRequest(), reporter or Reporter()
+    if not isinstance(subject, SpotFile):
+        return prepare_game(subject, request, reporter)
+    if not subject.locks and find_push_fold(subject.spot) is not None:
+        raise ConfigError("the spot is push or fold, which has an exact chart: `equipoise solve` shows it")
+    return prepare_spot(subject, request, reporter)
+
+
+def load(path: StrPath) -> Solution | TabularStrategy:
+    """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone."""
+    saved = load_run(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY)
+    if saved.run is None:
+        assert isinstance(saved, SolvedGame)
+        return saved.table
+    request, reporter = RunRequest(iterations=max(1, saved.progress[-1].iteration)), Reporter()
+    run: GameRun | SpotRun
+    if isinstance(saved, SolvedSpot):
+        run = prepare_spot(saved.file, request, reporter, saved, where=path)
+    else:
+        run = prepare_game(saved.game, request, reporter, saved, where=path)
+    run.stopped_by = None if saved.stopped_by is None else StopReason(saved.stopped_by)
+    return Solution(run)
+
+
+def load_run(path: StrPath, *kinds: Kind) -> SolvedGame | SolvedSpot:
+    """Returns a file of a game or a spot, read whole and closed; of a run unless other kinds are named."""
+    with open_solution(path, *(kinds or (Kind.RUN, Kind.SPOT))) as found:
+        assert isinstance(found, SolvedGame | SolvedSpot)
+        found.read_all()
+    return found
+
+
+def _find_subject(what: Any) -> Subject:
+    """Returns a game or a spot, whatever it was given as."""
+    if isinstance(what, HoldemSpot):
+        return SpotFile(spot=what)
+    if isinstance(what, str | PathLike):
+        return find_subject(str(what))
+    if isinstance(what, SpotFile) or hasattr(what, "spec"):
+        subject: Subject = what
+        return subject
+    raise ConfigError(f"game must be a Game such as Kuhn(), a spot, or the name of one, got {what!r}")
+
+
+def _name_rule(rule: Any) -> str | None:
+    """Returns a rule as it is typed."""
+    if rule is None or isinstance(rule, str):
+        return rule
+    if isinstance(rule, type) or not isinstance(rule, Rule):
+        raise ConfigError(f"rule must be a rule such as DCFR(), or its name, got {rule!r}")
+    name = format_rule(rule)
+    if parse_rule(name) != rule:
+        raise ConfigError(f"rule {name} cannot be told from its name: build a solver with make_solver")
+    return name
+
+
+def _prepare_own(subject: Subject, request: RunRequest, make_solver: Callable[[HistoryTree], TreeSolver]) -> GameRun:
+    """Returns a run of somebody's own solver, under the name of its class."""
+    if isinstance(subject, SpotFile):
+        raise ConfigError("make_solver builds on the history tree of a game, got a spot")
+    if request.form not in (None, Form.HISTORY):
+        raise ConfigError(f"make_solver builds on the history tree, got form {request.form}")
+    stopping = find_stopping(subject, request)
+    grown = grow_tree(subject, Form.HISTORY, max_histories=request.max_histories, reporter=Reporter())
+    assert isinstance(grown.tree, HistoryTree)
+    solver = make_solver(grown.tree)
+    config = dataclasses.replace(make_config(subject, request, None), method=type(solver).__name__, rule=None)
+    prepared = PreparedRun(grown=grown, config=config, solver=solver, initial_bytes=0)
+    return GameRun(prepared, stopping, None, is_target_asked_for=request.target is not None)
+
+
+def _advance(run: GameRun | SpotRun, on_progress: Callable[[Progress], None] | None) -> None:
+    """Runs to the stopping point, or to Ctrl-C."""
+    with _ctrl_c_stops(run):
+        for record in run.advance():
+            if on_progress is not None:
+                on_progress(record)
+
+
+@contextlib.contextmanager
+def _ctrl_c_stops(run: GameRun | SpotRun) -> Iterator[None]:
+    """While entered, the first Ctrl-C ends a run and the second raises; elsewhere than in a main thread as ever."""
+    is_ours = threading.current_thread() is threading.main_thread()
+    if not is_ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def stop(_number: int, _frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        run.stop()
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A solve of a hold'em spot: from what is asked to a run, and its figures in the units of players."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final, cast
+
+import numpy as np
+
+from equipoise.core.errors import ConfigError
+from equipoise.core.files import StrPath, format_bytes
+from equipoise.core.formatting import format_duration
+from equipoise.core.memory import check_memory
+from equipoise.core.progress import Progress
+from equipoise.core.reporting import Reporter
+from equipoise.games.holdem.line_notation import parse_decision
+from equipoise.games.holdem.spot_file import SpotFile
+from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
+from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
+from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
+from equipoise.runs.game_run import choose_rule_text
+from equipoise.runs.request import RunRequest
+from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
+from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout, make_locks
+from equipoise.solvers.holdem.view import NodeView, view_node
+from equipoise.solvers.methods import (
+    ALTERNATING,
+    METHODS,
+    HoldemRun,
+    check_config,
+    choose_rule,
+    find_dtype,
+    find_method,
+    normalize_pruning,
+    normalize_rule,
+)
+from equipoise.solvers.rule_notation import parse_rule
+from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.stopping import Stopping
+from equipoise.solvers.substitution import WarmStart, WarmStartReport
+from equipoise.solvers.warm_start import warm_start
+from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
+from equipoise.trees.vector import CellTable, TreeStrategy
+
+__all__ = ["SpotRun", "find_target", "prepare_spot", "refuse_game_options"]
+
+SPOT_VERSION: Final = 1  # of what a spot means
+DEFAULT_TARGET: Final = Target(0.5, TargetUnit.POT)
+MOST_SHOWN: Final = 60  # characters of a parameter
+FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the time to a target
+MEASURED_SECONDS: Final = 10.0  # or so long
+GAME_OPTIONS: Final = ("form", "baseline")
+AGAINST_OPTIONS: Final = ("against", "updates_per_response", "seat", "merge")
+
+
+def prepare_spot(
+    file: SpotFile, request: RunRequest, reporter: Reporter, saved: SolvedSpot | None = None, *, where: object = None
+) -> SpotRun:
+    """Returns the run that is asked for, sizes said, what does not fit refused; arguments as for `prepare_game`."""
+    config = _make_config(file, request, saved)
+    refuse_game_options(request, config.method)
+    if saved is not None:
+        check_resumable(where, saved.config, config)
+    check_config(config)
+    method = find_method(config.method)
+    assert method.build_holdem is not None  # see `refuse_game_options`
+    assert method.estimate_holdem_bytes is not None
+    target, stopping = _make_stopping(file, request)
+    began = time.perf_counter()
+    locks = make_locks(file)
+    plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
+    num_bytes = method.estimate_holdem_bytes(plan, config, locks)
+    label = f"{config.rule} in {config.parameters['precision']}"
+    reporter.say(_describe_plan(plan))
+    reporter.say(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")
+    check_memory(num_bytes, f"solving the spot with {label}")
+    tree, build = plan.build(), method.build_holdem
+    seconds = time.perf_counter() - began
+    if saved is None:
+        config = choose_rule(config, lambda one: build(tree, one, locks), stopping)
+    sizes = RunSizes(
+        num_histories=None,
+        num_infosets=_count_infosets(tree),
+        tree_bytes=tree.arrays.num_bytes,
+        table_bytes=num_bytes - tree.arrays.num_bytes,
+        build_seconds=seconds,
+    )
+    solver = build(tree, config, locks)
+    run = SpotRun(file, solver, config, stopping, sizes, saved, is_target_asked_for=target is not None)
+    if saved is not None:
+        solver.restore(saved.state)
+    return run
+
+
+class SpotRun(Run):
+    """A run on a spot."""
+
+    def __init__(
+        self,
+        file: SpotFile,
+        solver: HoldemRun,
+        config: RunConfig,
+        stopping: Stopping,
+        sizes: RunSizes,
+        saved: SolvedSpot | None,
+        *,
+        is_target_asked_for: bool,
+    ) -> None:
+        self.file, self.tree, self._sizes = file, solver.tree, sizes
+        self.typical_slope = _typical_slope(config)
+        super().__init__(
+            name=file.spot.name,
+            config=config,
+            solver=solver,
+            stopping=stopping,
+            records=list(saved.progress) if saved is not None else [],
+            is_target_asked_for=is_target_asked_for,
+        )
+
+    @property
+    def sizes(self) -> RunSizes:
+        """Returns how large it is."""
+        return self._sizes
+
+    def set_limits(self, request: RunRequest) -> None:
+        """Sets where the run stops when it goes on."""
+        target, self.stopping = _make_stopping(self.file, request)
+        self.is_target_asked_for = target is not None
+
+    def _sums(self) -> Any:
+        """Returns a copy of the table in proportion to which both players would play now."""
+        with self._guarded.turns.taken():
+            return self.solver.state()["strategy_sum"].copy()
+
+    def strategy(self) -> TreeStrategy[HoldemTree]:
+        """Returns what every hand would play now."""
+        return TreeStrategy(self.tree, self._sums())
+
+    def view(self, line: str = "") -> NodeView:
+        """Returns what both players' hands do and are worth at a decision: `"check, bet 50%"`; the root if empty."""
+        spot = self.file.spot
+        place = parse_decision(line, self.tree.betting, spot.board, spot.deck)
+        solver = cast("HoldemRun", self.solver)
+        with self._guarded.turns.taken():
+            sums = solver.state()["strategy_sum"]
+            return view_node(self.tree, cast("CellTable", sums), place.board, place.node, kernel=solver.kernel)
+
+    def warm_start(self, path: StrPath, config: WarmStart) -> WarmStartReport:
+        """Begins where the strategy in the file of a solved spot leaves off."""
+        if not isinstance(self.solver, CFRSolver):
+            raise ConfigError(f"warm starts are for method cfr, got method {self.config.method}")
+        with SolvedSpot(path) as stored:
+            ours, theirs = spot_parameters(self.file), spot_parameters(stored.file)
+            differing = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+            if differing:
+                listed = "; ".join(
+                    f"{name} {_shorten(theirs.get(name))}, expected {_shorten(ours.get(name))}" for name in differing
+                )
+                raise ConfigError(f"{path} holds another spot: {listed}")
+            sums = stored.strategy_sum.read()
+        return warm_start(self.solver, sums, config)
+
+    def file_content(self) -> dict[str, Any]:
+        """Returns the arrays that a file of the run holds now."""
+        return {**encode_layout(self.tree), **self._guarded.state()}
+
+    def save(self, path: StrPath) -> None:
+        """Writes the run as it stands to a file."""
+        with self._guarded.turns.taken():
+            SolvedSpot.save(path, self._record_now(), file=self.file, tree=self.tree, state=self.solver.state())
+
+    def format_exploitability(self, value: float | None) -> str:
+        """Returns an exploitability in chips, percent of the pot and mbb."""
+        return super().format_exploitability(value) if value is None else format_chips(self.file.spot, value)
+
+    def estimate_time(self, record: Progress) -> str | None:
+        """Returns what a record says of the time that the run will take, None if nothing yet."""
+        is_early = record.iteration < FEWEST_MEASURED_ITERATIONS and record.seconds < MEASURED_SECONDS
+        if is_early or record.seconds_left is None or not record.iterations_per_second:
+            return None
+        milliseconds = 1e3 / record.iterations_per_second
+        left = format_duration(record.seconds_left)
+        return f"{format_amount(milliseconds)} ms an iteration, about {left} more by the first {record.iteration}"
+
+    def describe_own(self, quality: Quality) -> dict[str, Any]:
+        """Returns the keys that only spots have."""
+        assert isinstance(quality, Evaluation)
+        rate = self.records[-1].iterations_per_second
+        return {
+            **describe_units(self.file.spot, quality.exploitability, quality.values),
+            "exploitability_without_locks": self.measure_without_locks(),
+            "ms_per_iteration": 1e3 / rate if rate else None,
+            "num_boards": len(self.tree.boards),
+            "num_public_states": self.tree.num_public_states,
+        }
+
+    def measure_without_locks(self) -> float | None:
+        """Returns the exploitability if locks bind no best response, so that they count as mistakes; None: no locks."""
+        if not self.file.locks:
+            return None
+        assert isinstance(self.solver, CFRSolver)  # sampling refuses locks
+        with self._guarded.turns.taken():
+            return self.solver.evaluate(respects_locks=False).exploitability
+
+
+def refuse_game_options(request: RunRequest, method_name: str) -> None:
+    """Raises `ConfigError` if something is asked for that spots do not have."""
+    for name in GAME_OPTIONS:
+        if getattr(request, name) is not None:
+            raise ConfigError(f"--{name} is for games; a spot has none")
+    for name in AGAINST_OPTIONS:
+        if getattr(request, name) is not None:
+            raise ConfigError(f"--{name.replace('_', '-')} is for games: spots are not solved against a response yet")
+    able = [name for name, one in METHODS.items() if one.build_holdem is not None]
+    method = find_method(method_name)
+    if method.build_holdem is None:
+        raise ConfigError(
+            f"spots are solved with method {', '.join(able[:-1])} or {able[-1]}, got --method {method_name}"
+        )
+    sampled = {name: METHODS[name] for name in able if METHODS[name].is_sampled}
+    for option, its in (("seed", sampled), ("prune", [name for name in sampled if sampled[name].normalize_pruning])):
+        if getattr(request, option) is not None and not method.is_sampled:
+            raise ConfigError(f"--{option} is for games, and for spots under --method {' or '.join(its)}")
+    if request.updates is not None and not method.has_updates:
+        raise ConfigError(f"method {method_name} has no --updates")
+
+
+def find_target(file: SpotFile, request: RunRequest) -> Target | None:
+    """Returns the exploitability that is asked for, the request before the file."""
+    return file.target if request.target is None else parse_target(str(request.target))
+
+
+def _make_config(file: SpotFile, request: RunRequest, saved: SolvedSpot | None) -> RunConfig:
+    """Returns what is to be computed: what is asked for, else what the spot or the saved run says, else defaults."""
+    before = saved.config if saved is not None else None
+    method_name = request.method or (before.method if before is not None else "cfr")
+    method = find_method(method_name)
+    same = before if before is not None and before.method == method_name else None
+    # what a file says of its rule is about full-width CFR
+    rule = request.rule or (None if method.is_sampled else file.rule)
+    precision = request.precision or file.precision or (before.parameters.get("precision") if before else None)
+    # sums of single samples lose less in 64 bits
+    default_precision = "float64" if method.is_sampled else "float32"
+    config = RunConfig(
+        game="spot",
+        parameters={**spot_parameters(file), "precision": str(precision or default_precision)},
+        game_version=SPOT_VERSION,
+        method=method_name,
+        form="board",
+        rule=normalize_rule(method_name, choose_rule_text(rule, same)),
+        prune=normalize_pruning(method_name, request.prune or (same.prune if same else None))
+        if method.is_sampled
+        else None,
+        updates=str(request.updates or (before.updates if before is not None else ALTERNATING)),
+        seed=request.seed if request.seed is not None else (before.seed if before is not None else 0),
+        threads=request.threads or file.threads or (before.threads if before is not None else 1),
+        warm_start=before.warm_start if before is not None else None,
+    )
+    if np.issubdtype(find_dtype(config), np.integer) and method.is_sampled:
+        raise ConfigError(f"method {method_name} samples, and 16 bits lose single updates: got --precision {precision}")
+    return config
+
+
+def _make_stopping(file: SpotFile, request: RunRequest) -> tuple[Target | None, Stopping]:
+    """Returns the target if one is asked for, and where the run stops; the request goes before the file."""
+    target = find_target(file, request)
+    iterations = request.iterations if request.iterations is not None else file.iterations
+    seconds = request.seconds if request.seconds is not None else file.seconds
+    is_open = target is None and iterations is None and seconds is None
+    chips = DEFAULT_TARGET if is_open else target
+    stopping = Stopping(
+        iterations=iterations, target=None if chips is None else chips.chips(file.spot), seconds=seconds
+    )
+    # a limit that is asked for is reason enough to stop before what the file aims at
+    is_cut = request.target is None and (request.iterations is not None or request.seconds is not None)
+    return (None if is_cut else target), stopping
+
+
+def _typical_slope(config: RunConfig) -> float:
+    """Returns the slope that log-log curves of spots come to: measured on the Libratus endgames and on flops."""
+    assert config.rule is not None
+    if find_method(config.method).is_sampled:
+        return 0.0
+    later = parse_rule(config.rule).discounts(10)
+    favours_later_iterations = later.average_decay < 1.0 or later.average_weight > 1.0
+    return -1.5 if favours_later_iterations else -1.0
+
+
+def _shorten(text: str | None) -> str:
+    """Returns a parameter for a message: ranges may fill pages."""
+    if text is None:
+        return "none"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def _describe_plan(plan: HoldemPlan) -> str:
+    root, num_boards = BoardFields(*plan.arrays.boards[0].tolist()), len(plan.arrays.boards)
+    return (
+        f"{plan.spot.name}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
+        f"{len(plan.betting.nodes):,} betting nodes, {num_boards:,} board{'s' * (num_boards > 1)}"
+    )
+
+
+def _count_infosets(tree: HoldemTree) -> int:
+    """Returns the decisions of every hand on every board."""
+    streets = [StreetFields(*row) for row in tree.arrays.streets.tolist()]
+    boards = [BoardFields(*row) for row in tree.arrays.boards.tolist()]
+    return sum(
+        board.num_hands_0 * streets[board.street].num_nodes_0 + board.num_hands_1 * streets[board.street].num_nodes_1
+        for board in boards
+    )

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library as a user types it: at most five lines each, for a game and for a spot, strings as in the shell."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import equipoise
+from equipoise.core.errors import ConfigError
+
+TURN = """
+board = "Ks7s2d5d"
+pot = 20
+stacks = 20
+menu = "a / a"
+
+[ranges]
+oop = "AA, KK, QJs, 76s"
+ip = "QQ, 77, AQ, T9s"
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turn.toml").write_text(TURN)
+
+
+def test_solve_and_save_a_spot():
+    solution = equipoise.solve(equipoise.load_spot("turn.toml"), rule="dcfr", target="0.5%")
+    solution.save("turn.eq")
+    assert solution.stopped_by == "target"
+    assert solution.exploitability <= 0.1
+
+
+def test_solve_and_save_leduc():
+    solution = equipoise.solve("leduc", rule="cfr+", iterations=100)
+    solution.save("leduc.eq")
+    assert solution.game_value == pytest.approx(-0.0856, abs=0.01)
+
+
+@pytest.mark.parametrize(("name", "iterations"), [("turn.toml", 30), ("leduc", 30)])
+def test_resume(name, iterations):
+    equipoise.solve(name, iterations=10).save("half.eq")
+    resumed = equipoise.load("half.eq").resume(iterations=iterations)
+    straight = equipoise.solve(name, iterations=iterations)
+    for key, table in straight.run.solver.state().items():
+        np.testing.assert_array_equal(resumed.run.solver.state()[key], table, err_msg=key)
+
+
+def test_search_a_spot():
+    solution = equipoise.solve("turn.toml", target="0.5%")
+    found = solution.search("check", "maxmargin", iterations=50)
+    assert found.as_json()["least_margin"] is not None
+    assert found.searcher == 1
+
+
+def test_search_leduc():
+    found = equipoise.solve("leduc", iterations=50).search("root", "reach-maxmargin", player=0, iterations=1000)
+    before, after = found.responses()
+    assert after <= before + 1e-3
+
+
+@pytest.mark.parametrize("name", ["turn.toml", "leduc"])
+def test_match(name):
+    solution = equipoise.solve(name, iterations=50)
+    solution.save("solved.eq")
+    result = equipoise.match(solution, "uniform", hands=2000)
+    assert result.estimate().mean > 0
+    by_text = equipoise.match("file:solved.eq", "uniform", hands=2000)
+    np.testing.assert_array_equal(result.utility, by_text.utility)
+
+
+def test_a_searching_agent_by_name():
+    equipoise.solve("turn.toml", iterations=50).save("turn.eq")
+    agent = equipoise.agents.make("search:turn.eq")
+    assert equipoise.match(agent, "file:turn.eq", game=equipoise.load("turn.eq").game, hands=4).num_hands == 4
+    with pytest.raises(ConfigError, match="say which"):
+        equipoise.agents.make("call")
+
+
+def test_what_is_done_at_a_line():
+    view = equipoise.solve("turn.toml", iterations=50).view("check")
+    assert view.actor == 1
+    assert view.frequencies.sum() == pytest.approx(1)
+    rows = equipoise.solve("kuhn", iterations=50).view("K:")
+    assert len(rows) == 4
+    assert all(sum(row.values()) == pytest.approx(1) for row in rows.values())
+
+
+def test_spots_from_text_files_and_objects_are_the_same():
+    spots = [equipoise.load_spot(TURN), equipoise.load_spot("turn.toml")]
+    solutions = [equipoise.solve(spot, iterations=5) for spot in (*spots, spots[0].spot, "turn.toml")]
+    assert len({solution.exploitability for solution in solutions}) == 1
+
+
+def test_strings_stand_for_values_and_sampling_has_its_options():
+    by_name = equipoise.solve("leduc(ranks=4)", "dcfr", iterations=20, form="vector")
+    by_value = equipoise.solve(
+        equipoise.make_game("leduc", ranks=4), equipoise.DCFR(), iterations=20, form=equipoise.Form.VECTOR
+    )
+    assert by_name.exploitability == by_value.exploitability
+    sampled = equipoise.solve("turn.toml", method="external", iterations=500, seed=3)
+    assert sampled.config.rule.startswith("lcfr(")
+    assert sampled.config.seed == 3
+
+
+def test_a_solution_is_short_to_look_at():
+    assert len(repr(equipoise.solve("leduc", iterations=5))) < 200
+    text = repr(equipoise.solve("turn.toml", iterations=5))
+    assert "turn Ks7s2d5d" in text
+    assert "% of the pot" in text
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: equipoise.solve("leduk"), "unknown game 'leduk'; did you mean leduc"),
+        (lambda: equipoise.solve("kuhn", "cfr++"), "unknown rule 'cfr\\+\\+'"),
+        (lambda: equipoise.solve(3), "game must be a Game such as Kuhn\\(\\), a spot, or the name of one, got 3"),
+        (lambda: equipoise.solve("kuhn", 3), "rule must be a rule such as DCFR\\(\\), or its name, got 3"),
+        (lambda: equipoise.solve("kuhn", colour="red"), "a solve has .*, got colour"),
+        (lambda: equipoise.solve("turn.toml", against="best"), "--against is for games"),
+        (lambda: equipoise.solve("turn.toml", target="5 bb"), "a target is written"),
+        (lambda: equipoise.match("call", "fold", game="kuhn", colour="red"), "a match has .*, got colour"),
+        (lambda: equipoise.match("call", game="kuhn"), "kuhn is played by 2 agents, got 1"),
+    ],
+)
+def test_bad_input_is_said_as_in_the_shell(ask, message):
+    with pytest.raises(ConfigError if "target" not in message else ValueError, match=message):
+        ask()
+
+
+def test_ctrl_c_returns_what_was_computed():
+    def interrupt(record):
+        if record.iteration >= 8:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    solution = equipoise.solve("leduc", iterations=10**9, on_progress=interrupt)
+    assert solution.stopped_by == "interrupted"
+    assert 8 <= solution.progress[-1].iteration < 10**6
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("leduc", {}), ("leduc", {"method": "external"}), ("turn.toml", {"method": "external"})]
+)
+def test_a_stopped_run_goes_on_to_the_bit(name, options):
+    request = equipoise.RunRequest(iterations=60, **options)
+    straight, halted = equipoise.prepare_run(name, request), equipoise.prepare_run(name, request)
+    list(straight.advance())
+    for record in halted.advance():
+        if record.iteration >= 20:
+            halted.stop()
+    assert halted.stopped_by == "interrupted"
+    halted.save("halted.eq")
+    resumed = equipoise.load("halted.eq").resume(iterations=60).run
+    for key, table in straight.solver.state().items():
+        np.testing.assert_array_equal(resumed.solver.state()[key], table, err_msg=key)
+
+
+@pytest.mark.parametrize("name", ["turn.toml", "leduc"])
+def test_four_readers_look_at_a_run_that_one_thread_advances(name, tmp_path):
+    """A server's pattern: every reader sees whole strategies, nobody waits for the end."""
+    run = equipoise.prepare_run(name, equipoise.RunRequest(iterations=10**9))
+    solution = equipoise.Solution(run)
+    seen, failures, has_begun = [[] for _ in range(4)], [], threading.Event()
+
+    def advance():
+        for _ in run.advance():
+            has_begun.set()
+
+    def read(number):
+        try:
+            has_begun.wait(30)
+            for _ in range(5):
+                shares = solution.view("").strategy if name == "turn.toml" else list(solution.view("").values())
+                sums = [sum(row.values()) if isinstance(row, dict) else row.sum() for row in shares]
+                np.testing.assert_allclose(sums, 1.0, atol=1e-6)
+                seen[number].append((run.solver.iteration, solution.exploitability))
+            run.save(tmp_path / f"{number}.eq")
+        except Exception as error:
+            failures.append(error)
+
+    writer = threading.Thread(target=advance)
+    readers = [threading.Thread(target=read, args=(number,)) for number in range(4)]
+    for thread in (writer, *readers):
+        thread.start()
+    for reader in readers:
+        reader.join(60)
+    is_going_on = writer.is_alive()
+    run.stop()
+    writer.join(60)
+    assert not failures
+    assert is_going_on
+    assert [len(looks) for looks in seen] == [5] * 4
+    assert run.stopped_by == "interrupted"
+    assert equipoise.load(tmp_path / "0.eq").exploitability > 0
+    assert equipoise.prepare_run(name, equipoise.RunRequest(iterations=run.solver.iteration))
