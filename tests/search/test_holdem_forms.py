@@ -36,7 +36,7 @@ DECK_TEXT, BOARD_TEXT = "QKA/cdhs", "QcKhAsQhKs"
 DECK = parse_deck(DECK_TEXT)
 BOARD = parse_board(BOARD_TEXT, DECK)
 HAND_OF = hands_by_name(DECK)
-FEW = 20  # iterations; float32 and float64 part later
+FEW = 10  # iterations; float32 and float64 part later
 
 
 class River:
