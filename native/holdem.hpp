@@ -25,7 +25,7 @@ namespace equipoise {
 template <typename Cell>
 struct HoldemPolicy {
   HoldemTable<const Cell> sums;         // only the proportions of rows count, so that exponents may be missing
-  HoldemTable<const Cell> last_regret;  // added to the sums where given, in which case there are exponents
+  HoldemTable<const Cell> last_regret{};  // added to the sums where given, in which case there are exponents
   const Cell* step = nullptr;           // [rows] only for Hedge
   PolicyMap policy_map = PolicyMap::regret_matching;
   Fallback fallback = Fallback::uniform;
