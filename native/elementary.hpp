@@ -3,8 +3,10 @@
 // processors, and a last bit soon decides what is played.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -12,30 +14,53 @@ namespace equipoise {
 
 namespace elementary {
 
-inline constexpr double ln2_high = 0x1.62e42feep-1;  // products with powers of two are exact
+inline constexpr double ln2_high = 0x1.62e42feep-1;  // products with whole numbers of up to 21 bits are exact
 inline constexpr double ln2_low = 0x1.a39ef35793c76p-33;
 inline constexpr double log2_e = 0x1.71547652b82fep0;
 inline constexpr double whole = 0x1.8p52;  // added and taken away again, it rounds to the nearest whole number
 
-inline double power_of_two(std::int64_t k) { return std::bit_cast<double>((k + 1023) << 52); }
+// 2^(j / 32)
+inline constexpr double roots_of_two[32] = {
+    0x1.0000000000000p+0, 0x1.059b0d3158574p+0, 0x1.0b5586cf9890fp+0, 0x1.11301d0125b51p+0,
+    0x1.172b83c7d517bp+0, 0x1.1d4873168b9aap+0, 0x1.2387a6e756238p+0, 0x1.29e9df51fdee1p+0,
+    0x1.306fe0a31b715p+0, 0x1.371a7373aa9cbp+0, 0x1.3dea64c123422p+0, 0x1.44e086061892dp+0,
+    0x1.4bfdad5362a27p+0, 0x1.5342b569d4f82p+0, 0x1.5ab07dd485429p+0, 0x1.6247eb03a5585p+0,
+    0x1.6a09e667f3bcdp+0, 0x1.71f75e8ec5f74p+0, 0x1.7a11473eb0187p+0, 0x1.82589994cce13p+0,
+    0x1.8ace5422aa0dbp+0, 0x1.93737b0cdc5e5p+0, 0x1.9c49182a3f090p+0, 0x1.a5503b23e255dp+0,
+    0x1.ae89f995ad3adp+0, 0x1.b7f76f2fb5e47p+0, 0x1.c199bdd85529cp+0, 0x1.cb720dcef9069p+0,
+    0x1.d5818dcfba487p+0, 0x1.dfc97337b9b5fp+0, 0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0,
+};
 
 }  // namespace elementary
 
-// e^x = 2^k e^r with |r| at most ln(2)/2, e^r by Taylor's polynomial. Terms are paired so that few wait for each other.
+inline double exponential(double x);
+
+namespace elementary {
+
+[[gnu::noinline]] inline double exponential_at_ends(double x) {
+  if (x != x) return x;
+  if (x < -800.0) return 0.0;
+  if (x > 800.0) return std::numeric_limits<double>::infinity();
+  const double root = exponential(0.5 * x);
+  return root * root;
+}
+
+}  // namespace elementary
+
+// e^x = 2^(k / 32) e^r with |r| at most ln(2) / 64, e^r by Taylor's polynomial.
 inline double exponential(double x) {
   using namespace elementary;
-  if (!(x > -800.0)) return x == x ? 0.0 : x;
-  if (x > 800.0) return std::numeric_limits<double>::infinity();
-  const double k = (x * log2_e + whole) - whole;
-  const double r = (x - k * ln2_high) - k * ln2_low;
-  const double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
-  const double low = (1.0 / 2 + r * (1.0 / 6)) + r2 * (1.0 / 24 + r * (1.0 / 120));
-  const double middle = (1.0 / 720 + r * (1.0 / 5040)) + r2 * (1.0 / 40320 + r * (1.0 / 362880));
-  const double high = (1.0 / 3628800 + r * (1.0 / 39916800)) + r2 * (1.0 / 479001600 + r * (1.0 / 6227020800));
-  const double sum = 1.0 + (r + r2 * ((low + r4 * middle) + r8 * high));
-  const auto power = static_cast<std::int64_t>(k);
-  const std::int64_t half = power / 2;  // twice a half, because the whole may be beyond the range of normal numbers
-  return sum * power_of_two(half) * power_of_two(power - half);
+  if (!(x > -708.0 && x < 709.0)) return exponential_at_ends(x);
+  const double shifted = x * (32.0 * log2_e) + whole;
+  const double k = shifted - whole;
+  const auto bits = std::bit_cast<std::uint64_t>(shifted);  // of which the last are those of k
+  const std::uint64_t place = bits & 31;
+  const double r = (x - k * (ln2_high / 32.0)) - k * (ln2_low / 32.0);
+  const double r2 = r * r;
+  const double more = r + r2 * ((1.0 / 2 + r * (1.0 / 6)) + r2 * ((1.0 / 24 + r * (1.0 / 120)) + r2 * (1.0 / 720)));
+  const double scale =
+      std::bit_cast<double>(std::bit_cast<std::uint64_t>(roots_of_two[place]) + ((bits - place) << 47));
+  return scale + scale * more;
 }
 
 // ln(x) = k ln(2) + ln(1 + f) with 1 + f between the roots of 1/2 and 2, and with s = f / (2 + f)
@@ -65,6 +90,19 @@ inline double logarithm(double x) {
   const double rest = z * ((low + z4 * middle) + z4 * z4 * high);
   const auto count = static_cast<double>(k);
   return count * ln2_high + (f - (s * (f - rest) - count * ln2_low));
+}
+
+inline constexpr int max_counted = 64;
+
+// ln(n) of whole numbers from 1 on, as for numbers of actions.
+inline const std::array<double, max_counted + 1> logarithms_of_counts = [] {
+  std::array<double, max_counted + 1> found{};
+  for (int n = 1; n <= max_counted; ++n) found[static_cast<std::size_t>(n)] = logarithm(n);
+  return found;
+}();
+
+inline double logarithm_of_count(int n) {
+  return n <= max_counted ? logarithms_of_counts[static_cast<std::size_t>(n)] : logarithm(n);
 }
 
 // base^exponent of a positive base.

@@ -71,7 +71,7 @@ void normal_hedge_lanes(int num_actions, ExpVector<Real>* strategy) {
   const auto is_any = largest >= std::numeric_limits<Real>::min();
   const ExpVector<Real> unit = is_any ? Real{1} / largest : ExpVector<Real>{};
   for (int a = 0; a < num_actions; ++a) strategy[a] = strategy[a] > Real{0} ? strategy[a] * unit : ExpVector<Real>{};
-  ExpVector<Real> y = fill_lanes<Real>(Real{1} + static_cast<Real>(logarithm(num_actions)));
+  ExpVector<Real> y = fill_lanes<Real>(Real{1} + static_cast<Real>(logarithm_of_count(num_actions)));
   for (int step = 0; step < kMaxNewtonSteps; ++step) {
     ExpVector<Real> excess = fill_lanes<Real>(static_cast<Real>(-num_actions));
     ExpVector<Real> slope{};

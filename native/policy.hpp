@@ -65,7 +65,7 @@ inline void normal_hedge(Fallback fallback, int num_actions, const double* regre
   }
   // in units of the largest regret: y = 1/2c lies in [1, 1 + ln n], because mean >= exp(y)/n and mean <= exp(y). The mean
   // is convex in y, so Newton's steps from the right end come down to the root without passing it.
-  double y = 1.0 + logarithm(num_actions);
+  double y = 1.0 + logarithm_of_count(num_actions);
   for (int step = 0; step < kMaxNewtonSteps; ++step) {
     double excess = -num_actions;
     double slope = 0.0;

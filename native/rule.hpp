@@ -55,14 +55,14 @@ struct Row {
 
 // Hedge's step size at an information state of scale 1.
 inline double unit_step(const Discount& discount, int num_actions) {
-  return discount.eta_scale * std::sqrt(logarithm(num_actions));
+  return discount.eta_scale * std::sqrt(logarithm_of_count(num_actions));
 }
 
 // Below which probability an action of the next strategy is not played at an information state of so many actions.
 template <PolicyMap policy_map>
 inline double play_threshold(const Discount& discount, int num_actions) {
   const double share = discount.threshold / (static_cast<double>(num_actions) * num_actions);
-  return policy_map == PolicyMap::hedge ? share * std::sqrt(logarithm(num_actions)) : share;
+  return policy_map == PolicyMap::hedge ? share * std::sqrt(logarithm_of_count(num_actions)) : share;
 }
 
 // What Hedge divides its step by at one information state, at least `scale`; takes `seen`, this iteration's v(I), into

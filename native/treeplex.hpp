@@ -29,7 +29,7 @@ inline void dilate_weights(const HistoryForm& form, double scale, double growth,
 inline double dilated_diameter(const HistoryForm& form, int player, const double* weights) {
   std::vector<double> below(static_cast<std::size_t>(form.num_sequences()), 0.0);
   back_up(form, player, below.data(), [weights](std::int32_t infoset, std::int32_t first, int num_actions, double* d) {
-    return weights[infoset] * logarithm(num_actions) +
+    return weights[infoset] * logarithm_of_count(num_actions) +
            *std::max_element(d + first, d + first + num_actions);
   });
   return below[form.sequence_start[player]];
