@@ -25,6 +25,7 @@ from equipoise.core.formatting import format_duration, format_utility
 from equipoise.core.machine import describe_origin
 from equipoise.games.base import TERMINAL
 from equipoise.search.holdem.depth_limit import OnLine
+from equipoise.search.last_iterates import find_response, needs_response
 from equipoise.search.notation import parse_leaf_choices, parse_method
 from equipoise.search.posing import pose
 from equipoise.search.public import PublicProfile
@@ -125,12 +126,14 @@ def _search_game(options: SearchOptions, file: SolvedGame, rule: Rule, run: _Run
     searcher = options.player if options.player is not None else int(tree.actor[node])
     if searcher < 0:
         raise ConfigError(f"chance moves at {options.state!r}: say who searches with --player 0 or 1")
-    blueprint = PublicProfile(tree, file.table.to_tree(tree, is_partial=file.is_partial))
+    method = parse_method(options.method)
+    response = find_response(file, tree) if needs_response(method) else None
+    blueprint = PublicProfile(tree, file.table.to_tree(tree, is_partial=file.is_partial), response=response)
     subgame = blueprint.subgame(node)
     if not subgame.beliefs.reach[searcher].any():
         raise ConfigError(f"player {searcher} never plays to {options.state!r}: there is nothing to search")
     began = time.perf_counter()
-    solver = SubgameSolver(subgame, pose(blueprint, subgame, searcher, parse_method(options.method)), rule=rule)
+    solver = SubgameSolver(subgame, pose(blueprint, subgame, searcher, method), rule=rule)
     iterations = run(solver.iterate, options.iterations or DEFAULT_ITERATIONS)
     seconds = time.perf_counter() - began
     return _Report(options, blueprint, node, searcher, solver.result(), seconds=seconds, iterations=iterations)

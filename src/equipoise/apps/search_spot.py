@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rich.console import Group
 from rich.table import Table
 
-from equipoise.agents.files import load_policy
+from equipoise.agents.files import load_profile
 from equipoise.apps.search_options import SearchOptions
 from equipoise.apps.search_place import find_place, follow_stretch
 from equipoise.core.errors import ConfigError
@@ -71,19 +71,18 @@ class SpotSearch:
             show_lines: gives what is told how far a table of leaves is, for as long as it is computed.
         """
         self.options, self._rule, self._run, self._on_plan = options, rule, run, on_plan
-        policy = load_policy(options.file)
-        self.spot = policy.tree.spot
         settings = self._make_settings()
-        self.place = find_place(policy, options.state, settings.menu)
+        profile = load_profile(options.file, settings.method)
+        self.spot = profile.begin
+        self.place = find_place(profile.strategy, options.state, settings.menu)
         self.searcher = self._find_searcher()
         self.opponent = 1 - self.searcher
         self.is_expensive = settings.begins_before
-        self._say_leaves(HoldemProfile(policy), settings)
+        self._say_leaves(profile, settings)
         self.iterations = 0
         began = time.perf_counter()
         with contextlib.ExitStack() as stack:
-            on_line = None if options.leaves is None else stack.enter_context(show_lines())
-            profile = HoldemProfile(policy, on_line=on_line)
+            profile.on_line = None if options.leaves is None else stack.enter_context(show_lines())
             self.before, self.node, self.result = self._search(NestedSearch(profile, self.searcher, settings), stack)
         assert self.result.stage is not None
         assert isinstance(self.result.stage.profile, HoldemProfile)
