@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.base import observe_state
-from equipoise.agents.files import FileSearch
+from equipoise.agents.files import FileSearch, load_profile, load_search_agent
 from equipoise.agents.holdem import describe_holdem_decision
 from equipoise.agents.holdem_translated import HoldemTranslatingAgent
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
@@ -16,6 +17,7 @@ from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation.matches import play_game
 from equipoise.games.base import ActionClass
 from equipoise.games.holdem.betting import CALL, Street
+from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
@@ -23,13 +25,16 @@ from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Maxmargin, Resolve
 from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.last_iterates import find_response
 from equipoise.search.nested import NestedSearch
+from equipoise.search.notation import METHODS
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.holdem.places import HoldemPlace, SpotPlaces
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.vector import TreeStrategy, UniformStrategy
+from tests.agents.games import blueprint
 
 DECK_TEXT = "9TJQKA/cdhs"
 DECK = parse_deck(DECK_TEXT)
@@ -328,3 +333,30 @@ def test_places_that_are_never_played_to_keep_the_blueprint_as_far_as_it_goes():
     np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-6)
     assert rows[:, 0].max() > 0.9  # some fold
     assert rows[:, 0].min() < 0.1
+
+
+def test_estimates_within_buckets_and_of_last_iterates(tmp_path):
+    made = blueprint()
+    made.save(tmp_path / "made.eq")
+    with open_solution(tmp_path / "made.eq") as solution:
+        learnt = find_response(solution)
+    profile = load_profile(tmp_path / "made.eq", METHODS["reach-estimate+distribution"])
+    place = profile.tree.root_place
+    np.testing.assert_array_equal(profile.response.probabilities(place), learnt.probabilities(place))  # the same seed
+    assert np.abs(learnt.probabilities(place) - made.probabilities(place)).max() > 0.05
+    flop = next(
+        node for node in made.tree.betting.nodes if node.kind is NodeKind.DECISION and node.state.street is Street.FLOP
+    )
+    board = tuple(made.tree.spot.deck.cards[:3])
+    agent = load_search_agent(
+        tmp_path / "made.eq", None, FileSearch(method=METHODS["reach-estimate+distribution"], iterations=20)
+    )
+    search = agent.ground.walks[flop.state.actor].search
+    standing = search.measure(search.begin(), HoldemPlace(flop.index, board))
+    exact = NestedSearch(profile, flop.state.actor, SearchSettings(method=Resolve()))
+    best = exact.measure(exact.begin(), HoldemPlace(flop.index, board))
+    np.testing.assert_allclose(standing.deviation, np.abs(best.value - standing.value), atol=1e-9)
+    assert np.all(standing.value <= best.value + 1e-4)
+    assert standing.deviation.max() > 0
+    found = search.search(search.begin(), HoldemPlace(flop.index, board), is_there=True)
+    assert found.stage.profile.response is not None  # searches below go by the last iterate of this one

@@ -3,6 +3,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -10,11 +11,14 @@ from equipoise.agents.files import load_policy
 from equipoise.apps.cli import app
 from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.hands import format_hand
+from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Resolve
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.nested import NestedSearch
 from equipoise.search.profiles import Reply
 from equipoise.search.settings import SearchSettings
+from equipoise.solvers.rules import CFRPlus
+from equipoise.solvers.solve import solve
 from equipoise.trees.holdem.places import HoldemPlace
 
 RUNNER = CliRunner()
@@ -358,3 +362,27 @@ def test_searches_on_the_way_are_those_of_an_agent(turn):
 
 def test_leaves_are_for_holdem(leduc):
     assert "--leaves is for spots of hold'em" in run(leduc, "--state", "c", "--leaves", "both").stderr
+
+
+ESTIMATES = ["estimate", "estimate+distribution", "reach-estimate+distribution"]
+
+
+@pytest.mark.parametrize("method", ESTIMATES)
+def test_estimates_go_by_the_last_iterate(leduc, river, method):
+    for path, state in ((leduc, "cc/Qs:"), (river, "check, bet 50%")):
+        safe, found = (
+            json.loads(run(path, "--state", state, "-m", each, "--iterations", 50, "--json", "--quiet").stdout)
+            for each in ("reach-resolve" if "reach" in method else "resolve", method)
+        )
+        name = "private" if path == leduc else "hand"
+        exact, estimated = ({row[name]: row["alternative"] for row in each["margins"]} for each in (safe, found))
+        # some strategy of the opponent earns at most what its best response does; gifts are estimated as well
+        gap = np.array([exact[key] - estimated[key] for key in exact])
+        assert gap.max() > 1e-3
+        assert gap.min() > -1e-4 or "reach" in method
+
+
+def test_estimates_need_regrets(tmp_path):
+    solve(make_game("leduc"), rule=CFRPlus(), iterations=3).strategy.save(tmp_path / "alone.eq")
+    result = run(tmp_path / "alone.eq", "--state", "cc/Qs:", "-m", "estimate")
+    assert "has no regrets: estimates go by the last iterate of a run" in " ".join(result.stderr.split())

@@ -25,9 +25,12 @@ from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.search.gadgets import Method
 from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.last_iterates import find_response, needs_response
+from equipoise.search.public import PublicProfile
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
+from equipoise.trees.cache import load_or_build_public_tree
 from equipoise.trees.holdem.places import HoldemStrategy
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "is_holdem_file",
     "load_agent",
     "load_policy",
+    "load_profile",
     "load_search_agent",
     "load_translating_agent",
 ]
@@ -77,6 +81,14 @@ def load_policy(path: StrPath) -> HoldemStrategy:
     return _take_strategy(solution)
 
 
+def load_profile(path: StrPath, method: Method) -> HoldemProfile:
+    """Returns a solved spot or a blueprint in buckets as searches by a method ask for it."""
+    solution = open_solution(path, Kind.SPOT, Kind.BLUEPRINT)
+    assert not isinstance(solution, SolvedGame)
+    response = find_response(solution) if needs_response(method) else None
+    return HoldemProfile(_take_strategy(solution), response=response)
+
+
 def _take_strategy(solution: SolvedSpot | SolvedBuckets) -> HoldemStrategy:
     """Returns the strategy of a file, which is closed unless boards are still to be read from it."""
     strategy = solution.strategy
@@ -97,14 +109,13 @@ class FileSearch:
     first_street: Street | None = None  # no search begins before it, unless an unknown bet makes one
     is_expensive: bool = False  # unknown bets are solved from before them on
 
-    def for_tree(self, path: StrPath) -> SearchPlan:
-        """Returns how a game other than hold'em by hands is searched; raises where what is wanted is not for it."""
+    def check_tree(self, path: StrPath) -> None:
+        """Raises where what is wanted is not for searches of a game other than hold'em by hands."""
         wanted = {"a first street": self.first_street, "a number of early iterations": self.early_iterations}
         wanted["the expensive form"] = self.is_expensive or None
         for name, value in wanted.items():
             if value is not None:
                 raise ConfigError(f"{name} is for searches of hold'em, and {path} is a strategy of another game")
-        return self.plan
 
     @property
     def plan(self) -> SearchPlan:
@@ -129,14 +140,17 @@ def load_search_agent(path: StrPath, game: Game[Any] | None, search: FileSearch)
         game: what will be played; the file's own game if None.
         search: how and where it searches.
     """
-    name = _name_of(path)
-    solution = open_solution(path)
-    if not isinstance(solution, SolvedGame):
-        policy = _take_strategy(solution)
-        return SearchAgent(HoldemProfile(policy), game=_play_holdem(policy, game), plan=search.plan, name=name)
-    with solution:
-        plan = search.for_tree(path)
-        return SearchAgent.from_table(_check_game(solution, game), solution.table, plan=plan, name=name)
+    name, plan = _name_of(path), search.plan
+    if is_holdem_file(path):
+        profile = load_profile(path, plan.search.method)
+        return SearchAgent(profile, game=_play_holdem(profile.strategy, game), plan=plan, name=name)
+    with open_solution(path) as solution:
+        assert isinstance(solution, SolvedGame)
+        search.check_tree(path)
+        tree = load_or_build_public_tree(_check_game(solution, game))
+        response = find_response(solution, tree) if needs_response(plan.search.method) else None
+        blueprint = PublicProfile(tree, solution.table.to_tree(tree), response=response)
+        return SearchAgent(blueprint, plan=plan, name=name)
 
 
 def load_translating_agent(path: StrPath, game: Game[Any] | None) -> HoldemTranslatingAgent:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
 from typing import Final
@@ -23,6 +24,7 @@ from equipoise.core.machine import describe_origin
 from equipoise.runs.search_game import GameSearch
 from equipoise.runs.search_request import SearchRequest
 from equipoise.runs.search_spot import SpotSearch
+from equipoise.search.last_iterates import find_response
 from equipoise.solvers.solution_file import SolvedGame
 
 __all__ = ["SearchOptions", "search"]
@@ -46,7 +48,8 @@ def search(options: SearchOptions) -> None:
     with SignalFlag() as flag, open_solution(options.file) as solution:
         run, reporter = _Run(console, flag), ConsoleReporter(console)
         if not isinstance(solution, SolvedGame):
-            spot_search = SpotSearch(solution.strategy, request, run=run, reporter=reporter)
+            respond = functools.partial(find_response, solution)
+            spot_search = SpotSearch(solution.strategy, request, run=run, reporter=reporter, find_response=respond)
             found, described = spot_search.as_json(), describe_origin()
             text = show_spot_search(spot_search, options.limit)
         else:
@@ -57,6 +60,7 @@ def search(options: SearchOptions) -> None:
                 is_partial=solution.is_partial,
                 run=run,
                 reporter=reporter,
+                find_response=functools.partial(find_response, solution),
             )
             found, described = game_search.as_json(), solution.describe()
             text = show_game_search(game_search, options.limit)

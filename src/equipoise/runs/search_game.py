@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from equipoise.core.errors import ConfigError
@@ -11,6 +12,7 @@ from equipoise.core.reporting import Reporter
 from equipoise.games.base import TERMINAL, Game
 from equipoise.runs.preparation import build_vector_tree
 from equipoise.runs.search_request import RunIterations, SearchRequest, run_at_once
+from equipoise.search.last_iterates import needs_response
 from equipoise.search.notation import parse_method
 from equipoise.search.posing import pose
 from equipoise.search.public import PublicProfile
@@ -40,6 +42,7 @@ class GameSearch:
         is_partial: bool = False,
         run: RunIterations = run_at_once,
         reporter: Reporter | None = None,
+        find_response: Callable[[PublicTree], Any] | None = None,
     ) -> None:
         """Searches.
 
@@ -50,6 +53,7 @@ class GameSearch:
             is_partial: whether the blueprint moves uniformly where it has nothing.
             run: runs iterations as it is told how to, and says how many were run.
             reporter: is told what is built.
+            find_response: gives by what alternatives are estimated, on the public tree, for methods that ask for it.
         """
         self.request = request
         given = {"--menu": request.menu, "--leaves": request.leaves, "--expensive": request.expensive or None}
@@ -64,12 +68,15 @@ class GameSearch:
         if self.searcher < 0:
             raise ConfigError(f"chance moves at {request.state!r}: say who searches with --player 0 or 1")
         self.opponent = 1 - self.searcher
-        self.blueprint = blueprint = PublicProfile(tree, strategy.to_tree(tree, is_partial=is_partial))
+        method = parse_method(request.method)
+        response = find_response(tree) if find_response is not None and needs_response(method) else None
+        played = strategy.to_tree(tree, is_partial=is_partial)
+        self.blueprint = blueprint = PublicProfile(tree, played, response=response)
         self.subgame = blueprint.subgame(self.node)
         if not self.subgame.beliefs.reach[self.searcher].any():
             raise ConfigError(f"player {self.searcher} never plays to {request.state!r}: there is nothing to search")
         began = time.perf_counter()
-        problem = pose(blueprint, self.subgame, self.searcher, parse_method(request.method))
+        problem = pose(blueprint, self.subgame, self.searcher, method)
         solver = SubgameSolver(self.subgame, problem, rule=parse_rule(request.rule))
         self.iterations = run(solver.iterate, request.iterations or DEFAULT_ITERATIONS)
         self.seconds, self.result = time.perf_counter() - began, solver.result()

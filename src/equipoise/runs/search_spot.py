@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from equipoise.games.holdem.line_notation import Stretch, name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.place_notation import find_place, follow_stretch
 from equipoise.runs.search_request import RunIterations, SearchRequest, run_at_once
-from equipoise.search.holdem.depth_limit import OnLine
 from equipoise.search.holdem.profile import HoldemProfile, has_leaves
+from equipoise.search.last_iterates import needs_response
 from equipoise.search.nested import NestedSearch
 from equipoise.search.notation import parse_leaf_choices, parse_method
 from equipoise.search.profiles import Reply, Stage
@@ -55,6 +55,7 @@ class SpotSearch:
         *,
         run: RunIterations = run_at_once,
         reporter: Reporter | None = None,
+        find_response: Callable[[], Any] | None = None,
     ) -> None:
         """Searches.
 
@@ -63,6 +64,7 @@ class SpotSearch:
             request: where and how.
             run: runs iterations as it is told how to, and says how many were run.
             reporter: is told what will be done, and how far a table of leaves is.
+            find_response: gives by what alternatives are estimated, for methods that ask for it.
         """
         self.request, self._rule, self._run = request, parse_rule(request.rule), run
         self._reporter = reporter or Reporter()
@@ -72,15 +74,15 @@ class SpotSearch:
         self.searcher = self._find_searcher()
         self.opponent = 1 - self.searcher
         self.is_expensive = settings.begins_before
-        self._say_leaves(HoldemProfile(strategy), settings)
+        response = find_response() if find_response is not None and needs_response(settings.method) else None
+        profile = HoldemProfile(strategy, response=response)
+        self._say_leaves(profile, settings)
         self.iterations = 0
         began = time.perf_counter()
         with contextlib.ExitStack() as stack:
-            on_line: OnLine | None = None
             if request.leaves is not None:
                 on_step = stack.enter_context(self._reporter.task("table"))
-                on_line = functools.partial(_tell_lines, on_step)
-            profile = HoldemProfile(strategy, on_line=on_line)
+                profile.on_line = functools.partial(_tell_lines, on_step)
             self.before, self.node, self.result = self._search(NestedSearch(profile, self.searcher, settings), stack)
         assert self.result.stage is not None
         assert isinstance(self.result.stage.profile, HoldemProfile)

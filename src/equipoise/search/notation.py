@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from equipoise.core.errors import UnknownNameError
-from equipoise.search.gadgets import Maxmargin, Method, Reach, Resolve, Unsafe
+from equipoise.search.gadgets import Distribution, Estimate, Maxmargin, Method, Reach, Resolve, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
 
 __all__ = ["LEAF_CHOICES", "METHODS", "parse_leaf_choices", "parse_method"]
@@ -20,6 +20,9 @@ METHODS: Final[Mapping[str, Method]] = {
     "reach-resolve": Resolve(reach=Reach()),
     "maxmargin": Maxmargin(),
     "reach-maxmargin": Maxmargin(reach=Reach()),
+    "estimate": Resolve(alternatives=Estimate()),
+    "estimate+distribution": Resolve(alternatives=Estimate(), distribution=Distribution()),
+    "reach-estimate+distribution": Resolve(alternatives=Estimate(), distribution=Distribution(), reach=Reach()),
 }
 
 LEAF_CHOICES: Final[Mapping[str, LeafChoices]] = {"opponent": LeafChoices(), "both": LeafChoices.both()}

@@ -21,7 +21,7 @@ from equipoise.solvers.holdem.mccfr import check_table_dtype, make_sampling_tabl
 from equipoise.solvers.mccfr import MCCFRConfig, SampledRun
 from equipoise.trees.holdem.bucketed import BucketedTree
 
-__all__ = ["BucketedSolver", "ResponseEstimate", "Runouts", "estimate_response", "evaluate_bucketed"]
+__all__ = ["BucketedSolver", "ResponseEstimate", "Runouts", "estimate_response", "evaluate_bucketed", "learn_responses"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -182,16 +182,8 @@ def estimate_response(
             f"a response needs runouts to learn from and two to measure, got {num_learnt}, {num_measured}"
         )
     tree, kernel = runouts.tree, runouts.kernel
-    played = []
-    for player in (0, 1):
-        tables = make_sampling_tables(tree.rows.num_cells, sums.dtype, rng)
-        # where nothing is learnt the response plays what it deviates from; any regret outweighs this start
-        np.multiply(sums, LEAST_REGRET_CHIPS / max(float(sums.max(initial=0.0)), 1.0), out=tables.regret_sum)
-        pair = _replace(sums, player, tables.regret_sum, tree)
-        for _ in range(num_learnt):
-            runout = runouts.draw(tables.random_words)
-            kernel.update(runout, player, pair, tree.reach[player], tables)
-        played.append(pair)
+    learnt = learn_responses(runouts, sums, rng=rng, num_learnt=num_learnt)
+    played = [_replace(sums, player, own, tree) for player, own in enumerate(learnt)]
     words = make_sampling_tables(0, sums.dtype, rng).random_words
     won = np.zeros((num_measured, 2))
     for place in range(num_measured):
@@ -206,6 +198,27 @@ def estimate_response(
         num_learnt=num_learnt,
         num_measured=num_measured,
     )
+
+
+def learn_responses(
+    runouts: Runouts, sums: SampledArray, *, rng: np.random.Generator, num_learnt: int
+) -> tuple[SampledArray, SampledArray]:
+    """Returns `[C]` for each player what a response in the same buckets plays in proportion to.
+
+    It learns by sampling against play in proportion to `sums`, from so many runouts.
+    """
+    tree, kernel = runouts.tree, runouts.kernel
+    found = []
+    for player in (0, 1):
+        tables = make_sampling_tables(tree.rows.num_cells, sums.dtype, rng)
+        # where nothing is learnt the response plays what it deviates from; any regret outweighs this start
+        np.multiply(sums, LEAST_REGRET_CHIPS / max(float(sums.max(initial=0.0)), 1.0), out=tables.regret_sum)
+        pair = _replace(sums, player, tables.regret_sum, tree)
+        for _ in range(num_learnt):
+            runout = runouts.draw(tables.random_words)
+            kernel.update(runout, player, pair, tree.reach[player], tables)
+        found.append(tables.regret_sum)
+    return found[0], found[1]
 
 
 def _replace(sums: SampledArray, player: int, own: SampledArray, tree: BucketedTree) -> StrategyPair:
