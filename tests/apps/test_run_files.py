@@ -229,3 +229,18 @@ def test_a_disk_that_fills_up_on_the_way_is_said_and_the_run_goes_on(equipoise, 
     assert "error: cannot write kuhn.eq: no space left on device; the previous file is untouched" in outcome.err
     assert os.path.getsize("kuhn.eq") == before
     assert os.listdir() == ["kuhn.eq"]
+
+
+def test_a_public_state_of_a_game_is_shown(equipoise):
+    equipoise("solve", "kuhn", "-n", 200, "--out", "kuhn.eq")
+    found = equipoise("show", "kuhn.eq", "--node", "b", "--json").json
+    place = found["place"]
+    assert (found["game"], place["kind"], place["player"]) == ("kuhn", "decision", 1)
+    assert [action["name"] for action in place["actions"]] == ["fold", "call"]
+    text = equipoise("show", "kuhn.eq", "--node", "b").out
+    assert "b: decision, reached with probability" in text
+    assert "K:b" in text
+    assert "leads to 'bp', 'bb'" in text
+    assert "give it without --node" in equipoise("show", "kuhn.eq", "--node", "b", "--csv").err
+    assert "unknown public state" in equipoise("show", "kuhn.eq", "--node", "zzz").err
+    assert "--grid is for hold'em spots" in equipoise("show", "kuhn.eq", "--grid").err

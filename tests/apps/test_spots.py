@@ -225,6 +225,8 @@ def test_every_hand_as_csv(folder):
 
 def test_hands_as_json_and_as_a_table(folder):
     found = json.loads(run(folder, "show", "turn.eq", "--json", "-i", "AKs", "--limit", "2").stdout)
+    assert [action["name"] for action in found["place"]["actions"]] == found["actions"]
+    assert found["place"]["pot"] == found["pot"]
     assert (found["node"], found["player"], found["actions"]) == ("", 0, ["check", "bet 50%", "all-in"])
     assert sum(found["frequencies"]) == pytest.approx(1.0)
     assert (found["num_matching"], [row["hand"] for row in found["rows"]]) == (3, ["AhKh", "AdKd"])

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from equipoise.core.errors import ConfigError
 from equipoise.games.base import TERMINAL
 from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.hands import hands_of
@@ -168,6 +169,9 @@ def test_strategies_over_trees_play_in_proportion_to_their_table(world):
     np.testing.assert_array_equal(strategy.probabilities(place), world.probabilities(place))
     with pytest.raises(ValueError, match="read-only"):
         strategy.probabilities(place)[0, 0] = 1.0
+    assert strategy.table is world.sums
+    with pytest.raises(ConfigError, match="needed in memory"):
+        _ = TreeStrategy(world.tree, SimpleNamespace()).table
 
 
 def test_uniform_strategies_need_no_table(world):

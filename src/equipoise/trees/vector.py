@@ -15,6 +15,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import ConfigError
 from equipoise.trees.joint import Joint
 
 __all__ = [
@@ -132,6 +133,13 @@ class TreeStrategy(Generic[Tree]):
     def __init__(self, tree: Tree, sums: CellTable) -> None:
         self.tree, self.sums = tree, sums
         self.probabilities: Callable[[Any], FloatArray] = functools.lru_cache(KEPT_PLACES)(self._probabilities)
+
+    @property
+    def table(self) -> npt.NDArray[Any]:
+        """Returns `[C]` the table in memory; raises `ConfigError` if parts of it are read as they are asked for."""
+        if not isinstance(self.sums, np.ndarray):
+            raise ConfigError("the strategy's whole table is needed in memory")
+        return self.sums
 
     def _probabilities(self, place: Any) -> FloatArray:
         shares = play_shares(self.tree, self.sums, place)

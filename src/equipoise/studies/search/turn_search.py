@@ -28,7 +28,6 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.holdem.depth_limit import (
     PLAIN,
     SHARE_OF_ALL,
-    HoldemBlueprint,
     LeafChoices,
     limit_depth,
     solve_blueprint,
@@ -39,6 +38,7 @@ from equipoise.studies.orderings import SIGNIFICANCE, sign_test
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["TURN_SEARCH", "TurnSearchConfiguration", "draw_turn_spot"]
 
@@ -141,14 +141,14 @@ def guarantee(spot: HoldemSpot, searcher: int, rows: Rows, configuration: TurnSe
 
 
 def search_turn(
-    spot: HoldemSpot, blueprint: HoldemBlueprint, searcher: int, choices: LeafChoices | None, iterations: int
+    spot: HoldemSpot, blueprint: TreeStrategy[HoldemTree], searcher: int, choices: LeafChoices | None, iterations: int
 ) -> tuple[Rows, dict[str, float]]:
     """Returns the turn that a search finds, and processor seconds of its table and of its iterations.
 
     Without choices there is no search: the blueprint's own turn.
     """
     if choices is None:
-        return read_turn(blueprint.tree, blueprint.sums, searcher, spot), {}
+        return read_turn(blueprint.tree, blueprint.table, searcher, spot), {}
     began = time.process_time()
     limited = limit_depth(spot, blueprint, searcher, choices)
     built = time.process_time()
