@@ -175,7 +175,7 @@ def test_more_threads_resume_to_the_bit(equipoise):
     outcome = equipoise("solve", "leduc", "-n", 20, "--out", "leduc.eq", "--resume", "--threads", 2)
     assert outcome.code == 0
     resumed, whole = SolvedGame.load("leduc.eq"), SolvedGame.load("whole.eq")
-    np.testing.assert_array_equal(resumed.strategy.probability, whole.strategy.probability)
+    np.testing.assert_array_equal(resumed.table.probability, whole.table.probability)
     assert resumed.progress[-1].exploitability == whole.progress[-1].exploitability
 
 

@@ -79,7 +79,7 @@ def test_linear_discounting_is_the_default_of_sampling_with_a_hundredth_of_the_n
 def test_periods_by_time_are_a_hundredth_of_the_seconds(equipoise):
     found = equipoise("solve", "leduc", "--method", "external", "--seconds", 1, "--json").json
     period = int(re.fullmatch(r"lcfr\((\d+)\)", found["rule"])[1])
-    assert 20 < found["nodes_touched"] / period < 200
+    assert 5 < found["nodes_touched"] / period < 500  # by a rate measured beforehand, evaluations not counted
 
 
 def test_a_saved_run_keeps_its_periods(equipoise):

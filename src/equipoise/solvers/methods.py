@@ -267,13 +267,20 @@ def choose_rule(config: RunConfig, build: Callable[[RunConfig], Solver], stoppin
         nodes = stopping.iterations * probe.nodes_touched / probe.iteration
     else:
         seconds = stopping.seconds or DEFAULT_SECONDS
-        began = time.perf_counter()
-        while (spent := time.perf_counter() - began) < min(PROBE_SECONDS, seconds / NUM_PERIODS) or not probe.iteration:
-            probe.iterate(max(1, probe.iteration))
-        nodes = probe.nodes_touched / max(spent, 1e-9) * seconds
+        nodes = seconds * _measure_rate(probe, min(PROBE_SECONDS, seconds / 10))
     period = max(1, int(float(f"{nodes / NUM_PERIODS:.2g}")))
     chosen = Discounting(kind=DiscountKind.LINEAR, period_nodes=period)
     return dataclasses.replace(config, rule=format_discounting(chosen))
+
+
+def _measure_rate(probe: Solver, seconds: float) -> float:
+    """Returns the nodes that a fresh run touches in a second: its best over pieces that double, the first ones slow."""
+    rate, deadline = 0.0, time.perf_counter() + seconds
+    while not probe.iteration or time.perf_counter() < deadline:
+        before, began = probe.nodes_touched, time.perf_counter()
+        probe.iterate(max(1, probe.iteration))
+        rate = max(rate, (probe.nodes_touched - before) / max(time.perf_counter() - began, 1e-9))
+    return rate
 
 
 def _build_egt(tree: HistoryTree, config: RunConfig) -> TreeSolver:
