@@ -39,7 +39,7 @@ struct SamplingForm {
   const double* edge_probability = nullptr;      // [E] of chance; 1 elsewhere
   const double* edge_cumulative = nullptr;       // [E] of chance, within siblings
   const std::int32_t* edge_slot = nullptr;       // [E] of public chance: which of the public state's outcomes
-  const std::int32_t* first_slot = nullptr;      // [S+1] into slot_probability
+  const std::int32_t* first_slot = nullptr;      // [J+1] into slot_probability
   const double* slot_probability = nullptr;      // with which each outcome of a public state is drawn
   const double* utility = nullptr;               // [P, Z]
   const std::int32_t* first_sequence = nullptr;  // [I]

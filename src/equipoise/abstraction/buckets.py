@@ -149,7 +149,7 @@ class CardBuckets:
         return self._assign(cards)
 
     def assign_orders(self, sets: CardArray) -> BucketArray:
-        """Returns `[B, R, H]` the buckets at the river of sets of cards `[B, 5]`, for each order of `list_orders`."""
+        """Returns `[B, orders, H]` buckets at the river of sets of cards `[B, 5]`, for each order of `list_orders`."""
         own = self._streets[Street.RIVER]
         scores = own.scores(sets, self.deck)
         rows = [

@@ -23,7 +23,7 @@ def list_card_sets(
     """Returns the first set `[B, size]` in dictionary order of each class of sets, and how many sets `[B]` it has.
 
     Args:
-        cards: `[C]` what sets are taken from, ascending; the group must map these cards to one another.
+        cards: `[cards]` what sets are taken from, ascending; the group must map these cards to one another.
         size: cards in a set, 0 to 7.
         permutations: `[G, 4]` a group of relabellings of suits, the identity first.
     """

@@ -208,7 +208,7 @@ class HandKernel:
             boards: complete boards.
             weights: `[B]` of boards.
             hole_cards: `[H, 2]`.
-            paths: `[B, R, H]` the path, below P, of each hand in each of R ways that the board may have come; -1 where
+            paths: `[B, orders, H]` the path, below P, of each hand in each way that the board may have come; -1 where
                 the board blocks it.
             wins: the row's path holds the better hand.
             ties: both are as good; every such pair counts both ways round.

@@ -69,7 +69,7 @@ class Cells:
 
     cell_start: IntArray  # [5] decisions of players 0 and 1, then the other cells of players 0 and 1
     num_rows: int  # (decision, cell of a row) pairs: one per private state, padding included
-    steps: IntArray  # [S, 8] fields of `Step`, player 0's first, sources before what reads them
+    steps: IntArray  # [steps, 8] fields of `Step`, player 0's first, sources before what reads them
     step_start: IntArray  # [3] segments of players
     source: IntArray  # [D] first cell that each decision's reach is read from, in the order of steps
     entry_source: IntArray  # [K] cell
@@ -103,7 +103,7 @@ class DenseGroup:
 class TerminalGroups:
     """All terminals, for both players, as kernels read them."""
 
-    groups: IntArray  # [G, 6] fields of `DenseGroup`, player 0's first
+    groups: IntArray  # [groups, 6] fields of `DenseGroup`, player 0's first
     group_start: IntArray  # [3] segments of players
     matrix: FloatArray  # dense matrices, one after the other
     dense_own: IntArray  # first cell written

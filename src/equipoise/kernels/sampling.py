@@ -55,15 +55,15 @@ class SamplingTables:
     nodes_touched: WordArray  # [1] histories visited, terminals included
     missed: FloatArray = dataclasses.field(default_factory=lambda: np.zeros(0))  # [Q] reach of visits left out in a row
     num_skipped: WordArray = dataclasses.field(default_factory=lambda: np.zeros(1, np.uint64))  # [1] actions left out
-    baseline: FloatArray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))  # [P, G] guesses of values
+    baseline: FloatArray = dataclasses.field(default_factory=lambda: np.zeros((0, 0)))  # [P, V] guesses of values
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineArrays:
-    """Which guess stands for the value of which edge: G guesses for every player."""
+    """Which guess stands for the value of which edge: V guesses for every player."""
 
     edge_guess: IntArray  # [E] -1: none; empty: there are no guesses
-    num_guesses: int  # G
+    num_guesses: int  # V
     rate: float  # share of a guess that a sample replaces, in (0, 1]
 
 
@@ -80,7 +80,7 @@ class SamplingArrays:
     edge_child: IntArray  # [E] children in the order of actions
     edge_probability: FloatArray  # [E] of chance, 1 elsewhere
     edge_slot: IntArray  # [E] at public chance: which outcome of the public state; -1 elsewhere
-    first_slot: IntArray  # [S+1] into slot_probability, public state after public state
+    first_slot: IntArray  # [J+1] into slot_probability, public state after public state
     slot_probability: FloatArray  # with which each outcome of a public state is drawn
     utility: FloatArray  # [P, Z]
     first_sequence: IntArray  # [I]

@@ -223,7 +223,7 @@ def draw_probabilities(tree: HistoryTree) -> tuple[IntArray, IntArray, FloatArra
     """Returns how the outcomes of public states are drawn: as in the mean over the histories of the state.
 
     Returns:
-        edge_slot `[E]` which outcome of its public state an edge is, -1 off public chance; first_slot `[S+1]`; and the
+        edge_slot `[E]` which outcome of its public state an edge is, -1 off public chance; first_slot `[J+1]`; and the
         probability of each outcome.
     """
     child = tree.edge_child

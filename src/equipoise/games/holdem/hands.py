@@ -68,7 +68,7 @@ class Hands:
         return sums
 
     def grid(self, values: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
-        """Returns the averages `[R, R]` of values `[H]` over the hands of each class; NaN where no hand has weight.
+        """Returns `[ranks, ranks]` the average of values `[H]` over the hands of each class; NaN where none has weight.
 
         Args:
             values: `[H]` a number per hand.

@@ -84,7 +84,7 @@ class Range:
         return type(self)(np.where(hands_of(self.deck).blocked(cards), 0.0, self.weights), self.deck)
 
     def grid(self) -> npt.NDArray[np.float64]:
-        """Returns the average weight `[R, R]` of each class of hands; see `Hands.grid`."""
+        """Returns the average weight `[ranks, ranks]` of each class of hands; see `Hands.grid`."""
         return hands_of(self.deck).grid(self.weights)
 
     def __eq__(self, other: object) -> bool:

@@ -67,7 +67,7 @@ class BoardFields(NamedTuple):
 class HoldemShape:
     """How large a hold'em tree is, known before its hands are listed."""
 
-    streets: IntArray  # [S, 8] StreetFields
+    streets: IntArray  # [streets, 8] StreetFields
     boards: npt.NDArray[np.int64]  # [B, 10] BoardFields, the root first
 
     def num_rows(self, board: int, player: int) -> int:
