@@ -21,6 +21,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_num_threads
+from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.holdem.sweeps import HoldemKernel, HoldemTables
@@ -97,11 +98,18 @@ def allocate_tables(tree: HistoryTree | PublicTree, kernel: SweepKernel, rule: K
 
 
 def _watch(tree: HistoryTree | PublicTree | HoldemTree, nodes: Sequence[int]) -> WatchedValues | None:
-    """Returns sums of values at nodes of a public tree, None without nodes."""
+    """Returns sums of values at nodes, None without nodes.
+
+    Nodes of a public tree are the root and landmarks; those of a hold'em tree the root (0) and betting nodes at which
+    the first street is left.
+    """
     if not nodes:
         return None
-    if not isinstance(tree, PublicTree):
-        raise ConfigError("values are watched on public trees alone")
+    if isinstance(tree, HistoryTree):
+        raise ConfigError("values are watched on trees of public states")
+    if isinstance(tree, HoldemTree):
+        cells = [[tree.watched_cells(node, player) for node in nodes] for player in (0, 1)]
+        return WatchedValues(nodes, (cells[0], cells[1]))
     missing = [node for node in nodes if node not in tree.landmarks and node != 0]
     if missing:
         raise ConfigError(f"watched nodes must be landmarks of the tree, and {missing[0]} is none")
@@ -127,7 +135,7 @@ class CFRSolver(Generic[Tree]):
         num_threads: int = 1,
         locks: Sequence[NodeLock] = (),
         gate: RootGate | None = None,
-        frontier: HoldemLeaves | None = None,
+        frontier: Frontier | HoldemLeaves | None = None,
         watched: Sequence[int] = (),
         root_reach: Reaches | None = None,
         kernel: VectorKernel | None = None,
@@ -209,7 +217,9 @@ class CFRSolver(Generic[Tree]):
             is_alternating=self.is_alternating,
             num_threads=self.num_threads,
             gate=self.gate,
+            frontier=self.frontier,
             watched=self.watched,
+            root_reach=self.root_reach,
         )
         self.iteration += num_iterations
 
@@ -244,7 +254,12 @@ class CFRSolver(Generic[Tree]):
         """
         sums = self.average_sums if isinstance(self.tree, HoldemTree) else self.average_strategy()
         return evaluate(
-            self.tree, sums, kernel=self.kernel, respects_locks=respects_locks, num_threads=self.num_threads
+            self.tree,
+            sums,
+            kernel=self.kernel,
+            respects_locks=respects_locks,
+            frontier=self.frontier,
+            num_threads=self.num_threads,
         )
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
