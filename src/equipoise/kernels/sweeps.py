@@ -75,6 +75,7 @@ class SweepKernel(VectorKernel):
 
     def __init__(self) -> None:
         self._one_caller = OneCaller("solver")
+        self._checked: tuple[KernelRule | None, SweepTables | None] = None, None
 
     @abc.abstractmethod
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
@@ -199,7 +200,9 @@ class SweepKernel(VectorKernel):
         return utility
 
     def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
-        """Raises unless every table that the rule reads has the tree's size."""
+        """Raises unless every table that the rule reads has the tree's size; those of the last call are known."""
+        if self._checked[0] is rule and self._checked[1] is tables:
+            return
         cells, rows = (self.num_table_cells,), self.num_rows
         for name, table, shape in (
             ("regret_sum", tables.regret_sum, cells),
@@ -210,6 +213,7 @@ class SweepKernel(VectorKernel):
             ("value_moments", tables.value_moments, (rows if rule.tracks_variance else 0, 2)),
         ):
             check_array(name, table, np.float64, shape, is_written=True)
+        self._checked = rule, tables
 
     def realize(self, strategy: FloatArray, *, root_reach: FloatArray | None = None) -> FloatArray:
         """Returns `[C]` own reach under a strategy `[Q]`.

@@ -206,6 +206,7 @@ class HoldemKernel(VectorKernel):
         named |= {name: array for name, (array, _) in integers.items()}
         named |= {name: values for name, (values, _) in numbers.items()}
         self.form = _native.HoldemForm(named)
+        self._checked: tuple[KernelRule | None, HoldemTables | None] = None, None
         self._hooks: tuple[RootGate | None, WatchedValues | None, Reaches | None, Any, FloatArray] | None = None
 
     @classmethod
@@ -259,12 +260,7 @@ class HoldemKernel(VectorKernel):
     ) -> None:
         """Runs iterations, see `VectorKernel.iterate`; discounts have no thresholds."""
         check_discounts(discounts, first_t)
-        dtype = tables.regret_sum.dtype
-        _check_dtype(dtype, AVERAGE_TYPES)
-        if rule.needs_scale and dtype == np.int16:
-            raise ValueError("Hedge's scales and steps are floats, got tables of int16")
-        for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
-            check_array(name, getattr(tables, name), kind, shape, is_written=True)
+        dtype = self._check_tables(rule, tables)
         check_num_threads(num_threads)
         hooks, reach = self._bind_hooks(gate, watched, root_reach)
         if gate is not None:
@@ -293,6 +289,19 @@ class HoldemKernel(VectorKernel):
             watched.add_weights(discounts)
         if gate is not None:
             gate.reach[:] = reach[: gate.reach.size]
+
+    def _check_tables(self, rule: KernelRule, tables: HoldemTables) -> np.dtype[Any]:
+        """Returns the dtype of tables that fit the tree and the rule; those of the last call are known."""
+        dtype = tables.regret_sum.dtype
+        if self._checked[0] is rule and self._checked[1] is tables:
+            return dtype
+        _check_dtype(dtype, AVERAGE_TYPES)
+        if rule.needs_scale and dtype == np.int16:
+            raise ValueError("Hedge's scales and steps are floats, got tables of int16")
+        for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
+            check_array(name, getattr(tables, name), kind, shape, is_written=True)
+        self._checked = rule, tables
+        return dtype
 
     def _bind_leaves(self) -> tuple[Any, Any]:
         """Returns leaf tables and frontier as the native module reads them."""
