@@ -8,7 +8,7 @@ STAMPS := $(VENV)/.stamps
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-all test-fast check golden clean compiler
+.PHONY: help demo test test-all test-fast sanitize check golden clean compiler
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -62,6 +62,9 @@ test-all: test ## the suite in four builds: GCC for this machine and for x86-64-
 
 test-fast: $(STAMPS)/dev ## the suite without its slow part
 	@scripts/test -m "not slow"
+
+sanitize: $(STAMPS)/dev ## look for errors of memory and undefined behaviour in the core, in a build of its own
+	@scripts/sanitize
 
 check: $(STAMPS)/dev ## ruff, mypy, import-linter and the house's own checks
 	@scripts/check

@@ -21,12 +21,16 @@ from equipoise.games.holdem.cards import FULL_DECK
 from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.search.gadgets import Given, Maxmargin, Resolve
-from equipoise.search.holdem import HoldemSearch, measure_alternatives
+from equipoise.search.gadgets import Maxmargin, Resolve
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.holdem.subgame import HoldemSubgame
+from equipoise.search.posing import pose
+from equipoise.search.resolving import SubgameSolver
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import DCFR, CFRPlus
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
+from equipoise.trees.vector import TreeStrategy
 
 SEEDS, POTS, BUDGET = (1, 2, 3), (4000, 500), 20_000
 MARKS = (500, 1000, 2000, 5000)
@@ -71,17 +75,16 @@ def measure(tree: HoldemTree) -> Iterator[Row]:
         sums = blueprint.tables.strategy_sum
         best = evaluate(tree, sums).best_response_values
         for searcher in (0, 1):
-            given = Given(measure_alternatives(tree, sums, 1 - searcher))
+            profile, subgame = HoldemProfile(TreeStrategy(tree, sums)), HoldemSubgame.of_tree(tree, sums)
             value = -known[searcher]  # the opponent has at least this
             before = best[1 - searcher] - value
-            for name, method in zip(METHODS, (Maxmargin(alternatives=given), Resolve(alternatives=given)), strict=True):
-                search = HoldemSearch(tree=tree, searcher=searcher, method=method)
-                run, done, seconds = search.solver(), 0, 0.0
+            for name, method in zip(METHODS, (Maxmargin(), Resolve()), strict=True):
+                run, done, seconds = SubgameSolver(subgame, pose(profile, subgame, searcher, method)), 0, 0.0
                 for mark in MARKS:
                     began = time.process_time()
                     run.iterate(mark - done)
                     seconds, done = seconds + time.process_time() - began, mark
-                    margin = float(search.margins(run).min()) / tree.spot.pot
+                    margin = run.result().least_margin / tree.spot.pot
                     after = evaluate(tree, run.tables.strategy_sum).best_response_values[1 - searcher] - value
                     yield Row(name, so_far, mark, margin, after / before, seconds)
 

@@ -10,13 +10,16 @@ from equipoise.games.holdem import Range, parse_board, parse_deck, parse_menu
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.gadgets import Maxmargin, Resolve, Unsafe
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.nested import NestedSearch
+from equipoise.search.profiles import Reply
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
+from equipoise.trees.vector import TreeStrategy
 
 # every decision searched from what the search before it found; the tree is only for the exact price
 game = derive_public_game(make_game("kuhn"))
@@ -42,11 +45,13 @@ spot = HoldemSpot(
 )
 solver = CFRSolver(build_holdem_tree(spot))
 solver.iterate(300)
-policy = SpotPolicy(solver.tree, solver.tables.strategy_sum)
-search = HoldemNestedSearch(policy, searcher=1, settings=HoldemSearchSettings(method=Maxmargin()))
-found = search.search(search.begin(), 0, spot.board, Reply(30))
+policy = TreeStrategy(solver.tree, solver.tables.strategy_sum)
+search = NestedSearch(HoldemProfile(policy), searcher=1, settings=SearchSettings(method=Maxmargin()))
+begin = search.begin()
+found = search.search(begin, begin.place, Reply(30))
 assert found is not None
-fold, call, *raises = found.stage.policy.hand_strategy(0, spot.board)[found.possible].mean(axis=0)
+assert found.stage is not None
+fold, call, *raises = found.stage.profile.probabilities(found.stage.place)[found.possible].mean(axis=0)
 print(f"reply to a bet of the pot: {fold:.0%} fold, {call:.0%} call, {sum(raises):.0%} raise")
 print(f"whatever the opponent holds, the bet costs it at least {found.least_margin:.2f} chips")
 assert found.least_margin > 0

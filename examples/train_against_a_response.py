@@ -11,10 +11,9 @@ uct = equipoise.UCTResponse(tree, 300)
 earned: dict[str, dict[str, float]] = {}
 for opponent in (uct, equipoise.BestResponse(tree)):
     solution = equipoise.solve_against(tree, opponent, iterations=1500)
-    strategy = solution.strategy.to_tree(tree)
     earned[opponent.name] = {
-        "uct:300": response_value(on_tree, strategy, uct, num_responses=40).mean,
-        "best": response_value(on_tree, strategy, equipoise.BestResponse(tree)).mean,
+        "uct:300": response_value(on_tree, solution.table, uct, num_responses=40).mean,
+        "best": response_value(on_tree, solution.table, equipoise.BestResponse(tree)).mean,
     }
     print(f"trained against {opponent.name}: {solution.seats[0].guarantee.statement}")
     print("  earns", ", ".join(f"{value:+.3f} against {name}" for name, value in earned[opponent.name].items()))

@@ -387,6 +387,7 @@ NB_MODULE(_native, module) {
   bind_history(module);
   bind_holdem_leaves(module);
   bind_holdem(module);
+  bind_holdem_play(module);
   bind_holdem_sampling(module);
   bind_ismcts(module);
   bind_learning(module);

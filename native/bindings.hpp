@@ -110,6 +110,7 @@ void with_random(const MutableWords& words, Work&& work) {
 void bind_buckets(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_leaves(nb::module_& module);
+void bind_holdem_play(nb::module_& module);
 void bind_holdem_sampling(nb::module_& module);
 void bind_ismcts(nb::module_& module);
 void bind_joint_law(nb::module_& module);

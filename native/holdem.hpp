@@ -29,7 +29,7 @@ struct HoldemPolicy {
   HoldemTable<const Cell> last_regret;  // added to the sums where given, in which case there are exponents
   const Cell* step = nullptr;           // [rows] only for Hedge
   PolicyMap policy_map = PolicyMap::regret_matching;
-  Fallback fallback[2] = {Fallback::uniform, Fallback::uniform};  // by player
+  Fallback fallback = Fallback::uniform;
 };
 
 template <typename Cell>
@@ -43,7 +43,7 @@ struct HoldemTables {
   Cell* value_moments = nullptr;  // [rows, 2] mean and sum of squared deviations of v(I), if the variance is tracked
 };
 
-enum class HoldemPurpose { update, best_response, expected_value, substitute };
+enum class HoldemPurpose { update, best_response, expected_value, substitute, realize };
 
 // Substitute values of a warm start, less than the best action's by what `bound` times `factor` allows; and the regrets
 // and averages that tables, if there are any, get from them. Only with cells of floats.
@@ -53,6 +53,17 @@ struct HoldemSubstitution {
   float* row_value = nullptr;  // [rows] of the values, or null
   double positive_weight = 0.0, negative_weight = 0.0, average_weight = 0.0;  // of regrets by sign, and of own reach
   double trace = 0.0;  // what regrets of exactly zero become
+};
+
+// What a sweep writes down of play, into tables of floats; whatever is null is not written.
+template <typename Cell>
+struct HoldemPlay {
+  Cell* plan = nullptr;      // [cells] own reach, without the range's weights
+  Cell* strategy = nullptr;  // [cells] probabilities; of a best response they are all on the first of the best actions
+  Cell* action_value = nullptr;  // [cells] counterfactual values of actions, given what the player does below
+  // a best response that follows a model with the probability that each row trusts it
+  const Cell* model = nullptr;  // [cells] probabilities
+  const Cell* trust = nullptr;  // [rows]
 };
 
 // Where a sweep starts, by default at the root of the tree, and what is kept of the values there.
@@ -71,8 +82,9 @@ struct HoldemTask {
   HoldemPurpose purpose = HoldemPurpose::update;
   bool respects_locks = true;  // whether best responses keep to locks; strategies always do
   bool is_active[2] = {};  // players whose values are computed
-  HoldemPolicy<Cell> policy;
-  HoldemTables<Cell> tables;  // for updates
+  HoldemPolicy<Cell> policy[2];  // by player
+  HoldemTables<Cell> tables;     // for updates
+  HoldemPlay<Cell> play;
   std::int64_t t = 0;
   Discount discount{};
   Rule rule;
@@ -81,6 +93,7 @@ struct HoldemTask {
   bool writes_averages() const {
     return purpose == HoldemPurpose::update || (purpose == HoldemPurpose::substitute && tables.strategy_sum.cells);
   }
+  void set_policies(const HoldemPolicy<Cell>& both) { policy[0] = policy[1] = both; }
 };
 
 // Buffers of one street, by player: reaches that leave the street, values that come back.
@@ -246,6 +259,7 @@ class HoldemSweep {
     const HoldemBoard& board = form_.boards[index];
     const HoldemStreet& street = form_.streets[board.street];
     HoldemBuffers<Real>& buffers = owner(index, worker).streets[board.street];
+    if (task_.purpose == HoldemPurpose::realize) return realize(board, parent, buffers, worker, member);
     for (int player = 0; player < 2; ++player) spread(board, parent, player, buffers, worker, member);
     member.wait();
     for (int player = 0; player < 2; ++player) {
@@ -279,6 +293,40 @@ class HoldemSweep {
     }
     for (int player = 0; player < 2; ++player) {
       if (task_.is_active[player]) back_up(board, parent, player, buffers, worker, member);
+    }
+  }
+
+  // Writes down what active players do and their own reach, board by board; nothing comes back up.
+  void realize(const HoldemBoard& board, std::int64_t parent, HoldemBuffers<Real>& buffers, HoldemWorker<Real>& worker,
+               const HoldemMember& member) {
+    const HoldemStreet& street = form_.streets[board.street];
+    for (int player = 0; player < 2; ++player) {
+      if (!task_.is_active[player]) continue;
+      const std::int64_t num_tiles = board.sides[player].num_tiles();
+      for (std::int64_t tile = member.begin(num_tiles); tile < member.end(num_tiles); ++tile) {
+        enter(board, parent, player, tile, true, worker);
+        play(board, player, tile, worker);
+        write_cells(task_.play.plan, board, player, tile, worker.reach + street.num_lines);
+        write_cells(task_.play.strategy, board, player, tile, worker.strategy);
+        if (!street.is_last) {
+          leave(street.flats, player, row_layout(board.sides[player], street.flats), tile, worker,
+                buffers.own_reach[player].data());
+        }
+      }
+    }
+    member.wait();
+    for (std::int64_t child = member.thread; child < board.num_children; child += member.size) {
+      visit(board.first_child + child, &board - form_.boards, worker, {0, 1, nullptr});
+    }
+  }
+
+  // Writes a tile's numbers over (decision, action) into a table, if there is one.
+  void write_cells(Cell* table, const HoldemBoard& board, int player, std::int64_t tile, const Vector* numbers) const {
+    if constexpr (!kIsScaled<Cell>) {
+      if (!table) return;
+      Cell* const out = table + first_cell(board, player, tile);
+      const std::int32_t num_cells = form_.streets[board.street].num_cells[player];
+      for (std::int32_t cell = 0; cell < num_cells; ++cell) store_pack<Real>(out + cell * kPackSize, numbers[cell]);
     }
   }
 
@@ -430,10 +478,10 @@ class HoldemSweep {
   // Fills strategy and the slots of own actions.
   void play(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
     const HoldemStreet& street = form_.streets[board.street];
-    const HoldemPolicy<Cell>& policy = task_.policy;
+    const HoldemPolicy<Cell>& policy = task_.policy[player];
     const HoldemLockWalk locks = form_.tile_locks(board.sides[player], tile);
     const bool is_plain = policy.policy_map == PolicyMap::regret_matching && !policy.last_regret.cells &&
-                          policy.fallback[player] == Fallback::uniform && locks.begin == locks.end;
+                          policy.fallback == Fallback::uniform && locks.begin == locks.end;
     if (!is_plain) return play_by_rule(board, player, tile, locks, worker);
     // pointers of its own: as far as the compiler knows, packs are stored anywhere
     const Cell* const sums = policy.sums.cells + first_cell(board, player, tile);
@@ -460,13 +508,13 @@ class HoldemSweep {
     const HoldemStreet& street = form_.streets[board.street];
     const std::int64_t first = first_cell(board, player, tile);
     const std::int64_t block = first_block(board, player, tile);
-    const Fallback fallback = task_.policy.fallback[player];
+    const HoldemPolicy<Cell>& policy = task_.policy[player];
     Vector* const actions = worker.reach + street.num_lines;
     for (std::int32_t n = 0; n < street.num_nodes[player]; ++n) {
       const HoldemNode& node = street.nodes[player][n];
       const Vector arriving = worker.reach[node.source];
       const HoldemPlace place{first + node.first_cell * kPackSize, block + n};
-      form_strategy(node, place, fallback, worker.strategy + node.first_cell);
+      form_strategy(policy, node, place, worker.strategy + node.first_cell);
       if (const HoldemLock* lock = locks.meet(node)) lock_strategy(*lock, node, worker.strategy + node.first_cell);
       for (std::int32_t a = node.first_cell; a < node.first_cell + node.num_actions; ++a) {
         actions[a] = arriving * worker.strategy[a];
@@ -483,8 +531,8 @@ class HoldemSweep {
     }
   }
 
-  [[gnu::always_inline]] Vector load_sums(const HoldemPlace& place, int action) const {
-    const HoldemPolicy<Cell>& policy = task_.policy;
+  [[gnu::always_inline]] static Vector load_sums(const HoldemPolicy<Cell>& policy, const HoldemPlace& place,
+                                                 int action) {
     const std::int64_t cell = place.cell + action * kPackSize;
     const Vector sums = load_pack<Real>(policy.sums.cells + cell);
     if (!policy.last_regret.cells) return sums;
@@ -496,11 +544,11 @@ class HoldemSweep {
     return sums * powers(policy.sums) + last * powers(policy.last_regret);
   }
 
-  [[gnu::always_inline]] void form_strategy(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
-                                            Vector* __restrict strategy) const {
-    if (task_.policy.policy_map != PolicyMap::regret_matching) return hedge_regrets(node, place, fallback, strategy);
-    match_regrets<0>(node.num_actions, [&](int a) { return load_sums(place, a); }, strategy);
-    if (fallback == Fallback::argmax) play_best(node, place, strategy);
+  [[gnu::always_inline]] static void form_strategy(const HoldemPolicy<Cell>& policy, const HoldemNode& node,
+                                                   const HoldemPlace& place, Vector* __restrict strategy) {
+    if (policy.policy_map != PolicyMap::regret_matching) return hedge_regrets(policy, node, place, strategy);
+    match_regrets<0>(node.num_actions, [&](int a) { return load_sums(policy, place, a); }, strategy);
+    if (policy.fallback == Fallback::argmax) play_best(policy, node, place, strategy);
   }
 
   // Overwrites `strategy` with the positive sums, `load(action)`, in proportion.
@@ -521,23 +569,24 @@ class HoldemSweep {
     for (int a = 0; a < num_actions; ++a) strategy[a] = choose(is_matched, positive[a] * inverse, share);
   }
 
-  [[gnu::noinline]] void hedge_regrets(const HoldemNode& node, const HoldemPlace& place, Fallback fallback,
-                                       Vector* __restrict strategy) const {
-    for (int a = 0; a < node.num_actions; ++a) strategy[a] = load_sums(place, a);
-    if (task_.policy.policy_map == PolicyMap::hedge) {
-      return hedge_packs(node.num_actions, load_pack<Real>(task_.policy.step + place.block * kPackSize), strategy);
+  [[gnu::noinline]] static void hedge_regrets(const HoldemPolicy<Cell>& policy, const HoldemNode& node,
+                                              const HoldemPlace& place, Vector* __restrict strategy) {
+    for (int a = 0; a < node.num_actions; ++a) strategy[a] = load_sums(policy, place, a);
+    if (policy.policy_map == PolicyMap::hedge) {
+      return hedge_packs(node.num_actions, load_pack<Real>(policy.step + place.block * kPackSize), strategy);
     }
     normal_hedge_packs(node.num_actions, strategy);
-    if (fallback == Fallback::argmax) play_best(node, place, strategy);
+    if (policy.fallback == Fallback::argmax) play_best(policy, node, place, strategy);
   }
 
   // Where no regret is positive, plays the largest.
-  [[gnu::noinline]] void play_best(const HoldemNode& node, const HoldemPlace& place, Vector* __restrict strategy) const {
+  [[gnu::noinline]] static void play_best(const HoldemPolicy<Cell>& policy, const HoldemNode& node,
+                                          const HoldemPlace& place, Vector* __restrict strategy) {
     for (int hand = 0; hand < kPackSize; ++hand) {
       double row[kMaxActions], chosen[kMaxActions];
       double largest = 0.0;
       for (int a = 0; a < node.num_actions; ++a) {
-        row[a] = static_cast<double>(load_sums(place, a)[hand]);
+        row[a] = static_cast<double>(load_sums(policy, place, a)[hand]);
         largest = std::max(largest, row[a]);
       }
       if (largest >= std::numeric_limits<Real>::min()) continue;
@@ -599,10 +648,12 @@ class HoldemSweep {
         case HoldemPurpose::expected_value:
           play(board, player, tile, worker);
           expect(street, player, worker);
+          write_cells(task_.play.action_value, board, player, tile, worker.value + street.num_lines);
           break;
         case HoldemPurpose::best_response:
-          respond(street, player, task_.respects_locks ? form_.tile_locks(board.sides[player], tile) : HoldemLockWalk{},
-                  worker);
+          respond(board, player, tile, worker);
+          break;
+        case HoldemPurpose::realize:
           break;
         case HoldemPurpose::substitute:
           if constexpr (!kIsScaled<Cell>) {
@@ -797,15 +848,46 @@ class HoldemSweep {
     }
   }
 
-  void respond(const HoldemStreet& street, int player, HoldemLockWalk locks, HoldemWorker<Real>& worker) const {
+  void respond(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
+    const HoldemStreet& street = form_.streets[board.street];
+    HoldemLockWalk locks = task_.respects_locks ? form_.tile_locks(board.sides[player], tile) : HoldemLockWalk{};
     for (std::int32_t n = street.num_nodes[player]; n-- > 0;) {
       const HoldemNode& node = street.nodes[player][n];
       const Vector* const value = worker.value + street.num_lines + node.first_cell;
       Vector best = value[0];
       for (std::int32_t a = 1; a < node.num_actions; ++a) best = choose(value[a] > best, value[a], best);
+      if constexpr (!kIsScaled<Cell>) {
+        if (task_.play.strategy) {
+          write_answer(node, {first_cell(board, player, tile) + node.first_cell * kPackSize,
+                              first_block(board, player, tile) + n}, value, best);
+        }
+      }
       if (const HoldemLock* lock = locks.meet_backwards(node)) keep_locked(*lock, node, value, best);
       worker.value[node.source] += best;
     }
+  }
+
+  // Writes down the first of the best actions; a row that trusts a model follows it as often, and `best` with it.
+  [[gnu::noinline]] void write_answer(const HoldemNode& node, const HoldemPlace& place, const Vector* value,
+                                      Vector& best) const {
+    const HoldemPlay<Cell>& play = task_.play;
+    Vector trust{}, followed{};
+    if (play.trust) trust = load_pack<Real>(play.trust + place.block * kPackSize);
+    const Vector zero{}, one = fill_pack(Real{1});
+    Vector left = one - trust;  // of probability, until the best action is found
+    for (int a = 0; a < node.num_actions; ++a) {
+      const std::int64_t cell = place.cell + a * kPackSize;
+      const auto is_worse = best > value[a];
+      Vector share = choose(is_worse, zero, left);
+      left = choose(is_worse, left, zero);
+      if (play.trust) {
+        const Vector model = load_pack<Real>(play.model + cell);
+        followed += model * value[a];
+        share += trust * model;
+      }
+      store_pack<Real>(play.strategy + cell, share);
+    }
+    if (play.trust) best = trust * followed + (one - trust) * best;
   }
 
   void substitute(const HoldemBoard& board, int player, std::int64_t tile, HoldemWorker<Real>& worker) const {
@@ -957,6 +1039,17 @@ struct HoldemHooks {
   }
 };
 
+// What a run plays, but for its fallback.
+template <typename Cell>
+HoldemPolicy<Cell> policy_of(const Rule& rule, const HoldemTables<Cell>& tables) {
+  HoldemPolicy<Cell> policy;
+  policy.sums = {tables.regret_sum.cells, tables.regret_sum.exponents};
+  if (rule.is_optimistic) policy.last_regret = {tables.last_regret.cells, tables.last_regret.exponents};
+  policy.step = tables.step;
+  policy.policy_map = rule.policy_map;
+  return policy;
+}
+
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once.
 template <typename Real, typename Cell>
 void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
@@ -971,14 +1064,11 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
     HoldemTask<Cell> task;
     task.tables = tables;
     task.rule = rule;
-    task.policy.sums = {tables.regret_sum.cells, tables.regret_sum.exponents};
-    if (rule.is_optimistic) task.policy.last_regret = {tables.last_regret.cells, tables.last_regret.exponents};
-    task.policy.step = tables.step;
-    task.policy.policy_map = rule.policy_map;
+    task.set_policies(policy_of(rule, tables));
     HoldemSweep<Real, Cell> sweep(form, task, workspace, start, hooks.leaves, hooks.frontier);
     const HoldemMember member{thread, num_threads, &barrier};
     const auto set_fallback = [&](int player, bool has_played) {  // whatever the rule, the first strategy is uniform
-      task.policy.fallback[player] = has_played ? rule.fallback : Fallback::uniform;
+      task.policy[player].fallback = has_played ? rule.fallback : Fallback::uniform;
     };
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
       task.t = t;
@@ -1012,7 +1102,7 @@ void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respect
     HoldemTask<Cell> task;
     task.purpose = purpose;
     task.respects_locks = respects_locks;
-    task.policy.sums = {sums, nullptr};
+    task.set_policies({.sums = {sums, nullptr}});
     HoldemSweep<Real, Cell> sweep(form, task, workspace, start, leaves, frontier);
     for (int player = 0; player < 2; ++player) {
       task.is_active[player] = true;
@@ -1034,7 +1124,7 @@ void substitute_holdem(const HoldemForm& form, const Cell* sums, const HoldemSub
     const FlushSubnormals flush;
     HoldemTask<Cell> task;
     task.purpose = HoldemPurpose::substitute;
-    task.policy.sums = {sums, nullptr};
+    task.set_policies({.sums = {sums, nullptr}});
     task.substitution = substitution;
     task.rule = rule;
     task.tables = tables;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,6 +14,17 @@ from equipoise.kernels import public
 # a busy machine is no reason to fail: time is measured in benchmarks, not in properties
 settings.register_profile("equipoise", deadline=None)
 settings.load_profile("equipoise")
+
+
+SLOW = Path(__file__).parent / "slow.txt"  # written by scripts/slow-tests
+
+
+def pytest_collection_modifyitems(items):
+    """Marks what was measured to take long."""
+    slow = set(SLOW.read_text(encoding="utf8").splitlines()) if SLOW.exists() else set()
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 
-from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS
@@ -32,7 +32,7 @@ def blueprint(deck="tiny", num_buckets=4, iterations=30, **changes):
     recipe = BucketRecipe(sizes=(None, num_buckets, num_buckets, num_buckets))
     solver = BucketedSolver(build_bucketed_tree(spot, recipe.build(spot)), rng=np.random.default_rng(1))
     solver.iterate(iterations)
-    return Blueprint.of(solver, recipe)
+    return BucketedStrategy.of(solver, recipe)
 
 
 def walk(game, rng):

@@ -14,7 +14,7 @@ from equipoise.agents import (
     observe_state,
 )
 from equipoise.agents.files import game_of_file, load_agent
-from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent, describe_holdem_decision
+from equipoise.agents.holdem import HoldemAgent, describe_holdem_decision
 from equipoise.agents.notation import AgentText, parse_agent
 from equipoise.core.errors import ConfigError, InvalidStateError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass
@@ -24,11 +24,12 @@ from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.registry import make_game
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.solvers.rules import CFR
 from equipoise.solvers.solve import Form, solve
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree
+from equipoise.trees.vector import TreeStrategy, play_shares
 from tests.agents.games import blueprint, small_spot, walk
 
 RNG = np.random.default_rng(0)
@@ -124,7 +125,7 @@ def test_a_blueprint_plays_the_same_from_its_file(tmp_path):
     game = game_of_file(tmp_path / "made.eq")
     assert game.spec.label == game_of_spot(made.tree.spot).spec.label
     loaded = load_agent(tmp_path / "made.eq")
-    direct = HoldemAgent(BlueprintPolicy(made), game, name="made")
+    direct = HoldemAgent(made, game, name="made")
     rng = np.random.default_rng(5)
     for _ in range(10):
         for state in walk(game, rng):
@@ -133,7 +134,7 @@ def test_a_blueprint_plays_the_same_from_its_file(tmp_path):
                 line, board = parse_public_text(seen.public_state)
                 node = lines_of(made.tree.betting)[line]
                 hand = hands_of(game.card_deck).index(*state.hole[2 * seen.seat : 2 * seen.seat + 2])
-                expected = made.hand_strategy(node, board)[hand]
+                expected = play_shares(made.tree, made.sums, HoldemPlace(node, board))[hand]
                 np.testing.assert_allclose(loaded.probabilities(seen, rng=rng), expected)
                 np.testing.assert_allclose(direct.probabilities(seen, rng=rng), expected)
 
@@ -142,7 +143,7 @@ def test_a_solved_spot_plays_every_board_and_whole_public_states():
     tree = build_holdem_tree(small_spot())
     solver = CFRSolver(tree, CFR())
     solver.iterate(3)
-    policy = SpotPolicy(tree, solver.tables.strategy_sum)
+    policy = TreeStrategy(tree, solver.tables.strategy_sum)
     game = game_of_spot(tree.spot)
     agent = HoldemAgent(policy, game, name="spot")
     rng = np.random.default_rng(6)
@@ -161,7 +162,7 @@ def test_a_solved_spot_plays_every_board_and_whole_public_states():
 
 
 def test_a_strategy_refuses_other_chips_and_other_games():
-    policy = BlueprintPolicy(blueprint())
+    policy = blueprint()
     with pytest.raises(ConfigError, match="other chips"):
         HoldemAgent(policy, game_of_spot(small_spot(stacks=(60, 60))), name="made")
     with pytest.raises(ConfigError, match="plays hold'em, got the game leduc"):

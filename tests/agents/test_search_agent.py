@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from equipoise.agents.base import describe_decision
-from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
+from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.agents.simple import UniformAgent
 from equipoise.core.errors import ConfigError, GameTooLargeError, InvalidStateError
 from equipoise.evaluation.assembly import assemble_public_strategy
@@ -13,8 +13,9 @@ from equipoise.evaluation.matches import play_game
 from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Maxmargin, Reach, Resolve
 from equipoise.search.lazy import RulesBlueprint, TablePolicy, UniformPolicy
+from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import search_everywhere
-from equipoise.search.subgames import Blueprint
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
@@ -26,12 +27,16 @@ from tests.search.fixtures import second_round
 RULES = make_game("leduc", merge_suits=True)
 GAME = derive_public_game(RULES)
 TREE = build_public_tree(GAME)
-BLUEPRINT = Blueprint(TREE, random_strategy(TREE, 1))
+BLUEPRINT = PublicProfile(TREE, random_strategy(TREE, 1))
+
+
+def plan(method, iterations, **where):
+    return SearchPlan(search=SearchSettings(method=method, iterations=iterations), **where)
 
 
 @pytest.fixture
 def agent():
-    return SearchAgent(BLUEPRINT, search=SearchSettings(method=Maxmargin(), iterations=100))
+    return SearchAgent(BLUEPRINT, plan=plan(Maxmargin(), 100))
 
 
 def assemble(agent):
@@ -49,7 +54,7 @@ def test_it_plays_what_search_everywhere_finds(agent):
 
 @pytest.mark.parametrize("when", [SearchWhen.ROUNDS, SearchWhen.DECISIONS])
 def test_it_is_less_exploitable_than_its_blueprint(when):
-    agent = SearchAgent(BLUEPRINT, search=SearchSettings(method=Maxmargin(), when=when, iterations=60))
+    agent = SearchAgent(BLUEPRINT, plan=plan(Maxmargin(), 60, when=when))
     assert evaluate(TREE, assemble(agent)).exploitability < 0.8 * BLUEPRINT.evaluate().exploitability
 
 
@@ -103,16 +108,18 @@ class Watched:
 @pytest.mark.parametrize("method", [Maxmargin(), Resolve(share=0.2)])
 def test_a_blueprint_over_rules_is_searched_as_one_on_the_tree(when, method):
     policy = TablePolicy(TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
-    settings = SearchSettings(method=method, when=when, iterations=20)
+    settings = plan(method, 20, when=when)
     blueprints = BLUEPRINT, RulesBlueprint(game=GAME, policy=policy)
-    on_tree, over_rules = (assemble(SearchAgent(blueprint, search=settings)) for blueprint in blueprints)
+    on_tree, over_rules = (assemble(SearchAgent(blueprint, plan=settings)) for blueprint in blueprints)
     np.testing.assert_allclose(over_rules, on_tree, atol=1e-7)
 
 
 def test_no_more_of_a_game_is_expanded_than_lies_below_a_search():
     rules = make_game("leduc", ranks=6)
     watched = Watched(derive_public_game(rules))
-    agent = SearchAgent(RulesBlueprint(game=watched, policy=UniformPolicy()), search=SearchSettings(iterations=20))
+    agent = SearchAgent(
+        RulesBlueprint(game=watched, policy=UniformPolicy()), plan=SearchPlan(search=SearchSettings(iterations=20))
+    )
     rng = np.random.default_rng(3)
     assert abs(sum(play_game(rules, [agent, UniformAgent()], chance=rng, rng=rng))) < 1e-9
     assert 0 < len(watched.seen) < 0.1 * watched.num_public_states
@@ -123,20 +130,19 @@ def test_gifts_over_rules_count_from_the_first_search_on():
     policy = TablePolicy(TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
     blueprint = RulesBlueprint(game=GAME, policy=policy)
     plain, reach = (
-        assemble(SearchAgent(blueprint, search=SearchSettings(method=Maxmargin(reach=gifts), iterations=30)))
-        for gifts in (None, Reach())
+        assemble(SearchAgent(blueprint, plan=plan(Maxmargin(reach=gifts), 30))) for gifts in (None, Reach())
     )
     np.testing.assert_array_equal(reach, plain)
 
 
 def test_old_trees_are_forgotten_and_grown_again(monkeypatch):
     blueprint = RulesBlueprint(game=GAME, policy=UniformPolicy())
-    settings = SearchSettings(method=Maxmargin(), iterations=5)
-    expected = assemble(SearchAgent(blueprint, search=settings))
+    settings = plan(Maxmargin(), 5)
+    expected = assemble(SearchAgent(blueprint, plan=settings))
     monkeypatch.setattr("equipoise.agents.search.KEPT_CELLS", 1)
-    agent = SearchAgent(blueprint, search=settings)
+    agent = SearchAgent(blueprint, plan=settings)
     np.testing.assert_array_equal(assemble(agent), expected)
-    assert len(agent._searches._trees) == 1
+    assert len(agent.ground.trees) == 1
 
 
 def test_what_rules_do_not_have_is_refused():

@@ -21,7 +21,7 @@ from equipoise.games.registry import make_game
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.sampled import UCTResponse
 from equipoise.solvers.driver import run as drive
-from equipoise.solvers.saved_run import SavedRun
+from equipoise.solvers.solution_file import SolvedGame
 from equipoise.trees.history import build_history_tree
 
 # lines of progress at once, so that a test can wait for a run that is well under way
@@ -69,15 +69,15 @@ def test_an_interrupted_run_is_kept_and_goes_on_to_the_bit(tmp_path, number, cod
     assert "go on with: equipoise solve leduc --out halted.eq --resume --iterations 1000000000" in err
     assert "Traceback" not in err
     assert os.listdir(tmp_path) == ["halted.eq"]
-    assert SavedRun.load(tmp_path / "halted.eq").progress[-1].iteration == result["iterations"]
+    assert SolvedGame.load(tmp_path / "halted.eq").progress[-1].iteration == result["iterations"]
 
     goal = str(result["iterations"] + 50)
     run(tmp_path, "solve", "leduc", "--out", "halted.eq", "--resume", "--iterations", goal)
     run(tmp_path, *solve, "--out", "straight.eq", "--iterations", goal)
-    halted, straight = SavedRun.load(tmp_path / "halted.eq"), SavedRun.load(tmp_path / "straight.eq")
+    halted, straight = SolvedGame.load(tmp_path / "halted.eq"), SolvedGame.load(tmp_path / "straight.eq")
     for name, table in straight.state.items():
         np.testing.assert_array_equal(halted.state[name], table, err_msg=name)
-    np.testing.assert_array_equal(halted.strategy.probability, straight.strategy.probability)
+    np.testing.assert_array_equal(halted.table.probability, straight.table.probability)
 
 
 def test_without_a_file_the_result_is_still_told(tmp_path):
@@ -227,7 +227,7 @@ def test_a_closed_terminal_keeps_the_run(tmp_path):
     os.close(terminal.master)  # writing fails from now on
     terminal.process.send_signal(signal.SIGHUP)
     assert terminal.process.wait(timeout=30) == 1  # nobody was there to take the result
-    assert SavedRun.load(tmp_path / "kuhn.eq").stopped_by == "interrupted"
+    assert SolvedGame.load(tmp_path / "kuhn.eq").stopped_by == "interrupted"
     assert os.listdir(tmp_path) == ["kuhn.eq"]
 
 
@@ -279,7 +279,7 @@ def test_of_two_runs_onto_one_file_the_second_is_refused(tmp_path):
         assert "error: cannot write kuhn.eq: another process is at work on it" in second.stderr
     first.send_signal(signal.SIGINT)
     first.communicate(timeout=30)
-    assert SavedRun.load(tmp_path / "kuhn.eq").progress[-1].iteration > 10
+    assert SolvedGame.load(tmp_path / "kuhn.eq").progress[-1].iteration > 10
     assert os.listdir(tmp_path) == ["kuhn.eq"]
 
 

@@ -14,8 +14,8 @@ from equipoise.apps.solve_push_fold import find_stakes
 from equipoise.core import memory
 from equipoise.games.holdem.spot_file import load_spot
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.file import SavedSpot
 from equipoise.solvers.holdem.push_fold import PushFold
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.apps.commands import QUIET, run_command
 
@@ -77,7 +77,7 @@ def test_people_see_both_players_shares(folder):
 
 
 def test_the_solver_is_the_library_s(folder):
-    saved = SavedSpot.load(folder / "limit.eq")
+    saved = SolvedSpot.load(folder / "limit.eq")
     assert saved.file == load_spot(folder / "limit.toml")
     solver = CFRSolver(build_holdem_tree(saved.file.spot))
     solver.restore(saved.state)
@@ -94,7 +94,7 @@ def test_runs_go_on_to_the_bit(tmp_path):
         ["-n", 9, "-o", "all.eq"],
     ):
         assert run(tmp_path, "solve", "limit.toml", *arguments).returncode == 0
-    half, whole = SavedSpot.load(tmp_path / "half.eq"), SavedSpot.load(tmp_path / "all.eq")
+    half, whole = SolvedSpot.load(tmp_path / "half.eq"), SolvedSpot.load(tmp_path / "all.eq")
     for name, table in whole.state.items():
         np.testing.assert_array_equal(half.state[name], table, err_msg=name)
     (tmp_path / "limit.toml").write_text(LIMIT.replace("ante = 1", "ante = 2"))

@@ -27,6 +27,8 @@ EVERY = {
     "rnr": "rnr:0.5,model.eq",
     "mimic": "mimic:0.5,model.eq",
     "dbr": "dbr:0.8,100,model.eq",
+    "mix": "mix:0.5,(abstract:[JQK]),(rnr:0.8,model.eq)",
+    "average": "average:model.eq+best",
     "domination": "domination",
     "best": "best",
 }
@@ -111,6 +113,8 @@ def test_the_vector_form_learns_too(equipoise, model):
         (["--against", "best:"], "must be written best, got 'best:'"),
         (["--against", "uct:1e30"], "must be a whole number from 0 to 1e+15, got '1e30'"),
         (["--against", "uct:-1"], "iterations of UCT must be a whole number"),
+        (["--against", "mix:0.5,(ukt:1),best"], "at character 10 of"),
+        (["--against", "mix:0.5,(mimic:0.5,model.eq),best"], "it stands alone"),
         (["--against", "uct:10,-2"], "constant of UCT must be a number"),
         (["--against", "rnr:2,model.eq"], "probability of a model must be a number from 0 to 1"),
         (["--against", "static:nothing.eq"], "nothing.eq cannot be read"),

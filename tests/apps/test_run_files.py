@@ -12,7 +12,7 @@ import equipoise as package
 from equipoise.apps import session
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
-from equipoise.solvers.saved_run import SavedRun
+from equipoise.solvers.solution_file import SolvedGame
 
 
 def test_result_file_is_evaluated_and_shown(equipoise):
@@ -98,9 +98,9 @@ def test_existing_result_is_not_overwritten_unasked(equipoise):
     outcome = equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq")
     assert outcome.code == 2
     assert "kuhn.eq exists: give --resume" in outcome.err
-    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 10
+    assert SolvedGame.load("kuhn.eq").progress[-1].iteration == 10
     assert equipoise("solve", "kuhn", "-n", 20, "--out", "kuhn.eq", "--overwrite").code == 0
-    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 20
+    assert SolvedGame.load("kuhn.eq").progress[-1].iteration == 20
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_a_resumed_run_equals_an_uninterrupted_one_to_the_bit(equipoise, options
     equipoise(*command, "-n", 90, "--out", "straight.eq")
     equipoise(*command, "-n", 37, "--out", "halted.eq")
     resumed = equipoise("solve", "leduc", "-n", 90, "--out", "halted.eq", "--resume", "--json").json
-    straight, halted = SavedRun.load("straight.eq"), SavedRun.load("halted.eq")
+    straight, halted = SolvedGame.load("straight.eq"), SolvedGame.load("halted.eq")
     assert halted.config == straight.config
     assert straight.state.keys() == halted.state.keys()
     for name, table in straight.state.items():
         np.testing.assert_array_equal(halted.state[name], table, err_msg=name)
-    np.testing.assert_array_equal(halted.strategy.probability, straight.strategy.probability)
+    np.testing.assert_array_equal(halted.table.probability, straight.table.probability)
     assert resumed["iterations"] == 90
     assert [record["iteration"] for record in resumed["progress"]].count(37) == 1
 
@@ -156,7 +156,7 @@ def test_another_run_is_not_resumed(equipoise, options, message):
     outcome = equipoise("solve", *options, "-n", 20, "--out", "kuhn.eq", "--resume")
     assert outcome.code == 2
     assert message in outcome.err
-    assert SavedRun.load("kuhn.eq").progress[-1].iteration == 10
+    assert SolvedGame.load("kuhn.eq").progress[-1].iteration == 10
 
 
 def test_another_version_of_the_program_does_not_resume(equipoise, monkeypatch):
@@ -174,7 +174,7 @@ def test_more_threads_resume_to_the_bit(equipoise):
     equipoise("solve", "leduc", "-n", 10, "--out", "leduc.eq")
     outcome = equipoise("solve", "leduc", "-n", 20, "--out", "leduc.eq", "--resume", "--threads", 2)
     assert outcome.code == 0
-    resumed, whole = SavedRun.load("leduc.eq"), SavedRun.load("whole.eq")
+    resumed, whole = SolvedGame.load("leduc.eq"), SolvedGame.load("whole.eq")
     np.testing.assert_array_equal(resumed.strategy.probability, whole.strategy.probability)
     assert resumed.progress[-1].exploitability == whole.progress[-1].exploitability
 

@@ -11,7 +11,11 @@ from equipoise.apps.cli import app
 from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.hands import format_hand
 from equipoise.search.gadgets import Resolve
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.nested import NestedSearch
+from equipoise.search.profiles import Reply
+from equipoise.search.settings import SearchSettings
+from equipoise.trees.holdem.places import HoldemPlace
 
 RUNNER = CliRunner()
 
@@ -201,7 +205,7 @@ def test_best_responses_before_leave_gifts_out(river):
 
 def test_frequencies_count_the_cards_that_the_other_holds(river):
     found = read_search(river, "--state", "root", "--iterations", 20)
-    spot = load_policy(river).spot
+    spot = load_policy(river).tree.spot
     others = {format_hand(hand, spot.deck): weight for hand, weight in enumerate(spot.live_weights(1)) if weight}
 
     def odds(row):
@@ -342,13 +346,13 @@ def test_bets_on_the_way_may_be_unknown_too(turn, more):
 def test_searches_on_the_way_are_those_of_an_agent(turn):
     state = "ThJhQsKc:r25c/As:r35"
     shown = json.loads(run(turn, "--state", state, "-m", "resolve", "--iterations", 30, "--json", "--quiet").stdout)
-    settings = HoldemSearchSettings(method=Resolve(), iterations=30, early_iterations=30)
+    settings = SearchSettings(method=Resolve(), iterations=30, early_iterations=30)
     policy = load_policy(turn)
-    search = HoldemNestedSearch(policy, 1, settings)
-    first = search.search(search.begin(), 0, policy.spot.board, Reply(25))
-    call = first.stage.betting.root.children[1]
-    river = first.stage.betting.nodes[call].children[0]
-    second = search.search(first.stage, river, parse_board("ThJhQsKcAs", policy.spot.deck), Reply(35))
+    search = NestedSearch(HoldemProfile(policy), 1, settings)
+    first = search.search(search.begin(), HoldemPlace(0, policy.tree.spot.board), Reply(25))
+    call = first.stage.profile.betting.root.children[1]
+    river = first.stage.profile.betting.nodes[call].children[0]
+    second = search.search(first.stage, HoldemPlace(river, parse_board("ThJhQsKcAs", policy.tree.spot.deck)), Reply(35))
     assert min(row["margin"] for row in shown["margins"]) == pytest.approx(second.least_margin)
 
 

@@ -17,7 +17,7 @@ import pytest
 from equipoise.core import memory
 from equipoise.games.holdem.spot_file import load_spot
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.file import SavedSpot
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.trees.holdem.tree import build_holdem_tree
 from tests.apps.commands import TALKATIVE, run_command
 
@@ -91,7 +91,7 @@ def test_the_solver_is_the_library_s(tmp_path):
     (tmp_path / "river.toml").write_text(RIVER)
     done = run(tmp_path, "solve", "river.toml", "-n", 25, "--precision", "float64", "--rule", "lcfr", "--out", "x.eq")
     assert done.returncode == 0
-    saved = SavedSpot.load(tmp_path / "x.eq")
+    saved = SolvedSpot.load(tmp_path / "x.eq")
     assert (saved.config.rule, saved.config.parameters["precision"]) == ("lcfr", "float64")
     assert saved.file == load_spot(tmp_path / "river.toml")
     solver = CFRSolver(build_holdem_tree(saved.file.spot), dtype=np.float64)
@@ -136,7 +136,7 @@ def test_runs_go_on_to_the_bit(tmp_path):
     assert run(tmp_path, "solve", "river.toml", "-n", 7, "--out", "half.eq").returncode == 0
     assert run(tmp_path, "solve", "river.toml", "-n", 20, "--out", "half.eq", "--resume").returncode == 0
     assert run(tmp_path, "solve", "river.toml", "-n", 20, "--out", "whole.eq").returncode == 0
-    half, whole = SavedSpot.load(tmp_path / "half.eq"), SavedSpot.load(tmp_path / "whole.eq")
+    half, whole = SolvedSpot.load(tmp_path / "half.eq"), SolvedSpot.load(tmp_path / "whole.eq")
     for name, table in whole.state.items():
         np.testing.assert_array_equal(half.state[name], table, err_msg=name)
 
@@ -154,7 +154,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     assert process.returncode == 130
     assert result["stopped_by"] == "interrupted"
     assert "go on with: equipoise solve turn.toml --menu '75%, a / a' --out halted.eq --resume --target 0" in err
-    assert SavedSpot.load(tmp_path / "halted.eq").progress[-1].iteration == result["iterations"]
+    assert SolvedSpot.load(tmp_path / "halted.eq").progress[-1].iteration == result["iterations"]
     assert sorted(os.listdir(tmp_path)) == ["halted.eq", "turn.toml"]
 
 
@@ -181,7 +181,7 @@ def test_endgames_of_the_public_format(tmp_path):
 
 
 def load_endgame_ranges(path):
-    return tuple(float(held.weights.max()) for held in SavedSpot.load(path).file.spot.ranges)
+    return tuple(float(held.weights.max()) for held in SolvedSpot.load(path).file.spot.ranges)
 
 
 def test_the_grid_is_square_and_needs_no_colour(folder):

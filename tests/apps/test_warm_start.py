@@ -3,7 +3,7 @@
 
 import pytest
 
-from equipoise.solvers.saved_run import SavedRun
+from equipoise.solvers.solution_file import SolvedGame
 
 LEDUC = ["solve", "leduc(merge_suits=True)", "--rule", "cfr"]
 RIVER = """
@@ -36,7 +36,7 @@ def test_a_game_goes_on_from_a_saved_run(equipoise, leduc, tmp_path):
     assert outcome.json["nodes_touched"] < 30 * outcome.json["num_histories"]  # 2 for the iteration, some to start
     assert outcome.json["warm_start"].startswith("start.eq: 200 iterations, lambda ")
     assert "taken for 200 iterations" in outcome.err
-    assert SavedRun.load(tmp_path / "on.eq").config.warm_start == outcome.json["warm_start"]
+    assert SolvedGame.load(tmp_path / "on.eq").config.warm_start == outcome.json["warm_start"]
 
 
 def test_a_warm_started_run_is_resumed_to_the_bit(equipoise, leduc):

@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
-from equipoise.agents.holdem import BlueprintPolicy
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.aivat_holdem import HoldemAivat, HoldemGuesses, build_guesses
 from equipoise.games.holdem.betting import Street, payoffs
@@ -21,6 +20,7 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
 from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.trees.holdem.bucketed import build_bucketed_tree
+from equipoise.trees.holdem.places import HoldemPlace
 from tests.agents.games import small_spot
 
 TINY = DECKS["tiny"]
@@ -45,7 +45,7 @@ def train(spot, num_buckets, iterations):
     recipe = BucketRecipe(sizes=(None, num_buckets, num_buckets, num_buckets))
     solver = BucketedSolver(build_bucketed_tree(spot, recipe.build(spot)), rng=np.random.default_rng(num_buckets))
     solver.iterate(iterations)
-    return Blueprint.of(solver, recipe)
+    return BucketedStrategy.of(solver, recipe)
 
 
 @functools.cache
@@ -55,7 +55,7 @@ def prepared(name):
     spot = flop_spot() if name == "flop" else small_spot(stacks=(20, 20), menu="a", ranges=ranges)
     made = train(spot, 4, 20), train(spot, 3, 10)
     guesses = build_guesses(train(spot, 2, 5), rng=np.random.default_rng(0), num_samples=500)
-    return spot, [BlueprintPolicy(one) for one in made], guesses
+    return spot, [one for one in made], guesses
 
 
 def scramble(guesses):
@@ -77,7 +77,7 @@ def scramble(guesses):
 def list_hands(spot, policies):
     """Yields (end, hands, board, probability, chips of player 0) of every way in which a hand can go."""
     hands = hands_of(spot.deck)
-    nodes = policies[0].betting.nodes
+    nodes = policies[0].tree.betting.nodes
     weights = [spot.live_weights(seat) for seat in (0, 1)]
     total = spot.pair_weight()
     for pair in itertools.product(*(np.flatnonzero(own).tolist() for own in weights)):
@@ -88,11 +88,11 @@ def list_hands(spot, policies):
 
 
 def walk(spot, policies, node, pair, board, chance):
-    nodes = policies[0].betting.nodes
+    nodes = policies[0].tree.betting.nodes
     if chance == 0.0:
         return
     if node.kind is NodeKind.DECISION:
-        shares = policies[node.state.actor].hand_strategy(node.index, board)[pair[node.state.actor]]
+        shares = policies[node.state.actor].probabilities(HoldemPlace(node.index, board))[pair[node.state.actor]]
         for child, share in zip(node.children, shares, strict=True):
             yield from walk(spot, policies, nodes[child], pair, board, chance * share)
     elif node.kind is NodeKind.STREET_END:

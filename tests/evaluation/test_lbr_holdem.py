@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 
-from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
+from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.notation import AgentText
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.core.errors import ConfigError
@@ -44,7 +44,7 @@ def weak_blueprint():
 
 def agent_of(kind, game):
     if kind == "blueprint":
-        return HoldemAgent(BlueprintPolicy(weak_blueprint()), game, name=kind)
+        return HoldemAgent(weak_blueprint(), game, name=kind)
     return UniformAgent() if kind == "uniform" else ClassAgent(ActionClass(kind))
 
 

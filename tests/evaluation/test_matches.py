@@ -9,7 +9,7 @@ import pytest
 
 from equipoise.agents import ClassAgent, UniformAgent
 from equipoise.agents.base import PolicyAgent
-from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
+from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.notation import AgentText
 from equipoise.core.errors import CheckpointError, ConfigError, IllegalActionError
 from equipoise.core.pool import LocalPool
@@ -261,9 +261,7 @@ def exact_hand_value(first, second):
         kernel = RunoutKernel(trees[0].arrays)
         runout = kernel.bind(trees[0].arrange(boards, numbers, rows, merged))
         size = max(tree.rows.num_cells for tree in trees)
-        tables = [
-            np.pad(made.strategy_sum.astype(np.float64), (0, size - made.strategy_sum.size)) for made in (first, second)
-        ]
+        tables = [np.pad(made.sums.astype(np.float64), (0, size - made.sums.size)) for made in (first, second)]
         pair = StrategyPair((tables[0], tables[1]), trees[0].reach)
         total += trees[0].mean_value(0, kernel.values(runout, 0, pair))
     assert spot == trees[1].spot
@@ -290,7 +288,7 @@ def test_batched_holdem_expects_what_sweeps_compute(expects_all_ins):
 def test_batched_rows_are_what_agents_play():
     first, _ = blueprints()
     game = game_of_spot(first.tree.spot)
-    agent = HoldemAgent(BlueprintPolicy(first), game, name="first")
+    agent = HoldemAgent(first, game, name="first")
     deals = deal_hands(first.tree.spot, 200, rng=np.random.default_rng(2))
     bucket_rows, policy_rows = BucketRows(first, name="a"), PolicyRows(agent.policy, name="b")
     nodes = np.array(sorted(first.tree.decisions), np.int64)[np.arange(200) % len(first.tree.decisions)]

@@ -16,6 +16,7 @@ from equipoise.core.errors import (
     UnknownNameError,
 )
 from equipoise.games import ActionClass, check_game, describe_parameters, make_game, parse_game
+from equipoise.trees.history import BEYOND_ANY_TREE, estimate_num_histories
 
 pytest.importorskip("pyspiel")
 
@@ -136,6 +137,10 @@ def test_unknown_game_offers_the_nearest_names():
         ("openspiel:mfg_crowd_modelling", "is not supported: it is a mean-field game"),
         ("openspiel:negotiation", "is not supported: it hides the probabilities of chance"),
         ("openspiel:gin_rummy", "is not supported: no information state strings"),
+        ("openspiel:nfg_game", r"is read from a file: openspiel:nfg_game\(filename=PATH\)"),
+        ("openspiel:efg_game(filename=nowhere.efg)", "OpenSpiel cannot load efg_game"),
+        ("openspiel:nfg_game(filename=nowhere.nfg)", "OpenSpiel cannot load nfg_game"),
+        ("openspiel:misere", "OpenSpiel cannot load misere"),
     ],
 )
 def test_unsupported_game_is_refused(text, message):
@@ -148,3 +153,21 @@ def test_missing_package_says_what_to_install(monkeypatch):
 
     with pytest.raises(MissingExtraError, match=r"pip install 'equipoise\[games\]'"):
         make_game("openspiel:leduc_poker")
+
+
+@pytest.mark.parametrize("name", ["backgammon", "battleship", "bridge", "chess", "go", "hive"])
+def test_large_games_are_sized_at_once(name):
+    game = make_game(f"openspiel:{name}")
+    probes = []
+    original = game.initial_state
+
+    class Watched:
+        def __getattr__(self, attribute):
+            return getattr(game, attribute)
+
+        def initial_state(self):
+            probes.append(0)
+            return original()
+
+    assert estimate_num_histories(Watched(), rng=np.random.default_rng(0)) > BEYOND_ANY_TREE
+    assert len(probes) <= 3

@@ -7,11 +7,10 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.kernels.frontier import Frontier, LeafValues
-from equipoise.search.gadgets import Given, Resolve
-from equipoise.search.holdem import HoldemSearch
-from equipoise.search.holdem_depth_limit import PLAIN, HoldemBlueprint, LeafChoices, limit_depth
+from equipoise.kernels.gates import GateKind, RootGate
+from equipoise.search.holdem.depth_limit import PLAIN, HoldemBlueprint, LeafChoices, limit_depth
 from equipoise.search.leaves import FixedLeaves, ZeroLeaves
-from equipoise.search.subgames import Blueprint
+from equipoise.search.public import PublicProfile
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
 from equipoise.trees.derive import derive_public_game
@@ -26,7 +25,7 @@ ROOTS = [int(node) for node in np.flatnonzero((TREE.actor >= 0) & (TREE.actor[TR
 
 def cut(evaluate):
     """Returns Leduc's first round, and its frontier."""
-    trunk = Blueprint(TREE, random_strategy(TREE, 8)).subgame(0, leaves=ROOTS)
+    trunk = PublicProfile(TREE, random_strategy(TREE, 8)).subgame(0, leaves=ROOTS)
     leaves = trunk.part.leaves.tolist()
     first, second = ([trunk.tree.private_cells(leaf, player) for leaf in leaves] for player in (0, 1))
     states = [TREE.states[node] for node in trunk.part.nodes[trunk.part.leaves]]
@@ -224,12 +223,20 @@ def test_watched_root_values_of_holdem_are_those_of_the_strategies_played():
 
 
 def test_a_frontier_below_a_gate():
-    limited = limited_turn()
-    values = np.zeros(limited.tree.arrays.num_rows(0, 1))
-    runs = []
-    for leaves in (limited.leaves, linear(limited)):
-        search = HoldemSearch(tree=limited.tree, searcher=0, method=Resolve(alternatives=Given(values)), leaves=leaves)
-        runs.append(search.solver(dtype=np.float64, num_threads=2))
+    limited, runs = limited_turn(), []
+    size = limited.tree.hands[0][1].size
+    for frontier in (limited.leaves, linear(limited)):
+        gate = RootGate(
+            kind=GateKind.RESOLVING,
+            player=1,
+            mass=np.ones(size),
+            leave=np.zeros(size),
+            deviation=np.zeros(size),
+            prior=np.zeros(size),
+            regret=np.zeros((2, size)),
+        )
+        runs.append(CFRSolver(limited.tree, CFRPlus(), dtype=np.float64, num_threads=2, frontier=frontier, gate=gate))
         runs[-1].iterate(12)
     np.testing.assert_allclose(runs[1].gate.reach, runs[0].gate.reach, atol=1e-6)
     np.testing.assert_allclose(runs[1].average_sums, runs[0].average_sums, atol=1e-6)
+    assert np.ptp(runs[0].gate.reach) > 0.1

@@ -13,7 +13,7 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem.leaf_tables import LeafLine, add_leaf_values
 from equipoise.kernels.holdem.leaves import HoldemLeaves, LeafTables
 from equipoise.kernels.holdem.sweeps import HoldemKernel
-from equipoise.search.holdem_depth_limit import HoldemBlueprint, limit_depth
+from equipoise.search.holdem.depth_limit import HoldemBlueprint, limit_depth
 from equipoise.trees.holdem.tree import build_holdem_tree
 
 DECK = DECKS["tiny"]

@@ -8,7 +8,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.kernels.gates import GateKind, RootGate
 from equipoise.kernels.vector import WatchedValues
-from equipoise.search.subgames import Blueprint
+from equipoise.search.public import PublicProfile
 from equipoise.solvers.cfr import CFRSolver, allocate_tables
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
 from equipoise.trees.derive import derive_public_game
@@ -37,7 +37,7 @@ def start(subgame, searcher, gate, rule):
 @pytest.mark.parametrize("rule", [CFRPlus(gamma=1.0), DCFR(), CFR()], ids=lambda rule: rule.name)
 @pytest.mark.parametrize(("searcher", "is_alternating", "share"), [(0, True, 1.0), (1, False, 0.2)])
 def test_gates_equal_their_twin(kind, rule, searcher, is_alternating, share):
-    subgame = Blueprint(TREE, random_strategy(TREE, 3)).subgame(ROOTS[7])
+    subgame = PublicProfile(TREE, random_strategy(TREE, 3)).subgame(ROOTS[7])
     rng = np.random.default_rng(4)
     opponent = 1 - searcher
     mass, size = subgame.mass(opponent).copy(), subgame.mass(opponent).size
@@ -84,7 +84,7 @@ def test_gates_equal_their_twin(kind, rule, searcher, is_alternating, share):
 
 
 def test_impossible_private_states_do_not_enter():
-    subgame = Blueprint(TREE, random_strategy(TREE, 3)).subgame(ROOTS[2])
+    subgame = PublicProfile(TREE, random_strategy(TREE, 3)).subgame(ROOTS[2])
     mass = subgame.mass(0).copy()
     mass[1] = 0.0
     zeros = np.zeros(mass.size)

@@ -10,13 +10,16 @@ import math
 
 import numpy as np
 
+from equipoise.agents.holdem import hands_by_name
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.holdem.betting import CALL
+from equipoise.games.holdem.betting_tree import DEALING
 from equipoise.games.holdem.cards import format_board, format_card
 from equipoise.games.holdem.dealing import parse_ranges
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.isomorphism import find_symmetries, hand_permutation, permute_cards
 from equipoise.games.holdem.menu_notation import parse_menu
+from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem.arrays import TILE, BoardFields
@@ -187,6 +190,37 @@ def respond_to_locks(history, player, strategy, is_locked):
     return gains[history.sequence_start[player]]
 
 
+def answer(history, player, strategy, *, model=None, trust=None):
+    """Returns the value of a player's best response, and it as `[Q]`: the first of the best actions, 0 elsewhere.
+
+    With a model `[Q]`, each information set follows it with probability `trust` `[I]`.
+    """
+    own = history.terminal_sequence[player]
+    reach = history.terminal_chance * realize(history, strategy)[history.terminal_sequence[1 - player]]
+    gains = np.bincount(own, reach * history.utility[player], minlength=strategy.size)
+    played = np.zeros(strategy.size)
+    for infoset in reversed(range(history.infoset_start[player], history.infoset_start[player + 1])):
+        first = history.first_sequence[infoset]
+        chosen = slice(first, first + history.num_actions[infoset])
+        played[first + np.argmax(gains[chosen])] = 1.0
+        if trust is not None:
+            played[chosen] = trust[infoset] * model[chosen] + (1 - trust[infoset]) * played[chosen]
+        gains[history.parent_sequence[infoset]] += played[chosen] @ gains[chosen]
+    return gains[history.sequence_start[player]], played
+
+
+def values_of_actions(history, player, strategy):
+    """Returns `[Q]` a player's counterfactual values of its sequences, given what both play."""
+    own = history.terminal_sequence[player]
+    reach = history.terminal_chance * realize(history, strategy)[history.terminal_sequence[1 - player]]
+    gains = np.bincount(own, reach * history.utility[player], minlength=strategy.size)
+    for infoset in reversed(range(history.infoset_start[player], history.infoset_start[player + 1])):
+        first = history.first_sequence[infoset]
+        chosen = slice(first, first + history.num_actions[infoset])
+        gains[history.parent_sequence[infoset]] += strategy[chosen] @ gains[chosen]
+    return gains
+
+
 def realize(history, strategy):
     """Returns `[Q]` the own reach of every sequence."""
     reach = np.ones(strategy.size)
@@ -287,3 +321,38 @@ def decode_table(tree, cells, exponents):
             first = first_cell(fields, player)
             steps[first : first + num_tiles * num_cells * TILE] = by_cell.ravel() * unit
     return cells * steps, steps
+
+
+class PublicTwin:
+    """Which cells of a hold'em tree are which row of the public tree in which the same game's suits are merged."""
+
+    def __init__(self, tree, public):
+        self.tree, self.public = tree, public
+        self.places = []  # cells of the hold'em tree [H, A], cells of the public tree [A]
+        numbers = hands_by_name(tree.spot.deck)
+        for row, label in enumerate(public.infoset_labels):
+            hand, _, text = label.partition("|")
+            steps, board = parse_steps(text)
+            index, relabelling = tree.locate(board or tree.spot.board)
+            node = 0
+            for step in steps:
+                at = tree.betting.nodes[node]
+                node = at.children[0] if step == DEALING else at.children[at.actions.index(step)]
+            player = tree.decisions[node].player
+            there = hand_permutation(relabelling, tree.spot.deck)[numbers[hand]]
+            held = tree.hands[index][player]
+            first = tree.arrays.boards[index, BoardFields._fields.index(f"first_hand_{player}")]
+            orbit = tree.arrays.value_row[first : first + held.size]
+            same = np.flatnonzero(orbit == orbit[np.flatnonzero(held == there)[0]])
+            cells = public.sequence_cell[public.infoset_start[row] : public.infoset_start[row + 1]]
+            self.places.append((tree.cells(index, node)[same], cells))
+        # the same as two lists, hand by hand and action by action
+        self.cells = np.concatenate([ours.ravel() for ours, _ in self.places])
+        self.public_cells = np.concatenate([np.tile(theirs, len(ours)) for ours, theirs in self.places])
+        assert np.unique(self.cells).size == self.cells.size == used_cells(tree).size
+
+    def to_cells(self, strategy, dtype=np.float64):
+        """Returns `[C]` over hands what a table over the public tree has."""
+        table = np.zeros(self.tree.arrays.num_cells, dtype)
+        table[self.cells] = strategy[self.public_cells]
+        return table

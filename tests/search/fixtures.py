@@ -7,7 +7,7 @@ import numpy as np
 
 from equipoise.games.coin_toss import CoinToss, CoinTossState
 from equipoise.games.registry import make_game
-from equipoise.search.subgames import Blueprint
+from equipoise.search.public import PublicProfile
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
 
@@ -37,7 +37,7 @@ def make_blueprint(game, rows):
         cells = tree.sequence_cell[tree.infoset_start[infoset] : tree.infoset_start[infoset + 1]]
         if label in rows:
             strategy[cells] = rows[label]
-    return Blueprint(tree, strategy)
+    return PublicProfile(tree, strategy)
 
 
 def coin_toss():

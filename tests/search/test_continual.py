@@ -8,9 +8,10 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.search.gadgets import Given, Resolve, Unsafe, pose
+from equipoise.search.gadgets import Given, Resolve, Unsafe
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import SubgameSolver, search_everywhere
-from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
@@ -18,7 +19,7 @@ from tests.search.fixtures import second_round
 
 TREE = build_public_tree(derive_public_game(make_game("leduc")))
 ROOTS = second_round(TREE)
-UNIFORM = Blueprint(TREE, TREE.legal_share)  # its parts serve all
+UNIFORM = PublicProfile(TREE, TREE.legal_share)  # its parts serve all
 
 
 class Base:
@@ -31,7 +32,7 @@ class Base:
         self.solver.iterate(sweeps)
         strategy = TREE.legal_share.copy()
         game.part.insert(self.solver.average_strategy(), strategy)
-        self.blueprint = Blueprint(TREE, strategy, like=UNIFORM)
+        self.blueprint = PublicProfile(TREE, strategy, like=UNIFORM)
 
     def resolve(self, sweeps, make_method):
         """Returns the exploitability in mbb when both players solve every second round again."""
@@ -50,7 +51,7 @@ class Base:
         return 1000 * evaluate(TREE, out).exploitability
 
     def given(self, subgame, searcher, factor=1.0):
-        values = self.solver.average_values(1 - searcher, subgame.node)
+        values = self.solver.average_values(1 - searcher, subgame.place)
         return Given.from_counterfactual(factor * values, subgame.mass(1 - searcher))
 
 

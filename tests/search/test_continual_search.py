@@ -16,7 +16,7 @@ from equipoise.search.gadgets import Distribution, Given, Maxmargin, Reach, Reso
 from equipoise.search.lazy import PolicyLeaves, TablePolicy, UniformPolicy, follow_policy
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.multi_valued import bias_continuations
-from equipoise.search.subgames import Blueprint
+from equipoise.search.public import PublicProfile
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
@@ -110,7 +110,7 @@ def test_beliefs_along_a_blueprint_are_those_of_the_tree():
     node = 0
     for place in path:
         node = int(find_children(TREE, node)[place])
-    found, expected = follow_policy(GAME, path, policy), Blueprint(TREE, strategy).beliefs(node)
+    found, expected = follow_policy(GAME, path, policy), PublicProfile(TREE, strategy).beliefs(node)
     np.testing.assert_allclose(found.joint, expected.joint, atol=1e-12)
     for player in (0, 1):
         np.testing.assert_allclose(found.reach[player], expected.reach[player], atol=1e-12)

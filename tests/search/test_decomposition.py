@@ -10,7 +10,7 @@ from equipoise.search.beliefs import beliefs_at
 from equipoise.search.decomposition import DecomposedSolver, Decomposition
 from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves, batch_beliefs
 from equipoise.search.limits import ActionLimit, RoundLimit
-from equipoise.search.subgames import Blueprint
+from equipoise.search.public import PublicProfile
 from equipoise.solvers.best_response import bind_public_kernel, evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR
@@ -147,7 +147,7 @@ def test_the_value_of_beliefs_is_concave_in_the_players_own():
 def test_noise_on_leaves_costs():
     found = []
     for deviation in (0.0, 2.0):
-        inner = FixedLeaves(TREE, Blueprint(TREE, FIXED).strategy)
+        inner = FixedLeaves(TREE, PublicProfile(TREE, FIXED).strategy)
         evaluator = NoisyLeaves(inner, deviation, rng=np.random.default_rng(1))
         solver = DecomposedSolver(TREE, LEAVES, evaluator, rule=LinearCFR())
         solver.iterate(50)

@@ -21,23 +21,23 @@ from equipoise.search.gadgets import (
     Resolve,
     SoftGate,
     Unsafe,
-    find_gifts,
-    pose,
 )
 from equipoise.search.maxmargin_lp import solve_maxmargin_lp
+from equipoise.search.posing import find_gifts, pose
+from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import SubgameSolver, search_everywhere, solve_subgame, summarize
-from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.rules import CFR
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
+from equipoise.trees.vector import TreeStrategy
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import OneOrTen, coin_toss, make_blueprint, played, second_round, two_coin_tosses
 
 LEDUC = build_public_tree(derive_public_game(make_game("leduc")))
 ROOTS = second_round(LEDUC)
-UNIFORM = Blueprint(LEDUC, LEDUC.legal_share)  # its parts serve all
+UNIFORM = PublicProfile(LEDUC, LEDUC.legal_share)  # its parts serve all
 OPTIMAL = Given(np.array([0.5, -0.5]))  # what selling pays: Coin Toss's equilibrium values of playing
 SAFE = {
     "resolve": Resolve(),
@@ -50,7 +50,7 @@ SAFE = {
 
 @pytest.fixture(scope="module", params=[1, 2])
 def blueprint(request):
-    return Blueprint(LEDUC, random_strategy(LEDUC, request.param), like=UNIFORM)
+    return PublicProfile(LEDUC, random_strategy(LEDUC, request.param), like=UNIFORM)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_resolving_coin_toss_keeps_both_margins():
     np.testing.assert_allclose(result.alternative, (0.0, 0.5), atol=1e-12)  # Figure 5.2
     assert result.least_margin > -1e-3
     subgame = blueprint.subgame(node)
-    blueprint_margin = summarize(subgame, pose(blueprint, subgame, 1, Resolve()), subgame.blueprint)
+    blueprint_margin = summarize(subgame, pose(blueprint, subgame, 1, Resolve()), subgame.strategy)
     np.testing.assert_allclose(blueprint_margin.margin, 0.0, atol=1e-12)  # the blueprint is a solution itself
 
 
@@ -113,7 +113,7 @@ def test_gifts_that_are_not_split_break_safety(raised, is_allowed, worth):
         assert (summarize(subgame, problem, tails).least_margin >= 0) == is_allowed
         kept = tails if is_allowed else solve_maxmargin_lp(subgame, problem).strategy
         subgame.part.insert(kept, out, players=(1,))
-    after = Blueprint(blueprint.tree, out)
+    after = PublicProfile(blueprint.tree, out)
     playing = after.best_cfv(0)[blueprint.tree.sequence_cell[1]] / 0.5  # heads, play
     assert playing <= worth + 1e-9
     assert (playing > 0.5 + 1e-9) == is_allowed
@@ -162,7 +162,7 @@ def test_everything_composes(blueprint):
     # the gate is that of resolving with the same distribution; gifts, estimates and deviations are what they were
     parts = {
         "reach": Reach(scale=2.0),
-        "alternatives": Estimate(blueprint.strategy),
+        "alternatives": Estimate(TreeStrategy(LEDUC, blueprint.strategy)),
         "distribution": Distribution(gate=SoftGate.BEST_RESPONSE),
     }
     subgame = blueprint.subgame(ROOTS[7])
@@ -226,7 +226,7 @@ def test_margins_are_ordered_and_the_linear_program_agrees(blueprint, searcher):
 def test_the_linear_program_serves_merged_private_states():
     game = Pursuit(parse_map(MAP_A), 6, (1, 11), 3)
     tree = build_public_tree(game)
-    blueprint = Blueprint(tree, random_strategy(tree, 5))
+    blueprint = PublicProfile(tree, random_strategy(tree, 5))
     node = next(n for n in range(20, 200) if tree.actor[n] == 0 and tree.num_private[n, 0] > 2)
     subgame = blueprint.subgame(node)
     for searcher in (0, 1):
@@ -272,7 +272,7 @@ def test_no_gifts_reproduce_maxmargin_bit_for_bit(blueprint, bound):
 def test_theorem_20(blueprint):
     # if the best response to the new strategy comes to I_1, it has lost mass(I_1) times I_1's reach margin
     method = Maxmargin(reach=Reach())
-    after = Blueprint(LEDUC, search_everywhere(blueprint, ROOTS, 1, method, iterations=150), like=UNIFORM)
+    after = PublicProfile(LEDUC, search_everywhere(blueprint, ROOTS, 1, method, iterations=150), like=UNIFORM)
     _, best = after.kernel.best_response(0, after.realization)
     response = after.kernel.realize(np.where(np.arange(best.size) < LEDUC.cells.cell_start[1], best, after.strategy))
     checked = 0
@@ -284,7 +284,7 @@ def test_theorem_20(blueprint):
         problem = pose(blueprint, subgame, 1, method)
         result = summarize(subgame, problem, subgame.part.restrict(after.strategy))
         without = after.strategy.copy()
-        subgame.part.insert(subgame.blueprint, without, players=(1,))
+        subgame.part.insert(subgame.strategy, without, players=(1,))
         gained = evaluate(LEDUC, without).best_response_values[0] - after.evaluate().best_response_values[0]
         owed = subgame.mass(0) * result.margin
         assert np.all(gained >= owed[reached] - 1e-9)
@@ -308,20 +308,25 @@ def test_estimates_are_what_the_response_earns(blueprint):
     subgame = blueprint.subgame(ROOTS[2])
     _, best = blueprint.kernel.best_response(0, blueprint.realization)
     exact = pose(blueprint, subgame, 1, Resolve(alternatives=Exact())).alternative
-    estimated = pose(blueprint, subgame, 1, Resolve(alternatives=Estimate(best))).alternative
-    own = pose(blueprint, subgame, 1, Resolve(alternatives=Estimate(blueprint.strategy))).alternative
+    estimated = pose(blueprint, subgame, 1, Resolve(alternatives=Estimate(TreeStrategy(LEDUC, best)))).alternative
+    own = pose(
+        blueprint, subgame, 1, Resolve(alternatives=Estimate(TreeStrategy(LEDUC, blueprint.strategy)))
+    ).alternative
     np.testing.assert_allclose(estimated, exact, atol=1e-12)
     assert np.all(own <= exact + 1e-12)
     assert np.any(own < exact - 0.1)
     # deviations of a distribution are how far estimates are from what is exact
     problem = pose(
-        blueprint, subgame, 1, Resolve(alternatives=Estimate(blueprint.strategy), distribution=Distribution())
+        blueprint,
+        subgame,
+        1,
+        Resolve(alternatives=Estimate(TreeStrategy(LEDUC, blueprint.strategy)), distribution=Distribution()),
     )
     np.testing.assert_allclose(problem.gate.deviation, exact - own, atol=1e-12)
 
 
 def test_reach_gifts_of_estimates_use_the_same_response(blueprint):
-    estimate = Estimate(blueprint.strategy)
+    estimate = Estimate(TreeStrategy(LEDUC, blueprint.strategy))
     gifts = find_gifts(blueprint, ROOTS[9], 0, Reach(bound=GiftBound.EXACT), estimate)
     assert np.all(gifts >= 0)
     assert not np.allclose(gifts, find_gifts(blueprint, ROOTS[9], 0, Reach(bound=GiftBound.EXACT)))
@@ -347,7 +352,7 @@ def test_subgames_that_the_searcher_does_not_reach_keep_the_blueprint():
     node = ROOTS[0]  # after check, check
     first = LEDUC.sequence_cell[LEDUC.infoset_start[0] : LEDUC.infoset_start[6]].reshape(6, 2)
     strategy[first] = (0.0, 1.0)  # player 0 always bets
-    blueprint = Blueprint(LEDUC, strategy)
+    blueprint = PublicProfile(LEDUC, strategy)
     after = search_everywhere(blueprint, [node], 0, Maxmargin(), iterations=10)
     np.testing.assert_array_equal(after, strategy)
 
@@ -372,7 +377,7 @@ def test_nonsense_is_refused(blueprint):
             lambda: solve_subgame(blueprint, ROOTS[0], 1, Resolve(alternatives=Given(np.zeros(2)))),
             r"alternatives must have shape \(5,\), got \(2,\)",
         ),
-        (lambda: Blueprint(LEDUC, np.zeros(3)), "a strategy on leduc"),
+        (lambda: PublicProfile(LEDUC, np.zeros(3)), "a strategy on leduc"),
     ):
         with pytest.raises(ConfigError, match=message):
             make()
@@ -382,4 +387,4 @@ def test_blueprints_share_parts_of_one_tree_alone(blueprint):
     assert blueprint.subgame(ROOTS[0]).part is UNIFORM.subgame(ROOTS[0]).part
     other = build_public_tree(derive_public_game(make_game("leduc")))
     with pytest.raises(ConfigError, match="on the same tree"):
-        Blueprint(other, other.legal_share, like=UNIFORM)
+        PublicProfile(other, other.legal_share, like=UNIFORM)

@@ -14,9 +14,8 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import game_of_spot
-from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe, pose
-from equipoise.search.holdem import HoldemSearch
-from equipoise.search.holdem_depth_limit import (
+from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe
+from equipoise.search.holdem.depth_limit import (
     BIASES,
     Bias,
     HoldemBlueprint,
@@ -25,18 +24,23 @@ from equipoise.search.holdem_depth_limit import (
     limit_depth,
     solve_blueprint,
 )
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings
+from equipoise.search.holdem.profile import HoldemProfile, has_leaves
+from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.search.limits import RoundLimit
 from equipoise.search.multi_valued import Continuations, bias_continuations, depth_limited_subgame
+from equipoise.search.nested import NestedSearch
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import SubgameSolver
-from equipoise.search.subgames import Blueprint
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.solvers.rules import DCFR, CFRPlus
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
+from equipoise.trees.vector import TreeStrategy
 from tests.reference.holdem import public_text
 from tests.reference.holdem_leaves import LeafTwin
 
@@ -76,7 +80,7 @@ def write_out(blueprint):
     strategy = tree.legal_share.copy()
     for label, probabilities in decisions(blueprint.tree, blueprint.sums).items():
         strategy[cells_of(tree, label)] = probabilities
-    return game, Blueprint(tree, strategy)
+    return game, PublicProfile(tree, strategy)
 
 
 def decisions(tree, sums, players=(0, 1)):
@@ -196,21 +200,22 @@ def test_gates_stand_above_leaves(even, method):
     limited = limit_depth(blueprint.tree.spot, blueprint, 1, MODICUM, dtype=np.float64)
     names = [f"{format_hand(hand, DECK)}|ThJhQsKc:" for hand in limited.tree.hands[0][0]]
     order = [subgame.tree.infoset_labels.index(name) for name in names]
-    alternatives = np.zeros(limited.tree.arrays.num_rows(0, 0))
-    alternatives[: len(names)] = np.linspace(-5.0, 8.0, len(names))
+    hands = limited.tree.hands[0][0]
+    alternatives = np.zeros(DECK.num_hands)
+    alternatives[hands] = np.linspace(-5.0, 8.0, len(names))
     by_private = np.empty(len(names))
-    by_private[order] = alternatives[: len(names)]
+    by_private[order] = alternatives[hands]
     plain = SubgameSolver(subgame, pose(whole, subgame, 1, method(alternatives=Given(by_private))))
     plain.iterate(20)
 
-    search = HoldemSearch(
-        tree=limited.tree, searcher=1, method=method(alternatives=Given(alternatives)), leaves=limited.leaves
-    )
-    solver = search.solver(dtype=np.float64)
+    street = HoldemSubgame.of_tree(limited.tree, leaves=limited.leaves)
+    profile = HoldemProfile(TreeStrategy(blueprint.tree, blueprint.sums))
+    problem = pose(profile, street, 1, method(alternatives=Given(alternatives)))
+    solver = SubgameSolver(street, problem, dtype=np.float64)
     solver.iterate(20)
     # the opponent's averages are weighted by what enters in one form and not in the other; nobody plays them
     assert_same_averages(limited.tree, solver.tables.strategy_sum, subgame, plain, players=(1,))
-    np.testing.assert_allclose(search.margins(solver), plain.result().margin[order], atol=1e-9)
+    np.testing.assert_allclose(solver.result().margin[hands], plain.result().margin[order], atol=1e-9)
 
 
 def test_the_game_with_choices_is_solved():
@@ -332,46 +337,46 @@ def policy():
     spot = dataclasses.replace(SPOT, ranges=(Range.random(DECK), SPOT.ranges[1]))
     solver = CFRSolver(build_holdem_tree(spot, merges_suits=False), CFRPlus())
     solver.iterate(5)
-    return SpotPolicy(solver.tree, solver.tables.strategy_sum)
+    return TreeStrategy(solver.tree, solver.tables.strategy_sum)
 
 
 def test_nested_searches_may_end_with_the_street(policy):
-    spot, board = policy.spot, SPOT.board
-    settings = HoldemSearchSettings(method=Unsafe(), leaf_choices=PLURIBUS, leaf_iterations=40)
-    search = HoldemNestedSearch(policy, 1, settings)
-    found = search.search(search.begin(), 0, board)
+    spot, board = policy.tree.spot, SPOT.board
+    settings = SearchSettings(method=Unsafe(), leaf_choices=PLURIBUS, leaf_iterations=40)
+    search = NestedSearch(HoldemProfile(policy), 1, settings)
+    found = search.search(search.begin(), HoldemPlace(0, board))
     # what the search is made of
     solver = limit_depth(spot, HoldemBlueprint(tree=policy.tree, sums=policy.sums), 1, PLURIBUS).solver(settings.rule)
     solver.iterate(40)
-    direct = SpotPolicy(solver.tree, solver.tables.strategy_sum)
+    direct = TreeStrategy(solver.tree, solver.tables.strategy_sum)
     for node, decision in solver.tree.decisions.items():
         held = solver.tree.hands[0][decision.player]
-        ours, theirs = (each.hand_strategy(node, board)[held] for each in (found.stage.policy, direct))
+        ours, theirs = (each.probabilities(HoldemPlace(node, board))[held] for each in (found.stage.profile, direct))
         np.testing.assert_allclose(ours, theirs, atol=1e-4)
     river = policy.tree.boards[-1]
     node = next(node for node, decision in policy.tree.decisions.items() if decision.street == 1)
     held = policy.tree.hands[policy.tree.locate(river)[0]][policy.tree.decisions[node].player]
-    kept, before = (each.hand_strategy(node, river)[held] for each in (found.stage.policy, policy))
+    kept, before = (each.probabilities(HoldemPlace(node, river))[held] for each in (found.stage.profile, policy))
     np.testing.assert_allclose(kept, before, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", [Resolve(), Maxmargin()])
 def test_nested_searches_begin_within_the_street(policy, method):
-    settings = HoldemSearchSettings(method=method, leaf_choices=MODICUM, leaf_iterations=100)
-    search = HoldemNestedSearch(policy, 1, settings)
-    node = policy.betting.nodes[0].children[1]  # player 0 bets
-    found = search.search(search.begin(), node, SPOT.board)
-    strategy = found.stage.policy.hand_strategy(0, SPOT.board)[policy.tree.hands[0][1]]
+    settings = SearchSettings(method=method, leaf_choices=MODICUM, leaf_iterations=100)
+    search = NestedSearch(HoldemProfile(policy), 1, settings)
+    node = policy.tree.betting.nodes[0].children[1]  # player 0 bets
+    found = search.search(search.begin(), HoldemPlace(node, SPOT.board))
+    strategy = found.stage.profile.probabilities(HoldemPlace(0, SPOT.board))[policy.tree.hands[0][1]]
     np.testing.assert_allclose(strategy.sum(axis=1), 1.0, atol=1e-6)
-    before = policy.hand_strategy(node, SPOT.board)[policy.tree.hands[0][1]]
+    before = policy.probabilities(HoldemPlace(node, SPOT.board))[policy.tree.hands[0][1]]
     assert np.abs(strategy - before).max() > 0.005
     # four forms of a blueprint are not every answer to the street: margins are kept nearly
     assert (found.value - found.alternative)[found.possible].max() < 0.05 * SPOT.pot
-    part = cut_betting(policy.betting, node)
-    assert search.has_leaves(part)
-    assert search.estimate_leaves(part, SPOT.board) > 0
+    part = cut_betting(policy.tree.betting, node)
+    assert has_leaves(part, settings)
+    assert search.profile.estimate_leaves(part, SPOT.board, settings) > 0
 
 
 def test_leaves_and_menus_exclude_each_other():
     with pytest.raises(ConfigError, match="leave menu out"):
-        HoldemSearchSettings(leaf_choices=MODICUM, menu=SPOT.menu)
+        SearchSettings(leaf_choices=MODICUM, menu=SPOT.menu)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from equipoise.agents.holdem import describe_holdem_decision, hands_by_name
-from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
-from equipoise.agents.search import SearchWhen
+from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.games.holdem.betting_tree import add_to_root, betting_tree
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.menu_notation import parse_menu
@@ -17,17 +16,21 @@ from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.rules import HoldemEndgame
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.search.gadgets import Maxmargin, Reach, Resolve, Unsafe
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
+from equipoise.search.gadgets import Distribution, Estimate, GiftBound, Maxmargin, Reach, Resolve, Unsafe
+from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.nested import NestedSearch
+from equipoise.search.profiles import Reply
+from equipoise.search.public import PublicProfile
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.hand_policy import SpotPolicy
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_edges import find_children, read_policy
 from equipoise.trees.subtree import find_private_labels
+from equipoise.trees.vector import TreeStrategy
 
 DECK_TEXT, BOARD_TEXT = "QKA/cdhs", "QcKhAsQhKs"
 DECK = parse_deck(DECK_TEXT)
@@ -53,21 +56,28 @@ class River:
         spot = HoldemSpot(deck=DECK, board=BOARD, menu=parse_menu("33%, 250%; cap: 2"), ranges=ranges, **chips)
         solver = CFRSolver(build_holdem_tree(spot), CFRPlus(), dtype=np.float64)
         solver.iterate(30)
-        self.policy = SpotPolicy(solver.tree, solver.tables.strategy_sum)
-        self.strategy = self.copy()
+        self.policy = TreeStrategy(solver.tree, solver.tables.strategy_sum)
+        self.last = TreeStrategy(solver.tree, solver.tables.regret_sum)
+        self.strategy = self.copy(self.policy)
 
     def node(self, label):
         """Returns the decision of the solved spot's betting at a public state, None if it does not know the way."""
         node = 0
         for step in parse_steps(label)[0]:
-            here = self.policy.betting.nodes[node]
+            here = self.policy.tree.betting.nodes[node]
             if step not in here.actions:
                 return None
             node = here.children[here.actions.index(step)]
         return node
 
-    def copy(self):
-        """Returns `[C]` over the tree what the solved spot plays."""
+    def profiles(self):
+        """Returns the solved spot and its last iterate on both trees."""
+        small = PublicProfile.without(self.tree, self.strategy, self.off_tree)
+        small.response = TreeStrategy(small.tree, small.ground.restrict(self.copy(self.last)))
+        return small, HoldemProfile(self.policy, response=self.last)
+
+    def copy(self, policy):
+        """Returns `[C]` over the tree what a strategy of the solved spot plays."""
         out = self.tree.legal_share.copy()
         for row, label in enumerate(self.tree.infoset_labels):
             hand, _, state = label.partition("|")
@@ -75,9 +85,9 @@ class River:
             if node is not None:
                 cells = self.tree.sequence_cell[self.tree.infoset_start[row] : self.tree.infoset_start[row + 1]]
                 out[cells] = 0.0
-                out[cells[self.known(int(self.tree.infoset_node[row]))]] = self.policy.hand_row(
-                    node, BOARD, HAND_OF[hand]
-                )
+                out[cells[self.known(int(self.tree.infoset_node[row]))]] = policy.probabilities(
+                    HoldemPlace(node, BOARD)
+                )[HAND_OF[hand]].tolist()
         return out
 
     def known(self, node):
@@ -97,7 +107,15 @@ def river():
 PLACES = [(1, ""), (0, "c"), (0, "r83")]  # who searches, and where the other bets or raises the pot
 
 
-SAFE = [Resolve(), Resolve(share=0.2), Maxmargin(), Maxmargin(reach=Reach())]
+SAFE = [
+    Resolve(),
+    Resolve(share=0.2),
+    Maxmargin(),
+    Maxmargin(reach=Reach()),
+    Resolve(alternatives=Estimate()),
+    Resolve(alternatives=Estimate(), distribution=Distribution(), reach=Reach()),
+    Maxmargin(alternatives=Estimate(), distribution=Distribution(), reach=Reach(bound=GiftBound.EXACT)),
+]
 
 
 @pytest.mark.parametrize(("searcher", "line"), PLACES)
@@ -108,37 +126,44 @@ def test_replies_are_those_of_small_games(method, is_expensive, searcher, line):
     given = river()
     above = given.tree.public_labels.index(f"{BOARD_TEXT}:{line}")
     node = int(find_children(given.tree, above)[-2])
-    small = NestedSearch(given.tree, given.off_tree, searcher, method, iterations=FEW, is_expensive=is_expensive)
-    stage = small.reply(small.begin(given.strategy), node)
+    settings = SearchSettings(method=method, iterations=FEW, is_expensive=is_expensive)
+    small, search = (NestedSearch(profile, searcher, settings) for profile in given.profiles())
+    first = small.begin()
+    inner = int(np.searchsorted(first.profile.ground.nodes, above))
+    twin = small.search(first, inner, Reply(node))
     everything = given.tree.legal_share.copy()
-    stage.part.insert(stage.blueprint.strategy, everything)
+    twin.stage.profile.ground.insert(twin.strategy, everything)
 
-    settings = HoldemSearchSettings(method=method, iterations=FEW, is_expensive=is_expensive)
-    search = HoldemNestedSearch(given.policy, searcher, settings)
     action = parse_steps(given.tree.public_labels[node])[0][-1]
-    found = search.search(
-        search.begin(), given.node(given.tree.public_labels[above]), BOARD, Reply(action), is_there=True
-    )
+    place = HoldemPlace(given.node(given.tree.public_labels[above]), BOARD)
+    found = search.search(search.begin(), place, Reply(action), is_there=True)
     expected = read_policy(given.tree, node, everything)[:, given.known(node)]
-    rows = found.stage.policy.hand_strategy(found.node, BOARD)[given.hands(node, searcher)]
+    rows = found.stage.profile.probabilities(HoldemPlace(found.stage.place.node, BOARD))[given.hands(node, searcher)]
     np.testing.assert_allclose(rows, expected, atol=1e-4)
-    assert found.stage.betting.nodes[found.node].state.committed[1 - searcher] == action
+    assert found.stage.profile.betting.nodes[found.stage.place.node].state.committed[1 - searcher] == action
     if is_expensive:
-        best = read_policy(stage.part.tree, 0, stage.blueprint.best_cfv(1 - searcher)).max(axis=1)
-        mass = stage.blueprint.beliefs(0).mass(1 - searcher)
+        profile = twin.stage.profile
+        best = read_policy(profile.tree, 0, profile.best_cfv(1 - searcher)).max(axis=1)
+        mass = profile.beliefs(0).mass(1 - searcher)
         np.testing.assert_allclose(found.value[given.hands(above, 1 - searcher)], best / mass, atol=1e-2)
+    hands = given.hands(node if found.stage.place.node == 0 else above, 1 - searcher)
+    np.testing.assert_allclose(found.alternative[hands], twin.alternative, atol=1e-3)
+    np.testing.assert_allclose(found.value[hands], twin.value, atol=1e-2)
+    np.testing.assert_allclose(found.stage.gifts[hands], twin.stage.gifts, atol=1e-3)
+    np.testing.assert_allclose(found.opponent_weights()[hands], twin.opponent_weights(), atol=1e-6)
+    np.testing.assert_allclose(found.responses(), twin.responses(), atol=1e-2)
 
 
 def test_unsafe_search_always_begins_before_the_action():
     given = river()
-    search = HoldemNestedSearch(given.policy, 1, HoldemSearchSettings(method=Unsafe(), iterations=FEW))
-    found = search.search(search.begin(), 0, BOARD, Reply(150))
-    assert found.stage.betting.root.state.actor == 0
-    assert found.stage.betting.nodes[found.node].state.actor == 1
+    search = NestedSearch(HoldemProfile(given.policy), 1, SearchSettings(method=Unsafe(), iterations=FEW))
+    found = search.search(search.begin(), HoldemPlace(0, BOARD), Reply(150))
+    assert found.stage.profile.betting.root.state.actor == 0
+    assert found.stage.profile.betting.nodes[found.stage.place.node].state.actor == 1
 
 
 def test_a_new_action_of_the_root_is_a_branch_in_its_place():
-    given = river().policy.spot
+    given = river().policy.tree.spot
     whole = betting_tree(given.betting_rules, parse_menu("33%, 100%, 250%; cap: 1"))
     for gone in (2, 3, 4):  # the smallest, the middle and the largest bet
         sizes = ", ".join(size for place, size in enumerate(("33%", "100%", "250%")) if place + 1 != gone - 1)
@@ -162,9 +187,9 @@ def test_a_new_action_of_the_root_is_a_branch_in_its_place():
 def test_other_branches_keep_the_strategy_and_later_bets_are_nested_upon_the_last_search():
     given = river()
     rules = dataclasses.replace(given.game, menu="all")
-    settings = HoldemSearchSettings(method=Maxmargin(), iterations=FEW, is_expensive=True)
-    plan = HoldemSearchPlan(search=settings, when=SearchWhen.REPLIES)
-    agent = HoldemSearchAgent(given.policy, rules, plan=plan)
+    settings = SearchSettings(method=Maxmargin(), iterations=FEW, is_expensive=True)
+    plan = SearchPlan(search=settings, when=SearchWhen.REPLIES)
+    agent = SearchAgent(HoldemProfile(given.policy), game=rules, plan=plan)
     rng = np.random.default_rng(0)
     hole = [card for card in DECK.cards if card not in BOARD][:4]
 
@@ -177,14 +202,14 @@ def test_other_branches_keep_the_strategy_and_later_bets_are_nested_upon_the_las
     before = rows(83)
     searched = rows(150)
     np.testing.assert_array_equal(rows(83), before)
-    assert len(agent._found) == 1
+    assert sum(len(walk.found) for walk in agent.ground.walks) == 1
     np.testing.assert_array_equal(rows(150), searched)
-    assert len(agent._found) == 1
-    stage, node, _ = agent.stage_at(1, f"{BOARD_TEXT}:r150")
-    assert stage.betting.root.actions == (1, 83, 150, 300)  # from before the bet on
-    raised = stage.betting.nodes[node].actions[2]
-    above = stage.betting.nodes[stage.betting.nodes[node].children[2]]
-    later, deeper, _ = agent.stage_at(1, f"{BOARD_TEXT}:r150r{raised}r600")  # the menu has no third raise
-    assert later.betting.root.actions == (*above.actions, 600)
-    assert later.betting.nodes[deeper].state.committed == (600, raised)
-    assert len(agent._found) == 2
+    assert sum(len(walk.found) for walk in agent.ground.walks) == 1
+    stage, (node, _) = agent.ground.stage_at(1, f"{BOARD_TEXT}:r150")
+    assert stage.profile.betting.root.actions == (1, 83, 150, 300)  # from before the bet on
+    raised = stage.profile.betting.nodes[node].actions[2]
+    above = stage.profile.betting.nodes[stage.profile.betting.nodes[node].children[2]]
+    later, (deeper, _) = agent.ground.stage_at(1, f"{BOARD_TEXT}:r150r{raised}r600")  # the menu has no third raise
+    assert later.profile.betting.root.actions == (*above.actions, 600)
+    assert later.profile.betting.nodes[deeper].state.committed == (600, raised)
+    assert sum(len(walk.found) for walk in agent.ground.walks) == 2

@@ -16,15 +16,20 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.search.gadgets import Distribution, GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
-from equipoise.search.holdem import measure_alternatives
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply, count_deals
+from equipoise.search.gadgets import GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
+from equipoise.search.holdem.profile import HoldemProfile, count_deals
+from equipoise.search.holdem.subgame import HoldemSubgame
+from equipoise.search.nested import NestedSearch
+from equipoise.search.posing import find_gifts, measure
+from equipoise.search.profiles import Reply, given_there
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.hand_policy import SpotPolicy, UniformHands
 from equipoise.solvers.holdem.view import view_average
 from equipoise.solvers.rules import CFRPlus
+from equipoise.trees.holdem.places import HoldemPlace, SpotPlaces
 from equipoise.trees.holdem.tree import build_holdem_tree
+from equipoise.trees.vector import TreeStrategy, UniformStrategy
 
 DECK = parse_deck("6789TJQKA/cdhs")
 SIZES = "50%, 100%"
@@ -40,7 +45,7 @@ def solved(given, iterations=3, **options):
     tree = build_holdem_tree(given, **options)
     solver = CFRSolver(tree, CFRPlus(), dtype=np.float64)
     solver.iterate(iterations)
-    return SpotPolicy(tree, solver.tables.strategy_sum)
+    return TreeStrategy(tree, solver.tables.strategy_sum)
 
 
 def write(tree, player, table, answer):
@@ -56,11 +61,17 @@ def river():
     return solved(spot())
 
 
-def by_hand(search, tree, rows):
-    out = np.zeros(DECK.num_hands)
-    hands = tree.hands[0][search.opponent]
-    out[hands] = rows[: hands.size]
-    return out
+def worth(search, stage, node, board, only=None):
+    """Returns what the opponent's best response within a stage earns from a decision on, with every action or one."""
+    place, profile = HoldemPlace(node, board), stage.profile
+    if only is None:
+        return measure(profile, profile.subgame(place, search.searcher), search.opponent, Maxmargin()).value
+    column = profile.betting.nodes[node].actions.index(only)
+    return profile.action_values(place, search.opponent, columns=[column])[:, column]
+
+
+def gifts_at(search, stage, node, board):
+    return find_gifts(stage.profile, HoldemPlace(node, board), search.opponent, search.settings.method.reach)
 
 
 def test_a_cut_is_the_betting_below():
@@ -91,26 +102,27 @@ def test_reaches_are_those_of_the_solver(river):
     tree = river.tree
     solver = CFRSolver(tree, CFRPlus(), dtype=np.float64)
     solver.tables.strategy_sum[:] = river.sums
-    stage = HoldemNestedSearch(river, 0).begin()
+    stage = NestedSearch(HoldemProfile(river), 0).begin()
     for node in tree.decisions:
         view = view_average(solver, tree.spot.board, node)
-        for player, own in enumerate(stage.reach_at(node, tree.spot.board)):
+        for player, own in enumerate(stage.profile.reach(HoldemPlace(node, tree.spot.board))):
             np.testing.assert_allclose(own[view.players[player].hands], view.players[player].weights, atol=1e-12)
 
 
 @pytest.mark.parametrize("searcher", [0, 1])
 def test_best_responses_from_the_root_are_those_of_the_whole_tree(river, searcher):
-    search = HoldemNestedSearch(river, searcher)
-    found = search._measure(search.begin(), 0, river.spot.board)
-    expected = by_hand(search, river.tree, measure_alternatives(river.tree, river.sums, search.opponent))
-    dealt = search._dealt > 0
+    search = NestedSearch(HoldemProfile(river), searcher)
+    found = worth(search, search.begin(), 0, river.tree.spot.board)
+    whole = HoldemSubgame.of_tree(river.tree, river.sums)
+    expected = given_there(whole.best_values(search.opponent, river.sums), whole.mass(search.opponent))
+    dealt = search.profile.dealt(search.opponent) > 0
     np.testing.assert_allclose(found[dealt], expected[dealt], atol=1e-4)  # strategies are copied in single precision
 
 
 @pytest.mark.parametrize("board", ["9cThJsQhKs", "9cThJsQh"])
 def test_the_best_action_is_worth_what_the_decision_is(board):
     policy = solved(spot(board, menu="100%, a", stacks=(30, 30)), merges_suits=False)
-    search = HoldemNestedSearch(policy, 1)
+    search = NestedSearch(HoldemProfile(policy), 1)
     stage, tree = search.begin(), policy.tree
     faced = next(
         node.index
@@ -119,8 +131,8 @@ def test_the_best_action_is_worth_what_the_decision_is(board):
     )
     for node in (0, faced):
         actions = tree.betting.nodes[node].actions
-        each = [search._measure(stage, node, tree.spot.board, only=action) for action in actions]
-        found = search._measure(stage, node, tree.spot.board)
+        each = [worth(search, stage, node, tree.spot.board, only=action) for action in actions]
+        found = worth(search, stage, node, tree.spot.board)
         np.testing.assert_allclose(np.max(each, axis=0)[found != 0], found[found != 0], atol=1e-4)
     assert np.all(each[0] == -tree.betting.nodes[faced].state.committed[0])  # folding
 
@@ -129,7 +141,7 @@ class Asked:
     """A policy of which only what hands play can be asked."""
 
     def __init__(self, policy):
-        self.spot, self.betting, self.hand_strategy = policy.spot, policy.betting, policy.hand_strategy
+        self.tree, self.probabilities = policy.tree, policy.probabilities
 
 
 @pytest.mark.parametrize("merges_suits", [True, False])
@@ -139,8 +151,8 @@ def test_strategies_are_copied_row_by_row_or_at_once(merges_suits):
     assert (len(policy.tree.boards) < 33) == merges_suits
     for searcher in (0, 1):
         found = [
-            (search := HoldemNestedSearch(one, searcher))._measure(search.begin(), node, given.board)
-            for node in (0, policy.betting.root.children[1])
+            worth(search := NestedSearch(HoldemProfile(one), searcher), search.begin(), node, given.board)
+            for node in (0, policy.tree.betting.root.children[1])
             for one in (policy, Asked(policy))
         ]
         np.testing.assert_allclose(found[0], found[1], atol=1e-4)
@@ -151,16 +163,16 @@ def test_strategies_are_copied_row_by_row_or_at_once(merges_suits):
 @pytest.mark.parametrize("method", [Resolve(), Maxmargin(), Maxmargin(reach=Reach())], ids=["resolve", "max", "reach"])
 def test_search_at_every_decision_does_not_raise_what_the_opponent_wins(river, method):
     tree, searcher = river.tree, 1
-    search = HoldemNestedSearch(river, searcher, HoldemSearchSettings(method=method, iterations=200))
+    search = NestedSearch(HoldemProfile(river), searcher, SearchSettings(method=method, iterations=200))
     first = search.begin()
     table = river.sums.copy()
 
     def answer(node, board):
-        found = search.search(first, node, board)
+        found = search.search(first, HoldemPlace(node, board))
         if found is None:
-            return river.hand_strategy(node, board)
+            return river.probabilities(HoldemPlace(node, board))
         assert found.least_margin > -0.05
-        return found.stage.policy.hand_strategy(0, board)
+        return found.stage.profile.probabilities(HoldemPlace(0, board))
 
     write(tree, searcher, table, answer)
     before, after = (evaluate(tree, sums).best_response_values[0] for sums in (river.sums, table))
@@ -181,28 +193,30 @@ def price_replies(board, sizes, unknown, methods=()):
         for some in ([one for one in sizes if one != unknown], sizes)
     )
     policy, tree = solved(known, iterations=1000), build_holdem_tree(full)
-    first = policy.betting.root
+    first = policy.tree.betting.root
     bet = tree.betting.root.actions[1 + sizes.index(unknown)]
     images = {0.0: np.eye(2)[[1] * DECK.num_hands]}  # what is taken for no bet is called
     for action, child in zip(first.actions[1:], first.children[1:], strict=True):
-        images[(action - 10) / 20] = policy.hand_strategy(child, known.board)
+        images[(action - 10) / 20] = policy.probabilities(HoldemPlace(child, known.board))
 
     def translate(among):
         return sum(share * images[size] for size, share in translate_bet((bet - 10) / 20, sorted(among)).items())
 
     replies = [translate(set(images) - {0.0}), translate(images)]
     for method in methods:
-        search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=method))
-        found = search.search(search.begin(), 0, known.board, Reply(bet))
-        replies.append(found.stage.policy.hand_strategy(found.node, known.board))
+        search = NestedSearch(HoldemProfile(policy), 1, SearchSettings(method=method))
+        found = search.search(search.begin(), HoldemPlace(0, known.board), Reply(bet))
+        replies.append(found.stage.profile.probabilities(HoldemPlace(found.stage.place.node, known.board)))
 
     def play(node, reply):
         here = tree.betting.nodes[node]
         if here.parent == 0 and here.action == bet:
             return reply
-        image = policy.betting.nodes[first.children[first.actions.index(here.action)]]
+        image = policy.tree.betting.nodes[first.children[first.actions.index(here.action)]]
         out = np.zeros((DECK.num_hands, len(here.actions)))
-        out[:, [here.actions.index(one) for one in image.actions]] = policy.hand_strategy(image.index, known.board)
+        out[:, [here.actions.index(one) for one in image.actions]] = policy.probabilities(
+            HoldemPlace(image.index, known.board)
+        )
         return out
 
     gained = []
@@ -232,124 +246,128 @@ def test_resolving_costs_less_than_translation_where_the_bet_is_worth_much(board
 
 
 def test_gifts_are_what_folding_would_have_saved(river):
-    search = HoldemNestedSearch(river, 1)
-    stage, betting = search.begin(), river.betting
+    search = NestedSearch(HoldemProfile(river), 1)
+    stage, betting = search.begin(), river.tree.betting
     # check, bet, raise: the opponent faced a bet and could have folded
     check = betting.root.children[0]
     bet = betting.nodes[check].children[1]
     raised = betting.nodes[bet].children[2]
-    gifts = search._gifts(stage, raised, river.spot.board)
-    value = search._measure(stage, bet, river.spot.board, only=betting.nodes[bet].actions[2])
+    gifts = gifts_at(search, stage, raised, river.tree.spot.board)
+    value = worth(search, stage, bet, river.tree.spot.board, only=betting.nodes[bet].actions[2])
     committed = betting.nodes[bet].state.committed[0]
-    call = search._measure(stage, bet, river.spot.board, only=1)  # ends the hand too
+    call = worth(search, stage, bet, river.tree.spot.board, only=1)  # ends the hand too
     possible = value != 0
     expected = np.maximum(np.maximum(call, -committed), value) - value
     np.testing.assert_allclose(gifts[possible], expected[possible], atol=1e-9)
     assert gifts.min() >= 0
     assert gifts.max() > 0
-    assert np.all(search._gifts(stage, check, river.spot.board) == 0)  # a check gives nothing away for certain
-    exact = HoldemNestedSearch(
-        river, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(bound=GiftBound.EXACT, scale=2.0)))
+    assert np.all(gifts_at(search, stage, check, river.tree.spot.board) == 0)  # a check gives nothing away for certain
+    exact = NestedSearch(
+        HoldemProfile(river), 1, SearchSettings(method=Maxmargin(reach=Reach(bound=GiftBound.EXACT, scale=2.0)))
     )
-    assert np.all(exact._gifts(stage, raised, river.spot.board) >= 2 * gifts - 1e-6)
-    none = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(scale=0.0))))
-    assert not none._gifts(stage, raised, river.spot.board).any()
+    assert np.all(gifts_at(exact, stage, raised, river.tree.spot.board) >= 2 * gifts - 1e-6)
+    none = NestedSearch(HoldemProfile(river), 1, SearchSettings(method=Maxmargin(reach=Reach(scale=0.0))))
+    assert not gifts_at(none, stage, raised, river.tree.spot.board).any()
 
 
 def test_searches_on_the_river_follow_a_policy_of_the_turn():
     policy = solved(spot("9cThJsQh", menu="100%", stacks=(20, 20)))
-    search = HoldemNestedSearch(policy, 1, HoldemSearchSettings(method=Maxmargin(reach=Reach(is_split=False))))
-    betting = policy.betting
+    search = NestedSearch(HoldemProfile(policy), 1, SearchSettings(method=Maxmargin(reach=Reach(is_split=False))))
+    betting = policy.tree.betting
     dealt = next(node for node in betting.nodes if node.state.street == 3 and node.kind is NodeKind.DECISION)
-    found = search.search(search.begin(), dealt.index, parse_board("9cThJsQhKs", DECK))
+    found = search.search(search.begin(), HoldemPlace(dealt.index, parse_board("9cThJsQhKs", DECK)))
     assert found.least_margin > -0.05
-    assert found.tree.spot.name == "river 9cThJsQhKs"
-    assert found.num_bytes > 0
-    nested = search.search(found.stage, 0, found.tree.spot.board, Reply(dealt.state.base + 7))
-    assert nested.stage.betting.root.state.committed[0] == dealt.state.base + 7
+    assert found.subgame.tree.spot.name == "river 9cThJsQhKs"
+    assert found.subgame.num_bytes > 0
+    nested = search.search(found.stage, HoldemPlace(0, found.subgame.tree.spot.board), Reply(dealt.state.base + 7))
+    assert nested.stage.profile.betting.root.state.committed[0] == dealt.state.base + 7
     assert nested.least_margin > -0.5
 
 
 def test_a_finer_menu_may_be_searched(river):
-    settings = HoldemSearchSettings(iterations=50, menu=parse_menu("33%, 66%, 100%, a"))
-    found = HoldemNestedSearch(river, 0, settings).search(HoldemNestedSearch(river, 0).begin(), 0, river.spot.board)
-    assert found.stage.betting.root.actions == (1, 17, 23, 30, 50)
+    settings = SearchSettings(iterations=50, menu=parse_menu("33%, 66%, 100%, a"))
+    found = NestedSearch(HoldemProfile(river), 0, settings).search(
+        NestedSearch(HoldemProfile(river), 0).begin(), HoldemPlace(0, river.tree.spot.board)
+    )
+    assert found.stage.profile.betting.root.actions == (1, 17, 23, 30, 50)
 
 
 @pytest.mark.parametrize("is_expensive", [False, True])
 def test_replies_consider_a_finer_menu_too(river, is_expensive):
     menu = parse_menu("33%, 66%, 100%, a")
-    settings = HoldemSearchSettings(iterations=5, menu=menu, is_expensive=is_expensive)
-    search = HoldemNestedSearch(river, 1, settings)
-    found = search.search(search.begin(), 0, river.spot.board, Reply(25))
-    behind = grow_behind(river.betting, 0, 25, menu)
-    assert len(behind.root.actions) > len(grow_behind(river.betting, 0, 25).root.actions)
-    assert found.stage.betting.nodes[found.node].actions == behind.root.actions
+    settings = SearchSettings(iterations=5, menu=menu, is_expensive=is_expensive)
+    search = NestedSearch(HoldemProfile(river), 1, settings)
+    found = search.search(search.begin(), HoldemPlace(0, river.tree.spot.board), Reply(25))
+    behind = grow_behind(river.tree.betting, 0, 25, menu)
+    assert len(behind.root.actions) > len(grow_behind(river.tree.betting, 0, 25).root.actions)
+    assert found.stage.profile.betting.nodes[found.stage.place.node].actions == behind.root.actions
 
 
 def test_unsafe_search_keeps_both_ranges(river):
-    search = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Unsafe(), iterations=100))
-    node = river.betting.root.children[1]
-    found = search.search(search.begin(), node, river.spot.board)
-    reach = search.begin().reach_at(node, river.spot.board)[0]
-    np.testing.assert_allclose(found.tree.spot.ranges[0].weights, reach / reach.max())
-    assert search.search(search.begin(), 0, river.spot.board, Reply(25)) is not None
+    search = NestedSearch(HoldemProfile(river), 1, SearchSettings(method=Unsafe(), iterations=100))
+    node = river.tree.betting.root.children[1]
+    found = search.search(search.begin(), HoldemPlace(node, river.tree.spot.board))
+    reach = search.begin().profile.reach(HoldemPlace(node, river.tree.spot.board))[0]
+    np.testing.assert_allclose(found.subgame.tree.spot.ranges[0].weights, reach / reach.max())
+    assert search.search(search.begin(), HoldemPlace(0, river.tree.spot.board), Reply(25)) is not None
 
 
 def test_a_share_of_the_gate_mixes_in_what_the_opponent_has_played(river):
     priors = []
 
     def watch(solver, num_iterations):
-        priors.append(solver.gate.prior.copy())
+        priors.append(solver.problem.gate.prior.copy())
         solver.iterate(num_iterations)
 
-    search = HoldemNestedSearch(river, 1, HoldemSearchSettings(method=Resolve(share=0.2), iterations=20))
-    node = river.betting.root.children[1]
-    found = search.search(search.begin(), node, river.spot.board, run=watch)
-    hands = found.tree.hands[0][0]
-    np.testing.assert_allclose(priors[0][: hands.size], found.stage.reach[0][hands])
+    search = NestedSearch(HoldemProfile(river), 1, SearchSettings(method=Resolve(share=0.2), iterations=20))
+    node = river.tree.betting.root.children[1]
+    found = search.search(search.begin(), HoldemPlace(node, river.tree.spot.board), run=watch)
+    hands = found.subgame.tree.hands[0][0]
+    np.testing.assert_allclose(priors[0][: hands.size], found.subgame.reach[0][hands])
     assert 0 < priors[0].max() <= 1
 
 
 def test_uniform_hands_are_a_blueprint_too():
-    policy = UniformHands(spot())
-    found = HoldemNestedSearch(policy, 0).search(HoldemNestedSearch(policy, 0).begin(), 0, policy.spot.board)
+    policy = UniformStrategy(SpotPlaces.of(spot()))
+    found = NestedSearch(HoldemProfile(policy), 0).search(
+        NestedSearch(HoldemProfile(policy), 0).begin(), HoldemPlace(0, policy.tree.spot.board)
+    )
     assert found.least_margin > 0  # uniform play is easily improved
 
 
 def test_places_that_the_searcher_does_not_play_to_are_left(river):
-    class Checks(UniformHands):
-        def hand_strategy(self, node, board):
-            out = super().hand_strategy(node, board)
+    class Checks(UniformStrategy):
+        def probabilities(self, place):
+            out = super().probabilities(place)
             out[:, 1:] = 0.0
             return out
 
-    policy = Checks(spot())
-    search = HoldemNestedSearch(policy, 0)
-    raised = policy.betting.nodes[policy.betting.root.children[1]].children[2]
-    assert search.search(search.begin(), raised, policy.spot.board) is None
+    policy = Checks(SpotPlaces.of(spot()))
+    search = NestedSearch(HoldemProfile(policy), 0)
+    raised = policy.tree.betting.nodes[policy.tree.betting.root.children[1]].children[2]
+    assert search.search(search.begin(), HoldemPlace(raised, policy.tree.spot.board)) is None
 
 
 def test_nonsense_is_refused(river):
     for make, message in (
-        (lambda: HoldemSearchSettings(iterations=0), "iterations must be at least 1, got 0"),
-        (lambda: HoldemSearchSettings(early_iterations=0), "early_iterations must be at least 1, got 0"),
+        (lambda: SearchSettings(iterations=0), "iterations must be at least 1, got 0"),
+        (lambda: SearchSettings(early_iterations=0), "early_iterations must be at least 1, got 0"),
         (
-            lambda: HoldemSearchSettings(method=Resolve(alternatives=Given(np.zeros(2)))),
+            lambda: SearchSettings(method=Resolve(alternatives=Given(np.zeros(2)))),
             "finds its alternatives itself",
         ),
         (
-            lambda: HoldemNestedSearch(UniformHands(dataclasses.replace(spot(), rake_rate=0.05)), 0),
+            lambda: NestedSearch(
+                HoldemProfile(UniformStrategy(SpotPlaces.of(dataclasses.replace(spot(), rake_rate=0.05)))), 0
+            ),
             "the spot has a rake of 0.05",
         ),
     ):
         with pytest.raises(ConfigError, match=message):
             make()
-    small = HoldemNestedSearch(river, 0, HoldemSearchSettings(max_bytes=10))
+    small = NestedSearch(HoldemProfile(river), 0, SearchSettings(max_bytes=10))
     with pytest.raises(GameTooLargeError, match="searching the river 9cThJsQhKs takes"):
-        small.search(small.begin(), 0, river.spot.board)
-    with pytest.raises(ConfigError, match="search in hold'em needs the deviation of its alternatives"):
-        HoldemSearchSettings(method=Resolve(distribution=Distribution()))
+        small.search(small.begin(), HoldemPlace(0, river.tree.spot.board))
 
 
 def test_deals_are_counted_by_all_their_cards():
@@ -364,10 +382,10 @@ def test_deals_are_counted_by_all_their_cards():
 
 
 def test_gifts_of_earlier_stages_raise_alternatives(river):
-    search = HoldemNestedSearch(river, 1, HoldemSearchSettings(iterations=5))
+    search = NestedSearch(HoldemProfile(river), 1, SearchSettings(iterations=5))
     stage = search.begin()
     given = dataclasses.replace(stage, gifts=stage.gifts + 3.0)
     for reply in (None, Reply(25)):
-        plain, raised = (search.search(one, 0, river.spot.board, reply) for one in (stage, given))
+        plain, raised = (search.search(one, HoldemPlace(0, river.tree.spot.board), reply) for one in (stage, given))
         np.testing.assert_allclose(raised.alternative - plain.alternative, 3.0)
         np.testing.assert_allclose(raised.stage.gifts - plain.stage.gifts, 3.0)

@@ -15,7 +15,7 @@ from equipoise.search.lazy import (
     extract_subgame,
 )
 from equipoise.search.limits import ActionLimit, BudgetLimit, RoundLimit
-from equipoise.search.subgames import Blueprint
+from equipoise.search.public import PublicProfile
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
@@ -28,7 +28,7 @@ GAME = derive_public_game(make_game("leduc"))
 TREE = build_public_tree(GAME)
 STRATEGY = random_strategy(TREE, 1)
 POLICY = TablePolicy(TabularStrategy.from_tree(TREE, STRATEGY))
-BLUEPRINT = Blueprint(TREE, STRATEGY)
+BLUEPRINT = PublicProfile(TREE, STRATEGY)
 LIMITS = [ActionLimit(1), ActionLimit(3), RoundLimit(), RoundLimit(is_after_deal=True), BudgetLimit(30), BudgetLimit(1)]
 
 

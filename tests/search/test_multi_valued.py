@@ -7,7 +7,7 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import ActionClass
 from equipoise.games.registry import make_game
-from equipoise.search.gadgets import Resolve, Unsafe, pose
+from equipoise.search.gadgets import Resolve, Unsafe
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.multi_valued import (
     Continuations,
@@ -17,8 +17,9 @@ from equipoise.search.multi_valued import (
     generate_continuations,
     respond,
 )
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import SubgameSolver
-from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
@@ -44,7 +45,7 @@ def rps():
 def leduc():
     solver = CFRSolver(LEDUC, CFRPlus())
     solver.iterate(20)
-    return Blueprint(LEDUC, solver.average_strategy())
+    return PublicProfile(LEDUC, solver.average_strategy())
 
 
 def columns(blueprint, rows):
@@ -92,8 +93,8 @@ def test_leaf_payoffs_are_what_the_whole_tree_pays(leduc):
     subgame = leduc.subgame(node)
     payoff = leaf_payoffs(LEDUC, node, leduc.strategy)
     first, second = subgame.beliefs.reach
-    np.testing.assert_allclose(payoff @ second, subgame.strategy_values(0, subgame.blueprint, subgame.blueprint))
-    np.testing.assert_allclose(-(first @ payoff), subgame.strategy_values(1, subgame.blueprint, subgame.blueprint))
+    np.testing.assert_allclose(payoff @ second, subgame.strategy_values(0, subgame.strategy, subgame.strategy))
+    np.testing.assert_allclose(-(first @ payoff), subgame.strategy_values(1, subgame.strategy, subgame.strategy))
 
 
 def test_a_single_continuation_is_the_whole_tree_locked_behind_the_limit(leduc):
@@ -101,7 +102,7 @@ def test_a_single_continuation_is_the_whole_tree_locked_behind_the_limit(leduc):
     for limit in (ActionLimit(1), ActionLimit(2), RoundLimit()):
         leaves = limit.leaves(LEDUC, 0)
         subgame = depth_limited_subgame(leduc, 0, 0, leaves, Continuations((leduc.strategy,), (leduc.strategy,)))
-        got = [subgame.strategy_values(player, subgame.blueprint, subgame.blueprint).sum() for player in (0, 1)]
+        got = [subgame.strategy_values(player, subgame.strategy, subgame.strategy).sum() for player in (0, 1)]
         assert got == pytest.approx(leduc.evaluate().values, abs=1e-12)
 
 
@@ -113,7 +114,7 @@ def test_choosing_the_blueprint_gives_its_value_and_more_choice_never_helps_the_
     worth = []
     for theirs in ((leduc.strategy,), (leduc.strategy, best), (leduc.strategy, best, random_strategy(LEDUC, 1))):
         subgame = depth_limited_subgame(leduc, 0, searcher, leaves, Continuations(theirs, (leduc.strategy,)))
-        worth.append(subgame.best_values(opponent, subgame.blueprint).sum())
+        worth.append(subgame.best_values(opponent, subgame.strategy).sum())
     assert worth[0] <= worth[1] + 1e-12
     assert worth[1] <= worth[2] + 1e-12
     # with its best response to choose from, the opponent earns what it does in the whole game

@@ -22,13 +22,14 @@ from hypothesis import strategies as st
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.search.beliefs import PublicBelief, beliefs_at
-from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe, pose
+from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe
 from equipoise.search.leaves import ResolvedLeaves, batch_beliefs
 from equipoise.search.limits import RoundLimit
 from equipoise.search.maxmargin_lp import solve_maxmargin_lp
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile
 from equipoise.search.random_iteration import draw_iteration, iteration_chances, solve_sampled
 from equipoise.search.resolving import SubgameSolver
-from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR
 from equipoise.trees.derive import derive_public_game
@@ -38,14 +39,14 @@ from tests.search.fixtures import coin_toss, make_blueprint, second_round
 
 LEDUC = build_public_tree(derive_public_game(make_game("leduc")))
 ROOTS = second_round(LEDUC)
-UNIFORM = Blueprint(LEDUC, LEDUC.legal_share)
+UNIFORM = PublicProfile(LEDUC, LEDUC.legal_share)
 LEAVES = RoundLimit().leaves(LEDUC, 0)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_gadget_is_worth_minus_the_least_margin(seed):
     # property 2: the opponent's gain over its alternatives, averaged over the run of the gadget game itself
-    blueprint = Blueprint(LEDUC, random_strategy(LEDUC, seed), like=UNIFORM)
+    blueprint = PublicProfile(LEDUC, random_strategy(LEDUC, seed), like=UNIFORM)
     node, searcher, opponent = ROOTS[4 * seed], seed % 2, 1 - seed % 2
     subgame = blueprint.subgame(node)
     problem = pose(blueprint, subgame, searcher, Maxmargin())
@@ -164,7 +165,7 @@ def test_mixtures_of_equilibrium_values_are_equilibrium_values():
 
 def test_all_best_responses_are_worth_the_same_where_beliefs_are_positive():
     # Lemma 16: of two solutions' best responses each earns what the other does, in each private state
-    blueprint = Blueprint(LEDUC, random_strategy(LEDUC, 4), like=UNIFORM)
+    blueprint = PublicProfile(LEDUC, random_strategy(LEDUC, 4), like=UNIFORM)
     subgame = blueprint.subgame(ROOTS[3])
     runs = [SubgameSolver(subgame, pose(blueprint, subgame, 1, Unsafe()), rule=rule) for rule in (CFRPlus(), DCFR())]
     for run in runs:
@@ -180,7 +181,7 @@ def test_all_best_responses_are_worth_the_same_where_beliefs_are_positive():
 @pytest.mark.parametrize("rule", [CFR(), LinearCFR(), DCFR(), CFRPlus(gamma=1.0)], ids=lambda rule: rule.name)
 def test_a_random_iteration_is_the_average_as_others_see_it(rule, is_alternating):
     # property 11, over all draws of the iteration: own reaches of what is played add up to those of the average
-    blueprint = Blueprint(LEDUC, random_strategy(LEDUC, 3), like=UNIFORM)
+    blueprint = PublicProfile(LEDUC, random_strategy(LEDUC, 3), like=UNIFORM)
     subgame = blueprint.subgame(ROOTS[6])
     solver = SubgameSolver(subgame, pose(blueprint, subgame, 1, Unsafe()), rule=rule, is_alternating=is_alternating)
     expected = np.zeros(subgame.kernel.num_cells)
@@ -199,7 +200,7 @@ def test_iterations_are_drawn_as_often_as_they_count():
 
 
 def test_what_is_drawn_is_one_iterations_profile():
-    blueprint = Blueprint(LEDUC, random_strategy(LEDUC, 3), like=UNIFORM)
+    blueprint = PublicProfile(LEDUC, random_strategy(LEDUC, 3), like=UNIFORM)
     subgame = blueprint.subgame(ROOTS[6])
 
     def begin():

@@ -15,9 +15,9 @@ from equipoise.games.holdem.line_notation import parse_decision
 from equipoise.games.holdem.spot_file import parse_spot
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
-from equipoise.solvers.holdem.file import SavedSpot, StoredSpot, make_locks
+from equipoise.solvers.holdem.solved_spot import SolvedSpot, make_locks
 from equipoise.solvers.holdem.view import view_node
-from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.trees.holdem.tree import build_holdem_tree
 
 SPOTS = {
@@ -78,21 +78,21 @@ def path(tmp_path, name):
 
 def save(name, path):
     file, solver, records = solved(name)
-    saved = SavedSpot(file=file, config=CONFIG, progress=records, stopped_by="iterations", state=solver.state())
-    saved.save(path, solver.tree)
+    record = RunRecord(config=CONFIG, progress=records, stopped_by="iterations")
+    SolvedSpot.save(path, record, file=file, tree=solver.tree, state=solver.state())
     return path
 
 
 def test_a_run_goes_on_to_the_bit(name, tmp_path):
     file, whole, _ = solve(name, 12)
     _, half, records = solve(name, 5)
-    SavedSpot(file=file, config=CONFIG, progress=records, stopped_by=None, state=half.state()).save(
-        tmp_path / "half.eq", half.tree
-    )
-    loaded = SavedSpot.load(tmp_path / "half.eq")
+    record = RunRecord(config=CONFIG, progress=records, stopped_by=None)
+    SolvedSpot.save(tmp_path / "half.eq", record, file=file, tree=half.tree, state=half.state())
+    with SolvedSpot(tmp_path / "half.eq") as loaded:
+        state = loaded.state
     assert (loaded.file, loaded.config, loaded.progress, loaded.stopped_by) == (file, CONFIG, records, None)
     other = CFRSolver(build_holdem_tree(loaded.file.spot))
-    other.restore(loaded.state)
+    other.restore(state)
     other.iterate(7)
     for table, expected in other.state().items():
         np.testing.assert_array_equal(expected, whole.state()[table])
@@ -116,7 +116,7 @@ def test_boards_are_read_without_the_rest(name, path, monkeypatch):
     monkeypatch.setattr(
         CheckpointReader, "read_slice", lambda self, name, a, b: read.append(b - a) or original(self, name, a, b)
     )
-    with StoredSpot(path) as stored:
+    with SolvedSpot(path) as stored:
         for line in lines_of(solver.tree):
             ours = look(stored.tree, stored.strategy_sum, line)
             expected = look(solver.tree, solver.tables.strategy_sum, line)
@@ -129,7 +129,7 @@ def test_boards_are_read_without_the_rest(name, path, monkeypatch):
 def test_a_stored_table_is_the_array(path, name):
     _, solver, _ = solved(name)
     cells = np.array([[700, 3], [10, 500]])
-    with StoredSpot(path) as stored:
+    with SolvedSpot(path) as stored:
         np.testing.assert_array_equal(stored.strategy_sum[cells], solver.tables.strategy_sum[cells])
         np.testing.assert_array_equal(stored.strategy_sum.read(), solver.tables.strategy_sum)
         assert stored.strategy_sum.num_bytes == solver.tables.strategy_sum.nbytes
@@ -137,7 +137,7 @@ def test_a_stored_table_is_the_array(path, name):
 
 def test_values_need_the_whole_table(path, name):
     _, solver, _ = solved(name)
-    with StoredSpot(path) as stored:
+    with SolvedSpot(path) as stored:
         view = look(stored.tree, stored.strategy_sum, "")
         assert np.isnan(view.players[0].values).all()
         assert np.isnan(view.action_values).all()
@@ -170,9 +170,9 @@ def test_locks_are_those_of_the_file(tmp_path):
     tree = build_holdem_tree(file.spot, locks=locks)
     solver = CFRSolver(tree, locks=locks)
     records = tuple(run(solver, iterations=5))
-    saved = SavedSpot(file=file, config=CONFIG, progress=records, stopped_by=None, state=solver.state())
-    saved.save(tmp_path / "locked.eq", tree)
-    with StoredSpot(tmp_path / "locked.eq") as stored:
+    record = RunRecord(config=CONFIG, progress=records, stopped_by=None)
+    SolvedSpot.save(tmp_path / "locked.eq", record, file=file, tree=tree, state=solver.state())
+    with SolvedSpot(tmp_path / "locked.eq") as stored:
         assert len(stored.tree.boards) == len(tree.boards) == 49  # a lone AhQh tells clubs and hearts apart
         view = look(stored.tree, stored.strategy_sum, "check")
     rows = [view.players[1].hands.tolist().index(parse_hand(hand)) for hand in ("QsQh", "AhQh")]
@@ -182,13 +182,12 @@ def test_locks_are_those_of_the_file(tmp_path):
 
 
 @pytest.mark.parametrize("twentieth", range(0, 20, 3))
-@pytest.mark.parametrize("read", [SavedSpot.load, StoredSpot])
-def test_truncated_files_are_refused(tmp_path, twentieth, read):
+def test_truncated_files_are_refused(tmp_path, twentieth):
     path = save("turn", tmp_path / "spot.eq")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) * twentieth // 20])
     with pytest.raises(CheckpointError, match=r"truncated|empty"):
-        read(path)
+        SolvedSpot(path)
 
 
 def test_damage_is_found_where_it_is_read(tmp_path):
@@ -196,8 +195,8 @@ def test_damage_is_found_where_it_is_read(tmp_path):
     whole = bytearray(path.read_bytes())
     whole[-100] ^= 4
     path.write_bytes(whole)
-    with pytest.raises(CheckpointError, match="is corrupt"):
-        SavedSpot.load(path)
+    with SolvedSpot(path) as solved, pytest.raises(CheckpointError, match="is corrupt"):
+        _ = solved.state
 
 
 def rewrite(path, *, metadata=None, arrays=None):
@@ -218,14 +217,14 @@ def rewrite(path, *, metadata=None, arrays=None):
 def test_files_that_do_not_fit_their_spot_are_refused(tmp_path, metadata, arrays, message):
     path = save("turn", tmp_path / "spot.eq")
     rewrite(path, metadata=metadata, arrays=arrays)
-    with pytest.raises(CheckpointError, match=message):
-        StoredSpot(path)
+    with pytest.raises(CheckpointError, match=message), SolvedSpot(path) as solved:
+        _ = solved.tree
 
 
 def test_another_kind_of_file_is_refused(tmp_path):
     checkpoint.save(tmp_path / "tree.eq", Kind.TREE, {}, {})
     with pytest.raises(CheckpointError, match="holds a tree, expected a spot"):
-        StoredSpot(tmp_path / "tree.eq")
+        SolvedSpot(tmp_path / "tree.eq")
 
 
 def test_differences_name_what_is_not_common():

@@ -16,7 +16,8 @@ from equipoise.solvers.driver import run
 from equipoise.solvers.fictitious_play import FictitiousPlaySolver
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.rules import DCFR, CFRPlus, Hedge, PredictiveCFRPlus
-from equipoise.solvers.saved_run import RunConfig, SavedRun
+from equipoise.solvers.saved_run import RunConfig, RunRecord
+from equipoise.solvers.solution_file import SolvedGame
 from equipoise.solvers.solve import Solution, Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import build_history_tree
@@ -152,12 +153,12 @@ def test_a_saved_run_goes_on_to_the_bit(tree, tmp_path, rule, is_alternating):
     first = CFRSolver(tree, rule, is_alternating=is_alternating)
     records = tuple(run(first, iterations=23))
     strategy = TabularStrategy.from_tree(tree, first.average_strategy())
-    saved = SavedRun(config=CONFIG, progress=records, stopped_by=None, strategy=strategy, state=first.state())
-    saved.save(tmp_path / "run.eq")
+    record = RunRecord(config=CONFIG, progress=records, stopped_by=None)
+    SolvedGame.save(tmp_path / "run.eq", record, strategy=strategy, state=first.state())
 
-    loaded = SavedRun.load(tmp_path / "run.eq")
     second = CFRSolver(tree, rule, is_alternating=is_alternating)
-    second.restore(loaded.state)
+    with SolvedGame(tmp_path / "run.eq") as loaded:
+        second.restore(loaded.state)
     list(run(second, iterations=60, seconds_before=loaded.progress[-1].seconds))
 
     assert loaded.config == CONFIG
@@ -170,9 +171,8 @@ def test_a_run_s_file_holds_its_strategy(tree, tmp_path):
     solver = CFRSolver(tree, DCFR())
     records = tuple(run(solver, iterations=5))
     strategy = TabularStrategy.from_tree(tree, solver.average_strategy())
-    SavedRun(config=CONFIG, progress=records, stopped_by="iterations", strategy=strategy, state={}).save(
-        tmp_path / "run.eq"
-    )
+    record = RunRecord(config=CONFIG, progress=records, stopped_by="iterations")
+    SolvedGame.save(tmp_path / "run.eq", record, strategy=strategy, state={})
     np.testing.assert_array_equal(TabularStrategy.load(tmp_path / "run.eq").to_tree(tree), solver.average_strategy())
 
 
@@ -189,10 +189,10 @@ def test_a_run_without_records_is_refused(tmp_path):
     metadata = {**dataclasses.asdict(CONFIG), "progress": [], "stopped_by": None, "game_label": "kuhn"}
     checkpoint.save(tmp_path / "x", Kind.RUN, metadata, {})
     with pytest.raises(CheckpointError, match="without a single record"):
-        SavedRun.load(tmp_path / "x")
+        SolvedGame.load(tmp_path / "x")
     checkpoint.save(tmp_path / "x", Kind.RUN, {}, {})
     with pytest.raises(CheckpointError, match="does not describe its run"):
-        SavedRun.load(tmp_path / "x")
+        SolvedGame.load(tmp_path / "x")
 
 
 def test_the_lp_as_a_run_is_saved_and_restored(tree):

@@ -18,8 +18,9 @@ from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.driver import run
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, Scheme
 from equipoise.solvers.playouts import move_uniformly, sample_value, strategy_policy
-from equipoise.solvers.saved_run import RunConfig, SavedRun
+from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.solvers.sequence_lp import solve_sequence_lp
+from equipoise.solvers.solution_file import SolvedGame
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.treeless_mccfr import UNIFORM_BATCH, TreelessMCCFRSolver, estimate_traversal_nodes
 from equipoise.trees.history import build_history_tree
@@ -227,13 +228,12 @@ def test_a_board_of_nine_cells_is_sampled_saved_and_goes_on(tmp_path):
         updates="alternating", seed=1, threads=1,
     )  # fmt: skip
     path = tmp_path / "run.eq"
-    SavedRun(
-        config=config, progress=records, stopped_by=None, strategy=solver.average_strategy(), state=solver.state()
-    ).save(path)
-    loaded = SavedRun.load(path)
-    assert loaded.progress == records
+    record = RunRecord(config=config, progress=records, stopped_by=None)
+    SolvedGame.save(path, record, strategy=solver.average_strategy(), state=solver.state())
     other = make_solver(PHANTOM33, Scheme.OUTCOME, seed=5)
-    other.restore(loaded.state)
+    with SolvedGame(path) as loaded:
+        other.restore(loaded.state)
+    assert loaded.progress == records
     for one in (solver, other):
         one.iterate(20)
     assert bytes(other.tables.regret_sum) == bytes(solver.tables.regret_sum)

@@ -6,7 +6,7 @@ from equipoise.core.errors import GameTooLargeError, InvalidGameError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.registry import make_game
 from equipoise.solvers.best_response import evaluate
-from equipoise.trees.history import HistoryTree, build_history_tree, estimate_num_histories
+from equipoise.trees.history import BEYOND_ANY_TREE, HistoryTree, build_history_tree, estimate_num_histories
 from equipoise.trees.segments import flatten_ranges
 
 SMALL_GAMES = [
@@ -129,6 +129,23 @@ def test_progress_grows_towards_one():
 def test_knuth_estimate_is_near_the_truth():
     estimate = estimate_num_histories(make_game("leduc"), rng=np.random.default_rng(1), num_probes=4000)
     assert estimate == pytest.approx(9457, rel=0.1)
+
+
+def test_a_game_that_is_far_too_large_is_not_probed_to_the_end():
+    game = make_game("holdem")
+    began = []
+
+    class Watched:
+        def __getattr__(self, name):
+            return getattr(game, name)
+
+        def initial_state(self):
+            began.append(0)
+            return game.initial_state()
+
+    estimate = estimate_num_histories(Watched(), rng=np.random.default_rng(0))
+    assert estimate > BEYOND_ANY_TREE
+    assert len(began) < 100
 
 
 def test_forgetting_is_refused():

@@ -16,11 +16,11 @@ from equipoise.games.registry import parse_game
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem.bucketed import build_bucketed_tree
-from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.trees.holdem.places import HoldemPlace, SpotPlaces
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.joint import CardRemoval, DenseJoint
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.vector import TreeStrategy, follow_reach, play_shares
+from equipoise.trees.vector import TreeStrategy, UniformStrategy, follow_reach, play_shares
 
 
 def make_spot():
@@ -168,6 +168,21 @@ def test_strategies_over_trees_play_in_proportion_to_their_table(world):
     np.testing.assert_array_equal(strategy.probabilities(place), world.probabilities(place))
     with pytest.raises(ValueError, match="read-only"):
         strategy.probabilities(place)[0, 0] = 1.0
+
+
+def test_uniform_strategies_need_no_table(world):
+    nothing, uniform = np.zeros(world.num_cells), UniformStrategy(world.tree)
+    for place in world.places[:10]:
+        if world.tree.actor_at(place) >= 0:
+            np.testing.assert_array_equal(uniform.probabilities(place), play_shares(world.tree, nothing, place))
+
+
+def test_the_places_of_a_spot_are_those_of_its_trees():
+    tree, places = make_world("turn").tree, SpotPlaces.of(make_spot())
+    assert places.root_place == tree.root_place
+    for place in find_holdem_places(tree):
+        assert places.actor_at(place) == tree.actor_at(place)
+        np.testing.assert_array_equal(places.legal_at(place), tree.legal_at(place))
 
 
 def test_buckets_of_unsigned_bytes_mark_blocked_hands():

@@ -12,10 +12,9 @@ from equipoise.agents.base import (
 )
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.files import load_agent
-from equipoise.agents.holdem_search import HoldemSearchAgent, HoldemSearchPlan
 from equipoise.agents.holdem_translated import HoldemTranslatingAgent
 from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
-from equipoise.agents.search import SearchAgent, SearchSettings, SearchWhen
+from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.tables import TableAgent
 
@@ -23,8 +22,6 @@ __all__ = [
     "Agent",
     "ClassAgent",
     "ContinualAgent",
-    "HoldemSearchAgent",
-    "HoldemSearchPlan",
     "HoldemTranslatingAgent",
     "Observation",
     "PolicyAgent",
@@ -32,7 +29,7 @@ __all__ = [
     "PublicDecision",
     "RulesISMCTSAgent",
     "SearchAgent",
-    "SearchSettings",
+    "SearchPlan",
     "SearchWhen",
     "TableAgent",
     "TreeISMCTSAgent",

@@ -10,11 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
+from equipoise.agents.holdem import check_holdem_game
 from equipoise.agents.public_paths import PublicPaths
+from equipoise.agents.search import HoldemGround
 from equipoise.core.errors import InvalidStateError
+from equipoise.games.holdem.rules import Holdem
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.public import PublicGame
-from equipoise.search.continual import ContinualSearch, ContinualSettings
+from equipoise.search.continual import ContinualSearch, ContinualSettings, HoldemChain
 from equipoise.search.lazy import PublicPolicy
+from equipoise.trees.holdem.places import HoldemStrategy
 
 __all__ = ["ContinualAgent"]
 
@@ -22,31 +28,37 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class ContinualAgent(PolicyAgent):
-    """Plays by continual re-solving on a public game of which it expands no more than its searches look at.
+    """Plays by continual re-solving: a public game, of which it expands no more than searches look at, or by hands.
 
     What it does depends on public states alone, so that it is one fixed strategy, searched where it is asked for.
     """
 
     def __init__(
         self,
-        game: PublicGame[Any],
+        game: PublicGame[Any] | HoldemSpot,
         *,
-        blueprint: PublicPolicy | None = None,
+        rules: Holdem | None = None,
+        blueprint: PublicPolicy | HoldemStrategy | None = None,
         search: ContinualSettings | None = None,
         name: str = "continual",
     ) -> None:
         """Keeps the rules.
 
         Args:
-            game: what is played, over public states.
+            game: what is played, over public states, or a spot of hold'em with the bets that searches consider.
+            rules: of hold'em: the game of the same cards and chips, by default the spot's own; it may offer more bets.
             blueprint: what is played before the first search; None: it begins with the game.
             search: how decisions are searched.
             name: for tables of results.
         """
-        self.game = game
-        self._searches = tuple(ContinualSearch(game, seat, search, blueprint=blueprint) for seat in (0, 1))
-        self._name = name
-        self._paths = PublicPaths(game)
+        self.game, self._name = game, name
+        searches = [ContinualSearch(game, seat, search, blueprint=blueprint) for seat in (0, 1)]
+        self._play: _PublicPlay | _HandPlay
+        if isinstance(game, HoldemSpot):
+            check_holdem_game(game, rules or game_of_spot(game))
+            self._play = _HandPlay([search.chain for search in searches], game, name)
+        else:
+            self._play = _PublicPlay(game, searches)
 
     @property
     def name(self) -> str:
@@ -55,32 +67,69 @@ class ContinualAgent(PolicyAgent):
 
     def begin_game(self, seat: int) -> None:
         """Goes back to the beginning."""
-        self._paths.begin_game()
+        self._play.begin_game()
 
     def observe(self, observation: Observation) -> None:
         """Follows the game, so that no public state needs to be looked for from the beginning."""
-        self._paths.observe(observation.public_state)
+        self._play.observe(observation.public_state)
 
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
         """Returns `[A]` what the last search on the way says."""
-        path = self._paths.locate(observation.public_state)
-        seat, state = observation.seat, self._paths.state_at(path)
-        policy = self._searches[seat].policy_at(path)
-        for private in range(len(policy)):
-            if self.game.infostate(state, seat, private) == observation.infostate:
-                shares: list[float] = policy[private, self.game.legality(state)[private]].tolist()
-                return shares
-        raise InvalidStateError(
-            f"{self.game.spec.label} has no information state {observation.infostate!r} of player {seat} at "
-            f"{observation.public_state!r}"
-        )
+        return self._play.shares(observation)
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` what each private state does."""
+        return self._play.rows(decision)
+
+
+class _HandPlay(HoldemGround):
+    """Hold'em by hands; a seat's first search is run when it is to move."""
+
+    def __init__(self, chains: Sequence[Any], spot: HoldemSpot, name: str) -> None:
+        super().__init__((), spot, name)
+        self._chains: Sequence[HoldemChain] = chains
+
+    def walk_of(self, seat: int) -> Any:
+        """Returns a seat's searches."""
+        return self._chains[seat].walk
+
+
+class _PublicPlay:
+    """A public game, over its rules."""
+
+    def __init__(self, game: PublicGame[Any], searches: Sequence[ContinualSearch]) -> None:
+        self.game, self._searches = game, searches
+        self._paths = PublicPaths(game)
+
+    def begin_game(self) -> None:
+        """Goes back to the beginning."""
+        self._paths.begin_game()
+
+    def observe(self, label: str) -> None:
+        """Follows the game."""
+        self._paths.observe(label)
+
+    def shares(self, observation: Observation) -> list[float]:
+        """Returns `[A]` what is played at an information state."""
+        path = self._paths.locate(observation.public_state)
+        private = self._number(observation.seat, path, [observation.infostate])[0]
+        row = self._searches[observation.seat].policy_at(path)[private]
+        shares: list[float] = row[self.game.legality(self._paths.state_at(path))[private]].tolist()
+        return shares
+
+    def rows(self, decision: PublicDecision) -> FloatArray:
+        """Returns `[H, A]` what each private state does."""
         path = self._paths.locate(decision.public_state)
-        state, seat = self._paths.state_at(path), decision.seat
+        return self._searches[decision.seat].policy_at(path)[self._number(decision.seat, path, decision.infostates)]
+
+    def _number(self, seat: int, path: tuple[int, ...], infostates: Sequence[str]) -> list[int]:
+        """Returns the private states of some information states."""
+        state = self._paths.state_at(path)
         number = {self.game.infostate(state, seat, k): k for k in range(self.game.num_private(state, seat))}
-        missing = [name for name in decision.infostates if name not in number]
+        missing = [name for name in infostates if name not in number]
         if missing:
-            raise InvalidStateError(f"{self.game.spec.label} has no information state {missing[0]!r} of player {seat}")
-        return self._searches[seat].policy_at(path)[[number[name] for name in decision.infostates]]
+            raise InvalidStateError(
+                f"{self.game.spec.label} has no information state {missing[0]!r} of player {seat} at "
+                f"{self.game.public_state(state)!r}"
+            )
+        return [number[name] for name in infostates]

@@ -5,68 +5,29 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.blueprint import Blueprint
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
 from equipoise.core.errors import ConfigError, InvalidStateError
-from equipoise.games.holdem.betting_tree import BettingTree
 from equipoise.games.holdem.cards import Deck
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.solvers.holdem.hand_policy import HandPolicy
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 
-__all__ = ["BlueprintPolicy", "HoldemAgent", "check_holdem_game", "describe_holdem_decision", "hands_by_name"]
-
-KEPT_BOARDS: Final = 4096  # whose buckets are at hand
+__all__ = ["HoldemAgent", "check_holdem_game", "describe_holdem_decision", "hands_by_name"]
 
 FloatArray = npt.NDArray[np.float64]
-
-
-class BlueprintPolicy:
-    """A strategy in buckets."""
-
-    def __init__(self, blueprint: Blueprint) -> None:
-        self.blueprint = blueprint
-        self._buckets = functools.lru_cache(KEPT_BOARDS)(blueprint.tree.buckets)
-        self._shares: dict[int, FloatArray] = {}
-
-    @property
-    def spot(self) -> HoldemSpot:
-        """Returns what it is a strategy of."""
-        return self.blueprint.tree.spot
-
-    @property
-    def betting(self) -> BettingTree:
-        """Returns the bets that it knows."""
-        return self.blueprint.tree.betting
-
-    def hand_strategy(self, node: int, board: tuple[int, ...]) -> FloatArray:
-        """Returns `[H, A]` by hand of the deck; 0 where the board blocks it."""
-        buckets = self._buckets(board)
-        return np.where(buckets[:, None] < 0, 0.0, self._share(node)[buckets])
-
-    def hand_row(self, node: int, board: tuple[int, ...], hand: int) -> list[float]:
-        """Returns `[A]` what one hand plays."""
-        row: list[float] = self._share(node)[self._buckets(board)[hand]].tolist()
-        return row
-
-    def _share(self, node: int) -> FloatArray:
-        """Returns `[buckets, A]` what buckets play, which a decision keeps once it was asked."""
-        if node not in self._shares:
-            self._shares[node] = self.blueprint.tree.bucket_strategy(self.blueprint.strategy_sum, node)
-        return self._shares[node]
 
 
 class HoldemAgent(PolicyAgent):
     """Plays a table of hands in the game of its spot."""
 
-    def __init__(self, policy: HandPolicy, game: Holdem, *, name: str) -> None:
+    def __init__(self, policy: HoldemStrategy, game: Holdem, *, name: str) -> None:
         """Keeps the policy.
 
         Args:
@@ -74,11 +35,11 @@ class HoldemAgent(PolicyAgent):
             game: of the same cards and chips as the policy's spot.
             name: for tables of results.
         """
-        check_holdem_game(policy.spot, game)
+        check_holdem_game(policy.tree.spot, game)
         self.policy = policy
         self._name = name
-        self._node_of = lines_of(policy.betting)
-        self._hand_of = hands_by_name(policy.spot.deck)
+        self._node_of = lines_of(policy.tree.betting)
+        self._hand_of = hands_by_name(policy.tree.spot.deck)
 
     @property
     def name(self) -> str:
@@ -87,25 +48,27 @@ class HoldemAgent(PolicyAgent):
 
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
         """Returns `[A]` what the hand plays."""
-        node, board = self._find(observation.public_state, observation.actions)
-        return self.policy.hand_row(node, board, self._hand_of[observation.infostate.partition("|")[0]])
+        place = self._find(observation.public_state, observation.actions)
+        hand = self._hand_of[observation.infostate.partition("|")[0]]
+        row: list[float] = self.policy.probabilities(place)[hand].tolist()
+        return row
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` what each hand plays."""
-        table = self.policy.hand_strategy(*self._find(decision.public_state, decision.actions))
+        table = self.policy.probabilities(self._find(decision.public_state, decision.actions))
         hands = [self._hand_of[infostate.partition("|")[0]] for infostate in decision.infostates]
         return table[hands]
 
-    def _find(self, public_state: str, actions: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    def _find(self, public_state: str, actions: tuple[int, ...]) -> HoldemPlace:
         """Returns the betting node of a public state, and its board."""
         line, board = parse_public_text(public_state)
         node = self._node_of.get(line)
-        known = () if node is None else self.policy.betting.nodes[node].actions
+        known = () if node is None else self.policy.tree.betting.nodes[node].actions
         if node is None or known != actions:
             raise InvalidStateError(
                 f"{self.name} knows actions {known} at {public_state!r}, the game offers {actions}: both need one menu"
             )
-        return node, board
+        return HoldemPlace(node, board)
 
 
 def describe_holdem_decision(game: Holdem, state: HoldemState) -> PublicDecision:

@@ -24,8 +24,8 @@ from equipoise.games.holdem.betting import (
 from equipoise.games.holdem.betting_tree import DEALING, BettingNode, NodeKind
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import Holdem
-from equipoise.solvers.holdem.hand_policy import HandPolicy
 from equipoise.solvers.playouts import draw_index
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 
 __all__ = ["HoldemTranslatingAgent"]
 
@@ -46,7 +46,7 @@ class HoldemTranslatingAgent:
     Checked by: tests/agents/test_holdem_search.py, tests/search/test_holdem_nested.py.
     """
 
-    def __init__(self, policy: HandPolicy, game: Holdem, *, name: str = "translate") -> None:
+    def __init__(self, policy: HoldemStrategy, game: Holdem, *, name: str = "translate") -> None:
         """Keeps a strategy.
 
         Args:
@@ -54,10 +54,10 @@ class HoldemTranslatingAgent:
             game: of the same cards and chips, whatever bets it offers.
             name: for tables of results.
         """
-        check_holdem_game(policy.spot, game)
+        check_holdem_game(policy.tree.spot, game)
         self.policy, self.game = policy, game
         self._name = name
-        self._hand_of = hands_by_name(policy.spot.deck)
+        self._hand_of = hands_by_name(policy.tree.spot.deck)
         self.begin_game(0)
 
     @property
@@ -79,14 +79,14 @@ class HoldemTranslatingAgent:
         for step in steps[self._num_seen :]:
             self._follow(step, observation.seat, rng)
         self._num_seen = len(steps)
-        here = self.policy.betting.nodes[self._node] if self._node != LOST else None
+        here = self.policy.tree.betting.nodes[self._node] if self._node != LOST else None
         self._chosen = LOST
         if here is None or here.kind is not NodeKind.DECISION or here.state.actor != observation.seat:
             if here is not None and here.kind is NodeKind.STREET_END:
                 self._chosen = self._node  # a small bet was taken for none; the call ends the real street too
             return CALL
         hand = self._hand_of[observation.infostate.partition("|")[0]]
-        column = draw_index(self.policy.hand_row(self._node, board, hand), rng.random())
+        column = draw_index(self.policy.probabilities(HoldemPlace(self._node, board))[hand].tolist(), rng.random())
         self._chosen = here.children[column]
         return self._translate_own(here, here.actions[column], observation.actions)
 
@@ -106,7 +106,7 @@ class HoldemTranslatingAgent:
     def _follow(self, step: int, seat: int, rng: np.random.Generator) -> None:
         """Moves the real hand and its image on by one step."""
         rules, state = self.game.betting_rules, self._state
-        here = self.policy.betting.nodes[self._node] if self._node != LOST else None
+        here = self.policy.tree.betting.nodes[self._node] if self._node != LOST else None
         if step == DEALING:
             self._state = next_street(rules, state)
             is_dealt = here is not None and here.kind is NodeKind.STREET_END

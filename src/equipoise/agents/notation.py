@@ -22,6 +22,8 @@ from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.base import ActionClass, Game
 from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.rules import ALL_RAISES, Holdem
+from equipoise.games.holdem.spot_game import spot_of_game
 from equipoise.games.public import HasPublicForm
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
@@ -103,6 +105,8 @@ def _make_continual(game: Game[Any], text: str) -> Agent:
     settings = ContinualSettings(iterations=_parse_iterations(text, text)) if text else ContinualSettings()
     if isinstance(game, HasPublicForm):
         return ContinualAgent(game.public_form(), search=settings)
+    if isinstance(game, Holdem) and game.board and game.menu != ALL_RAISES:
+        return ContinualAgent(spot_of_game(game), rules=game, search=settings)
     size = estimate_num_histories(game, rng=np.random.default_rng(0), num_probes=100)
     if size > MAX_HISTORIES:
         raise ConfigError(

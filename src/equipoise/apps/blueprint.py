@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 
-from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.abstraction.buckets import Percentile
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
@@ -68,7 +68,7 @@ def blueprint(options: BlueprintOptions) -> None:
         began = time.perf_counter()
         _train(options, solver, recipe, flag, TaskDisplay(console, "blueprint"))
         seconds = time.perf_counter() - began
-        Blueprint.of(solver, recipe).save(options.out, {"iteration": solver.iteration, "seed": options.seed})
+        BucketedStrategy.of(solver, recipe).save(options.out, {"iteration": solver.iteration, "seed": options.seed})
     if options.json:
         write_json(
             {
@@ -103,5 +103,7 @@ def _train(
             step = max(1, min(2 * step, int(step * STEP_SECONDS / max(spent, 1e-6))))
             display.update(solver.iteration / options.iterations, f"{solver.iteration:,} iterations")
             if time.perf_counter() - last_save > SECONDS_BETWEEN_SAVES:
-                Blueprint.of(solver, recipe).save(options.out, {"iteration": solver.iteration, "seed": options.seed})
+                BucketedStrategy.of(solver, recipe).save(
+                    options.out, {"iteration": solver.iteration, "seed": options.seed}
+                )
                 last_save = time.perf_counter()

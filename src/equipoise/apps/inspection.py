@@ -17,82 +17,36 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
-from equipoise.agents.files import game_of_metadata
+from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.notation import AGENTS
 from equipoise.apps.display import describe_figures, make_console
 from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
 from equipoise.apps.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
-from equipoise.apps.show_spot import SpotReport, evaluate_spot, is_spot_file
-from equipoise.core import checkpoint
+from equipoise.apps.show_spot import SpotReport, evaluate_spot
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_atomically
 from equipoise.core.formatting import format_duration, format_small, format_utility
-from equipoise.core.provenance import version
 from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.base import Game
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.responses.notation import ResponseSpec, parse_responses
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
+from equipoise.solvers.description import describe_node
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.playouts import sample_figures, strategy_policy
-from equipoise.solvers.solve import Form
+from equipoise.solvers.solution_file import SolvedGame
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
 from equipoise.trees.public import PublicTree
 
-__all__ = ["EvaluateOptions", "ShowOptions", "StrategyFile", "evaluate", "show"]
+__all__ = ["EvaluateOptions", "ShowOptions", "evaluate", "show"]
 
+SHOWN: Final = (Kind.RUN, Kind.STRATEGY, Kind.SPOT)  # kinds of files that are evaluated and shown
 NUM_RESPONSES: Final = 100  # draws of responses that sample, unless others are asked for
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class StrategyFile:
-    """A strategy from a file of either kind, with what the file says about it."""
-
-    strategy: TabularStrategy
-    metadata: dict[str, Any]
-
-    @classmethod
-    def load(cls, path: Path) -> StrategyFile:
-        """Returns the strategy in a file and its metadata."""
-        content = checkpoint.load(path, Kind.RUN, Kind.STRATEGY)
-        return cls(strategy=TabularStrategy.decode(content), metadata=content.metadata)
-
-    def make_game(self, path: Path) -> Game[Any]:
-        """Returns the game that the strategy is for; raises if its rules have changed since."""
-        return game_of_metadata(path, self.metadata)
-
-    @property
-    def is_partial(self) -> bool:
-        """Returns whether the strategy has entries only where a run without a tree came by."""
-        return bool(self.metadata.get("form") == Form.GAME)
-
-    @property
-    def regret_bound(self) -> float | None:
-        """Returns the sampled regret bound that the run's last record has, if it has one."""
-        try:
-            bound: float | None = self.metadata["progress"][-1]["sampled"]["regret_bound"]
-        except (IndexError, KeyError, TypeError):  # a strategy alone has no records, an exact run no figures
-            return None
-        return bound
-
-    def describe(self) -> dict[str, Any]:
-        """Returns what the file says about its run, under the keys that `solve --json` uses."""
-        found = self.metadata
-        return {
-            "game": found.get("game", self.strategy.game_label.partition("(")[0]),
-            "label": self.strategy.game_label,
-            "rule": found.get("rule"),
-            "method": found.get("method"),
-            "iterations": found.get("iteration"),
-            "seed": found.get("seed"),
-            "version": version(),
-            "solved_by_version": found.get("equipoise_version"),
-            "solved_by_commit": found.get("commit"),
-        }
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,19 +111,20 @@ def evaluate(options: EvaluateOptions) -> None:
             f"--game, -p and --whole-states are of agents ({', '.join(AGENTS)}); {options.file} is taken for a file, "
             "which says itself what it plays"
         )
-    if is_spot_file(options.file):
+    with open_solution(options.file, *SHOWN) as solution:
+        if isinstance(solution, SolvedGame):
+            _evaluate_table(options, solution, specs)
+            return
+        assert isinstance(solution, SolvedSpot)
         if specs:
             raise ConfigError(f"--responses are for games, and {options.file} holds a spot")
-        _evaluate_spot(options)
-        return
-    _evaluate_table(options, specs)
+        _evaluate_spot(options, solution)
 
 
-def _evaluate_table(options: EvaluateOptions, specs: tuple[ResponseSpec, ...]) -> None:
+def _evaluate_table(options: EvaluateOptions, file: SolvedGame, specs: tuple[ResponseSpec, ...]) -> None:
     """Evaluates a strategy of information states, graded by responses if there are any."""
     console = make_console(is_quiet=options.quiet)
-    file = StrategyFile.load(options.file)
-    game = file.make_game(options.file)
+    game = file.game
     tree: HistoryTree | PublicTree
     if not file.is_partial:
         tree = build_any_tree(game, max_histories=options.max_histories, console=console)
@@ -182,7 +137,7 @@ def _evaluate_table(options: EvaluateOptions, specs: tuple[ResponseSpec, ...]) -
             return
         tree = found
     began = time.perf_counter()
-    table = file.strategy.to_tree(tree, is_partial=file.is_partial)
+    table = file.table.to_tree(tree, is_partial=file.is_partial)
     evaluation = evaluate_strategy(tree, table, num_threads=options.threads)
     seconds = time.perf_counter() - began
     num_histories = tree.num_histories if isinstance(tree, PublicTree) else tree.size.num_histories
@@ -197,11 +152,11 @@ def _evaluate_table(options: EvaluateOptions, specs: tuple[ResponseSpec, ...]) -
     graded.end(console)
 
 
-def _evaluate_spot(options: EvaluateOptions) -> None:
+def _evaluate_spot(options: EvaluateOptions, solved: SolvedSpot) -> None:
     began = time.perf_counter()
-    label, described, evaluation = evaluate_spot(options.file, num_threads=options.threads)
+    described, evaluation = evaluate_spot(solved, num_threads=options.threads)
     sizes = {"num_histories": None, "num_infosets": None}
-    _report_evaluation(options, {**described, "label": label}, sizes, evaluation, time.perf_counter() - began)
+    _report_evaluation(options, described, sizes, evaluation, time.perf_counter() - began)
 
 
 def _report_evaluation(
@@ -236,13 +191,13 @@ def _report_evaluation(
     )
 
 
-def _report_samples(options: EvaluateOptions, file: StrategyFile, game: Game[Any], why: str) -> None:
+def _report_samples(options: EvaluateOptions, file: SolvedGame, game: Game[Any], why: str) -> None:
     """Says why a strategy has no exact evaluation, and what games against uniform opponents gave."""
     began = time.perf_counter()
     figures = sample_figures(
         game,
-        strategy_policy(file.strategy),
-        num_infostates=len(file.strategy.infostates),
+        strategy_policy(file.table),
+        num_infostates=len(file.table.infostates),
         regret_bound=file.regret_bound,
         num_playouts=FINAL_PLAYOUTS,
         rng=np.random.default_rng(0),
@@ -294,7 +249,8 @@ class ShowOptions:
     ] = None
     player: Annotated[int | None, typer.Option(min=0, help="Only this player's, from 0.")] = None
     node: Annotated[
-        str | None, typer.Option(help="Of a spot: the place, as in 'check, bet 50%, call, [7h]' (default its root).")
+        str | None,
+        typer.Option(help="The place: 'check, bet 50%, call, [7h]' of a spot, a public state of a game."),
     ] = None
     values: Annotated[
         bool, typer.Option("--values", help="Of a spot: values even if a large file must be read whole for them.")
@@ -316,14 +272,16 @@ def show(options: ShowOptions) -> None:
         raise ConfigError("--grid is a picture for people: give it without --json and --csv, which list hand by hand")
     if options.out is not None and not (options.json or options.csv):
         raise ConfigError("--out needs a format: give --csv or --json with it")
-    if is_spot_file(options.file):
-        _show_spot(options)
-    else:
-        _show_table(options)
+    with open_solution(options.file, *SHOWN) as solution:
+        if isinstance(solution, SolvedGame):
+            _show_table(options, solution)
+        else:
+            assert isinstance(solution, SolvedSpot)
+            _show_spot(options, solution)
 
 
-def _show_spot(options: ShowOptions) -> None:
-    report = SpotReport(options.file, options.node or "", options.infostate, has_values=options.values)
+def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
+    report = SpotReport(solved, options.node or "", options.infostate, has_values=options.values)
     if options.player is not None and options.player != report.view.actor:
         raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}")
     if options.json:
@@ -340,11 +298,13 @@ def _show_spot(options: ShowOptions) -> None:
         make_console().print("no hand matches", style="yellow")
 
 
-def _show_table(options: ShowOptions) -> None:
-    if options.node is not None or options.grid:
-        raise ConfigError(f"--node and --grid are for hold'em spots, and {options.file} is a game's; use --infostate")
-    file = StrategyFile.load(options.file)
-    strategy = file.strategy
+def _show_table(options: ShowOptions, file: SolvedGame) -> None:
+    if options.grid:
+        raise ConfigError(f"--grid is for hold'em spots, and {options.file} is a game's; use --infostate")
+    if options.node is not None:
+        _show_state(options, file)
+        return
+    strategy = file.table
     matching = list(_matching_rows(strategy, options))
     rows = matching[: options.limit or None]
     if options.json:
@@ -358,6 +318,29 @@ def _show_table(options: ShowOptions) -> None:
             make_console().print(f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all")
     if not matching:
         make_console().print("no information state matches", style="yellow")
+
+
+def _show_state(options: ShowOptions, file: SolvedGame) -> None:
+    """Shows one public state of a game: what each information state of its actor does, and what that is worth."""
+    if options.csv:
+        raise ConfigError("--csv lists information states: give it without --node")
+    place = describe_node(file, options.node or "")
+    if options.json:
+        _write(options, format_json({**file.describe(), "place": place}))
+        return
+    where = f"{place['line'] or 'root'}: {place['kind']}, reached with probability {place['reach']:.4g}"
+    table = Table()
+    table.add_column("information state", overflow="fold")
+    for name in ("odds", "value", *(action["name"] for action in place["actions"])):
+        table.add_column(name, justify="right")
+    if place["player"] is not None:
+        own = place["players"][place["player"]]
+        rows = zip(own["infostates"], own["odds"], own["ev"], place["strategy"], strict=True)
+        for infostate, odds, value, shares in rows:
+            shown = "-" if value is None else f"{value:.4g}"
+            table.add_row(infostate, f"{odds:.3g}", shown, *(f"{100 * share:.1f}%" for share in shares))
+    leads = ", ".join(repr(child["line"]) for child in place["children"][: options.limit or None])
+    print_result(Group(f"{file.label}\n{where}", table, f"leads to {leads}" if leads else "the game is over"))
 
 
 def _write(options: ShowOptions, text: str) -> None:

@@ -55,6 +55,7 @@ WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has r
 HOPELESS_RATIO = 100
 MEASURED_HISTORIES: Final = 1_000_000  # larger games are not enumerated merely to measure a run without a tree
 MOST_TRAVERSAL_NODES: Final = 1e8  # of external sampling without a tree: a quarter of an hour that no Ctrl-C ends
+LARGEST_SAID: Final = 1e300  # of histories: beyond, products overflow
 BYTES_PER_INFOSET: Final = 500  # of a public form that is not enumerated, peak while building, measured
 FINAL_PLAYOUTS: Final = 2000  # of each player, behind the figures of a result that cannot be exact
 
@@ -165,7 +166,7 @@ def find_tree(game: Game[Any], *, max_histories: int, console: Console) -> tuple
     label = format_game(game)
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
     why = (
-        f"{label} has about {expected:.2g} histories, by sampling; a best response would visit all of them, and "
+        f"{label} has {_about(expected)} histories, by sampling; a best response would visit all of them, and "
         f"at most {max_histories:,} are enumerated to measure a run"
     )
     if expected > max_histories:
@@ -281,15 +282,16 @@ def _size_guard(game: Game[Any], form: Form, max_histories: int, console: Consol
     available = available_bytes()
     fitting = max_histories if available is None else max(1, available // BYTES[form].building)
     limit = min(max_histories, fitting)
+    # with public states to fall back on, nobody should wait for what will not fit
+    most = (1 if isinstance(game, HasPublicForm) else HOPELESS_RATIO) * limit
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
-    if expected >= WORTH_SAYING:
+    if WORTH_SAYING <= expected <= most:
         console.print(
             f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected, form)} as a tree"
         )
-    # with public states to fall back on, nobody should wait for what will not fit
-    if expected > (1 if isinstance(game, HasPublicForm) else HOPELESS_RATIO) * limit:
+    if expected > most:
         raise GameTooLargeError(
-            f"{label} is too large: sampling suggests about {expected:.2g} histories, that is "
+            f"{label} is too large: sampling suggests {_about(expected)} histories, that is "
             f"{_tree_bytes(expected, form)} as a tree. What fits: smaller parameters with at most {limit:,} histories "
             f"({_tree_bytes(limit, form)})"
         )
@@ -304,6 +306,13 @@ def _size_guard(game: Game[Any], form: Form, max_histories: int, console: Consol
         ) from None
 
 
+def _about(count: float) -> str:
+    """Returns an estimate in words, also where it is too large for a number."""
+    return f"about {count:.2g}" if math.isfinite(count) else f"more than {LARGEST_SAID:.0e}"
+
+
 def _tree_bytes(num_histories: float, form: Form) -> str:
     most = "at most " if form is Form.VECTOR else ""
+    if not math.isfinite(num_histories):
+        return f"more than {format_bytes(LARGEST_SAID)}"
     return most + format_bytes(num_histories * BYTES[form].finished)

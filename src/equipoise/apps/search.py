@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -13,9 +12,8 @@ import typer
 from rich.console import Console, Group
 from rich.table import Table
 
-from equipoise.agents.files import is_holdem_file
+from equipoise.abstraction.solutions import open_solution
 from equipoise.apps.display import make_console
-from equipoise.apps.inspection import StrategyFile
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.preparation import build_vector_tree
 from equipoise.apps.search_options import SearchOptions
@@ -26,14 +24,16 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_utility
 from equipoise.core.machine import describe_origin
 from equipoise.games.base import TERMINAL
-from equipoise.search.gadgets import pose
-from equipoise.search.holdem_depth_limit import OnLine
+from equipoise.search.holdem.depth_limit import OnLine
 from equipoise.search.notation import parse_leaf_choices, parse_method
-from equipoise.search.resolving import SubgameResult, SubgameSolver
-from equipoise.search.subgames import Blueprint
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile
+from equipoise.search.resolving import SearchResult, SubgameSolver
 from equipoise.solvers.best_response import evaluate
+from equipoise.solvers.game_views import find_public_state
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import Rule
+from equipoise.solvers.solution_file import SolvedGame
 from equipoise.trees.public import PublicTree
 from equipoise.trees.public_edges import read_policy
 from equipoise.trees.subtree import find_private_labels
@@ -59,10 +59,10 @@ def search(options: SearchOptions) -> None:
             f"{options.file} describes a spot that is not solved: `equipoise solve {options.file} --out FILE` first"
         )
     console = make_console(is_quiet=options.quiet)
-    with SignalFlag() as flag:
+    with SignalFlag() as flag, open_solution(options.file) as solution:
         report: _Report | SpotSearch
         run = _Run(console, flag)
-        if is_holdem_file(options.file):
+        if not isinstance(solution, SolvedGame):
             report = SpotSearch(
                 options,
                 rule,
@@ -72,9 +72,8 @@ def search(options: SearchOptions) -> None:
             )
             described: dict[str, Any] = describe_origin()
         else:
-            file = StrategyFile.load(options.file)
-            report = _search_game(options, file, rule, run, console)
-            described = file.describe()
+            report = _search_game(options, solution, rule, run, console)
+            described = solution.describe()
     if options.json:
         write_json({**described, **report.as_json()})
     else:
@@ -112,13 +111,13 @@ def _show_lines(console: Console) -> Iterator[OnLine]:
         yield lambda done, total: display.update(done / total, f"{done} of {total} lines")
 
 
-def _search_game(options: SearchOptions, file: StrategyFile, rule: Rule, run: _Run, console: Console) -> _Report:
+def _search_game(options: SearchOptions, file: SolvedGame, rule: Rule, run: _Run, console: Console) -> _Report:
     """Returns what a search in a game other than hold'em by hands found."""
     given = {"--menu": options.menu, "--leaves": options.leaves, "--expensive": options.expensive or None}
     for name, value in given.items():
         if value is not None:
             raise ConfigError(f"{name} is for spots of hold'em, and {options.file} is a strategy of another game")
-    game = file.make_game(options.file)
+    game = file.game
     if game.spec.num_players != 2:
         raise ConfigError(f"search is for 2 players, and {game.spec.label} has {game.spec.num_players}")
     tree = build_vector_tree(game, max_histories=options.max_histories, console=console)
@@ -126,7 +125,7 @@ def _search_game(options: SearchOptions, file: StrategyFile, rule: Rule, run: _R
     searcher = options.player if options.player is not None else int(tree.actor[node])
     if searcher < 0:
         raise ConfigError(f"chance moves at {options.state!r}: say who searches with --player 0 or 1")
-    blueprint = Blueprint(tree, file.strategy.to_tree(tree, is_partial=file.is_partial))
+    blueprint = PublicProfile(tree, file.table.to_tree(tree, is_partial=file.is_partial))
     subgame = blueprint.subgame(node)
     if not subgame.beliefs.reach[searcher].any():
         raise ConfigError(f"player {searcher} never plays to {options.state!r}: there is nothing to search")
@@ -138,18 +137,8 @@ def _search_game(options: SearchOptions, file: StrategyFile, rule: Rule, run: _R
 
 
 def find_state(tree: PublicTree, text: str) -> int:
-    """Returns the node of a public state by its label, or `root`; an unknown one raises with the nearest labels."""
-    cleaned = text.strip()
-    if cleaned == "root" and cleaned not in tree.public_labels:
-        return 0
-    if cleaned not in tree.public_labels:
-        near = difflib.get_close_matches(cleaned, tree.public_labels, n=3, cutoff=0.4)
-        shown = near or [label for label in tree.public_labels if label][:3]
-        said = (
-            f"did you mean {', '.join(map(repr, shown))}?" if near else f"they look like {', '.join(map(repr, shown))}"
-        )
-        raise ConfigError(f"unknown public state {text!r}; {said}")
-    node = tree.public_labels.index(cleaned)
+    """Returns the node of a public state that can be searched."""
+    node = find_public_state(tree, text)
     if tree.actor[node] == TERMINAL:
         raise ConfigError(f"the game is over at {text!r}: there is nothing to search")
     return node
@@ -161,10 +150,10 @@ class _Report:
     def __init__(
         self,
         options: SearchOptions,
-        blueprint: Blueprint,
+        blueprint: PublicProfile,
         node: int,
         searcher: int,
-        result: SubgameResult,
+        result: SearchResult,
         *,
         seconds: float,
         iterations: int,

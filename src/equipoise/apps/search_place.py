@@ -17,7 +17,7 @@ from equipoise.games.holdem.cards import check_board, format_board
 from equipoise.games.holdem.line_notation import Line, Stretch, format_line, grow_behind, parse_stretches
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.public_text import parse_steps
-from equipoise.solvers.holdem.hand_policy import HandPolicy
+from equipoise.trees.holdem.places import HoldemStrategy
 
 __all__ = ["Place", "find_place", "follow_stretch"]
 
@@ -56,7 +56,7 @@ class Place(NamedTuple):
         return ", then ".join(word for word in words if word)
 
 
-def find_place(policy: HandPolicy, text: str, menu: Menu | None = None) -> Place:
+def find_place(policy: HoldemStrategy, text: str, menu: Menu | None = None) -> Place:
     """Returns where a line (`check, bet 50%`) or a public state (`Ks7h2d5c9h:cr750`) leads.
 
     Args:
@@ -64,9 +64,9 @@ def find_place(policy: HandPolicy, text: str, menu: Menu | None = None) -> Place
         text: the line or the public state.
         menu: what searches consider behind such bets; None: what the strategy does.
     """
-    spot = policy.spot
+    spot = policy.tree.spot
     if ":" not in text:
-        return Place(parse_stretches(text, policy.betting, spot.board, spot.deck, menu=menu))
+        return Place(parse_stretches(text, policy.tree.betting, spot.board, spot.deck, menu=menu))
     steps, board = parse_steps(text.strip())
     try:
         check_board(board, spot.deck)
@@ -74,7 +74,7 @@ def find_place(policy: HandPolicy, text: str, menu: Menu | None = None) -> Place
         raise ParseError(f"state {text!r}: {error}") from None
     if set(board[: len(spot.board)]) != set(spot.board):
         raise ParseError(f"state {text!r} is not on the board of the spot, {format_board(spot.board)}")
-    return Place(_part_steps(text, policy.betting, steps, board, menu))
+    return Place(_part_steps(text, policy.tree.betting, steps, board, menu))
 
 
 def _part_steps(

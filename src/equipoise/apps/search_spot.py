@@ -27,12 +27,16 @@ from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import Stretch, name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.menus import POSITIONS
-from equipoise.search.holdem_depth_limit import OnLine
-from equipoise.search.holdem_nested import HoldemNestedSearch, HoldemSearchSettings, Reply
-from equipoise.search.holdem_stages import HoldemResult, HoldemStage
+from equipoise.search.holdem.depth_limit import OnLine
+from equipoise.search.holdem.profile import HoldemProfile, has_leaves
+from equipoise.search.nested import NestedSearch
 from equipoise.search.notation import parse_leaf_choices, parse_method
-from equipoise.solvers.cfr import CFRSolver, estimate_bytes
+from equipoise.search.profiles import Reply, Stage
+from equipoise.search.resolving import SearchResult, SubgameSolver
+from equipoise.search.settings import SearchSettings
+from equipoise.solvers.cfr import estimate_bytes
 from equipoise.solvers.rules import Rule
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["SpotSearch"]
@@ -68,25 +72,29 @@ class SpotSearch:
         """
         self.options, self._rule, self._run, self._on_plan = options, rule, run, on_plan
         policy = load_policy(options.file)
-        self.spot = policy.spot
+        self.spot = policy.tree.spot
         settings = self._make_settings()
         self.place = find_place(policy, options.state, settings.menu)
         self.searcher = self._find_searcher()
         self.opponent = 1 - self.searcher
         self.is_expensive = settings.begins_before
-        search = HoldemNestedSearch(policy, self.searcher, settings)
-        self._say_leaves(search)
+        self._say_leaves(HoldemProfile(policy), settings)
         self.iterations = 0
         began = time.perf_counter()
         with contextlib.ExitStack() as stack:
             on_line = None if options.leaves is None else stack.enter_context(show_lines())
-            self.stage, self.node, self.result = self._search(search, stack, on_line)
+            profile = HoldemProfile(policy, on_line=on_line)
+            self.before, self.node, self.result = self._search(NestedSearch(profile, self.searcher, settings), stack)
+        assert self.result.stage is not None
+        assert isinstance(self.result.stage.profile, HoldemProfile)
+        self.after = self.result.stage.profile
+        self.now: HoldemPlace = self.result.stage.place
         self.seconds = time.perf_counter() - began
         self.has_before = self.place.last.total is None and options.menu is None
 
-    def _make_settings(self) -> HoldemSearchSettings:
+    def _make_settings(self) -> SearchSettings:
         options = self.options
-        return HoldemSearchSettings(
+        return SearchSettings(
             method=parse_method(options.method),
             iterations=options.iterations or LAST_ITERATIONS,
             early_iterations=options.iterations or EARLY_ITERATIONS,
@@ -99,20 +107,22 @@ class SpotSearch:
         )
 
     def _search(
-        self, search: HoldemNestedSearch, stack: contextlib.ExitStack, on_line: OnLine | None
-    ) -> tuple[HoldemStage, int, HoldemResult]:
+        self, search: NestedSearch[HoldemPlace], stack: contextlib.ExitStack
+    ) -> tuple[HoldemProfile, int, SearchResult]:
         """Returns the strategy so far, its decision and what the last search found; one search an unknown bet."""
 
-        def run_shown(solver: CFRSolver[HoldemTree], num_iterations: int) -> None:
+        def run_shown(solver: SubgameSolver, num_iterations: int) -> None:
             stack.close()
-            needed = estimate_bytes(solver.tree, self._rule, num_threads=self.options.threads)
+            tree = solver.subgame.tree
+            assert isinstance(tree, HoldemTree)
+            needed = estimate_bytes(tree, self._rule, num_threads=self.options.threads)
             if needed >= WORTH_SAYING:
-                self._on_plan(f"{solver.tree.spot.name}: {len(solver.tree.boards)} boards, {needed / 1e6:,.0f} MB")
+                self._on_plan(f"{tree.spot.name}: {len(tree.boards)} boards, {needed / 1e6:,.0f} MB")
             self.iterations = self._run(solver.iterate, num_iterations)
 
-        def search_at(stage: HoldemStage, node: int, stretch: Stretch) -> HoldemResult:
+        def search_at(stage: Stage[HoldemPlace], node: int, stretch: Stretch) -> SearchResult:
             reply = None if stretch.total is None else Reply(stretch.total)
-            found = search.search(stage, node, stretch.line.board, reply, run=run_shown, on_line=on_line)
+            found = search.search(stage, HoldemPlace(node, stretch.line.board), reply, run=run_shown)
             if found is None:
                 raise ConfigError(
                     f"player {self.searcher} never plays to {self.options.state!r}: there is nothing to search"
@@ -120,26 +130,27 @@ class SpotSearch:
             return found
 
         *middle, last = self.place.stretches
-        stage, node = search.begin(), 0
+        stage = search.begin()
         for stretch in middle:
-            found = search_at(stage, follow_stretch(stretch, stage.betting, node), stretch)
-            stage, node = found.stage, found.node
-        node = follow_stretch(last, stage.betting, node)
-        return stage, node, search_at(stage, node, last)
+            found = search_at(stage, follow_stretch(stretch, _profile(stage).betting, stage.place.node), stretch)
+            assert found.stage is not None
+            stage = found.stage
+        node = follow_stretch(last, _profile(stage).betting, stage.place.node)
+        return _profile(stage), node, search_at(stage, node, last)
 
-    def _say_leaves(self, search: HoldemNestedSearch) -> None:
+    def _say_leaves(self, profile: HoldemProfile, settings: SearchSettings) -> None:
         """Tells what leaves will take; `ConfigError` where there can be none."""
-        if search.settings.leaf_choices is None:
+        if settings.leaf_choices is None:
             return
         if self.place.strangers:
             raise ConfigError("the strategy lacks a bet, so that nothing is known behind it: leave --leaves out")
         part = cut_betting(self.place.last.tree, self.place.last.line.node)
-        if not search.has_leaves(part):
+        if not has_leaves(part, settings):
             raise ConfigError(
                 f"--leaves is for the street before the last one, and {self.options.state!r} is on the "
                 f"{part.root.state.street.name.lower()}"
             )
-        size = search.estimate_leaves(part, self.place.last.line.board)
+        size = profile.estimate_leaves(part, self.place.last.line.board, settings)
         self._on_plan(f"a table of leaves first, at most {format_bytes(size)}; then the street alone")
 
     def _find_searcher(self) -> int:
@@ -168,12 +179,11 @@ class SpotSearch:
     @property
     def root(self) -> BettingState:
         """Returns where the betting stands when the search begins, behind a bet that the strategy lacks."""
-        return self.result.stage.betting.nodes[self.result.node].state
+        return self.after.betting.nodes[self.now.node].state
 
     def actions(self) -> tuple[str, ...]:
         """Returns the searcher's actions where the search begins; none if the other acts there."""
-        stage = self.result.stage
-        return name_actions(stage.betting, self.result.node) if self.root.actor == self.searcher else ()
+        return name_actions(self.after.betting, self.now.node) if self.root.actor == self.searcher else ()
 
     def responses(self) -> tuple[float | None, float]:
         """Returns the share of the pot that the opponent's best response has, before and after, over its hands."""
@@ -186,9 +196,9 @@ class SpotSearch:
         names = self.actions()
         if not names:
             return []
-        after = self._strategy(self.result.stage, self.result.node)
-        before = self._strategy(self.stage, self.node) if self.has_before else None
-        reach = self.result.stage.reach[self.searcher]
+        after = self._strategy(self.after, self.now.node)
+        before = self._strategy(self.before, self.node) if self.has_before else None
+        reach = self.result.subgame.reach[self.searcher]
         order = [hand for hand in np.lexsort((-np.arange(reach.size), -reach)).tolist() if reach[hand] > 0]
         return [
             {
@@ -205,18 +215,18 @@ class SpotSearch:
         names = self.actions()
         if not names:
             return {"before": None, "after": None}
-        reach = self.result.stage.reach_at(self.result.node, self.place.last.line.board)
+        reach = self.after.reach(self.now)
         odds = reach[self.searcher] * hands_of(self.spot.deck).compatible(reach[self.opponent])
         odds = odds if odds.any() else reach[self.searcher]
         odds = odds / odds.sum()
-        before = odds @ self._strategy(self.stage, self.node) if self.has_before else None
+        before = odds @ self._strategy(self.before, self.node) if self.has_before else None
         return {
             "before": None if before is None else _shares(names, before),
-            "after": _shares(names, odds @ self._strategy(self.result.stage, self.result.node)),
+            "after": _shares(names, odds @ self._strategy(self.after, self.now.node)),
         }
 
-    def _strategy(self, stage: HoldemStage, node: int) -> FloatArray:
-        return stage.policy.hand_strategy(node, self.place.last.line.board)
+    def _strategy(self, profile: HoldemProfile, node: int) -> FloatArray:
+        return profile.probabilities(HoldemPlace(node, self.place.last.line.board))
 
     def margins(self) -> list[dict[str, Any]]:
         """Returns alternative, new value and margin of the opponent's hands, the least margin first."""
@@ -297,6 +307,11 @@ class SpotSearch:
             f"{self.options.method}, {self.iterations:,} iterations in {format_duration(self.seconds)}; {least}"
             f"{POSITIONS[self.opponent]}'s best response has {was}{_chips(after)} of the pot"
         )
+
+
+def _profile(stage: Stage[HoldemPlace]) -> HoldemProfile:
+    assert isinstance(stage.profile, HoldemProfile)
+    return stage.profile
 
 
 def _chips(amount: float | None) -> str:

@@ -28,7 +28,7 @@ from equipoise.core.provenance import find_commit
 from equipoise.evaluation.plots import plot_convergence
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver, is_at_most, run
-from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.solvers.solve import Stopping, StopReason
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 
@@ -101,6 +101,11 @@ class Job(abc.ABC):
     @abc.abstractmethod
     def save(self, path: Path, reason: StopReason | None) -> None:
         """Writes the run to a file; no reason: it goes on."""
+
+    def record(self, reason: StopReason | None) -> RunRecord:
+        """Returns what a file says of the run; no reason: it goes on."""
+        stopped_by = None if reason is None else str(reason)
+        return RunRecord(config=self.config, progress=tuple(self.records), stopped_by=stopped_by)
 
     def format_exploitability(self, value: float | None) -> str:
         """Returns an exploitability as people read it."""

@@ -8,8 +8,7 @@ import fnmatch
 import io
 import math
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -17,38 +16,27 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.grid import render_grid
-from equipoise.core.checkpoint import CheckpointReader, Kind
-from equipoise.core.provenance import version
 from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import format_line, name_actions, parse_decision
 from equipoise.games.holdem.menus import POSITIONS
-from equipoise.kernels.holdem.sweeps import HoldemKernel
-from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
-from equipoise.solvers.holdem.file import StoredSpot
-from equipoise.solvers.holdem.view import view_node
+from equipoise.solvers.best_response import Evaluation, evaluate
+from equipoise.solvers.holdem.description import describe_place
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
+from equipoise.trees.holdem.places import HoldemPlace
 
-LARGEST_VALUED_BYTES: Final = 256_000_000  # of a table that is read whole without being asked to
-
-__all__ = ["SpotReport", "evaluate_spot", "is_spot_file"]
+__all__ = ["SpotReport", "evaluate_spot"]
 
 
-def is_spot_file(path: Path) -> bool:
-    """Returns whether a file holds a solved spot; raises `CheckpointError` if it is none of ours."""
-    with CheckpointReader(path) as reader:
-        return reader.kind is Kind.SPOT
-
-
-def evaluate_spot(path: Path, *, num_threads: int) -> tuple[str, dict[str, Any], Evaluation]:
-    """Returns the name of a solved spot, what its file says of the run, and its exact evaluation in chips."""
-    with StoredSpot(path) as stored:
-        sums, kernel = stored.strategy_sum.read(), _make_kernel(stored)
-        evaluation = evaluate(stored.tree, sums, kernel=kernel, num_threads=num_threads)
-        described = {**_describe_file(stored), "exploitability_without_locks": None}
-        if stored.locks:
-            free = evaluate(stored.tree, sums, kernel=kernel, respects_locks=False, num_threads=num_threads)
-            described["exploitability_without_locks"] = free.exploitability
-        return _label(stored), described, evaluation
+def evaluate_spot(solved: SolvedSpot, *, num_threads: int) -> tuple[dict[str, Any], Evaluation]:
+    """Returns what the file of a solved spot says of the run, and its exact evaluation in chips."""
+    sums, kernel = solved.strategy_sum.read(), solved.kernel
+    evaluation = evaluate(solved.tree, sums, kernel=kernel, num_threads=num_threads)
+    described = {**solved.describe(), "exploitability_without_locks": None}
+    if solved.locks:
+        free = evaluate(solved.tree, sums, kernel=kernel, respects_locks=False, num_threads=num_threads)
+        described["exploitability_without_locks"] = free.exploitability
+    return described, evaluation
 
 
 class SpotReport:
@@ -57,15 +45,14 @@ class SpotReport:
     Values need the whole table; of a large file they are left out unless asked for.
     """
 
-    def __init__(self, path: Path, text: str, pattern: str | None, *, has_values: bool) -> None:
-        with StoredSpot(path) as stored:
-            self.label, self.run, self.spot = _label(stored), _describe_file(stored), stored.file.spot
-            self.betting = stored.tree.betting
-            self.line = parse_decision(text, self.betting, self.spot.board, self.spot.deck)
-            self.is_valued = has_values or stored.strategy_sum.num_bytes <= LARGEST_VALUED_BYTES
-            table = stored.strategy_sum.read() if self.is_valued else stored.strategy_sum
-            kernel = _make_kernel(stored) if self.is_valued else None
-            self.view = view_node(stored.tree, table, self.line.board, self.line.node, kernel=kernel)
+    def __init__(self, solved: SolvedSpot, text: str, pattern: str | None, *, has_values: bool) -> None:
+        self.label, self.run, self.spot = solved.label, solved.describe(), solved.spot
+        self.betting = solved.tree.betting
+        self.line = parse_decision(text, self.betting, self.spot.board, self.spot.deck)
+        if has_values:
+            solved.read_values()
+        self.solved, self.is_valued = solved, solved.views.kernel is not None
+        self.view = solved.views.view(HoldemPlace(*self.line))
         self.actions = name_actions(self.betting, self.line.node)
         self.own = self.view.players[self.view.actor]
         self.rows = list(_matching_rows(self, pattern))  # the strongest ranks first
@@ -103,6 +90,7 @@ class SpotReport:
             "value": self.own.value,
             "actions": list(self.actions),
             "frequencies": view.frequencies.tolist(),
+            "place": describe_place(self.solved, self.line),
             "num_matching": len(self.rows),
             "rows": [self._describe(row) for row in self.rows[: limit or None]],
         }
@@ -149,37 +137,8 @@ class SpotReport:
         return table
 
 
-def _make_kernel(stored: StoredSpot) -> HoldemKernel:
-    return bind_kernel(stored.tree, locks=stored.locks)
-
-
 def _format_percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{100 * share:.1f}%"
-
-
-def _label(stored: StoredSpot) -> str:
-    spot = stored.file.spot
-    last = stored.progress[-1]
-    share = (
-        ""
-        if last.exploitability is None
-        else f", exploitable by {100 * last.exploitability / spot.root_pot:.3g}% of the pot"
-    )
-    return f"{spot.name}, pot {spot.root_pot:,}, after {last.iteration:,} iterations{share}"
-
-
-def _describe_file(stored: StoredSpot) -> dict[str, Any]:
-    config = stored.config
-    return {
-        "game": config.game,
-        "rule": config.rule,
-        "method": config.method,
-        "iterations": stored.progress[-1].iteration,
-        "seed": config.seed,
-        "version": version(),
-        "solved_by_version": config.equipoise_version,
-        "solved_by_commit": stored.reader.metadata.get("commit"),
-    }
 
 
 def _matching_rows(report: SpotReport, pattern: str | None) -> Iterator[int]:

@@ -13,6 +13,8 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
+from equipoise.abstraction.bucketed_strategy import SolvedBuckets
+from equipoise.abstraction.solutions import open_solution
 from equipoise.apps.display import describe_figures, make_console
 from equipoise.apps.methods import Method, check_config, find_method, normalize_pruning, normalize_rule
 from equipoise.apps.parse import parse_game_options
@@ -22,7 +24,7 @@ from equipoise.apps.solve_options import SolveOptions, Updates
 from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
 from equipoise.apps.solve_spot import is_spot, prepare_spot, read_spot
 from equipoise.apps.warm_start import begin_warm, check_start, read_start
-from equipoise.core.checkpoint import CheckpointReader, Kind
+from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.core.formatting import format_small, format_utility
@@ -37,10 +39,11 @@ from equipoise.responses.against import AgainstSolver
 from equipoise.responses.notation import parse_response
 from equipoise.responses.solve_against import SeatOutcome, report_seats
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.file import SavedSpot
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.pruned_warm_start import warm_start_pruned
 from equipoise.solvers.pruning import PrunedSolver
-from equipoise.solvers.saved_run import RunConfig, SavedRun
+from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.solution_file import SolvedGame
 from equipoise.solvers.solve import Form, Stopping, StopReason
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
@@ -61,23 +64,23 @@ def solve(options: SolveOptions) -> None:
         saved = _open_outputs(options, console)
         check_start(options)
         if is_spot(options):
-            _refuse_other_kind(options, saved, SavedSpot)
+            _refuse_other_kind(options, saved, SolvedSpot)
             file = read_spot(options)
             stakes = find_stakes(file)
             if stakes is not None:
                 solve_push_fold_spot(file, stakes, options, console)
                 return
-            job = prepare_spot(file, options, saved if isinstance(saved, SavedSpot) else None, console)
+            job = prepare_spot(file, options, saved if isinstance(saved, SolvedSpot) else None, console)
         else:
-            _refuse_other_kind(options, saved, SavedRun)
-            job = _prepare_game(options, saved if isinstance(saved, SavedRun) else None, console)
+            _refuse_other_kind(options, saved, SolvedGame)
+            job = _prepare_game(options, saved if isinstance(saved, SolvedGame) else None, console)
         if saved is not None:
             job.solver.restore(saved.state)
         begin_warm(job, options, console)
         run_job(job, options, console)
 
 
-def _prepare_game(options: SolveOptions, saved: SavedRun | None, console: Console) -> Job:
+def _prepare_game(options: SolveOptions, saved: SolvedGame | None, console: Console) -> Job:
     """Returns the run that the options ask for, sizes said."""
     for name in ("menu", "precision"):
         if getattr(options, name) is not None:
@@ -107,7 +110,7 @@ class _GameJob(Job):
         prepared: PreparedRun,
         config: RunConfig,
         stopping: Stopping,
-        saved: SavedRun | None,
+        saved: SolvedGame | None,
         target: float | None,
     ) -> None:
         self.prepared = prepared
@@ -176,13 +179,7 @@ class _GameJob(Job):
 
     def save(self, path: Path, reason: StopReason | None) -> None:
         """Writes the run to a file; no reason: it goes on."""
-        SavedRun(
-            config=self.config,
-            progress=tuple(self.records),
-            stopped_by=None if reason is None else str(reason),
-            strategy=self.prepared.make_strategy(),
-            state=self.solver.state(),
-        ).save(path)
+        SolvedGame.save(path, self.record(reason), strategy=self.prepared.make_strategy(), state=self.solver.state())
 
     def summarize(self, quality: Quality) -> dict[str, Any]:
         """Returns rows of the summary for people: what was solved, and how good it is."""
@@ -254,7 +251,7 @@ def _without_target(target: float | None, stopping: Stopping, grown: GrownTree) 
     return dataclasses.replace(stopping, target=None)
 
 
-def make_config(game: Game[Any], options: SolveOptions, saved: SavedRun | None) -> RunConfig:
+def make_config(game: Game[Any], options: SolveOptions, saved: SolvedGame | None) -> RunConfig:
     """Returns what is to be computed: what was asked for, else what the saved run did, else the defaults."""
     before = saved.config if saved is not None else None
     method_name = options.method if options.method is not None else (before.method if before else "cfr")
@@ -315,7 +312,7 @@ def _describe_against(options: SolveOptions, before: RunConfig | None) -> dict[s
     return {**fields, "against": spec.text, "updates_per_response": updates, "against_digest": spec.digest()}
 
 
-def _open_outputs(options: SolveOptions, console: Console) -> SavedRun | SavedSpot | None:
+def _open_outputs(options: SolveOptions, console: Console) -> SolvedGame | SolvedSpot | None:
     """Returns the run to go on with, if any; raises if an output could not be written."""
     if options.plot is not None:
         check_plot_path(options.plot)
@@ -329,9 +326,11 @@ def _open_outputs(options: SolveOptions, console: Console) -> SavedRun | SavedSp
         raise ConfigError("--resume goes on with a file and --overwrite replaces it: give one of them")
     check_writable(options.out)
     if options.resume and options.out.exists():
-        with CheckpointReader(options.out, Kind.RUN, Kind.SPOT) as reader:
-            kind = reader.kind
-        return SavedSpot.load(options.out) if kind is Kind.SPOT else SavedRun.load(options.out)
+        found = open_solution(options.out, Kind.RUN, Kind.SPOT)
+        assert not isinstance(found, SolvedBuckets)
+        with found:
+            found.read_all()
+        return found
     if options.resume:
         console.print(f"nothing to go on with at {options.out} yet: starting from the beginning")
     elif options.out.exists() and not options.overwrite:
@@ -342,14 +341,14 @@ def _open_outputs(options: SolveOptions, console: Console) -> SavedRun | SavedSp
 
 
 def _refuse_other_kind(
-    options: SolveOptions, saved: SavedRun | SavedSpot | None, expected: type[SavedRun] | type[SavedSpot]
+    options: SolveOptions, saved: SolvedGame | SolvedSpot | None, expected: type[SolvedGame] | type[SolvedSpot]
 ) -> None:
     if saved is not None and not isinstance(saved, expected):
-        asked = "a spot" if expected is SavedSpot else f"game {options.game}"
+        asked = "a spot" if expected is SolvedSpot else f"game {options.game}"
         raise ConfigError(f"{options.out} holds another run: game {saved.config.game}, asked for {asked}")
 
 
-def _parse_game(options: SolveOptions, saved: SavedRun | None) -> Game[Any]:
+def _parse_game(options: SolveOptions, saved: SolvedGame | None) -> Game[Any]:
     """Returns the game asked for; without parameters a saved run of the same game lends its own."""
     if options.game is None:
         raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or --endgame FILE")

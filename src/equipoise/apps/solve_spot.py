@@ -13,6 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from equipoise.abstraction.solutions import is_spot_text
 from equipoise.apps.methods import normalize_rule
 from equipoise.apps.session import Job, JobSizes, Quality, check_resumable
 from equipoise.apps.solve_options import Precision, SolveOptions, Updates
@@ -32,7 +33,7 @@ from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver, estimate_bytes
-from equipoise.solvers.holdem.file import SavedSpot, StoredSpot, encode_layout, make_locks
+from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout, make_locks
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.saved_run import RunConfig
@@ -52,7 +53,6 @@ __all__ = [
     "spot_parameters",
 ]
 
-SPOT_SUFFIX: Final = ".toml"
 SPOT_VERSION: Final = 1  # of what a spot means
 DEFAULT_TARGET: Final = Target(0.5, TargetUnit.POT)
 DTYPES: Final[Mapping[str, Any]] = {
@@ -67,10 +67,10 @@ MEASURED_SECONDS: Final = 10.0  # or so long
 
 def is_spot(options: SolveOptions) -> bool:
     """Returns whether the options ask for a spot, not a game."""
-    return options.endgame is not None or (options.game is not None and options.game.endswith(SPOT_SUFFIX))
+    return options.endgame is not None or (options.game is not None and is_spot_text(options.game))
 
 
-def prepare_spot(file: SpotFile, options: SolveOptions, saved: SavedSpot | None, console: Console) -> Job:
+def prepare_spot(file: SpotFile, options: SolveOptions, saved: SolvedSpot | None, console: Console) -> Job:
     """Returns the run that the options ask for, after saying its sizes and refusing what does not fit."""
     config = _make_config(file, options, saved)
     if saved is not None:
@@ -123,7 +123,7 @@ class _SpotJob(Job):
         config: RunConfig,
         stopping: Stopping,
         sizes: JobSizes,
-        saved: SavedSpot | None,
+        saved: SolvedSpot | None,
         *,
         is_target_asked_for: bool,
     ) -> None:
@@ -146,7 +146,7 @@ class _SpotJob(Job):
     def warm_start(self, path: Path, config: WarmStart) -> WarmStartReport:
         """Begins where the strategy in the file of a solved spot leaves off."""
         assert isinstance(self.solver, CFRSolver)
-        with StoredSpot(path) as stored:
+        with SolvedSpot(path) as stored:
             ours, theirs = spot_parameters(self.file), spot_parameters(stored.file)
             differing = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
             if differing:
@@ -163,13 +163,7 @@ class _SpotJob(Job):
 
     def save(self, path: Path, reason: StopReason | None) -> None:
         """Writes the run to a file; no reason: it goes on."""
-        SavedSpot(
-            file=self.file,
-            config=self.config,
-            progress=tuple(self.records),
-            stopped_by=None if reason is None else str(reason),
-            state=self.solver.state(),
-        ).save(path, self.tree)
+        SolvedSpot.save(path, self.record(reason), file=self.file, tree=self.tree, state=self.solver.state())
 
     def format_exploitability(self, value: float | None) -> str:
         """Returns an exploitability in chips, percent of the pot and mbb."""
@@ -287,7 +281,7 @@ def _read_endgame(path: Path) -> str:
         raise ParseError("is not text") from None
 
 
-def _make_config(file: SpotFile, options: SolveOptions, saved: SavedSpot | None) -> RunConfig:
+def _make_config(file: SpotFile, options: SolveOptions, saved: SolvedSpot | None) -> RunConfig:
     """Returns what is to be computed: what was asked for, else what the spot or the saved run says, else defaults."""
     before = saved.config if saved is not None else None
     rule = options.rule or file.rule or (before.rule if before is not None else None)

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
+from equipoise.abstraction.solutions import open_solution
 from equipoise.apps.session import Job
 from equipoise.apps.solve_options import SolveOptions
 from equipoise.apps.solve_spot import is_spot
-from equipoise.core.checkpoint import CheckpointReader, Kind
+from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_small
 from equipoise.solvers.strategy import TabularStrategy
@@ -31,8 +32,7 @@ def check_start(options: SolveOptions) -> None:
     """Raises if what the options say of a warm start cannot be, before a tree is built for it."""
     if _parse_warm_start(options) is not None and options.warm_start is not None:
         expected = (Kind.SPOT,) if is_spot(options) else (Kind.STRATEGY, Kind.RUN)
-        with CheckpointReader(options.warm_start, *expected):
-            pass
+        open_solution(options.warm_start, *expected).close()
 
 
 def begin_warm(job: Job, options: SolveOptions, console: Console) -> None:

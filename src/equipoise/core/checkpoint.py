@@ -21,6 +21,7 @@ import math
 import os
 import stat
 import struct
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
@@ -117,6 +118,7 @@ class CheckpointReader:
 
     def __init__(self, path: StrPath, *kinds: Kind) -> None:
         self.path = path
+        self._reading = threading.Lock()  # several threads may ask for blocks of one file
         try:
             place = os.path.expanduser(path)
             if stat.S_ISFIFO(os.stat(place).st_mode):  # opening it would wait for a writer
@@ -229,8 +231,9 @@ class CheckpointReader:
         start = first * self._piece_bytes
         block = bytearray(min(last * self._piece_bytes, self._payload_bytes) - start)
         try:
-            self._file.seek(self._first + start)
-            read = self._file.readinto(block)
+            with self._reading:
+                self._file.seek(self._first + start)
+                read = self._file.readinto(block)
         except OSError as error:
             raise CheckpointError(f"cannot read {self.path}: {describe_os_error(error)}") from None
         if read != len(block):
@@ -353,9 +356,13 @@ def _check_prefix(path: StrPath, prefix: bytes, size: int) -> tuple[int, int]:
         raise CheckpointError(f"{path} is truncated: {size} bytes, expected at least {PREFIX.size + DIGEST_BYTES}")
     _, version, header_bytes, payload_bytes = PREFIX.unpack(prefix)
     if version != FORMAT_VERSION:
-        age = "a newer" if version > FORMAT_VERSION else "an older"
+        is_newer = version > FORMAT_VERSION
+        remedy = (
+            "install it to read the file" if is_newer else "`equipoise solve --out FILE --overwrite` solves it again"
+        )
         raise CheckpointError(
-            f"{path} has format version {version}, expected {FORMAT_VERSION}: {age} Equipoise wrote it"
+            f"{path} has format version {version}, expected {FORMAT_VERSION}: "
+            f"{'a newer' if is_newer else 'an older'} Equipoise wrote it; {remedy}"
         )
     expected = PREFIX.size + DIGEST_BYTES + header_bytes + payload_bytes
     if size < expected:

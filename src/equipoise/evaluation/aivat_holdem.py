@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.blueprint import Blueprint
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.evaluation.batched_holdem import HoldemDeals, deal_hands, find_buckets
@@ -29,7 +29,7 @@ from equipoise.games.holdem.isomorphism import canonical_sets, hand_permutation,
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
-from equipoise.solvers.holdem.hand_policy import HandPolicy
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 
 __all__ = ["HoldemAivat", "HoldemGuesses", "build_guesses"]
 
@@ -45,13 +45,13 @@ EMPTY_WEIGHT: Final = 1e-3  # of a uniform law of what follows a pair of buckets
 class HoldemGuesses:
     """What player 0 is guessed to win, in chips."""
 
-    blueprint: Blueprint  # whose buckets and strategy they come from
+    blueprint: BucketedStrategy  # whose buckets and strategy they come from
     by_hands: dict[int, MatrixArray]  # node before the flop: [H, H], 0 where hands share a card
     by_buckets: dict[int, FloatArray]  # later node: [K, K] buckets of its street
 
 
 def build_guesses(
-    blueprint: Blueprint,
+    blueprint: BucketedStrategy,
     *,
     rng: np.random.Generator,
     num_samples: int = 100_000,
@@ -97,7 +97,7 @@ def build_guesses(
 class _BucketLaw:
     """How pairs of buckets follow each other from street to street, and who wins at the end; counted on deals."""
 
-    def __init__(self, blueprint: Blueprint, deals: HoldemDeals) -> None:
+    def __init__(self, blueprint: BucketedStrategy, deals: HoldemDeals) -> None:
         tree = blueprint.tree
         counts = [tree.assigner.num_buckets(street) for street in tree.streets]
         buckets = find_buckets(tree.assigner, tree.streets, deals)
@@ -126,7 +126,7 @@ class _BucketLaw:
 
 
 def _value_of_buckets(
-    blueprint: Blueprint, node: BettingNode, values: dict[int, FloatArray], law: _BucketLaw
+    blueprint: BucketedStrategy, node: BettingNode, values: dict[int, FloatArray], law: _BucketLaw
 ) -> FloatArray:
     """Returns `[K, K]` the guess at a node from the flop on; what follows it is known."""
     size = law.sizes[node.state.street]
@@ -138,18 +138,18 @@ def _value_of_buckets(
     if node.kind is NodeKind.STREET_END:
         below = values[node.children[0]]
         return (law.after[node.state.street] @ below.ravel()).reshape(size, size)
-    shares = blueprint.tree.bucket_strategy(blueprint.strategy_sum, node.index)
+    shares = blueprint.tree.bucket_strategy(blueprint.sums, node.index)
     return _mix(shares, node, [values[child] for child in node.children])
 
 
-def _value_of_hands(blueprint: Blueprint, node: BettingNode, values: dict[int, MatrixArray]) -> MatrixArray:
+def _value_of_hands(blueprint: BucketedStrategy, node: BettingNode, values: dict[int, MatrixArray]) -> MatrixArray:
     """Returns `[H, H]` the guess at a node before the flop that is no end of it."""
     if node.kind is NodeKind.FOLD:
         hands = hands_of(blueprint.tree.spot.deck)
         is_apart = (hands.masks[:, None] & hands.masks[None, :]) == 0
         paid: MatrixArray = is_apart.astype(np.float32) * np.float32(payoffs(node.state)[0])
         return paid
-    shares = blueprint.hand_strategy(node.index, ())
+    shares = blueprint.probabilities(HoldemPlace(node.index, ()))
     return _mix(shares, node, [values[child] for child in node.children]).astype(np.float32)
 
 
@@ -174,7 +174,7 @@ def _mean_of_showdowns(spot: HoldemSpot, node: BettingNode) -> MatrixArray:
 
 
 def _mean_over_flops(
-    blueprint: Blueprint, values: Sequence[FloatArray], on_progress: Callable[[float], None] | None
+    blueprint: BucketedStrategy, values: Sequence[FloatArray], on_progress: Callable[[float], None] | None
 ) -> list[MatrixArray]:
     """Returns for values `[K, K]` of flop buckets `[H, H]` their means over the flops that two hands leave."""
     deck = blueprint.tree.spot.deck
@@ -208,7 +208,9 @@ class HoldemAivat:
     Checked by: tests/evaluation/test_aivat_holdem.py.
     """
 
-    def __init__(self, guesses: HoldemGuesses, policies: Sequence[HandPolicy | None], *, known: Iterable[int]) -> None:
+    def __init__(
+        self, guesses: HoldemGuesses, policies: Sequence[HoldemStrategy | None], *, known: Iterable[int]
+    ) -> None:
         """Keeps what is known.
 
         Args:
@@ -225,7 +227,7 @@ class HoldemAivat:
                 if seat in self.known:
                     raise ConfigError(f"the strategy of seat {seat} is said to be known, and is not given")
                 continue
-            if policy.spot.deck != tree.spot.deck or policy.betting.nodes != tree.betting.nodes:
+            if policy.tree.spot.deck != tree.spot.deck or policy.tree.betting.nodes != tree.betting.nodes:
                 raise ConfigError("guesses and strategies must be of one spot with one menu")
         self.spot: HoldemSpot = tree.spot
         self.nodes = tree.betting.nodes
@@ -273,7 +275,7 @@ class HoldemAivat:
         seat = node.state.actor
         policy = self.policies[seat]
         assert policy is not None
-        shares = policy.hand_strategy(node.index, here.cards)
+        shares = policy.probabilities(HoldemPlace(node.index, here.cards))
         expected, after = 0.0, reach
         for column, child in enumerate(node.children):
             moved = list(reach)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.blueprint import Blueprint
+from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.agents.base import Agent, PolicyAgent, PublicAgent
 from equipoise.agents.holdem import HoldemAgent
 from equipoise.core.errors import ConfigError
@@ -26,9 +26,9 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot_game import spot_of_game
-from equipoise.solvers.holdem.hand_policy import HandPolicy
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.holdem.places import HoldemStrategy
 
 __all__ = ["AivatGames", "AivatHands"]
 
@@ -149,14 +149,15 @@ class AivatHands:
 @functools.lru_cache(2)
 def _prepare_hands(match: AivatHands) -> tuple[list[HoldemAivat], list[Any], dict[str, int]]:
     """Returns who estimates, for each rotation, the agents, and the betting node of each line."""
-    blueprint = Blueprint.load(match.guesses)
+    with SolvedBuckets(match.guesses) as solution:
+        blueprint = solution.strategy
     betting = blueprint.tree.betting
     spot = spot_of_game(match.game)
     if spot.deck != blueprint.tree.spot.deck or betting_tree(spot.betting_rules, spot.menu).nodes != betting.nodes:
         raise ConfigError(f"{match.guesses} guesses for another spot or another menu than {match.game.spec.label}")
     guesses = build_guesses(blueprint, rng=np.random.default_rng(GUESS_SEED))
     agents = [maker(match.game) for maker in match.makers]
-    policies: list[HandPolicy | None] = [None, None]
+    policies: list[HoldemStrategy | None] = [None, None]
     for place in match.known:
         agent = agents[place]
         if not isinstance(agent, HoldemAgent):

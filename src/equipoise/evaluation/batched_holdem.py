@@ -13,9 +13,9 @@ from typing import ClassVar, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.blueprint import Blueprint
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.agents.base import Observation, PolicyAgent
-from equipoise.agents.holdem import BlueprintPolicy, HoldemAgent
+from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.evaluation.batched import BATCH_STREAM
 from equipoise.evaluation.matches import DealRange, MatchConfig
@@ -27,8 +27,8 @@ from equipoise.games.holdem.pair_showdowns import find_pair_odds
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import hand_kernel
 from equipoise.kernels.holdem.arrays import TILE
-from equipoise.solvers.holdem.hand_policy import HandPolicy
 from equipoise.trees.holdem.bucketed import BucketAssigner
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 
 __all__ = ["BatchedHoldem", "BlindRows", "BucketRows", "HoldemDeals", "PolicyRows", "deal_hands", "make_rows"]
 
@@ -67,10 +67,10 @@ class RowSource(Protocol):
 class BucketRows:
     """A blueprint's rows: those of its buckets."""
 
-    def __init__(self, blueprint: Blueprint, *, name: str) -> None:
+    def __init__(self, blueprint: BucketedStrategy, *, name: str) -> None:
         self._name = name
         tree = blueprint.tree
-        self.table = np.maximum(blueprint.strategy_sum, 0.0)
+        self.table = np.maximum(blueprint.sums, 0.0)
         self.assigner: BucketAssigner = tree.assigner
         self.streets = tree.streets
         most = max(decision.num_actions for decision in tree.decisions.values())
@@ -111,11 +111,11 @@ class BucketRows:
 class PolicyRows:
     """Rows of any strategy of hands, looked up board by board: for spots with few boards."""
 
-    def __init__(self, policy: HandPolicy, *, name: str) -> None:
+    def __init__(self, policy: HoldemStrategy, *, name: str) -> None:
         self._name = name
         self.policy = policy
-        self.most = max(len(node.actions) for node in policy.betting.nodes)
-        self.num_cards = np.array([node.state.street.num_board_cards for node in policy.betting.nodes])
+        self.most = max(len(node.actions) for node in policy.tree.betting.nodes)
+        self.num_cards = np.array([node.state.street.num_board_cards for node in policy.tree.betting.nodes])
 
     @property
     def name(self) -> str:
@@ -133,7 +133,7 @@ class PolicyRows:
         hands = prepared.hands[deals, seat]
         boards = prepared.boards[deals].tolist()
         for place, (node, hand, board) in enumerate(zip(nodes.tolist(), hands.tolist(), boards, strict=True)):
-            row = self.policy.hand_row(node, tuple(board[: self.num_cards[node]]), hand)
+            row = self.policy.probabilities(HoldemPlace(node, tuple(board[: self.num_cards[node]])))[hand].tolist()
             out[place, : len(row)] = row
         return out
 
@@ -169,10 +169,10 @@ class BlindRows:
 def make_rows(agent: PolicyAgent, betting: BettingTree) -> RowSource | None:
     """Returns an agent as rows of arrays; None if it has no table and looks at its cards."""
     if isinstance(agent, HoldemAgent):
-        if agent.policy.betting.nodes != betting.nodes:
+        if agent.policy.tree.betting.nodes != betting.nodes:
             return None
-        if isinstance(agent.policy, BlueprintPolicy):
-            return BucketRows(agent.policy.blueprint, name=agent.name)
+        if isinstance(agent.policy, BucketedStrategy):
+            return BucketRows(agent.policy, name=agent.name)
         return PolicyRows(agent.policy, name=agent.name)
     return BlindRows(agent, betting) if isinstance(agent, ClassAgent | UniformAgent) else None
 

@@ -21,6 +21,7 @@ from equipoise.games.parameters import ParameterRow, format_value, parse_value
 __all__ = ["PREFIX", "OpenSpielGame", "OpenSpielState", "load_openspiel", "openspiel_parameter_rows"]
 
 PREFIX = "openspiel:"
+FILE = "filename"  # a parameter without which games that are read from files do not exist
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -207,11 +208,13 @@ def _game_type(short_name: str) -> Any:
 def _load(short_name: str, settings: dict[str, Any]) -> Any:
     """Returns the turn-based pyspiel game; raises `ConfigError` for what no tree can hold."""
     pyspiel = _import_pyspiel()
+    if _game_type(short_name).parameter_specification.get(FILE) == "" and not settings.get(FILE):
+        raise ConfigError(f"{PREFIX}{short_name} is read from a file: {PREFIX}{short_name}({FILE}=PATH)")
     try:
         game = pyspiel.load_game(short_name, settings)
         if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
             game = pyspiel.convert_to_turn_based(game)
-    except pyspiel.SpielError as error:
+    except (RuntimeError, LookupError, ValueError, MemoryError) as error:  # OpenSpiel's own, and what C++ throws in it
         raise ConfigError(f"OpenSpiel cannot load {short_name}: {error}") from None
     if game.get_type().dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
         raise ConfigError(f"{PREFIX}{short_name} is not supported: it is a mean-field game")

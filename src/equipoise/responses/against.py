@@ -12,7 +12,7 @@ Checked by: tests/responses/test_against.py, tests/responses/test_guarantees.py.
 from __future__ import annotations
 
 import contextlib
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,12 @@ import numpy.typing as npt
 from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.core.interruption import IsInterrupted, Listener
 from equipoise.kernels.calls import check_integer, check_num_threads
+from equipoise.responses.forms import BoardForm, PlayForm, PlayTree, SequenceForm, Table, bind_form
+from equipoise.responses.hand_buckets import BucketForm, HandBuckets
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.streams import Purpose, spawn_stream
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.cfr import allocate_tables
 from equipoise.solvers.rules import CFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import (
     SavedArrays,
@@ -36,11 +37,8 @@ from equipoise.solvers.saved_state import (
 )
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.merging import merge_infosets
-from equipoise.trees.public import PublicTree
 
 __all__ = ["AgainstSolver", "SeatLearner"]
-
-FloatArray = npt.NDArray[np.float64]
 
 NUMBERS: Final = ("utility_sum", "weight_sum", "square_sum", "standing_weight", "earlier_share")
 
@@ -53,14 +51,15 @@ class SeatLearner:
 
     def __init__(
         self,
-        tree: HistoryTree | PublicTree,
+        tree: PlayTree | PlayForm,
         response: Response,
         *,
         seat: int,
         rule: Rule,
         updates_per_response: int = 1,
         seed: int = 0,
-        groups: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | HandBuckets | None = None,
+        dtype: npt.DTypeLike | None = None,
         num_threads: int = 1,
     ) -> None:
         """Begins a run.
@@ -72,8 +71,10 @@ class SeatLearner:
             rule: how regrets and averages are weighed.
             updates_per_response: of the learner, before the opponent answers again.
             seed: of the opponent's draws.
-            groups: `[I]` information sets that the learner cannot tell apart, see `merge_infosets`; None: it can.
-            num_threads: size of the team that evaluates terminals.
+            groups: `[I]` information sets that the learner cannot tell apart, see `merge_infosets`; on a hold'em tree
+                its buckets; None: it sees everything.
+            dtype: of the tables, where the tree leaves a choice.
+            num_threads: size of the team.
         """
         check_integer("updates_per_response", updates_per_response, 1)
         check_integer("seed", seed, 0)
@@ -81,33 +82,37 @@ class SeatLearner:
         if seat not in (0, 1):
             raise ConfigError(f"seat must be 0 or 1, got {seat}")
         self.full = OnTree(tree)
-        self.tree = tree
+        self.tree = self.full.tree
         self.response, self.rule = response, rule
         self.seat, self.seed = seat, seed
         self.updates_per_response = updates_per_response
         self.num_threads = num_threads
         self.merged = None
-        learner_tree = tree
-        if groups is not None:
-            if not isinstance(tree, HistoryTree):
-                raise ConfigError("a learner's information sets are merged on history trees alone, got a public tree")
-            self.merged = merge_infosets(tree, groups, players=(seat,))
-            learner_tree = self.merged.tree
-        self.learner = OnTree(learner_tree) if self.merged else self.full
-        self.kernel = self.learner.kernel
-        self.tables = allocate_tables(learner_tree, self.kernel, rule.kernel)
-        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
-        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
+        self.form = self.full.form
+        self.is_abstracted = groups is not None
+        if isinstance(groups, HandBuckets):
+            self.form = BucketForm(self._check_boards(), groups)
+        elif groups is not None:
+            if not isinstance(self.tree, HistoryTree):
+                raise ConfigError("a learner's information sets are merged on history trees alone, got another tree")
+            self.merged = merge_infosets(self.tree, groups, players=(seat,))
+            self.form = SequenceForm(self.merged.tree)
+        self.tables: Any = self.form.allocate(rule, dtype)
         self.iteration = 0
-        self.response_reach = np.zeros(self.kernel.num_cells)  # of the answer that stands
-        self.response_sum = np.zeros(self.kernel.num_cells)  # of earlier answers, weighted as the average is
+        self.response_reach = np.zeros_like(self.form.realize(self._next()))  # plan of the answer that stands
+        self.response_sum = np.zeros_like(self.response_reach)  # of earlier answers, weighted as the average is
         self.standing_weight = 0.0  # of the answer that stands
         self.earlier_share = 1.0  # of `response_sum` that updates since have left
         self.utility_sum = 0.0  # the learner's, weighted likewise
         self.weight_sum = 0.0
         self.square_sum = 0.0  # of squared weights
-        self._terminal_values = np.zeros(self.kernel.num_cells)
+        self._facing = self.response_reach
         self._idle = self._spawn()  # for responses that draw nothing
+
+    def _check_boards(self) -> BoardForm:
+        if not isinstance(self.full.form, BoardForm):
+            raise ConfigError(f"buckets of hands are for hold'em trees, got {self.full.form.label}")
+        return self.full.form
 
     def iterate(self, num_iterations: int) -> None:
         """Updates the learner so many times; an answer is asked for whenever the last one has stood long enough."""
@@ -122,8 +127,8 @@ class SeatLearner:
         """Lets the opponent answer the present strategy: [D15] 5.1.1, the one that this iteration plays."""
         rng = self._idle if self.response.deterministic else self._spawn()
         answer = self.response.respond(self.current_strategy(), 1 - self.seat, rng)
-        reach = self.kernel.realize(self.merged.lower(answer) if self.merged else answer)
-        reach[self.learner.own_cells[self.seat]] = 0.0
+        reach = self.form.realize(self.merged.lower(answer) if self.merged else answer)
+        reach[self.form.own_cells[self.seat]] = 0.0
         self.response_sum = self._sum_answers()
         self.standing_weight, self.earlier_share = 0.0, 1.0
         self._stand(reach)
@@ -131,19 +136,25 @@ class SeatLearner:
     def _spawn(self) -> np.random.Generator:
         return spawn_stream(self.seed, Purpose.TRAINING, self.seat, self.iteration)
 
-    def _sum_answers(self) -> FloatArray:
+    def _sum_answers(self) -> Table:
         """Returns `[C]` the reach of all answers so far, weighted as the average is."""
         return self.earlier_share * self.response_sum + self.standing_weight * self.response_reach
 
-    def _stand(self, reach: FloatArray) -> None:
+    def _stand(self, reach: Table) -> None:
         self.response_reach = reach
-        self._terminal_values = self.kernel.terminal_values(self.seat, reach, num_threads=self.num_threads)
+        self._facing = self.form.face(reach, self.seat, num_threads=self.num_threads)
 
     def _learn(self, num_updates: int) -> None:
         first_t = self.iteration + 1
         discounts = tabulate_discounts(self.rule, first_t, num_updates)
-        utility = self.kernel.learn(
-            self.rule.kernel, discounts, self.tables, self.seat, self._terminal_values, first_t=first_t
+        utility = self.form.learn(
+            self.rule,
+            discounts,
+            self.tables,
+            self.seat,
+            self._facing,
+            first_t=first_t,
+            num_threads=self.num_threads,
         )
         # one number after the other, so that sums do not depend on how a run is cut into calls
         for decay, weight, earned in zip(
@@ -164,23 +175,23 @@ class SeatLearner:
     @property
     def nodes_touched(self) -> int:
         """Returns the nodes of the learner's sweeps: all histories (or public states), once per update."""
-        return self.iteration * int(self.tree.actor.size)
+        return self.iteration * self.full.form.num_nodes
 
-    def average_sums(self) -> FloatArray:
+    def average_sums(self) -> Table:
         """Returns `[Q]` of the learner's tree: own reach summed up, the learner's, and its opponent's beside it."""
-        cells = self.learner.table_cells[1 - self.seat]
-        sums = self.tables.strategy_sum.copy()
-        sums[cells] = self._sum_answers()[cells]
-        return sums
+        return self.form.combine(self.form.average(self.tables), self._sum_answers(), 1 - self.seat)
 
-    def average_strategy(self) -> FloatArray:
+    def average_strategy(self) -> Table:
         """Returns `[Q]` the learner's average, and for its opponent the average of the answers."""
-        average = self.kernel.normalize(self.average_sums())
+        average = self.form.play(self.average_sums())
         return self.merged.lift(average) if self.merged else average
 
-    def current_strategy(self) -> FloatArray:
+    def current_strategy(self) -> Table:
         """Returns `[Q]` what the learner plays next; its opponent's part means nothing."""
-        return self.merged.lift(self.tables.strategy) if self.merged else self.tables.strategy.copy()
+        return self.merged.lift(self._next()) if self.merged else self._next()
+
+    def _next(self) -> Table:
+        return self.form.current(self.rule, self.tables, has_played=self.iteration > 0)
 
     def measure_regret(self) -> float:
         """Returns epsilon: what the best strategy would have earned more, per iteration, against the answers given.
@@ -189,15 +200,8 @@ class SeatLearner:
         """
         if self.weight_sum <= 0:
             return 0.0
-        best, _ = self.kernel.best_response(self.seat, self._mean_reach())
+        best, _ = self.form.best_response(self._sum_answers() / self.weight_sum, self.seat)
         return best - self.utility_sum / self.weight_sum
-
-    def _mean_reach(self) -> FloatArray:
-        """Returns `[C]` the mean of the answers, and a reach of one at the learner's root."""
-        reach = self._sum_answers() / self.weight_sum
-        own = self.learner.own_cells[self.seat]
-        reach[own] = self.kernel.root_reach()[own]
-        return reach
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit."""
@@ -216,8 +220,8 @@ class SeatLearner:
         """Overwrites the run with a saved state of the same tree, rule and response."""
         iteration = read_count(state, "iteration")
         numbers = {name: read_number(state, name) for name in NUMBERS}
-        shape = (self.kernel.num_cells,)
-        reach, sums = (read_array(state, name, np.float64, shape) for name in ("response_reach", "response_sum"))
+        kind, shape = self.response_sum.dtype, self.response_sum.shape
+        reach, sums = (read_array(state, name, kind, shape) for name in ("response_reach", "response_sum"))
         overwrite_tables(name_tables(self.tables), state)
         if isinstance(self.response, StatefulResponse):
             inner = {name: array for name, array in state.items() if name.startswith("response.")}
@@ -238,31 +242,35 @@ class AgainstSolver:
 
     def __init__(
         self,
-        tree: HistoryTree | PublicTree,
+        tree: PlayTree | PlayForm,
         response: Response,
         *,
         rule: Rule | None = None,
         seat: int | None = None,
         updates_per_response: int = 1,
         seed: int = 0,
-        groups: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | HandBuckets | None = None,
+        dtype: npt.DTypeLike | None = None,
         num_threads: int = 1,
     ) -> None:
         """Begins a run; `seat` None is both, the others are as for `SeatLearner`."""
         if isinstance(response, StatefulResponse) and seat is None:
             raise ConfigError(f"{response.name} learns from one opponent: give the seat of the learner, 0 or 1")
-        self.tree, self.response = tree, response
+        self.response = response
+        shared = tree if isinstance(tree, PlayForm) else bind_form(tree)
+        self.tree = shared.tree
         self.rule = rule or CFR()
         self.num_threads = num_threads
         self.learners = tuple(
             SeatLearner(
-                tree,
+                shared,
                 response,
                 seat=learner,
                 rule=self.rule,
                 updates_per_response=updates_per_response,
                 seed=seed,
                 groups=groups,
+                dtype=dtype,
                 num_threads=num_threads,
             )
             for learner in ((0, 1) if seat is None else (seat,))
@@ -291,11 +299,11 @@ class AgainstSolver:
         if isinstance(self.response, Listener):
             self.response.listen(is_interrupted)
 
-    def average_strategy(self) -> FloatArray:
+    def average_strategy(self) -> Table:
         """Returns `[Q]` the average strategy, the one of theorems 6, 8 and 10."""
         return self._join([learner.average_strategy() for learner in self.learners])
 
-    def current_strategy(self) -> FloatArray:
+    def current_strategy(self) -> Table:
         """Returns `[Q]` what is played next, the one of theorems 7 and 9 at a random iteration."""
         return self._join([learner.current_strategy() for learner in self.learners])
 
@@ -318,7 +326,7 @@ class AgainstSolver:
             part = {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
             learner.restore(part)
 
-    def _join(self, strategies: list[FloatArray]) -> FloatArray:
+    def _join(self, strategies: list[Table]) -> Table:
         profile = strategies[0]
         for learner, strategy in zip(self.learners[1:], strategies[1:], strict=True):
             profile = self.full.combine(profile, strategy, learner.seat)

@@ -9,17 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arithmetic import multiply
 from equipoise.kernels.history import HistoryKernel
+from equipoise.responses.forms import PlayForm, PlayTree, Table
 from equipoise.responses.on_tree import OnTree
 from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.merging import MergedTree, merge_infosets
-from equipoise.trees.public import PublicTree
 
 __all__ = ["AbstractBestResponse", "BestResponse", "LibraryResponse", "RandomLibraryResponse", "StaticResponse"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class BestResponse(OnTree):
@@ -29,9 +26,9 @@ class BestResponse(OnTree):
     deterministic = True
     is_pretty_good = True
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` a pure best response, the first of equally good actions."""
-        _, best = self.kernel.best_response(seat, self.kernel.realize(strategy))
+        _, best = self.form.answer(strategy, seat)
         return self.combine(strategy, best, seat)
 
 
@@ -64,7 +61,7 @@ class AbstractBestResponse(OnTree):
         """Returns how many information sets the responder tells apart."""
         return int(np.diff(self.merged[seat].tree.infoset_start)[seat])
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` a pure best response within the abstraction: values are merged before actions are compared."""
         best = respond_merged(self.merged[seat], self.merged_kernels[seat], strategy, seat)
         return self.combine(strategy, best, seat)
@@ -76,13 +73,13 @@ class StaticResponse(OnTree):
     deterministic = True
     is_pretty_good = True
 
-    def __init__(self, tree: HistoryTree | PublicTree, strategy: FloatArray, *, name: str = "static") -> None:
+    def __init__(self, tree: PlayTree | PlayForm, strategy: Table, *, name: str = "static") -> None:
         super().__init__(tree)
         self.check_strategy("a static strategy", strategy)
         self.name = name
         self.strategy = strategy
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` the strategy that was given."""
         return self.combine(strategy, self.strategy, seat)
 
@@ -93,9 +90,7 @@ class LibraryResponse(OnTree):
     deterministic = True
     is_pretty_good = True
 
-    def __init__(
-        self, tree: HistoryTree | PublicTree, strategies: Sequence[FloatArray], *, name: str = "library"
-    ) -> None:
+    def __init__(self, tree: PlayTree | PlayForm, strategies: Sequence[Table], *, name: str = "library") -> None:
         super().__init__(tree)
         if not strategies:
             raise ConfigError("a library needs at least one strategy, got none")
@@ -103,16 +98,14 @@ class LibraryResponse(OnTree):
             self.check_strategy(f"strategy {place} of a library", member)
         self.name = name
         self.strategies = tuple(strategies)
-        # own reach, so that a value is one product with the values of terminals
-        self.plans = np.stack([self.kernel.realize(member) for member in self.strategies])
+        self.plans = tuple(self.form.realize(member) for member in self.strategies)
 
-    def values(self, strategy: FloatArray, seat: int) -> FloatArray:
+    def values(self, strategy: Table, seat: int) -> npt.NDArray[np.float64]:
         """Returns what each member earns in `seat`."""
-        cells = self.own_cells[seat]
-        earned = self.kernel.terminal_values(seat, self.kernel.realize(strategy))
-        return multiply(self.plans[:, cells], earned[cells])
+        facing = self.form.face(self.form.realize(strategy), seat)
+        return np.array([self.form.earn(plan, seat, facing) for plan in self.plans])
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` the member that earns most, the first of equals."""
         best = self.strategies[int(np.argmax(self.values(strategy, seat)))]
         return self.combine(strategy, best, seat)
@@ -125,8 +118,8 @@ class RandomLibraryResponse(LibraryResponse):
 
     def __init__(
         self,
-        tree: HistoryTree | PublicTree,
-        strategies: Sequence[FloatArray],
+        tree: PlayTree | PlayForm,
+        strategies: Sequence[Table],
         *,
         num_drawn: int,
         name: str = "random-library",
@@ -138,14 +131,14 @@ class RandomLibraryResponse(LibraryResponse):
             )
         self.num_drawn = num_drawn
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` the member that earns most among those drawn."""
         drawn = rng.choice(len(self.strategies), self.num_drawn, replace=False)
         best = drawn[int(np.argmax(self.values(strategy, seat)[drawn]))]
         return self.combine(strategy, self.strategies[best], seat)
 
 
-def respond_merged(merged: MergedTree, kernel: HistoryKernel, strategy: FloatArray, seat: int) -> FloatArray:
+def respond_merged(merged: MergedTree, kernel: HistoryKernel, strategy: Table, seat: int) -> Table:
     """Returns `[Q]` of the full tree, the best response of a player whose information sets alone are merged."""
     _, best = kernel.best_response(seat, kernel.realize(merged.lower(strategy)))
     return merged.lift(best)

@@ -47,6 +47,7 @@ def state_guarantee(
     updates_per_response: int,
     utility_range: float,
     is_abstracted: bool = False,
+    forgets: bool = False,
 ) -> Guarantee:
     """Returns what holds for the average of a run whose measured regret is `epsilon`.
 
@@ -57,10 +58,13 @@ def state_guarantee(
         updates_per_response: how many updates an answer stood for.
         utility_range: of the game.
         is_abstracted: whether the learner's strategies, and so the best of them, are those of an abstraction.
+        forgets: whether that abstraction forgets what it has seen.
     """
     if num_iterations <= 0:
         return _nothing("none: nothing was learnt yet", response)
     best = f"the best value {'in its abstraction ' if is_abstracted else ''}against {response.name}"
+    if forgets:
+        return _nothing("none: the learner's buckets forget those of earlier streets", response)
     if updates_per_response > 1:
         return _nothing(
             f"none: each answer stood for {updates_per_response} updates, so it did not answer what was played",

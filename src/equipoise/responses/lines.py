@@ -91,8 +91,8 @@ class LineFBR:
         """Returns `[Q]` the best response of the player in `seat` to the model of the other."""
         on_tree = self.lines.on_tree
         on_tree.check_strategy("strategy", strategy)
-        reach = on_tree.kernel.realize(self.model(strategy, 1 - seat, rng))
-        return on_tree.combine(strategy, on_tree.kernel.best_response(seat, reach)[1], seat)
+        _, best = on_tree.form.answer(self.model(strategy, 1 - seat, rng), seat)
+        return on_tree.combine(strategy, best, seat)
 
 
 class LineUCT:

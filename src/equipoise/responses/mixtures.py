@@ -3,23 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, Listener
-from equipoise.kernels.history import HistoryKernel
+from equipoise.responses.forms import PlayForm, PlayTree, Table
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response
-from equipoise.solvers.cfr import allocate_tables
 from equipoise.solvers.rules import CFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
-from equipoise.trees.history import HistoryTree
-from equipoise.trees.public import PublicTree
 
-__all__ = ["DataBiasedResponse", "MimicResponse", "MixedResponse", "trust_counts"]
-
-FloatArray = npt.NDArray[np.float64]
+__all__ = ["AverageResponse", "DataBiasedResponse", "MimicResponse", "MixedResponse", "trust_counts"]
 
 
 def _check_probability(probability: float) -> None:
@@ -39,11 +37,10 @@ class _Mix(OnTree):
             if isinstance(part, Listener):
                 part.listen(is_interrupted)
 
-    def mix(self, first: FloatArray, second: FloatArray, probability: float, seat: int) -> FloatArray:
+    def mix(self, first: Table, second: Table, probability: float, seat: int) -> Table:
         """Returns `[Q]` what plays `first` with a probability and else `second`, in `seat`; `first` elsewhere."""
-        reach = probability * self.kernel.realize(first) + (1.0 - probability) * self.kernel.realize(second)
-        mixed = self.kernel.normalize(np.ascontiguousarray(reach[: self.kernel.num_table_cells]))
-        return self.combine(first, mixed, seat)
+        plan = probability * self.form.realize(first) + (1.0 - probability) * self.form.realize(second)
+        return self.combine(first, self.form.play(plan), seat)
 
 
 class MixedResponse(_Mix):
@@ -56,7 +53,7 @@ class MixedResponse(_Mix):
     """
 
     def __init__(
-        self, tree: HistoryTree | PublicTree, first: Response, second: Response, probability: float, *, name: str = ""
+        self, tree: PlayTree | PlayForm, first: Response, second: Response, probability: float, *, name: str = ""
     ) -> None:
         super().__init__(tree)
         _check_probability(probability)
@@ -74,10 +71,39 @@ class MixedResponse(_Mix):
         """Returns whether both parts are: then so is the mixture ([D15] corollary 1)."""
         return self.first.is_pretty_good and self.second.is_pretty_good
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` the mixture of both answers."""
         first, second = (part.respond(strategy, seat, rng) for part in self.parts)
         return self.mix(first, second, self.probability, seat)
+
+
+class AverageResponse(_Mix):
+    """Each of some responses as often: the mean of their plans, as `MixedResponse` mixes two."""
+
+    def __init__(self, tree: PlayTree | PlayForm, parts: Sequence[Response], *, name: str = "") -> None:
+        super().__init__(tree)
+        if not parts:
+            raise ConfigError("an average needs at least one response, got none")
+        self.parts = tuple(parts)
+        self.name = name or f"average of {', '.join(part.name for part in parts)}"
+
+    @property
+    def deterministic(self) -> bool:
+        """Returns whether all parts are."""
+        return all(part.deterministic for part in self.parts)
+
+    @property
+    def is_pretty_good(self) -> bool:
+        """Returns whether all parts are: then so is their mixture ([D15] corollary 1)."""
+        return all(part.is_pretty_good for part in self.parts)
+
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
+        """Returns `[Q]` the mean of all answers."""
+        answers = [part.respond(strategy, seat, rng) for part in self.parts]
+        plan = self.form.realize(answers[0])
+        for answer in answers[1:]:
+            plan += self.form.realize(answer)
+        return self.combine(strategy, self.form.play(plan / len(answers)), seat)
 
 
 class MimicResponse(_Mix):
@@ -97,7 +123,7 @@ class MimicResponse(_Mix):
 
     def __init__(
         self,
-        tree: HistoryTree | PublicTree,
+        tree: PlayTree | PlayForm,
         first: Response,
         probability: float,
         *,
@@ -123,34 +149,32 @@ class MimicResponse(_Mix):
         self.is_sampled = is_sampled
         kind = "sampled mimic" if is_sampled else "mimic"
         self.name = f"{probability:g} {first.name} + {1 - probability:g} {kind}"
-        self.tables = allocate_tables(tree, self.kernel, self.rule.kernel)
+        self.tables: Any = self.form.allocate(self.rule)
         self.reset()
 
     def reset(self) -> None:
         """Forgets everything."""
-        for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.value_moments):
-            table[:] = 0.0
+        overwrite_tables(name_tables(self.tables), name_tables(self.form.allocate(self.rule)))
         self.num_updates = 0
-        self.tables.strategy[:] = self.kernel.normalize(self.tables.regret_sum)
-        self.tables.realization[:] = self.kernel.realize(self.tables.strategy)
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` the mixture, and lets the regret minimiser learn from `strategy`."""
         if seat != self.seat:
             raise ConfigError(f"a mimic made for seat {self.seat} cannot play in seat {seat}")
         if self.is_sampled and rng.random() < self.probability:
             return self.first.respond(strategy, seat, rng)
-        answer = self.combine(strategy, self.tables.strategy, seat)
+        learnt = self.form.current(self.rule, self.tables, has_played=self.num_updates > 0)
+        answer = self.combine(strategy, learnt, seat)
         if not self.is_sampled:
             answer = self.mix(self.first.respond(strategy, seat, rng), answer, self.probability, seat)
         self._learn(strategy)
         return answer
 
-    def _learn(self, strategy: FloatArray) -> None:
+    def _learn(self, strategy: Table) -> None:
         self.num_updates += 1
-        values = self.kernel.terminal_values(self.seat, self.kernel.realize(strategy))
+        facing = self.form.face(self.form.realize(strategy), self.seat)
         discounts = tabulate_discounts(self.rule, self.num_updates, 1)
-        self.kernel.learn(self.rule.kernel, discounts, self.tables, self.seat, values, first_t=self.num_updates)
+        self.form.learn(self.rule, discounts, self.tables, self.seat, facing, first_t=self.num_updates)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which it goes on to the bit."""
@@ -175,7 +199,7 @@ class DataBiasedResponse(OnTree):
     deterministic = True
     is_pretty_good = True
 
-    def __init__(self, tree: HistoryTree, model: FloatArray, trust: FloatArray, *, name: str = "data-biased") -> None:
+    def __init__(self, tree: PlayTree | PlayForm, model: Table, trust: Table, *, name: str = "data-biased") -> None:
         """Checks the model.
 
         Args:
@@ -186,21 +210,20 @@ class DataBiasedResponse(OnTree):
         """
         super().__init__(tree)
         self.check_strategy("a model", model)
-        if trust.shape != tree.num_actions.shape or not ((trust >= 0) & (trust <= 1)).all():
+        num_rows = self.form.row_totals(model).size
+        if trust.shape != (num_rows,) or not ((trust >= 0) & (trust <= 1)).all():
             raise ConfigError(
-                f"trust must be a probability for each of {tree.num_actions.size} information sets, got shape "
+                f"trust must be a probability for each of {num_rows} information sets, got shape "
                 f"{trust.shape} with values from {trust.min(initial=0):g} to {trust.max(initial=0):g}"
             )
         self.name, self.model, self.trust = name, model, trust
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` model and best response, mixed at every information set."""
-        assert isinstance(self.kernel, HistoryKernel)
-        _, best = self.kernel.biased_response(seat, self.kernel.realize(strategy), self.model, self.trust)
-        return self.combine(strategy, best, seat)
+        return self.combine(strategy, self.form.biased_response(strategy, seat, self.model, self.trust), seat)
 
 
-def trust_counts(tree: HistoryTree, counts: FloatArray, *, most: float, full_at: int = 10) -> FloatArray:
+def trust_counts(tree: PlayTree | PlayForm, counts: Table, *, most: float, full_at: int = 10) -> Table:
     """Returns `[I]` a trust that grows with what was seen: linearly up to `most` at `full_at` observations.
 
     Johanson & Bowling 2009 call this the 0-10 linear rule.
@@ -212,8 +235,6 @@ def trust_counts(tree: HistoryTree, counts: FloatArray, *, most: float, full_at:
         full_at: observations of an information set that earn it.
     """
     _check_probability(most)
-    ends = tree.first_sequence + tree.num_actions
-    total = np.append(0.0, np.cumsum(counts))
-    seen = total[ends] - total[tree.first_sequence]
-    trust: FloatArray = most * np.minimum(seen / full_at, 1.0)
+    seen = OnTree(tree).form.row_totals(counts)
+    trust: Table = most * np.minimum(seen / full_at, 1.0)
     return trust

@@ -12,11 +12,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.responses.forms import Table
 from equipoise.solvers.saved_state import SavedArrays
 
 __all__ = ["Response", "StatefulResponse"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Response(Protocol):
@@ -41,7 +40,7 @@ class Response(Protocol):
         """Returns whether every draw is known to be a pretty-good response; False: nothing is known."""
         ...
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
         """Returns `[Q]` an answer for the player in `seat` to what the other plays in `strategy` `[Q]`.
 
         The other's part of the answer is that of `strategy`, so that the answer is a profile. `strategy` is left alone,

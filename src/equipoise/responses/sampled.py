@@ -177,7 +177,7 @@ class FBRResponse(OnTree):
         seen = np.bincount(self.infoset_of, weights=counts[self.sequences], minlength=self.call_sequence.size)
         filled = counts.copy()
         filled[self.call_sequence[seen == 0]] = 1.0
-        return self.kernel.normalize(filled)
+        return self.form.play(filled)
 
     def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[Q]` the best response to the model, exactly."""
@@ -187,5 +187,5 @@ class FBRResponse(OnTree):
             _, best = kernel.best_response(seat, kernel.realize(merged.lower(model)))
             best = merged.lift(best)
         else:
-            _, best = self.kernel.best_response(seat, self.kernel.realize(model))
+            _, best = self.form.answer(model, seat)
         return self.combine(strategy, best, seat)

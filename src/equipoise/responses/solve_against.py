@@ -16,7 +16,9 @@ from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver, SeatLearner
+from equipoise.responses.forms import PlayTree, Table
 from equipoise.responses.guarantees import Guarantee, state_guarantee
+from equipoise.responses.hand_buckets import BucketForm, HandBuckets
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.values import ResponseValue, response_value
 from equipoise.solvers.best_response import Evaluation
@@ -26,7 +28,9 @@ from equipoise.solvers.solve import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import HistoryTree
+from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["AgainstSolution", "SeatOutcome", "report_seats", "solve_against"]
 
@@ -46,8 +50,9 @@ class SeatOutcome:
 class AgainstSolution:
     """What training against a response gave."""
 
-    strategy: TabularStrategy  # the average
-    current: TabularStrategy  # what would be played next
+    strategy: TabularStrategy | TreeStrategy[HoldemTree]  # the average
+    current: TabularStrategy | TreeStrategy[HoldemTree]  # what would be played next
+    table: Table  # [Q] the average, as the tree numbers it
     evaluation: Evaluation  # exact, of the average as a profile
     seats: tuple[SeatOutcome, ...]
     progress: tuple[Progress, ...]
@@ -55,13 +60,13 @@ class AgainstSolution:
 
 
 def solve_against(
-    game: Game[Any] | HistoryTree | PublicTree,
+    game: Game[Any] | PlayTree,
     response: Response | Callable[[Any], Response],
     *,
     rule: Rule | None = None,
     updates_per_response: int = 1,
     seat: int | None = None,
-    groups: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | HandBuckets | None = None,
     iterations: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
@@ -70,12 +75,13 @@ def solve_against(
     """Returns a strategy trained by CFR-f, with its measured regret and the guarantee that applies.
 
     Args:
-        game: two players, zero sum; or its tree.
+        game: two players, zero sum; or its tree, of histories, public states or hold'em hands.
         response: over the tree, or a function that makes one from it; the class `BestResponse` will do.
         rule: of CFR, `CFR()` if None, the paper's.
         updates_per_response: how many updates an answer stands for; above 1 no theorem applies.
         seat: of the learner; None: one learner in each seat.
-        groups: `[I]` information sets that learners cannot tell apart (CFR-BR in an abstraction); None: they can.
+        groups: `[I]` information sets that learners cannot tell apart (CFR-BR in an abstraction), or the buckets of
+            their hands; None: they see everything.
         iterations: stop after so many updates.
         seconds: stop after this time; a minute if neither is given.
         seed: of all draws.
@@ -87,7 +93,7 @@ def solve_against(
     >>> solution.seats[0].guarantee.theorem, solution.evaluation.exploitability < 0.05
     ('Theorem 6', True)
     """
-    tree = game if isinstance(game, (HistoryTree, PublicTree)) else _build_tree(game)
+    tree = game if isinstance(game, PlayTree) else _build_tree(game)
     bound: Any = response(tree) if callable(response) else response
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS
@@ -106,14 +112,23 @@ def solve_against(
         records.append(record)
         if on_progress is not None:
             on_progress(record)
+    average = solver.average_strategy()
     return AgainstSolution(
-        strategy=TabularStrategy.from_tree(tree, solver.average_strategy()),
-        current=TabularStrategy.from_tree(tree, solver.current_strategy()),
+        strategy=_hold(tree, average),
+        table=average,
+        current=_hold(tree, solver.current_strategy()),
         evaluation=solver.evaluate(),
         seats=report_seats(solver, seed=seed),
         progress=tuple(records),
         stopped_by=stopping.reason(records[-1]) or StopReason.INTERRUPTED,
     )
+
+
+def _hold(tree: PlayTree, table: Table) -> TabularStrategy | TreeStrategy[HoldemTree]:
+    """Returns a table `[Q]` as the strategy that users ask."""
+    if isinstance(tree, HoldemTree):
+        return TreeStrategy(tree, table)
+    return TabularStrategy.from_tree(tree, table)
 
 
 def _build_tree(game: Game[Any]) -> HistoryTree | PublicTree:
@@ -167,7 +182,8 @@ def _report_seat(
             epsilon=epsilon,
             num_iterations=learner.effective_iterations,
             updates_per_response=learner.updates_per_response,
-            utility_range=solver.tree.utility_range,
-            is_abstracted=learner.merged is not None,
+            utility_range=solver.full.form.utility_range,
+            is_abstracted=learner.is_abstracted,
+            forgets=isinstance(learner.form, BucketForm) and not learner.form.buckets.remembers,
         ),
     )

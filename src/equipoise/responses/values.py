@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arithmetic import multiply
+from equipoise.responses.forms import Table
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response
 from equipoise.responses.streams import Purpose, spawn_stream
@@ -46,7 +46,7 @@ class ResponseValue:
 
 def response_value(
     on_tree: OnTree,
-    strategy: FloatArray,
+    strategy: Table,
     response: Response,
     seats: tuple[int, ...] = (0, 1),
     *,
@@ -82,7 +82,7 @@ def response_value(
 
 def estimate_deviation(
     on_tree: OnTree,
-    strategies: Sequence[FloatArray],
+    strategies: Sequence[Table],
     response: Response,
     seat: int,
     *,
@@ -103,13 +103,11 @@ def estimate_deviation(
         num_responses: to each strategy, if the response is not deterministic.
     """
     count = 1 if response.deterministic else num_responses
-    cells = on_tree.own_cells[seat]
+    form = on_tree.form
     plans = [
         np.mean(
             [
-                on_tree.kernel.realize(
-                    response.respond(strategy, seat, spawn_stream(seed, Purpose.EVALUATION, place, draw))
-                )[cells]
+                form.realize(response.respond(strategy, seat, spawn_stream(seed, Purpose.EVALUATION, place, draw)))
                 for draw in range(count)
             ],
             axis=0,
@@ -118,7 +116,7 @@ def estimate_deviation(
     ]
     worst = 0.0
     for truth, own in enumerate(strategies):
-        earned = on_tree.kernel.terminal_values(seat, on_tree.kernel.realize(own))[cells]
-        values = multiply(np.array(plans), earned)
-        worst = max(worst, float(values.max() - values[truth]))
+        facing = form.face(form.realize(own), seat)
+        values = [form.earn(plan, seat, facing) for plan in plans]
+        worst = max(worst, max(values) - values[truth])
     return worst

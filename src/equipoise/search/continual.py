@@ -3,22 +3,27 @@
 
 Carried from one search to the next are the searcher's own range and what the opponent's private states were worth, both
 as averaged over the search before; no tree of the whole game is needed, and no strategy of it, though one may be given.
+Searches are straight from the rules of a public game, or by hands of hold'em, where an unknown bet makes one too.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE
+from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.public import PublicGame
 from equipoise.search.beliefs import PublicBelief
-from equipoise.search.gadgets import Exact, Given, Method, Resolve, Unsafe, check_deviation, pose
+from equipoise.search.gadgets import Exact, Given, Method, Resolve, SelfPlay, Unsafe
+from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.lazy import (
     PartialGame,
     PolicyLeaves,
@@ -28,14 +33,20 @@ from equipoise.search.lazy import (
     follow_policy,
 )
 from equipoise.search.limits import DepthLimit
-from equipoise.search.resolving import DEFAULT_ITERATIONS, SubgameSolver
-from equipoise.search.subgames import Blueprint, Subgame
+from equipoise.search.nested import NestedSearch
+from equipoise.search.posing import check_deviation, pose
+from equipoise.search.public import PublicProfile, PublicSubgame, be_there
+from equipoise.search.resolving import SubgameSolver
+from equipoise.search.settings import DEFAULT_ITERATIONS, SearchSettings
+from equipoise.search.walks import SearchPlan, SearchWalk, SearchWhen
 from equipoise.solvers.rules import CFRPlus, Rule
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy, SpotPlaces
 from equipoise.trees.public import DEFAULT_MAX_NODES
 from equipoise.trees.public_edges import read_policy
 from equipoise.trees.subtree import Subtree
+from equipoise.trees.vector import UniformStrategy
 
-__all__ = ["ContinualSearch", "ContinualSettings"]
+__all__ = ["ContinualSearch", "ContinualSettings", "HoldemChain"]
 
 FloatArray = npt.NDArray[np.float64]
 Path = tuple[int, ...]
@@ -56,6 +67,7 @@ class ContinualSettings:
     max_nodes: int = DEFAULT_MAX_NODES  # most public states of a search
     is_shared: bool = False  # one chain of searches for both players, whoever acts; else each player has its own
     first_round: int = 0  # with a blueprint: searches begin once chance has moved in public so often
+    holdem: SearchSettings = dataclasses.field(default_factory=SearchSettings)  # of hold'em: bets, streets and memory
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
@@ -68,13 +80,107 @@ class ContinualSettings:
             raise ConfigError("continual search finds its alternatives itself, and has no gifts: leave them out")
         check_deviation(self.method, "continual search")
 
+    @property
+    def plan(self) -> SearchPlan:
+        """Returns the searches of hold'em: at every decision of the seat's, and behind every unknown bet."""
+        method = self.method
+        if not isinstance(method, Unsafe):
+            method = dataclasses.replace(method, alternatives=SelfPlay())
+        search = dataclasses.replace(self.holdem, method=method, rule=self.rule, iterations=self.iterations)
+        first = Street.PREFLOP
+        return SearchPlan(
+            search=search, when=SearchWhen.DECISIONS, first_street=first, first_reply=first, is_there=True
+        )
+
+
+class _Chain(Protocol):
+    """Searches of one seat, each from what the one before it found."""
+
+    def policy_at(self, path: Sequence[Any]) -> FloatArray:
+        """Returns `[H, A]` what the seat does at one of its decisions, after all searches on the way to it."""
+        ...
+
+
+class ContinualSearch:
+    """One seat's searches, each remembered by the way that led to it.
+
+    Paper: Moravcik et al. 2017, "DeepStack"; Schmid et al. 2021, "Player of Games", arXiv:2112.03178, section 2.3 and
+        appendix B.1 [SG21].
+    Symbols: s_last -> where a search begins; vbar -> alternatives; alpha -> `Resolve.share`.
+    Departs from the paper: trees do not grow within a search; what lies beside the way from s_last to the present state
+        is leaves ([SG21] leaves it open); nothing is searched at the opponent's turns, unless both players share one
+        chain; a state to which the searcher's averages never come is searched as if all its private states had. In
+        hold'em a search begins at the decision itself.
+    Checked by: tests/search/test_continual_search.py.
+    """
+
+    def __init__(
+        self,
+        game: PublicGame[Any] | HoldemSpot,
+        seat: int,
+        settings: ContinualSettings | None = None,
+        *,
+        blueprint: PublicPolicy | HoldemStrategy | None = None,
+    ) -> None:
+        """Keeps the rules.
+
+        Args:
+            game: a public game, of which only what searches look at is ever expanded, or a spot of hold'em.
+            seat: who searches.
+            settings: how.
+            blueprint: what is played before the first search, against which the opponent's first alternatives are
+                measured; None: the first search begins with the game. Of hold'em a strategy of the spot.
+        """
+        settings = settings or ContinualSettings()
+        self.chain: _Chain
+        if isinstance(game, HoldemSpot):
+            self.chain = HoldemChain(game, seat, settings, cast("HoldemStrategy | None", blueprint))
+        else:
+            self.chain = _RulesChain(game, seat, settings, cast("PublicPolicy | None", blueprint))
+
+    def policy_at(self, path: Sequence[Any]) -> FloatArray:
+        """Returns `[H, A]` what the seat does at one of its decisions, after all searches on the way to it.
+
+        Args:
+            path: from the beginning on, numbers of observations; of hold'em actions, and cards of deals as tuples.
+        """
+        return self.chain.policy_at(path)
+
+
+class HoldemChain:
+    """Searches in hold'em: the rest of the hand each time, or the street with choices at its end."""
+
+    def __init__(
+        self, spot: HoldemSpot, seat: int, settings: ContinualSettings, blueprint: HoldemStrategy | None
+    ) -> None:
+        """Keeps a spot; without a blueprint its first search, from the beginning on, is run when it is asked for."""
+        self.spot, self.seat, self.settings, self.blueprint = spot, seat, settings, blueprint
+
+    @functools.cached_property
+    def walk(self) -> SearchWalk[HoldemPlace]:
+        """Returns the searches, from the blueprint or from the first one on."""
+        plan, known = self.settings.plan, self.blueprint
+        profile = HoldemProfile(UniformStrategy(SpotPlaces.of(self.spot)) if known is None else known)
+        if known is None:
+            first = NestedSearch(profile, self.seat, dataclasses.replace(plan.search, method=Unsafe()))
+            found = first.search(first.begin(), profile.tree.root_place)
+            assert found is not None
+            assert found.stage is not None
+            return SearchWalk(found.stage.profile, self.seat, plan, name="continual", is_searched=True)
+        return SearchWalk(profile, self.seat, plan, name="continual")
+
+    def policy_at(self, path: Sequence[Any]) -> FloatArray:
+        """Returns `[H, A]` what the seat's hands do at one of its decisions."""
+        stage, place = self.walk.stage_at(path, str(path))
+        return stage.profile.probabilities(place)
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Search:
     """One search, done."""
 
     root: Path  # from the beginning of the game to where it begins
-    subgame: Subgame
+    subgame: PublicSubgame
     solver: SubgameSolver
     strategy: FloatArray  # [C] average
     node: dict[Path, int]  # of the subgame's tree, by the way from the beginning of the game
@@ -86,38 +192,15 @@ class _Search:
         return first, second
 
 
-class ContinualSearch:
-    """One seat's searches over a public game, each remembered by the way that led to it.
-
-    Paper: Moravcik et al. 2017, "DeepStack"; Schmid et al. 2021, "Player of Games", arXiv:2112.03178, section 2.3 and
-        appendix B.1 [SG21].
-    Symbols: s_last -> where a search begins; vbar -> alternatives; alpha -> `Resolve.share`.
-    Departs from the paper: trees do not grow within a search; what lies beside the way from s_last to the present state
-        is leaves ([SG21] leaves it open); nothing is searched at the opponent's turns, unless both players share one
-        chain; a state to which the searcher's averages never come is searched as if all its private states had.
-    Checked by: tests/search/test_continual_search.py.
-    """
+class _RulesChain:
+    """Searches over the rules of a public game."""
 
     def __init__(
-        self,
-        game: PublicGame[Any],
-        seat: int,
-        settings: ContinualSettings | None = None,
-        *,
-        blueprint: PublicPolicy | None = None,
+        self, game: PublicGame[Any], seat: int, settings: ContinualSettings, blueprint: PublicPolicy | None
     ) -> None:
-        """Keeps the rules.
-
-        Args:
-            game: a public game, of which only what searches look at is ever expanded.
-            seat: who searches.
-            settings: how.
-            blueprint: what is played before the first search, against which the opponent's first alternatives are
-                measured; None: the first search begins with the game.
-        """
         if not game.spec.is_zero_sum:
             raise ConfigError(f"search needs a zero-sum game, and {game.spec.label} is not")
-        self.game, self.seat, self.settings = game, seat, settings or ContinualSettings()
+        self.game, self.seat, self.settings = game, seat, settings
         self.blueprint = blueprint
         self._leaves = RememberedLeaves(self.settings.leaves)
         self._found: dict[Path, _Search] = {}
@@ -175,14 +258,14 @@ class ContinualSearch:
         """Returns the first search over a blueprint: the opponent may have what its best response earns there."""
         assert self.blueprint is not None
         beliefs = follow_policy(self.game, path, self.blueprint)
-        return self._run(path, (), _as_if_there(beliefs, searcher), self.settings.method, searcher)
+        return self._run(path, (), be_there(beliefs, searcher), self.settings.method, searcher)
 
     def _continue_at(self, path: Path, before: _Search, searcher: int) -> _Search:
         """Returns a search from what the one before it found."""
         length = max(k for k in range(len(path) + 1) if path[:k] in before.node)
         root, node = path[:length], before.node[path[:length]]
         joint = self.game.joint_weights(self.state_at(root))
-        beliefs = _as_if_there(PublicBelief(reach=before.reach(node), joint=joint), searcher)
+        beliefs = be_there(PublicBelief(reach=before.reach(node), joint=joint), searcher)
         method = self.settings.method
         if not isinstance(method, Unsafe):
             values = before.solver.average_values(1 - searcher, node)
@@ -203,7 +286,7 @@ class ContinualSearch:
             blueprint=self.blueprint,
             max_nodes=settings.max_nodes,
         )
-        nothing = Blueprint(subgame.tree, subgame.tree.legal_share)  # only gifts would be measured by it
+        nothing = PublicProfile(subgame.tree, subgame.tree.legal_share)  # only gifts would be measured by it
         solver = SubgameSolver(
             subgame,
             pose(nothing, subgame, searcher, method),
@@ -214,12 +297,3 @@ class ContinualSearch:
         known = np.flatnonzero(subgame.part.nodes != Subtree.ADDED).tolist()
         node = {root + subgame.tree.states[number].path: number for number in known}
         return _Search(root, subgame, solver, solver.average_strategy(), node)
-
-
-def _as_if_there(beliefs: PublicBelief, player: int) -> PublicBelief:
-    """Returns beliefs in which a player is there, with everything if it never comes."""
-    if beliefs.reach[player].any():
-        return beliefs
-    own = np.ones(beliefs.reach[player].size)
-    first, second = (own, beliefs.reach[1]) if player == 0 else (beliefs.reach[0], own)
-    return dataclasses.replace(beliefs, reach=(first, second))

@@ -19,8 +19,9 @@ from equipoise.kernels.sweeps import SweepTables
 from equipoise.kernels.vector import WatchedValues
 from equipoise.search.gadgets import Given, Resolve
 from equipoise.search.leaves import LeafEvaluator, LeafSolver
-from equipoise.search.resolving import DEFAULT_ITERATIONS, search_everywhere
-from equipoise.search.subgames import Blueprint, Subgame
+from equipoise.search.public import PublicProfile, PublicSubgame
+from equipoise.search.resolving import search_everywhere
+from equipoise.search.settings import DEFAULT_ITERATIONS
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import LinearCFR, Rule, tabulate_discounts
 from equipoise.trees.public import PublicTree
@@ -74,8 +75,8 @@ class DecomposedSolver:
             raise ConfigError(f"{kind} updates both players at once, got alternating updates")
         if kind is Decomposition.CFR_AVG and not isinstance(evaluator, LeafSolver):
             raise ConfigError(f"{kind} needs an evaluator that solves leaves, got {type(evaluator).__name__}")
-        self._uniform = uniform = Blueprint(tree, tree.legal_share)
-        self.trunk: Subgame = uniform.subgame(0, leaves=leaves)
+        self._uniform = uniform = PublicProfile(tree, tree.legal_share)
+        self.trunk: PublicSubgame = uniform.subgame(0, leaves=leaves)
         self.kind, self.evaluator = kind, evaluator
         self.leaves = self.trunk.part.nodes[self.trunk.part.leaves].tolist()
         part = self.trunk.tree
@@ -180,12 +181,12 @@ class DecomposedSolver:
         whole = self.trunk.part.whole
         strategy = whole.legal_share.copy()
         self.trunk.part.insert(self.average_strategy(), strategy)
-        blueprint = Blueprint(whole, strategy, like=self._uniform)
+        blueprint = PublicProfile(whole, strategy, like=self._uniform)
         out = strategy.copy()
         for searcher in (0, 1):
 
-            def method(subgame: Subgame, searcher: int = searcher) -> Resolve:
-                values = self.average_leaf_values(subgame.node, 1 - searcher)
+            def method(subgame: PublicSubgame, searcher: int = searcher) -> Resolve:
+                values = self.average_leaf_values(subgame.place, 1 - searcher)
                 given = Given.from_counterfactual(values, subgame.mass(1 - searcher))
                 return Resolve(alternatives=given, share=share)
 

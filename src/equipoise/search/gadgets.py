@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a subgame is made safe to solve again: descriptions that compose, and what they amount to at a subgame's root.
+"""How a subgame is made safe to solve again: descriptions that compose; `posing.py` says what they amount to.
 
-The searcher's reach is the blueprint's. The opponent's private states enter through a gate (`kernels.public_hooks`)
+The searcher's reach is the blueprint's. The opponent's private states enter through a gate (`kernels.gates`)
 that pays an alternative to those that stay out; a method says which gate, and what the alternatives are.
 
     Maxmargin(reach=Reach(scale=2.0), alternatives=Estimate(response), distribution=Distribution())
@@ -13,16 +13,14 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.base import CHANCE, TERMINAL
-from equipoise.kernels.gates import GateKind, RootGate
-from equipoise.search.subgames import Blueprint, Subgame
-from equipoise.trees.public_edges import find_children, read_policy, trace_back
+from equipoise.kernels.gates import GateKind
+from equipoise.trees.vector import Strategy
 
 __all__ = [
     "Distribution",
@@ -34,13 +32,9 @@ __all__ = [
     "Method",
     "Reach",
     "Resolve",
-    "RootProblem",
+    "SelfPlay",
     "SoftGate",
     "Unsafe",
-    "check_deviation",
-    "find_gate_kind",
-    "find_gifts",
-    "pose",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -63,7 +57,16 @@ class Estimate:
     Departs from the paper: nothing.
     """
 
-    response: FloatArray  # [C] over the whole tree
+    response: Strategy[Any] | None = None  # over the blueprint's tree; None: what the blueprint names itself
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SelfPlay:
+    """What the opponent's own strategy so far earns: after a search, what its averages promise it.
+
+    Paper: Schmid et al. 2021, "Player of Games", arXiv:2112.03178, appendix B.1, of averages over a search.
+    Departs from the paper: values of the average strategies in place of averages of values.
+    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +81,7 @@ class Given:
         return cls(np.divide(values, mass, out=np.zeros_like(values), where=mass > 0))
 
 
-Alternatives = Exact | Estimate | Given
+Alternatives = Exact | Estimate | SelfPlay | Given
 EXACT: Final = Exact()
 
 
@@ -177,138 +180,3 @@ class Maxmargin:
 
 
 Method = Unsafe | Resolve | Maxmargin
-
-
-# --- what they amount to ---
-
-
-class RootProblem(NamedTuple):
-    """What is to be solved below a root: who searches, how the opponent enters, what staying out is worth."""
-
-    searcher: int
-    alternative: FloatArray  # [H] of the opponent, given that it is there; zeros for unsafe search
-    gate: RootGate | None  # None: the opponent comes as in the blueprint
-
-
-def pose(blueprint: Blueprint, subgame: Subgame, searcher: int, method: Method) -> RootProblem:
-    """Returns what a method makes of a subgame's root, with a gate that has not begun."""
-    opponent = 1 - searcher
-    mass = np.ascontiguousarray(subgame.mass(opponent))
-    if isinstance(method, Unsafe):
-        return RootProblem(searcher, np.zeros(mass.size), None)
-    value = _conditional_alternatives(subgame, opponent, method.alternatives, mass)
-    raised = value
-    if method.reach is not None and method.reach.scale > 0:
-        raised = value + find_gifts(blueprint, subgame.node, opponent, method.reach, method.alternatives)
-    deviation = np.zeros(mass.size)
-    if method.distribution is not None:
-        deviation = _find_deviation(subgame, opponent, method.distribution, value, mass)
-    gate = RootGate(
-        kind=find_gate_kind(method),
-        player=opponent,
-        mass=mass,
-        leave=mass * raised,
-        deviation=deviation,
-        prior=np.ascontiguousarray(subgame.beliefs.reach[opponent]),
-        share=method.share if isinstance(method, Resolve) else 1.0,
-        regret=np.zeros((2, mass.size)),
-    )
-    return RootProblem(searcher, raised, gate)
-
-
-def find_gate_kind(method: Resolve | Maxmargin) -> GateKind:
-    """Returns how the opponent's private states enter under a method."""
-    if method.distribution is not None:
-        kind: GateKind = method.distribution.gate.value
-        return kind
-    return GateKind.RESOLVING if isinstance(method, Resolve) else GateKind.MAXMARGIN
-
-
-def check_deviation(method: Method, what: str) -> None:
-    """Raises `ConfigError` where a distribution must say its deviation: there is no strategy to measure it by."""
-    distribution = None if isinstance(method, Unsafe) else method.distribution
-    if distribution is not None and distribution.deviation is None:
-        raise ConfigError(f"{what} needs the deviation of its alternatives")
-
-
-def _conditional_alternatives(
-    subgame: Subgame, opponent: int, alternatives: Alternatives, mass: FloatArray
-) -> FloatArray:
-    """Returns `[H]` what staying out is worth before gifts, 0 where nobody can be."""
-    if isinstance(alternatives, Given):
-        if alternatives.values.shape != mass.shape:
-            raise ConfigError(f"alternatives must have shape {mass.shape}, got {alternatives.values.shape}")
-        return alternatives.values
-    if isinstance(alternatives, Exact):
-        values = subgame.best_values(opponent, subgame.blueprint)
-    else:
-        response = subgame.part.restrict(alternatives.response)
-        values = subgame.strategy_values(opponent, response, subgame.blueprint)
-    return np.divide(values, mass, out=np.zeros(mass.size), where=mass > 0)
-
-
-def _find_deviation(
-    subgame: Subgame, opponent: int, distribution: Distribution, value: FloatArray, mass: FloatArray
-) -> FloatArray:
-    """Returns `[H]` the standard deviation of every alternative."""
-    if distribution.deviation is not None:
-        return np.ascontiguousarray(np.broadcast_to(np.asarray(distribution.deviation, np.float64), mass.shape))
-    exact = _conditional_alternatives(subgame, opponent, Exact(), mass)
-    return np.abs(value - exact)
-
-
-def find_gifts(
-    blueprint: Blueprint, node: int, opponent: int, reach: Reach, alternatives: Alternatives = EXACT
-) -> FloatArray:
-    """Returns `[H]` what each of the opponent's private states gave away on its way to a node, scaled.
-
-    Raises `ConfigError` where private states merge on the way.
-    """
-    tree = blueprint.tree
-    cfv = blueprint.best_cfv(opponent)
-    if isinstance(alternatives, Estimate):
-        cfv = blueprint.response_cfv(opponent, alternatives.response)
-    private = np.arange(tree.num_private[node, opponent])
-    gifts = np.zeros(private.size)
-    below = node
-    while below != 0:
-        above = int(tree.parent[below])
-        source, action = trace_back(tree, below, opponent)
-        if tree.actor[above] == opponent:
-            gifts += _gifts_at(blueprint, above, opponent, reach.bound, cfv)[source[private], action[private]]
-        private = source[private]
-        below = above
-    return gifts * reach.scale * (1.0 if reach.is_split else _count_outcomes(blueprint, node))
-
-
-def _gifts_at(blueprint: Blueprint, node: int, opponent: int, bound: GiftBound, cfv: FloatArray) -> FloatArray:
-    """Returns `[H, A]` how far each action falls short of the best one that counts; illegal ones have whatever."""
-    tree = blueprint.tree
-    mass = blueprint.beliefs(node).mass(opponent)
-    is_legal = read_policy(tree, node, tree.legal_share) > 0
-    value = read_policy(tree, node, cfv) / np.where(mass > 0, mass, np.inf)[:, None]
-    counts = is_legal
-    if bound is GiftBound.LOWER:
-        counts = is_legal & _find_final_actions(blueprint, node, opponent)
-    best = np.max(np.where(counts, value, -np.inf), axis=1, initial=-np.inf)
-    gifts: FloatArray = np.maximum(best[:, None], value) - value  # the action itself always counts
-    return gifts
-
-
-def _find_final_actions(blueprint: Blueprint, node: int, opponent: int) -> npt.NDArray[np.bool_]:
-    """Returns `[H, A]` which actions end the game at once."""
-    tree = blueprint.tree
-    is_final = np.ones((int(tree.num_private[node, opponent]), int(tree.num_actions[node])), np.bool_)
-    for child in find_children(tree, node).tolist():
-        if tree.actor[child] != TERMINAL:
-            entries = slice(*tree.relation_start[2 * child + opponent : 2 * child + opponent + 2].tolist())
-            is_final[tree.relation_private[entries], tree.relation_action[entries]] = False
-    return is_final
-
-
-def _count_outcomes(blueprint: Blueprint, node: int) -> int:
-    """Returns the number of public outcomes of the chance move right above a node, 1 if there is none."""
-    above = int(blueprint.tree.parent[node])
-    if above < 0 or blueprint.tree.actor[above] != CHANCE:
-        return 1
-    return int(find_children(blueprint.tree, above).size)

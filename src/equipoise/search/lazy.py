@@ -19,7 +19,7 @@ from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
 from equipoise.kernels.arithmetic import multiply
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.limits import DepthLimit, Step
-from equipoise.search.subgames import Blueprint, Subgame
+from equipoise.search.public import PublicProfile, PublicSubgame
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.grafting import Choice, attach_choices
@@ -335,7 +335,7 @@ def extract_subgame(
     leaves: LeafChoices | None = None,
     blueprint: PublicPolicy | None = None,
     max_nodes: int = DEFAULT_MAX_NODES,
-) -> Subgame:
+) -> PublicSubgame:
     """Returns what a search looks at as a subgame, without a tree of the whole game.
 
     States of its tree are `Step`s. Its landmarks are its leaves and the next decisions after the state in focus: where
@@ -368,7 +368,7 @@ def extract_subgame(
         again = assemble_public_tree(to_arrays(grown.tree), facts, landmarks=[number[int(node)] for node in marked])
         part = dataclasses.replace(grown, tree=again)
     strategy = part.tree.legal_share if blueprint is None else _write_policy(part, partial.game, blueprint)
-    return Subgame(part=part, node=0, beliefs=beliefs, blueprint=strategy, kernel=bind_public_kernel(part.tree))
+    return PublicSubgame(part=part, place=0, beliefs=beliefs, strategy=strategy, kernel=bind_public_kernel(part.tree))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +379,7 @@ class RulesBlueprint:
     policy: PublicPolicy
     max_nodes: int = DEFAULT_MAX_NODES  # most public states below a search
 
-    def grow(self, path: Path, state: Any) -> Blueprint:
+    def grow(self, path: Path, state: Any) -> PublicProfile:
         """Returns it on the tree of what follows a public state, to the end of the game.
 
         Args:
@@ -390,7 +390,7 @@ class RulesBlueprint:
         subgame = extract_subgame(
             PartialGame(self.game, state), beliefs, 0, watched=(), blueprint=self.policy, max_nodes=self.max_nodes
         )
-        return Blueprint(subgame.tree, subgame.blueprint, root_reach=beliefs.reach)
+        return PublicProfile(subgame.tree, subgame.strategy, root_reach=beliefs.reach, is_grown=True)
 
 
 def _write_policy(part: Subtree, game: PublicGame[Any], policy: PublicPolicy) -> FloatArray:

@@ -11,9 +11,9 @@ from scipy import optimize, sparse
 
 from equipoise.core.errors import NotConvergedError
 from equipoise.kernels.public import DECISION, Step
-from equipoise.search.gadgets import RootProblem
-from equipoise.search.resolving import SubgameResult, summarize
-from equipoise.search.subgames import Subgame
+from equipoise.search.posing import RootProblem
+from equipoise.search.public import PublicSubgame
+from equipoise.search.resolving import SearchResult, summarize
 from equipoise.trees.public import PublicTree
 from equipoise.trees.segments import flatten_ranges
 
@@ -24,7 +24,7 @@ FloatArray = npt.NDArray[np.float64]
 TOLERANCE = 1e-10  # of feasibility, the tightest that HiGHS takes; in units of the utility range
 
 
-def solve_maxmargin_lp(subgame: Subgame, problem: RootProblem) -> SubgameResult:
+def solve_maxmargin_lp(subgame: PublicSubgame, problem: RootProblem) -> SearchResult:
     """Returns a strategy of the searcher whose least margin is as large as can be.
 
     Paper: Moravcik et al. 2016, "Refining Subgames in Large Imperfect Information Games"; Brown 2020, PhD thesis,
@@ -51,7 +51,7 @@ def solve_maxmargin_lp(subgame: Subgame, problem: RootProblem) -> SubgameResult:
 class _Program:
     """Variables: reach or value of every cell, by whose it is; value of every row of the opponent; the least margin."""
 
-    def __init__(self, subgame: Subgame, problem: RootProblem) -> None:
+    def __init__(self, subgame: PublicSubgame, problem: RootProblem) -> None:
         self.tree, self.searcher = subgame.tree, problem.searcher
         self.scale = subgame.tree.utility_range or 1.0
         self.num_cells, self.num_rows = self.tree.cells.num_cells, self.tree.cells.num_rows

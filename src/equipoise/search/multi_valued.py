@@ -18,10 +18,12 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import ActionClass
 from equipoise.games.public import PublicGame
-from equipoise.search.gadgets import Unsafe, pose
+from equipoise.search.gadgets import Unsafe
 from equipoise.search.limits import DepthLimit
-from equipoise.search.resolving import DEFAULT_ITERATIONS, SubgameSolver
-from equipoise.search.subgames import Blueprint, Subgame
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile, PublicSubgame
+from equipoise.search.resolving import SubgameSolver
+from equipoise.search.settings import DEFAULT_ITERATIONS
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.rules import Rule
 from equipoise.trees.grafting import Choice, attach_choices
@@ -98,7 +100,7 @@ class LeafTable:
         self._continuations: list[FloatArray] = []  # kept, so that no other array gets their identity
 
     def look_up(
-        self, blueprint: Blueprint, leaf: int, opponent: int, theirs: FloatArray, ours: FloatArray
+        self, blueprint: PublicProfile, leaf: int, opponent: int, theirs: FloatArray, ours: FloatArray
     ) -> FloatArray:
         """Returns `[H0, H1]` joint weight times what player 0 earns from a leaf on."""
         key = leaf, id(theirs), id(ours)
@@ -110,14 +112,14 @@ class LeafTable:
 
 
 def depth_limited_subgame(
-    blueprint: Blueprint,
+    blueprint: PublicProfile,
     node: int,
     searcher: int,
     leaves: npt.ArrayLike,
     continuations: Continuations,
     *,
     table: LeafTable | None = None,
-) -> Subgame:
+) -> PublicSubgame:
     """Returns what is played from a node on down to leaves, where players choose how the game goes on.
 
     Args:
@@ -139,17 +141,17 @@ def depth_limited_subgame(
         ]
         choices[leaf] = Choice(chooser=opponent, payoff=np.array(payoff))
     grown = attach_choices(part, choices)
-    return Subgame(
+    return PublicSubgame(
         part=grown,
-        node=node,
+        place=node,
         beliefs=blueprint.beliefs(node),
-        blueprint=grown.restrict(blueprint.strategy),
+        strategy=grown.restrict(blueprint.strategy),
         kernel=bind_public_kernel(grown.tree),
     )
 
 
 def generate_continuations(
-    blueprint: Blueprint,
+    blueprint: PublicProfile,
     searcher: int,
     limit: DepthLimit,
     count: int,
@@ -190,7 +192,7 @@ def generate_continuations(
     return tuple(found[:count])
 
 
-def respond(blueprint: Blueprint, player: int, strategy: FloatArray) -> FloatArray:
+def respond(blueprint: PublicProfile, player: int, strategy: FloatArray) -> FloatArray:
     """Returns `[C]` a player's best response, pure, to the other's part of a strategy `[C]`, which is kept."""
     _, best = blueprint.kernel.best_response(player, blueprint.kernel.realize(strategy))
     return combine(blueprint.tree, player, best, strategy)

@@ -8,7 +8,7 @@ from typing import Final
 
 from equipoise.core.errors import UnknownNameError
 from equipoise.search.gadgets import Maxmargin, Method, Reach, Resolve, Unsafe
-from equipoise.search.holdem_depth_limit import LeafChoices
+from equipoise.search.holdem.depth_limit import LeafChoices
 
 __all__ = ["LEAF_CHOICES", "METHODS", "parse_leaf_choices", "parse_method"]
 

@@ -9,32 +9,37 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.search.gadgets import Method, RootProblem, pose
-from equipoise.search.subgames import Blueprint, Subgame
+from equipoise.search.gadgets import Method
+from equipoise.search.posing import RootProblem, pose
+from equipoise.search.profiles import Stage, Subgame, Table, given_there
+from equipoise.search.public import PublicProfile, PublicSubgame
+from equipoise.search.settings import DEFAULT_ITERATIONS
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.public import PublicTree
 
-__all__ = ["SubgameResult", "SubgameSolver", "search_everywhere", "solve_subgame"]
+__all__ = ["SearchResult", "SubgameSolver", "search_everywhere", "solve_subgame", "summarize"]
 
 FloatArray = npt.NDArray[np.float64]
 
-DEFAULT_ITERATIONS = 500
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SubgameResult:
-    """What a search found at a subgame."""
+class SearchResult:
+    """What a search found; values of the opponent's private states are given that it is there, 0 where it cannot be."""
 
-    strategy: FloatArray  # [C] over the subgame's tree; only the searcher's part is meant to be played
-    alternative: FloatArray  # [H] what staying out was worth to the opponent, gifts included
-    value: FloatArray  # [H] what its best response earns now; both given that it is there, 0 where it cannot be
+    searcher: int
+    subgame: Subgame  # to the end of the game
+    strategy: Table  # [C] over the subgame's tree; only the searcher's part is meant to be played
+    alternative: FloatArray  # [H] what staying out was worth to the opponent, gifts included; zeros if unsafe
+    value: FloatArray  # [H] what its best response earns now
     possible: npt.NDArray[np.bool_]  # [H] where the opponent can be
+    stage: Stage[Any] | None = None  # what is played from now on; None unless searches may follow
 
     @property
     def margin(self) -> FloatArray:
@@ -46,9 +51,23 @@ class SubgameResult:
         """Returns the least margin of the private states in which the opponent can be."""
         return float(self.margin[self.possible].min())
 
+    def opponent_weights(self) -> FloatArray:
+        """Returns `[H]` how likely the opponent's private states are, as far as its strategy so far says."""
+        reach, opponent, tree = self.subgame.reach, 1 - self.searcher, self.subgame.tree
+        own = reach[opponent] if reach[opponent].any() else self.possible.astype(np.float64)
+        odds = own * tree.joint_at(tree.root_place).mass(opponent, reach[self.searcher]) * self.possible
+        weights: FloatArray = odds / odds.sum() if odds.sum() > 0 else odds
+        return weights
 
-class SubgameSolver(CFRSolver[PublicTree]):
-    """A run of CFR below the root of a subgame, its gate within the same native call; root values are watched."""
+    def responses(self) -> tuple[float, float]:
+        """Returns what the opponent's best response earns, before (0 if unsafe) and now, over its private states."""
+        weights = self.opponent_weights()
+        gifts = 0.0 if self.stage is None else self.stage.gifts
+        return float(weights @ (self.alternative - gifts)), float(weights @ self.value)
+
+
+class SubgameSolver(CFRSolver[Any]):
+    """A run of CFR below the root of a subgame, its gate within the same native call."""
 
     def __init__(
         self,
@@ -58,6 +77,8 @@ class SubgameSolver(CFRSolver[PublicTree]):
         rule: Rule | None = None,
         is_alternating: bool = True,
         watched: Sequence[int] = (),
+        dtype: npt.DTypeLike | None = None,
+        num_threads: int = 1,
     ) -> None:
         """Begins a run.
 
@@ -66,35 +87,45 @@ class SubgameSolver(CFRSolver[PublicTree]):
             problem: who searches and how the opponent enters.
             rule: CFR+ with linear averaging, the thesis's choice, if None.
             is_alternating: whether each player sees the other's update of the same iteration.
-            watched: landmarks of the subgame's tree whose average values are wanted beside those of its root.
+            watched: of a public tree: landmarks whose average values are wanted beside those of its root.
+            dtype: of the tables; the kernel's default if None.
+            num_threads: size of the team.
         """
         self.subgame, self.problem = subgame, problem
         super().__init__(
             subgame.tree,
             rule or CFRPlus(gamma=1.0),
+            dtype=dtype,
             is_alternating=is_alternating,
+            num_threads=num_threads,
             gate=problem.gate,
-            watched=(0, *watched),
-            root_reach=subgame.beliefs.reach,
+            frontier=subgame.frontier,
+            watched=(0, *watched) if isinstance(subgame.tree, PublicTree) else watched,
+            root_reach=subgame.root_reach,
             kernel=subgame.kernel,
         )
 
-    def result(self) -> SubgameResult:
+    def result(self) -> SearchResult:
         """Returns what the run has found so far."""
-        return summarize(self.subgame, self.problem, self.average_strategy())
+        return summarize(self.subgame, self.problem, self.subgame.finish(self.average_sums))
 
 
-def summarize(subgame: Subgame, problem: RootProblem, strategy: FloatArray) -> SubgameResult:
+def summarize(subgame: Subgame, problem: RootProblem, strategy: Table) -> SearchResult:
     """Returns what a strategy `[C]` of the searcher leaves to the opponent, exactly."""
     opponent = 1 - problem.searcher
     mass = subgame.mass(opponent)
-    possible = mass > 0
-    value = np.divide(subgame.best_values(opponent, strategy), mass, out=np.zeros(mass.size), where=possible)
-    return SubgameResult(strategy=strategy, alternative=problem.alternative, value=value, possible=possible)
+    return SearchResult(
+        searcher=problem.searcher,
+        subgame=subgame,
+        strategy=strategy,
+        alternative=problem.alternative,
+        value=given_there(subgame.best_values(opponent, strategy), mass),
+        possible=mass > 0,
+    )
 
 
 def solve_subgame(
-    blueprint: Blueprint,
+    blueprint: PublicProfile,
     node: int,
     searcher: int,
     method: Method,
@@ -102,7 +133,7 @@ def solve_subgame(
     iterations: int = DEFAULT_ITERATIONS,
     rule: Rule | None = None,
     is_alternating: bool = True,
-) -> SubgameResult:
+) -> SearchResult:
     """Returns the searcher's strategy from a node on, solved again.
 
     Args:
@@ -125,10 +156,10 @@ def solve_subgame(
 
 
 def search_everywhere(
-    blueprint: Blueprint,
+    blueprint: PublicProfile,
     nodes: Sequence[int],
     searcher: int,
-    method: Method | Callable[[Subgame], Method],
+    method: Method | Callable[[PublicSubgame], Method],
     *,
     iterations: int = DEFAULT_ITERATIONS,
     rule: Rule | None = None,

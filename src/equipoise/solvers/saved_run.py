@@ -1,27 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on disk: what was asked for, how far it got, its strategy, and the arrays from which it goes on to the bit."""
+"""What a file says of its run: what was asked for, and how far it got."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from equipoise.core import checkpoint
-from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
 from equipoise.core.records import check_types
-from equipoise.solvers.strategy import TabularStrategy
 
-__all__ = ["STATE_PREFIX", "RunConfig", "SavedRun", "describe_run", "parse_run"]
-
-STATE_PREFIX = "state."  # of the solver's arrays in a file
+__all__ = ["RunConfig", "RunRecord"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,70 +59,42 @@ def _reduce(ours: Any, theirs: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def describe_run(config: RunConfig, progress: Sequence[Progress], stopped_by: str | None) -> dict[str, Any]:
-    """Returns what the header of a file says of a run, as JSON values."""
-    return {
-        **dataclasses.asdict(config),
-        "parameters": dict(config.parameters),
-        "commit": find_commit(),
-        "iteration": progress[-1].iteration,
-        "stopped_by": stopped_by,
-        "progress": [dataclasses.asdict(record) for record in progress],
-    }
-
-
-def parse_run(path: StrPath, metadata: Mapping[str, Any]) -> tuple[RunConfig, tuple[Progress, ...], str | None]:
-    """Returns what `describe_run` wrote: configuration, records, and what stopped the run."""
-    fields = dataclasses.fields(RunConfig)
-    try:
-        # files from before a field with a default was there do without it
-        given = [field.name for field in fields if field.name in metadata or field.default is dataclasses.MISSING]
-        config = RunConfig(**{name: metadata[name] for name in given})
-        progress = tuple(Progress.from_json(record) for record in metadata["progress"])
-        stopped_by = metadata["stopped_by"]
-        for record in (config, *progress):
-            check_types(record)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} does not describe its run: {error!r}") from None
-    if not progress:
-        raise CheckpointError(f"{path} holds a run without a single record")
-    return config, progress, stopped_by
-
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class SavedRun:
-    """A run as a file holds it."""
+class RunRecord:
+    """A run as the header of its file describes it: what was asked for and how far it got."""
 
     config: RunConfig
     progress: tuple[Progress, ...]  # the last record is of the saved iteration
     stopped_by: str | None  # None while the run is going on
-    strategy: TabularStrategy
-    state: Mapping[str, npt.NDArray[np.generic]]  # of the solver
 
-    def save(self, path: StrPath) -> None:
-        """Writes the run atomically."""
-        metadata = describe_run(self.config, self.progress, self.stopped_by)
-        metadata["game_label"] = self.strategy.game_label
-        state = {STATE_PREFIX + name: np.asarray(array) for name, array in self.state.items()}
-        checkpoint.save(path, Kind.RUN, metadata, {**self.strategy.encode(), **state})
+    def as_metadata(self) -> dict[str, Any]:
+        """Returns the record as JSON values."""
+        return {
+            **dataclasses.asdict(self.config),
+            "parameters": dict(self.config.parameters),
+            "commit": find_commit(),
+            "iteration": self.progress[-1].iteration,
+            "stopped_by": self.stopped_by,
+            "progress": [dataclasses.asdict(record) for record in self.progress],
+        }
 
     @classmethod
-    def load(cls, path: StrPath) -> SavedRun:
-        """Returns the run in a file; raises `CheckpointError` for anything else."""
-        content = checkpoint.load(path, Kind.RUN)
-        config, progress, stopped_by = parse_run(path, content.metadata)
-        state = {
-            name.removeprefix(STATE_PREFIX): array
-            for name, array in content.arrays.items()
-            if name.startswith(STATE_PREFIX)
-        }
-        return cls(
-            config=config,
-            progress=progress,
-            stopped_by=stopped_by,
-            strategy=TabularStrategy.decode(content),
-            state=state,
-        )
+    def from_metadata(cls, path: StrPath, metadata: Mapping[str, Any]) -> RunRecord:
+        """Returns what `as_metadata` wrote; raises `CheckpointError` if it cannot be read."""
+        fields = dataclasses.fields(RunConfig)
+        try:
+            # files from before a field with a default was there do without it
+            given = [field.name for field in fields if field.name in metadata or field.default is dataclasses.MISSING]
+            config = RunConfig(**{name: metadata[name] for name in given})
+            progress = tuple(Progress.from_json(record) for record in metadata["progress"])
+            stopped_by = metadata["stopped_by"]
+            for record in (config, *progress):
+                check_types(record)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{path} does not describe its run: {error!r}") from None
+        if not progress:
+            raise CheckpointError(f"{path} holds a run without a single record")
+        return cls(config=config, progress=progress, stopped_by=stopped_by)
 
 
 def _format(value: Any) -> str:

@@ -26,7 +26,7 @@ from equipoise.solvers.mccfr import MCCFRConfig, Scheme
 from equipoise.solvers.playouts import draw_chance, draw_index, sample_figures
 from equipoise.solvers.saved_state import SavedArrays, encode_json, read_count, read_json, read_number
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.history import HistoryTree
+from equipoise.trees.history import BEYOND_ANY_TREE, HistoryTree
 
 __all__ = ["TreelessMCCFRSolver", "estimate_traversal_nodes"]
 
@@ -88,6 +88,8 @@ def estimate_traversal_nodes(game: Game[Any], *, rng: np.random.Generator, num_p
     """
     total = 0.0
     for probe in range(num_probes):
+        if total > BEYOND_ANY_TREE * num_probes:
+            return total / probe
         traverser = probe % game.spec.num_players
         state, width = game.initial_state(), 1.0
         total += width

@@ -36,6 +36,7 @@ __all__ = [
 DEFAULT_MAX_HISTORIES: Final = 20_000_000
 BYTES_PER_HISTORY: Final = 56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
 PROGRESS_EVERY: Final = 1 << 14  # histories between two progress calls
+BEYOND_ANY_TREE: Final = 1e15  # histories; a tree of so many takes 56 PB
 ACTION_CODES: Final = {kind: code for code, kind in enumerate(ActionClass)}  # of `HistoryTree.action_class`
 
 IntArray = npt.NDArray[np.int32]
@@ -423,13 +424,18 @@ def _as_array(values: array[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 def estimate_num_histories(game: Game[Any], *, rng: np.random.Generator, num_probes: int = 1000) -> float:
     """Returns an unbiased estimate of the number of histories from random probes.
 
+    Once the estimate cannot but exceed what any tree holds, the mean of the probes so far is returned: Go is known to
+    be too large after one of them.
+
     Paper: Knuth 1975, "Estimating the efficiency of backtrack programs".
     Symbols: the product of branching factors along a random path, summed over its nodes.
     Departs from the paper: nothing.
     Checked by: tests/trees/test_history.py.
     """
     total = 0.0
-    for _ in range(num_probes):
+    for probe in range(num_probes):
+        if total > BEYOND_ANY_TREE * num_probes:
+            return total / probe
         state, width = game.initial_state(), 1.0
         total += width
         while (actor := game.actor(state)) != TERMINAL:

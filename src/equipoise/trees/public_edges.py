@@ -18,7 +18,7 @@ from equipoise.trees.vector import CellTable
 if TYPE_CHECKING:
     from equipoise.trees.public import PublicTree
 
-__all__ = ["find_children", "read_policy", "relation_matrices", "trace_back"]
+__all__ = ["find_children", "read_policy", "relation_matrices", "trace_back", "write_policy"]
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -56,6 +56,13 @@ def read_policy(tree: PublicTree, node: int, strategy: CellTable) -> FloatArray:
     rows = tree.table_start[node] + tree.stride[node] * np.arange(tree.num_actions[node])
     policy: FloatArray = strategy[slot[:, None] + rows]
     return policy
+
+
+def write_policy(tree: PublicTree, node: int, policy: FloatArray, out: FloatArray) -> None:
+    """Overwrites what the actor of a node does in a strategy `out` `[C]` with `[H, A]`."""
+    actor = int(tree.actor[node])
+    slot = tree.slot[tree.slot_start[2 * node + actor] : tree.slot_start[2 * node + actor + 1]]
+    out[slot[:, None] + tree.table_start[node] + tree.stride[node] * np.arange(tree.num_actions[node])] = policy
 
 
 def trace_back(tree: PublicTree, node: int, player: int) -> tuple[IntArray, IntArray]:

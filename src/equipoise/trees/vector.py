@@ -9,7 +9,7 @@ tree's cells, in proportion to which actors play; where they lie is the layout's
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -17,7 +17,18 @@ import numpy.typing as npt
 
 from equipoise.trees.joint import Joint
 
-__all__ = ["CellTable", "Place", "Strategy", "TreeStrategy", "VectorTree", "follow_reach", "play_shares"]
+__all__ = [
+    "CellTable",
+    "LegalPlaces",
+    "Place",
+    "Places",
+    "Strategy",
+    "TreeStrategy",
+    "UniformStrategy",
+    "VectorTree",
+    "follow_reach",
+    "play_shares",
+]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -25,6 +36,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 Place = TypeVar("Place", bound=Hashable)
 Place_contra = TypeVar("Place_contra", bound=Hashable, contravariant=True)
+Tree = TypeVar("Tree", bound="VectorTree[Any]")
+Legal = TypeVar("Legal", bound="LegalPlaces[Any]")
 
 KEPT_PLACES: Final = 4096  # whose strategies are at hand
 
@@ -37,8 +50,8 @@ class CellTable(Protocol):
         ...
 
 
-class VectorTree(Protocol[Place]):
-    """A two-player game as public states with vectors of private states."""
+class Places(Protocol[Place]):
+    """The public states of a two-player game, with vectors of private states; no tables lie beside."""
 
     @property
     def root_place(self) -> Place:
@@ -83,6 +96,10 @@ class VectorTree(Protocol[Place]):
         """Returns chance's weights of pairs of private states, beyond what edges carry."""
         ...
 
+
+class VectorTree(Places[Place], Protocol[Place]):
+    """A two-player game as public states, laid out for sweeps: tables over its cells can be read."""
+
     def rows_at(self, sums: CellTable, place: Place) -> FloatArray:
         """Returns `[H, A]` the numbers of a table `[C]` at a decision; zeros for private states that it lacks."""
         ...
@@ -109,21 +126,42 @@ class Strategy(Protocol[Place_contra]):
         ...
 
 
-class TreeStrategy(Generic[Place]):
+class TreeStrategy(Generic[Tree]):
     """Play in proportion to a table over a tree, in memory or on disk."""
 
-    def __init__(self, tree: VectorTree[Place], sums: CellTable) -> None:
+    def __init__(self, tree: Tree, sums: CellTable) -> None:
         self.tree, self.sums = tree, sums
-        self.probabilities = functools.lru_cache(KEPT_PLACES)(self._probabilities)
+        self.probabilities: Callable[[Any], FloatArray] = functools.lru_cache(KEPT_PLACES)(self._probabilities)
 
-    def _probabilities(self, place: Place) -> FloatArray:
+    def _probabilities(self, place: Any) -> FloatArray:
         shares = play_shares(self.tree, self.sums, place)
         shares.setflags(write=False)  # others are given the same array
         return shares
 
 
+class LegalPlaces(Protocol[Place_contra]):
+    """What says which actions there are: a tree, or the rules alone."""
+
+    def legal_at(self, place: Place_contra) -> BoolArray:
+        """Returns `[H, A]` which actions each of the actor's private states has; none where it cannot be there."""
+        ...
+
+
+class UniformStrategy(Generic[Legal]):
+    """Every legal action as often: a strategy for whoever has none."""
+
+    def __init__(self, tree: Legal) -> None:
+        self.tree = tree
+
+    def probabilities(self, place: Any) -> FloatArray:
+        """Returns `[H, A]` equal shares; 0 everywhere for private states that cannot be there."""
+        legal = self.tree.legal_at(place)
+        shares: FloatArray = legal / np.maximum(legal.sum(axis=1, keepdims=True), 1)
+        return shares
+
+
 def follow_reach(
-    tree: VectorTree[Place], strategy: Strategy[Place], root_reach: tuple[FloatArray, FloatArray], place: Place
+    tree: Places[Place], strategy: Strategy[Place], root_reach: tuple[FloatArray, FloatArray], place: Place
 ) -> tuple[FloatArray, FloatArray]:
     """Returns `[H]` both players' reaches of a place, from those of the root and what they do on the way."""
     reach = [root_reach[0], root_reach[1]]

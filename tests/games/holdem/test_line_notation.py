@@ -15,6 +15,7 @@ from equipoise.games.holdem.line_notation import (
     parse_decision,
     parse_line,
     parse_stretches,
+    shorten_line,
 )
 from equipoise.games.holdem.menu_notation import parse_menu
 
@@ -170,6 +171,7 @@ def test_every_node_can_be_written_and_read(menu, data):
     board = (*TURN, 30) if node.state.street is Street.RIVER else TURN
     line = Line(node.index, board)
     assert parse_line(format_line(tree, line), tree, TURN) == line
+    assert parse_line(",".join(shorten_line(tree, line)), tree, TURN) == line
     assert len(set(name_actions(tree, node.index))) == len(node.actions)
 
 

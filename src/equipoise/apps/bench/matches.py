@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.agents.notation import AgentText
 from equipoise.apps.bench.rows import RowsReport
 from equipoise.apps.task_display import OnStep
@@ -107,11 +107,11 @@ def _limit(deck: str) -> HoldemSpot:
     )
 
 
-def _train(spot: HoldemSpot, iterations: int) -> Blueprint:
+def _train(spot: HoldemSpot, iterations: int) -> BucketedStrategy:
     recipe = BucketRecipe(sizes=(None, BUCKETS, BUCKETS, BUCKETS))
     solver = BucketedSolver(build_bucketed_tree(spot, recipe.build(spot)), rng=np.random.default_rng(0))
     solver.iterate(iterations)
-    return Blueprint.of(solver, recipe)
+    return BucketedStrategy.of(solver, recipe)
 
 
 def _measure(settings: MatchesSettings, spot: HoldemSpot, path: Path, runner: str, workers: int) -> dict[str, Any]:

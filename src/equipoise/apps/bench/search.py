@@ -23,11 +23,15 @@ from equipoise.games.holdem.cards import Deck, parse_deck
 from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.search.gadgets import Given, Resolve
-from equipoise.search.holdem import HoldemSearch, measure_alternatives
-from equipoise.search.holdem_depth_limit import LeafChoices, estimate_leaf_bytes, limit_depth, solve_blueprint
+from equipoise.search.gadgets import Resolve
+from equipoise.search.holdem.depth_limit import LeafChoices, estimate_leaf_bytes, limit_depth, solve_blueprint
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.holdem.subgame import HoldemSubgame
+from equipoise.search.posing import measure, pose
+from equipoise.search.resolving import SubgameSolver
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["SearchReport", "SearchSettings", "run_search"]
 
@@ -121,9 +125,10 @@ def _measure_river(settings: SearchSettings, menu: str, pot: int) -> dict[str, A
     tree = build_holdem_tree(draw_spot(parse_deck(settings.deck), 5, menu, pot))
     blueprint = CFRSolver(tree)
     blueprint.iterate(settings.blueprint_iterations)
-    values = measure_alternatives(tree, blueprint.tables.strategy_sum, 1 - SEARCHER)
-    search = HoldemSearch(tree=tree, searcher=SEARCHER, method=Resolve(alternatives=Given(values)))
-    solver = search.solver(num_threads=settings.threads)
+    sums = blueprint.tables.strategy_sum
+    subgame = HoldemSubgame.of_tree(tree, sums)
+    problem = pose(HoldemProfile(TreeStrategy(tree, sums)), subgame, SEARCHER, Resolve())
+    solver = SubgameSolver(subgame, problem, num_threads=settings.threads)
     return {
         "what": "river",
         "menu": menu,
@@ -140,24 +145,19 @@ def _measure_turns(settings: SearchSettings, pot: int, steps: Steps) -> Iterator
     """Yields a row for each way to choose at leaves."""
     spot = draw_spot(parse_deck(settings.deck), 4, MENU_OF_TURNS, pot)
     blueprint = solve_blueprint(spot, iterations=settings.blueprint_iterations, num_threads=settings.threads)
-    values = measure_alternatives(blueprint.tree, blueprint.sums, 1 - SEARCHER, num_threads=settings.threads)
+    profile = HoldemProfile(TreeStrategy(blueprint.tree, blueprint.sums))
+    whole = HoldemSubgame.of_tree(blueprint.tree, blueprint.sums)
+    standing = measure(profile, whole, 1 - SEARCHER, Resolve())
     for name, choices in CHOICES.items():
         size = estimate_leaf_bytes(spot, choices, dtype=settings.dtype)
         steps.take(f"turn, pot {pot}, {name}: a table of {format_bytes(size)}")
         began = time.perf_counter()
         limited = limit_depth(spot, blueprint, SEARCHER, choices, dtype=settings.dtype, num_threads=settings.threads)
         built = time.perf_counter() - began
-        alternatives = values[_match_rows(blueprint.tree.hands[0][1 - SEARCHER], limited.tree.hands[0][1 - SEARCHER])]
-        padded = np.zeros(limited.tree.arrays.num_rows(0, 1 - SEARCHER))
-        padded[: alternatives.size] = alternatives
-        search = HoldemSearch(
-            tree=limited.tree,
-            searcher=SEARCHER,
-            method=Resolve(alternatives=Given(padded)),
-            leaves=limited.leaves,
-        )
+        subgame = HoldemSubgame.of_tree(limited.tree, leaves=limited.leaves)
+        problem = pose(profile, subgame, SEARCHER, Resolve(), standing)
         steps.take(f"turn, pot {pot}, {name}")
-        solver = search.solver(num_threads=settings.threads)
+        solver = SubgameSolver(subgame, problem, num_threads=settings.threads)
         yield {
             "what": f"turn, {name}",
             "menu": MENU_OF_TURNS,
@@ -168,9 +168,3 @@ def _measure_turns(settings: SearchSettings, pot: int, steps: Steps) -> Iterator
             "table_seconds": built,
             "table_bytes": limited.leaves.tables.num_bytes,
         }
-
-
-def _match_rows(known: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Returns where each of some hands stands among others."""
-    order = np.argsort(known)
-    return order[np.searchsorted(known, wanted, sorter=order)]

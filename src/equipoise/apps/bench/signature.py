@@ -21,12 +21,14 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
-from equipoise.search.gadgets import Distribution, Given, Maxmargin, Resolve, SoftGate, Unsafe
-from equipoise.search.holdem import HoldemSearch, measure_alternatives
-from equipoise.search.holdem_depth_limit import HoldemBlueprint, LeafChoices, limit_depth
+from equipoise.search.gadgets import Distribution, Maxmargin, Resolve, SoftGate, Unsafe
+from equipoise.search.holdem.depth_limit import HoldemBlueprint, LeafChoices, limit_depth
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.search.ismcts import ISMCTSConfig, TreeISMCTS
-from equipoise.search.resolving import solve_subgame
-from equipoise.search.subgames import Blueprint
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile
+from equipoise.search.resolving import SubgameSolver, solve_subgame
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.egt import EGTSolver
@@ -51,6 +53,7 @@ from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import HistoryTree, build_history_tree
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.public import PublicTree, build_public_tree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["FAMILIES", "compute_signature", "sign_family"]
 
@@ -190,7 +193,7 @@ def _search(num_threads: int) -> Iterator[Part]:
     tree = _public_tree("leduc")
     solver = CFRSolver(tree, CFRPlus(), num_threads=num_threads)
     solver.iterate(3)
-    blueprint = Blueprint(tree, solver.average_strategy())
+    profile = PublicProfile(tree, solver.average_strategy())
     node = next(int(n) for n in np.flatnonzero((tree.actor >= 0) & (tree.actor[tree.parent] == -1)) if n)
     for method in (
         Unsafe(),
@@ -200,13 +203,15 @@ def _search(num_threads: int) -> Iterator[Part]:
         Resolve(distribution=Distribution(deviation=0.5)),
         Resolve(distribution=Distribution(deviation=0.5, gate=SoftGate.BEST_RESPONSE)),
     ):
-        yield solve_subgame(blueprint, node, 0, method, iterations=NUM_ITERATIONS).strategy
+        yield solve_subgame(profile, node, 0, method, iterations=NUM_ITERATIONS).strategy
     river = _river()
     above = CFRSolver(river, CFRPlus(), dtype=np.float64, num_threads=num_threads)
     above.iterate(3)
-    given = Given(measure_alternatives(river, above.tables.strategy_sum, 0))
-    for gate in (Resolve(alternatives=given, share=0.5), Maxmargin(alternatives=given)):
-        inner = HoldemSearch(tree=river, searcher=1, method=gate).solver(dtype=np.float64, num_threads=num_threads)
+    sums = above.tables.strategy_sum
+    above_all, subgame = HoldemProfile(TreeStrategy(river, sums)), HoldemSubgame.of_tree(river, sums)
+    for gate in (Resolve(share=0.5), Maxmargin()):
+        problem = pose(above_all, subgame, 1, gate)
+        inner = SubgameSolver(subgame, problem, dtype=np.float64, num_threads=num_threads)
         inner.iterate(NUM_ITERATIONS)
         yield from (inner.tables.regret_sum, inner.tables.strategy_sum)
 

@@ -2,9 +2,9 @@
 """Betting lines as players write them, such as `check, bet 50%, call, [7h], check`, and the nodes that they lead to.
 
 Steps stand between commas: `check`, `call`, `fold`, `all-in`, a `bet` or `raise` with its size, and the cards that are
-dealt in brackets. A size is `50%` of the pot (after calling, added to the call), `2.5x` the bet, or chips in this
-round (`bet 250`, `raise to 700`), as in menus. It need not be exact: the nearest bet that the tree offers is meant, if
-it is near and no other is about as near.
+dealt in brackets. A size is `50%` (or `50p`) of the pot (after calling, added to the call), `2.5x` the bet, or chips in
+this round (`bet 250`, `raise to 700`), as in menus. It need not be exact: the nearest bet that the tree offers is
+meant, if it is near and no other is about as near.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ __all__ = [
     "parse_decision",
     "parse_line",
     "parse_stretches",
+    "shorten_line",
+    "shorten_step",
 ]
 
 TOLERANCE: Final = 0.1  # of a bet, beside one chip that rounding may cost
@@ -50,7 +52,7 @@ CLEARLY: Final = 2.0  # so many times farther away must the next bet be
 CHECK_TEXT, CALL_TEXT, FOLD_TEXT, ALL_IN_TEXT = "check", "call", "fold", "all-in"
 SHORT: Final = {"x": CHECK_TEXT, "c": CALL_TEXT, "f": FOLD_TEXT, "a": ALL_IN_TEXT, "allin": ALL_IN_TEXT}
 BET: Final = re.compile(
-    r"(?P<verb>bets?|b|raises?|r)(?: *to)? *(?P<amount>[0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)? *(?P<unit>%|x|c|chips)?"
+    r"(?P<verb>bets?|b|raises?|r)(?: *to)? *(?P<amount>[0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)? *(?P<unit>%|p|x|c|chips)?"
     r"(?: of)?(?: pot)?"
 )
 CARDS: Final = re.compile(r"\[(.*)\]|((?:[2-9tjqka][cdhs])+)")
@@ -138,6 +140,28 @@ def format_line(tree: BettingTree, line: Line) -> str:
 def name_actions(tree: BettingTree, node: int) -> tuple[str, ...]:
     """Returns the actions at a decision as `parse_line` reads them: bets by their share of the pot if clear."""
     return tuple(_name_action(tree.rules, tree.nodes[node], action) for action in tree.nodes[node].actions)
+
+
+def shorten_step(name: str) -> str:
+    """Returns a step in as few letters as `parse_line` reads: what addresses of places are made of.
+
+    >>> [shorten_step(name) for name in ("check", "bet 50%", "raise to 30", "raise 33.3%", "[As]")]
+    ['x', 'b50p', 'r30c', 'r33.3p', 'As']
+    """
+    if name.startswith("["):
+        return name.strip("[]")
+    short = next((letter for letter, word in SHORT.items() if word == name), None)
+    if short is not None:
+        return short
+    verb, _, size = name.replace(" to ", " ").partition(" ")
+    if not size:  # limit bets have one size
+        return verb[0]
+    return verb[0] + (size.replace("%", "p") if size.endswith("%") else f"{size}c")
+
+
+def shorten_line(tree: BettingTree, line: Line) -> list[str]:
+    """Returns the steps of a line, each shortened; `parse_line` reads them joined by commas."""
+    return [shorten_step(step) for step in _steps(tree, line)]
 
 
 def find_action(text: str, tree: BettingTree, node: int) -> int:
@@ -293,7 +317,7 @@ def _all_in(rules: BettingRules, state: BettingState) -> int:
 def _total(amount: float, unit: str | None, node: BettingNode) -> float | None:
     """Returns the total that a size raises to, None for a multiple of no bet."""
     state = node.state
-    if unit == "%":
+    if unit in ("%", "p"):
         return state.price + amount * pot_after_call(state) / 100
     if unit == "x":
         return state.base + amount * bet_in_round(state) if bet_in_round(state) else None

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a solved hold'em spot says at one decision: reach, strategy, values and equity of every hand.
 
-All of it is computed when asked from the stored averages; nothing but the tables is kept. Values are a hand's share of
-the pot as it stands: chips that it ends up with beyond those now behind, on average over what the other player may
-hold there. Folding is worth 0, and both players' averages sum to the pot less the rake.
+All of it is computed when asked from the stored averages; what decisions share (values of a street's lines, equities
+against a range) is kept for the next one. Values are a hand's share of the pot as it stands: chips that it ends up with
+beyond those now behind, on average over what the other player may hold there. Folding is worth 0, and both players'
+averages sum to the pot less the rake.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import threading
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,21 +21,27 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import Street, pot
 from equipoise.games.holdem.betting_tree import NO_PARENT
+from equipoise.games.holdem.cards import Deck
 from equipoise.games.holdem.equity import compute_equity
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem.sweeps import HoldemKernel, TableArray
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.solvers.cfr import CFRSolver
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
+from equipoise.trees.joint import CardRemoval
 from equipoise.trees.vector import CellTable
 
-__all__ = ["NodeView", "PlayerView", "view_average", "view_node"]
+__all__ = ["NodeView", "PlayerView", "SpotViews", "view_average", "view_node"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
+
+KEPT_LINES: Final = 16  # of betting on a board whose values are at hand; those of a river may take megabytes
+KEPT_RANGES: Final = 256  # against which equities are at hand
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,138 +106,189 @@ def view_node(
     kernel: HoldemKernel | None,
     num_threads: int = 1,
 ) -> NodeView:
-    """Returns what both players hold, do and get at a decision if they play in proportion to `sums` `[C]`.
+    """Returns what both players hold, do and get at one decision; see `SpotViews`."""
+    return SpotViews(tree, sums, kernel=kernel, num_threads=num_threads).view(HoldemPlace(node, tuple(board)))
 
-    Args:
-        tree: What is played.
-        sums: Of both players; one that is not an array is read along the line to the decision alone.
-        board: Any board of the decision's street, merged with another one or not.
-        node: Of the betting tree.
-        kernel: Of the tree, with the locks that both strategies keep to; None: no values, which need all of `sums`.
-        num_threads: Size of the team.
-    """
-    if node not in tree.decisions:
-        raise ConfigError(f"node must be a decision of the betting tree, got {node}")
-    index, relabelling = tree.locate(board)
-    strategy = tree.normalize(sums, index, node)
-    reach = _play_down(tree, sums, index, node)
-    matches = _count_matches(tree.spot, reach)
-    values = [np.full(held.size, np.nan) for held in tree.hands[index]]
-    action_values = np.full(strategy.shape, np.nan)
-    if kernel is not None:
-        if not isinstance(sums, np.ndarray):
+
+class SpotViews:
+    """What both players hold, do and get at decisions of a spot if they play in proportion to a table."""
+
+    def __init__(self, tree: HoldemTree, sums: CellTable, *, kernel: HoldemKernel | None, num_threads: int = 1) -> None:
+        """Keeps what is asked for.
+
+        Args:
+            tree: What is played.
+            sums: Of both players; one that is not an array is read along the line to a decision alone.
+            kernel: Of the tree, with the locks that both strategies keep to; None: no values, which need all of `sums`.
+            num_threads: Size of the team.
+        """
+        if kernel is not None and not isinstance(sums, np.ndarray):
             raise ConfigError("values need the whole table in memory")
-        values, action_values = _find_values(tree, sums, index, node, matches, kernel, num_threads)
-    equities = _find_equities(tree, index, reach, matches)
-    back = np.argsort(hand_permutation(relabelling, tree.spot.deck)).astype(np.int32)
-    players, orders = [], []
-    for player in (0, 1):
-        held = tree.hands[index][player]
-        order = np.argsort(back[held])
-        rows = held[order]
-        players.append(
-            PlayerView(
-                hands=back[rows],
-                weights=reach[player][rows],
-                matches=matches[player][rows],
-                values=values[player][order],
-                equities=equities[player][rows],
+        self.tree, self.sums, self.kernel, self.num_threads = tree, sums, kernel, num_threads
+        self._index = {cards: index for index, cards in enumerate(tree.boards)}
+        self._slots = functools.lru_cache(KEPT_LINES)(self._find_slots)
+        self._equities = functools.lru_cache(KEPT_RANGES)(self._check_down)
+        self._sweeping = threading.Lock()  # a kernel serves one thread at a time
+
+    def view(self, place: HoldemPlace) -> NodeView:
+        """Returns a decision on any board of its street, merged with another one or not."""
+        tree, node = self.tree, place.node
+        if node not in tree.decisions:
+            raise ConfigError(f"node must be a decision of the betting tree, got {node}")
+        index, relabelling = tree.locate(place.board)
+        strategy = tree.normalize(self.sums, index, node)
+        reach = self._play_down(index, node)
+        matches = _count_matches(tree.spot.deck, tree.boards[index], reach)
+        values = [np.full(held.size, np.nan) for held in tree.hands[index]]
+        action_values = np.full(strategy.shape, np.nan)
+        if self.kernel is not None:
+            values, action_values = self._find_values(index, node, matches)
+        equities = self._find_equities(index, reach, matches)
+        back = np.argsort(hand_permutation(relabelling, tree.spot.deck)).astype(np.int32)
+        players, orders = [], []
+        for player in (0, 1):
+            held = tree.hands[index][player]
+            order = np.argsort(back[held])
+            rows = held[order]
+            players.append(
+                PlayerView(
+                    hands=back[rows],
+                    weights=reach[player][rows],
+                    matches=matches[player][rows],
+                    values=values[player][order],
+                    equities=equities[player][rows],
+                )
             )
+            orders.append(order)
+        betting = tree.betting.nodes[node]
+        actor = betting.state.actor
+        return NodeView(
+            node=node,
+            board=tuple(place.board),
+            pot=pot(betting.state),
+            actor=actor,
+            actions=betting.actions,
+            strategy=strategy[orders[actor]],
+            action_values=action_values[orders[actor]],
+            players=(players[0], players[1]),
         )
-        orders.append(order)
-    betting = tree.betting.nodes[node]
-    actor = betting.state.actor
-    return NodeView(
-        node=node,
-        board=tuple(board),
-        pot=pot(betting.state),
-        actor=actor,
-        actions=betting.actions,
-        strategy=strategy[orders[actor]],
-        action_values=action_values[orders[actor]],
-        players=(players[0], players[1]),
-    )
+
+    def reach(self, place: HoldemPlace) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` by hand of the deck each player's reach of any node of the betting on a board."""
+        index, relabelling = self.tree.locate(place.board)
+        first, second = self._play_down(index, place.node)
+        there = hand_permutation(relabelling, self.tree.spot.deck)
+        return first[there], second[there]
+
+    def frequencies(self, place: HoldemPlace) -> FloatArray:
+        """Returns `[A]` how often each action of a decision is taken; NaN where nobody comes."""
+        tree = self.tree
+        index, _ = tree.locate(place.board)
+        actor = tree.decisions[place.node].player
+        held = tree.hands[index][actor]
+        reach = self._play_down(index, place.node)
+        odds = (reach[actor] * hands_of(tree.spot.deck).compatible(reach[1 - actor]))[held]
+        shares: FloatArray = odds @ tree.normalize(self.sums, index, place.node)
+        return shares / odds.sum() if odds.sum() > 0 else np.full(shares.size, np.nan)
+
+    def _play_down(self, board: int, node: int, *, stops_at_street: bool = False) -> tuple[FloatArray, FloatArray]:
+        """Returns by number of a hand `[H]` each player's reach of a node, or of where its street begins."""
+        tree = self.tree
+        reach = tuple(np.array(tree.spot.live_weights(player)) for player in (0, 1))
+        blocked = hands_of(tree.spot.deck).blocked(tree.boards[board])
+        for weights in reach:
+            weights[blocked] = 0.0
+        below = tree.betting.nodes[node]
+        last_street = below.state.street
+        while below.parent != NO_PARENT:
+            above = tree.betting.nodes[below.parent]
+            is_left_out = stops_at_street and above.state.street == last_street
+            if above.index in tree.decisions and not is_left_out:
+                dealt = self._index[tree.boards[board][: above.state.street.num_board_cards]]
+                player = tree.decisions[above.index].player
+                strategy = tree.normalize(self.sums, dealt, above.index)
+                reach[player][tree.hands[dealt][player]] *= strategy[:, above.children.index(below.index)]
+            below = above
+        return reach[0], reach[1]
+
+    def _find_slots(self, board: int, line: int, node: int) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H, slots]` each player's counterfactual values on a board after a line that enters its street.
+
+        Args:
+            board: index of the board.
+            line: of those that enter the street.
+            node: where the line does.
+        """
+        tree = self.tree
+        assert self.kernel is not None
+        assert isinstance(self.sums, np.ndarray)
+        entering = self._play_down(board, node, stops_at_street=True)
+        rows = []
+        for player in (0, 1):
+            held = tree.hands[board][player]
+            padded = np.zeros(tree.arrays.num_rows(board, player))
+            padded[: held.size] = entering[player][held]
+            rows.append(padded)
+        with self._sweeping:
+            return self.kernel.slot_values(self.sums, board, line, (rows[0], rows[1]), num_threads=self.num_threads)
+
+    def _find_values(
+        self, board: int, node: int, matches: tuple[FloatArray, FloatArray]
+    ) -> tuple[list[FloatArray], FloatArray]:
+        """Returns by row each player's values `[H]` and the actor's by action `[H, A]`."""
+        tree = self.tree
+        decision, state = tree.decisions[node], tree.betting.nodes[node].state
+        slots = self._slots(board, decision.line, self._begin_of_street(node))
+        shares = []
+        for player in (0, 1):
+            held = tree.hands[board][player]
+            met = matches[player][held]
+            share = np.full((held.size, slots[player].shape[1]), np.nan)
+            np.divide(slots[player][: held.size], met[:, None], out=share, where=met[:, None] > 0)
+            shares.append(share + state.committed[player])
+        actor = decision.player
+        first = int(tree.arrays.streets[decision.street, 0]) + decision.first_cell
+        action_values = shares[actor][:, first : first + decision.num_actions]
+        values = [share[:, slot] for share, slot in zip(shares, decision.slots, strict=True)]
+        # the actor's slot also leads to the other player's other moves
+        values[actor] = (tree.normalize(self.sums, board, node) * action_values).sum(axis=1)
+        return values, action_values
+
+    def _begin_of_street(self, node: int) -> int:
+        """Returns the first node of a node's street on its line."""
+        nodes = self.tree.betting.nodes
+        street = nodes[node].state.street
+        while nodes[node].parent != NO_PARENT and nodes[nodes[node].parent].state.street == street:
+            node = nodes[node].parent
+        return node
+
+    def _find_equities(
+        self, board: int, reach: tuple[FloatArray, FloatArray], matches: tuple[FloatArray, FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` by player and number of a hand; NaN where no hand of the other player matches."""
+        found = []
+        for player in (0, 1):
+            # a hand's own weight does not change its equity
+            held = np.zeros(self.tree.spot.deck.num_hands)
+            held[self.tree.hands[board][player]] = matches[player][self.tree.hands[board][player]] > 0
+            other = reach[1 - player]
+            if not held.any():
+                found.append(np.full(held.size, np.nan))
+                continue
+            # a player's own moves leave the other's range, and so the equities against it, as they are
+            found.append(self._equities(board, held.tobytes(), (other / other.max()).tobytes()))
+        return found[0], found[1]
+
+    def _check_down(self, board: int, held: bytes, other: bytes) -> FloatArray:
+        return _check_down(self.tree.spot, self.tree.boards[board], np.frombuffer(held), np.frombuffer(other))
 
 
-def _play_down(
-    tree: HoldemTree, sums: CellTable, board: int, node: int, *, stops_at_street: bool = False
+def _count_matches(
+    deck: Deck, board: tuple[int, ...], reach: tuple[FloatArray, FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
-    """Returns by number of a hand `[H]` each player's reach of a decision, or of where its street begins."""
-    reach = tuple(np.array(tree.spot.live_weights(player)) for player in (0, 1))
-    blocked = hands_of(tree.spot.deck).blocked(tree.boards[board])
-    for weights in reach:
-        weights[blocked] = 0.0
-    below = tree.betting.nodes[node]
-    last_street = below.state.street
-    while below.parent != NO_PARENT:
-        above = tree.betting.nodes[below.parent]
-        is_left_out = stops_at_street and above.state.street == last_street
-        if above.index in tree.decisions and not is_left_out:
-            dealt = tree.boards.index(tree.boards[board][: above.state.street.num_board_cards])
-            player = tree.decisions[above.index].player
-            strategy = tree.normalize(sums, dealt, above.index)
-            reach[player][tree.hands[dealt][player]] *= strategy[:, above.children.index(below.index)]
-        below = above
-    return reach[0], reach[1]
-
-
-def _count_matches(spot: HoldemSpot, reach: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
     """Returns `[H]` by player the other's reach over hands that share no card."""
-    masks = hands_of(spot.deck).masks
-    is_apart = (masks[:, None] & masks[None, :]) == 0
-    return is_apart @ reach[1], is_apart @ reach[0]
-
-
-def _find_values(
-    tree: HoldemTree,
-    sums: TableArray,
-    board: int,
-    node: int,
-    matches: tuple[FloatArray, FloatArray],
-    kernel: HoldemKernel,
-    num_threads: int,
-) -> tuple[list[FloatArray], FloatArray]:
-    """Returns by row each player's values `[H]` and the actor's by action `[H, A]`."""
-    decision, state = tree.decisions[node], tree.betting.nodes[node].state
-    entering = _play_down(tree, sums, board, node, stops_at_street=True)
-    rows = []
-    for player in (0, 1):
-        held = tree.hands[board][player]
-        padded = np.zeros(tree.arrays.num_rows(board, player))
-        padded[: held.size] = entering[player][held]
-        rows.append(padded)
-    slots = kernel.slot_values(sums, board, decision.line, (rows[0], rows[1]), num_threads=num_threads)
-    shares = []
-    for player in (0, 1):
-        held = tree.hands[board][player]
-        met = matches[player][held]
-        share = np.full((held.size, slots[player].shape[1]), np.nan)
-        np.divide(slots[player][: held.size], met[:, None], out=share, where=met[:, None] > 0)
-        shares.append(share + state.committed[player])
-    actor = decision.player
-    first = int(tree.arrays.streets[decision.street, 0]) + decision.first_cell
-    action_values = shares[actor][:, first : first + decision.num_actions]
-    values = [share[:, slot] for share, slot in zip(shares, decision.slots, strict=True)]
-    # the actor's slot also leads to the other player's other moves
-    values[actor] = (tree.normalize(sums, board, node) * action_values).sum(axis=1)
-    return values, action_values
-
-
-def _find_equities(
-    tree: HoldemTree, board: int, reach: tuple[FloatArray, FloatArray], matches: tuple[FloatArray, FloatArray]
-) -> tuple[FloatArray, FloatArray]:
-    """Returns `[H]` by player and number of a hand; NaN where no hand of the other player matches."""
-    found = []
-    for player in (0, 1):
-        # a hand's own weight does not change its equity
-        held = np.zeros(tree.spot.deck.num_hands)
-        held[tree.hands[board][player]] = matches[player][tree.hands[board][player]] > 0
-        other = reach[1 - player]
-        if held.any():
-            found.append(_check_down(tree.spot, tree.boards[board], held, other / other.max()))
-        else:
-            found.append(np.full(held.size, np.nan))
-    return found[0], found[1]
+    joint = CardRemoval(deck, board)
+    return joint.mass(0, reach[1]), joint.mass(1, reach[0])
 
 
 def _check_down(spot: HoldemSpot, board: tuple[int, ...], held: FloatArray, other: FloatArray) -> FloatArray:
@@ -253,6 +314,6 @@ def _check_down(spot: HoldemSpot, board: tuple[int, ...], held: FloatArray, othe
     tree = build_holdem_tree(silent)
     values = HoldemKernel(tree.arrays).values(np.zeros(tree.arrays.num_cells), is_best=False)[0]
     rows = tree.hands[0][0]
-    met = _count_matches(silent, (held, second.without(board).weights))[0][rows] / second.without(board).weights.sum()
+    met = CardRemoval(spot.deck, board).mass(0, second.weights)[rows] / second.without(board).weights.sum()
     equities[rows] = 0.5 + 0.5 * values / met
     return equities

@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.blueprint import Blueprint, BucketRecipe
-from equipoise.agents.holdem import BlueprintPolicy
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.evaluation.aivat_holdem import HoldemAivat, build_guesses
 from equipoise.evaluation.batched_holdem import BatchedHoldem, BucketRows, deal_hands
@@ -77,13 +76,13 @@ def flop_limit(deck: Deck) -> HoldemSpot:
     )
 
 
-def train(spot: HoldemSpot, num_buckets: int, iterations: int, seed: int) -> Blueprint:
+def train(spot: HoldemSpot, num_buckets: int, iterations: int, seed: int) -> BucketedStrategy:
     """Returns a blueprint in so many flop buckets."""
     recipe = BucketRecipe(sizes=(None, num_buckets))
     tree = build_bucketed_tree(spot, recipe.build(spot))
     solver = BucketedSolver(tree, rng=np.random.default_rng(seed))
     solver.iterate(iterations)
-    return Blueprint.of(solver, recipe)
+    return BucketedStrategy.of(solver, recipe)
 
 
 def measure(configuration: AivatConfiguration) -> Iterator[Step]:
@@ -106,7 +105,7 @@ def measure(configuration: AivatConfiguration) -> Iterator[Step]:
         )
         deals = deal_hands(spot, configuration.hands, rng=rng)
         ends, won = play.play_out(deals, rng=rng)
-        policies = [BlueprintPolicy(made[0]), BlueprintPolicy(made[1])]
+        policies = [made[0], made[1]]
         estimators = {curve: HoldemAivat(guesses, policies, known=known) for curve, known in KNOWN.items()}
         estimates = {curve: np.zeros(won.size) for curve in KNOWN}
         for begin in range(0, won.size, CHUNK):

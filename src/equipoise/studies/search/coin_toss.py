@@ -11,8 +11,8 @@ import numpy as np
 
 from equipoise.games.coin_toss import CoinToss
 from equipoise.search.gadgets import Distribution, Given, Maxmargin, Method, Reach, Resolve, SoftGate, Unsafe
+from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import solve_subgame
-from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
 from equipoise.trees.derive import derive_public_game
@@ -54,13 +54,13 @@ class CoinTossConfiguration:
     iterations: int = 5000
 
 
-def make_blueprint() -> tuple[Blueprint, int]:
+def make_blueprint() -> tuple[PublicProfile, int]:
     """Returns the blueprint of Figure 5.2 and the node at which player 1 guesses."""
     tree = build_public_tree(derive_public_game(CoinToss()))
     strategy = tree.legal_share.copy()
     for infoset, label in enumerate(tree.infoset_labels):
         strategy[tree.sequence_cell[tree.infoset_start[infoset] : tree.infoset_start[infoset + 1]]] = BLUEPRINT[label]
-    return Blueprint(tree, strategy), tree.public_labels.index("guess")
+    return PublicProfile(tree, strategy), tree.public_labels.index("guess")
 
 
 def measure(configuration: CoinTossConfiguration) -> Iterator[Step]:

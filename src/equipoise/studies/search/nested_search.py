@@ -15,6 +15,8 @@ import numpy.typing as npt
 from equipoise.abstraction.translation import translate_bet
 from equipoise.search.gadgets import Maxmargin, Method, Reach, Resolve, Unsafe
 from equipoise.search.nested import NestedSearch
+from equipoise.search.public import PublicProfile
+from equipoise.search.settings import SearchSettings
 from equipoise.search.translated import translate_strategy
 from equipoise.solvers.best_response import bind_public_kernel, evaluate
 from equipoise.solvers.cfr import CFRSolver
@@ -186,10 +188,9 @@ class ThreeSizes:
     def search(self, strategy: FloatArray, searcher: int, name: str, iterations: int) -> FloatArray:
         """Returns `[C]` the strategy with the searcher's replies by one of the methods."""
         method, is_expensive = METHODS[name]
-        search = NestedSearch(
-            self.tree, self.off_tree, searcher, method, iterations=iterations, is_expensive=is_expensive
-        )
-        return search.everywhere(strategy).flatten()
+        settings = SearchSettings(method=method, iterations=iterations, is_expensive=is_expensive)
+        known = PublicProfile.without(self.tree, strategy, self.off_tree)
+        return NestedSearch(known, searcher, settings).everywhere().flatten()
 
 
 Made = tuple[int, int, Callable[[], FloatArray]]  # mark, run, and the blueprint when it is wanted

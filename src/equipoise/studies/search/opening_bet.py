@@ -17,11 +17,12 @@ import numpy.typing as npt
 from equipoise.abstraction.tied import TiedSolver
 from equipoise.abstraction.translation import translate_bet
 from equipoise.search.beliefs import PublicBelief
-from equipoise.search.gadgets import Given, Maxmargin, pose
+from equipoise.search.gadgets import Given, Maxmargin
 from equipoise.search.limits import RoundLimit
 from equipoise.search.multi_valued import LeafTable, generate_continuations
+from equipoise.search.posing import pose
+from equipoise.search.public import PublicProfile, PublicSubgame
 from equipoise.search.resolving import SubgameSolver
-from equipoise.search.subgames import Blueprint, Subgame
 from equipoise.search.translated import translate_strategy
 from equipoise.solvers.best_response import bind_public_kernel, evaluate
 from equipoise.solvers.cfr import CFRSolver
@@ -44,8 +45,8 @@ IntArray = npt.NDArray[np.int64]
 class KnownBlueprint:
     """A solution of the part without the unknown bet."""
 
-    played: Blueprint  # the average strategies
-    beyond: Blueprint  # the same with rare information states filled in: what leaves are worth
+    played: PublicProfile  # the average strategies
+    beyond: PublicProfile  # the same with rare information states filled in: what leaves are worth
 
 
 def fill_rare(
@@ -125,9 +126,9 @@ class OpeningBet:
             solver.iterate(1)
             mean += t * solver.current_strategy()
         average = solver.average_strategy()
-        played = Blueprint(tree, average, like=self.cards.uniform)
+        played = PublicProfile(tree, average, like=self.cards.uniform)
         filled = fill_rare(tree, average, played.kernel.normalize(mean), row, rare)
-        return KnownBlueprint(played=played, beyond=Blueprint(tree, filled, like=self.cards.uniform))
+        return KnownBlueprint(played=played, beyond=PublicProfile(tree, filled, like=self.cards.uniform))
 
     def include(self, iterations: int, bucket: IntArray) -> FloatArray:
         """Returns `[C]` a solution in buckets of the whole, the opening bet included."""
@@ -220,8 +221,8 @@ class DepthLimitedReply:
             joint_weights(game.tree, game.surprise),
         )
         kernel = bind_public_kernel(grown.tree)
-        subgame = Subgame(
-            part=grown, node=game.surprise, beliefs=beliefs, blueprint=grown.tree.legal_share, kernel=kernel
+        subgame = PublicSubgame(
+            part=grown, place=game.surprise, beliefs=beliefs, strategy=grown.tree.legal_share, kernel=kernel
         )
         found = self._solve(subgame, self._values_before(), iterations)
         out = game.complete(self.blueprint)
@@ -253,7 +254,7 @@ class DepthLimitedReply:
         """Returns beliefs from both players' reaches."""
         return PublicBelief(reach=(opener, replier) if self.opening.opener == 0 else (replier, opener), joint=joint)
 
-    def _solve(self, subgame: Subgame, alternative: FloatArray, iterations: int) -> FloatArray:
+    def _solve(self, subgame: PublicSubgame, alternative: FloatArray, iterations: int) -> FloatArray:
         """Returns `[C]` what safe search finds at a subgame for the replier."""
         method = Maxmargin(alternatives=Given(alternative))  # where alternatives have slack, resolving plays anything
         solver = SubgameSolver(subgame, pose(self.blueprint.played, subgame, self.opening.replier, method))
@@ -285,11 +286,11 @@ class DepthLimitedReply:
         mass = beliefs.mass(game.opener)
         gains = choice.payoff[:, 0] if game.opener == 0 else -choice.payoff[:, 0].swapaxes(1, 2)
         worth = (gains @ reach).max(axis=0)
-        subgame = Subgame(
+        subgame = PublicSubgame(
             part=part,
-            node=leaf,
+            place=leaf,
             beliefs=beliefs,
-            blueprint=part.tree.legal_share,
+            strategy=part.tree.legal_share,
             kernel=bind_public_kernel(part.tree),
         )
         alternative = Given.from_counterfactual(worth, mass).values

@@ -23,6 +23,7 @@ from equipoise.studies.search.search_games import (
     solve_in_buckets,
 )
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["SAFE_SEARCH", "TOLERANCE", "SafeSearchConfiguration", "searched_exploitability"]
 
@@ -92,7 +93,7 @@ class SafeSearchConfiguration:
 
 def make_method(name: str, made: BucketedBlueprint) -> Method:
     """Returns a row of the tables as a method."""
-    estimate = Estimate(made.last)
+    estimate = Estimate(TreeStrategy(made.blueprint.tree, made.last))
     whole = Reach(is_split=False)
     methods: dict[str, Method] = {
         UNSAFE: Unsafe(),

@@ -25,7 +25,7 @@ from equipoise.games.leduc import Leduc
 from equipoise.games.public import PublicGame
 from equipoise.games.registry import parse_game
 from equipoise.kernels.buckets import find_nearest
-from equipoise.search.subgames import Blueprint
+from equipoise.search.public import PublicProfile
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import PublicTree, build_public_tree
@@ -158,7 +158,7 @@ class SecondRound:
     def _take(self, tree: PublicTree) -> None:
         self.tree = tree
         is_open = (tree.actor >= 0) & (tree.actor[tree.parent] == CHANCE)
-        self.uniform = Blueprint(tree, tree.legal_share)  # its parts serve all blueprints
+        self.uniform = PublicProfile(tree, tree.legal_share)  # its parts serve all blueprints
         self.roots: list[int] = [int(node) for node in np.flatnonzero(is_open) if node]
 
     def on(self, tree: PublicTree) -> SecondRound:
@@ -186,7 +186,7 @@ class SecondRound:
 class BucketedBlueprint:
     """A solution of a game's abstraction."""
 
-    blueprint: Blueprint
+    blueprint: PublicProfile
     last: FloatArray  # [C] the strategies of the last iteration: an estimate of what a best response does
     exploitability: float  # in the whole game
 
@@ -306,7 +306,7 @@ def solve_in_buckets(game: SecondRound, bucket: IntArray, iterations: int) -> Bu
     solver.iterate(iterations)
     average = solver.average_strategy()
     return BucketedBlueprint(
-        blueprint=Blueprint(game.tree, average, like=game.uniform),
+        blueprint=PublicProfile(game.tree, average, like=game.uniform),
         last=solver.current_strategy(),
         exploitability=evaluate(game.tree, average).exploitability,
     )

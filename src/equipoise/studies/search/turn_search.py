@@ -25,7 +25,7 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.search.holdem_depth_limit import (
+from equipoise.search.holdem.depth_limit import (
     PLAIN,
     SHARE_OF_ALL,
     HoldemBlueprint,

@@ -29,6 +29,7 @@ from equipoise.kernels.holdem.sampling import RunoutArrays, StreetArrays
 from equipoise.kernels.holdem.sweeps import TableArray
 from equipoise.trees.holdem.places import HoldemPlace, HoldemPlaces
 from equipoise.trees.holdem.tree import Decision, HoldemTree, StreetForest, plant_street
+from equipoise.trees.vector import CellTable
 
 __all__ = ["BucketAssigner", "BucketedTree", "Rows", "build_bucketed_tree"]
 
@@ -184,7 +185,7 @@ class BucketedTree(HoldemPlaces):
             )
         return buckets
 
-    def rows_at(self, sums: TableArray, place: HoldemPlace) -> FloatArray:
+    def rows_at(self, sums: CellTable, place: HoldemPlace) -> FloatArray:
         """Returns `[H, A]` at a decision on any board the numbers of each hand's bucket in a table `[C]`."""
         buckets = self.buckets(place.board)
         numbers: FloatArray = self._sums(sums, self.decisions[place.node])[buckets]
@@ -242,14 +243,13 @@ class BucketedTree(HoldemPlaces):
         np.divide(sums, totals, out=shares, where=totals > 0)
         return shares
 
-    def _sums(self, table: TableArray, decision: Decision) -> FloatArray:
+    def _sums(self, table: CellTable, decision: Decision) -> FloatArray:
         """Returns `[buckets, A]` a table's numbers at a decision, padding included."""
         num_cells = self.arrays.fields(decision.street)[2 + decision.player]
-        first = self.rows.first_cell[decision.street][decision.player]
-        num_rows = self.rows.num_rows[decision.street][decision.player]
-        tiles = table[first : first + num_rows * num_cells].reshape(-1, num_cells, TILE)
-        chosen = tiles[:, decision.first_cell : decision.first_cell + decision.num_actions]
-        sums: FloatArray = chosen.transpose(0, 2, 1).reshape(num_rows, -1).astype(np.float64)
+        tile, lane = np.divmod(np.arange(self.rows.num_rows[decision.street][decision.player]), TILE)
+        first = self.rows.first_cell[decision.street][decision.player] + tile * num_cells * TILE + lane
+        cells = first[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))
+        sums: FloatArray = table[cells].astype(np.float64)
         return sums
 
     def _street_index(self, board: Sequence[int]) -> int:

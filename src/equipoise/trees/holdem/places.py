@@ -7,19 +7,20 @@ hand, by bucket, or none at all.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import dataclasses
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.base import CHANCE, TERMINAL
-from equipoise.games.holdem.betting_tree import NO_PARENT, BettingTree, NodeKind
+from equipoise.games.holdem.betting_tree import NO_PARENT, BettingTree, NodeKind, betting_tree
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.public import NO_ACTION
 from equipoise.trees.joint import CardRemoval
 
-__all__ = ["HoldemPlace", "HoldemPlaces"]
+__all__ = ["HoldemPlace", "HoldemPlaces", "HoldemStrategy", "SpotPlaces"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -98,3 +99,29 @@ class HoldemPlaces:
     def joint_at(self, place: HoldemPlace) -> CardRemoval:
         """Returns which hands can be held together."""
         return CardRemoval(self.spot.deck, place.board)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class SpotPlaces(HoldemPlaces):
+    """The public states of a spot, with no table beside them."""
+
+    spot: HoldemSpot
+    betting: BettingTree
+
+    @classmethod
+    def of(cls, spot: HoldemSpot) -> SpotPlaces:
+        """Returns those that a spot's own menu leads to."""
+        return cls(spot, betting_tree(spot.betting_rules, spot.menu))
+
+
+class HoldemStrategy(Protocol):
+    """A strategy of hold'em that says of which spot and which bets: what agents and searches play from."""
+
+    @property
+    def tree(self) -> HoldemPlaces:
+        """Returns the places that it may be asked about."""
+        ...
+
+    def probabilities(self, place: HoldemPlace) -> FloatArray:
+        """Returns `[H, A]` by hand of the deck; 0 where the board blocks it."""
+        ...

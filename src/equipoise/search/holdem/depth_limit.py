@@ -161,7 +161,7 @@ class _LeafGroup(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LimitedSpot:
-    """One street of a spot, with leaves; `HoldemSearch` puts a gate above it."""
+    """One street of a spot, with leaves; as a `HoldemSubgame` it may have a gate above it."""
 
     tree: HoldemTree  # of the street alone
     leaves: HoldemLeaves

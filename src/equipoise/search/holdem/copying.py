@@ -11,15 +11,16 @@ import numpy.typing as npt
 
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.kernels.holdem.arrays import TILE
-from equipoise.solvers.holdem.hand_policy import HandPolicy, SpotPolicy
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 from equipoise.trees.holdem.tree import HoldemTree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["copy_strategy"]
 
 SingleArray = npt.NDArray[np.float32]
 
 
-def copy_strategy(policy: HandPolicy, tree: HoldemTree, outer: Mapping[int, int]) -> SingleArray:
+def copy_strategy(policy: HoldemStrategy, tree: HoldemTree, outer: Mapping[int, int]) -> SingleArray:
     """Returns `[C]` over a part's tree what a policy's hands play in proportion to.
 
     Args:
@@ -28,8 +29,9 @@ def copy_strategy(policy: HandPolicy, tree: HoldemTree, outer: Mapping[int, int]
         outer: the decision of the policy's betting that each of the part's decisions is; others stay uniform.
     """
     sums = np.zeros(tree.arrays.num_cells, np.float32)
-    if isinstance(policy, SpotPolicy) and isinstance(policy.sums, np.ndarray):
-        _copy_rows(policy.tree, policy.sums, tree, outer, sums)
+    source, table = policy.tree, policy.sums if isinstance(policy, TreeStrategy) else None
+    if isinstance(source, HoldemTree) and isinstance(table, np.ndarray):
+        _copy_rows(source, table, tree, outer, sums)
         return sums
     for index, board in enumerate(tree.boards):
         street = tree.arrays.boards[index, 0]
@@ -37,7 +39,7 @@ def copy_strategy(policy: HandPolicy, tree: HoldemTree, outer: Mapping[int, int]
             decision = tree.decisions[inner]
             if decision.street == street:
                 rows = tree.hands[index][decision.player]
-                sums[tree.cells(index, inner)] = policy.hand_strategy(whole, board)[rows]
+                sums[tree.cells(index, inner)] = policy.probabilities(HoldemPlace(whole, board))[rows]
     return sums
 
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strategies in files as tables over the tree that responses work on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from equipoise.abstraction.bucketed_strategy import SolvedBuckets
+from equipoise.abstraction.solutions import open_solution
+from equipoise.core.checkpoint import Kind
+from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.games.holdem.spot_file import SpotFile, format_spot
+from equipoise.kernels.holdem.play import PLAY_TYPES
+from equipoise.responses.forms import PlayForm, Table
+from equipoise.responses.hand_buckets import HandBuckets
+from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout
+from equipoise.solvers.strategy import TabularStrategy
+from equipoise.trees.holdem.tree import HoldemTree
+
+__all__ = ["read_buckets", "read_table"]
+
+
+def read_table(path: Path, form: PlayForm) -> Table:
+    """Returns `[Q]` the strategy in a file over a tree: of the same game, or of the same spot by hands or buckets."""
+    tree = form.tree
+    if not isinstance(tree, HoldemTree):
+        return TabularStrategy.load(path).to_tree(tree)
+    with open_solution(path, Kind.SPOT, Kind.BLUEPRINT) as solution:
+        if isinstance(solution, SolvedBuckets):
+            strategy = solution.strategy
+            _check_spot(path, strategy.tree.spot, tree.spot)
+            return strategy.tree.lift(strategy.sums, tree)
+        assert isinstance(solution, SolvedSpot)
+        _check_spot(path, solution.spot, tree.spot)
+        theirs, ours = encode_layout(solution.tree), encode_layout(tree)
+        if not all(np.array_equal(theirs[name], ours[name]) for name in ours):
+            raise ConfigError(f"{path} tells suits apart that this spot merges: its locks name some of them")
+        table = solution.strategy_sum.read()
+    return table if table.dtype in PLAY_TYPES else table.astype(np.float32)  # only proportions count
+
+
+def read_buckets(path: Path, tree: HoldemTree) -> HandBuckets:
+    """Returns the buckets of a blueprint's file for the hands of a tree."""
+    with SolvedBuckets(path) as solution:
+        return HandBuckets(tree, solution.recipe.build(tree.spot))
+
+
+def _check_spot(path: Path, theirs: HoldemSpot, ours: HoldemSpot) -> None:
+    """Raises `ConfigError` unless a file's strategy is for the same spot, locks apart."""
+    found, expected = (format_spot(SpotFile(spot=spot)).splitlines() for spot in (theirs, ours))
+    if found != expected:
+        differing = sorted(set(found) ^ set(expected), key=(found + expected).index)
+        raise ConfigError(f"{path} is for another spot: {'; '.join(differing)[:200]}")

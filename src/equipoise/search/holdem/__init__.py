@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Search in hold'em: what its layout asks for."""
