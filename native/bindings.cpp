@@ -21,32 +21,30 @@ using namespace equipoise;
 
 namespace {
 
-// Keeps the arrays alive that its form points into.
+// Keeps the arrays alive that its form points into, and what its calls work with.
 struct BoundHistoryForm {
   HistoryForm form;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
+  NamedArrays arrays;
   std::map<int, std::vector<HistoryPlan>> teams;  // by number of threads: who does what, for each player
+  Team crew;
+  Spare<std::vector<double>> workspace;
 
-  BoundHistoryForm(std::vector<Ints> terminal_sequence, std::vector<Doubles> weight, Ints sequence_start,
-                   Ints infoset_start, Ints first_sequence, Ints num_actions, Ints parent_sequence) {
-    form.num_players = static_cast<int>(terminal_sequence.size());
-    form.is_zero_sum = form.num_players == 2 && weight.size() == 1;
-    form.num_terminals = static_cast<std::int64_t>(terminal_sequence[0].size());
+  explicit BoundHistoryForm(const nb::dict& given) : arrays(given) {
+    const auto terminal_sequence = arrays.view<Ints>("terminal_sequence");
+    const auto weight = arrays.view<Doubles>("weight");
+    form.num_players = static_cast<int>(terminal_sequence.shape(0));
+    form.is_zero_sum = form.num_players == 2 && weight.shape(0) == 1;
+    form.num_terminals = static_cast<std::int64_t>(terminal_sequence.shape(1));
     for (int player = 0; player < form.num_players; ++player) {
-      form.terminal_sequence[player] = terminal_sequence[player].data();
+      form.terminal_sequence[player] = terminal_sequence.data() + player * form.num_terminals;
     }
-    for (std::size_t player = 0; player < weight.size(); ++player) form.weight[player] = weight[player].data();
-    form.sequence_start = sequence_start.data();
-    form.infoset_start = infoset_start.data();
-    form.first_sequence = first_sequence.data();
-    form.num_actions = num_actions.data();
-    form.parent_sequence = parent_sequence.data();
-    ints = std::move(terminal_sequence);
-    for (Ints& array : std::vector<Ints>{sequence_start, infoset_start, first_sequence, num_actions, parent_sequence}) {
-      ints.push_back(array);
-    }
-    doubles = std::move(weight);
+    for (std::size_t row = 0; row < weight.shape(0); ++row) form.weight[row] = weight.data() + row * form.num_terminals;
+    form.sequence_start = arrays.data<Ints>("sequence_start");
+    form.infoset_start = arrays.data<Ints>("infoset_start");
+    form.first_sequence = arrays.data<Ints>("first_sequence");
+    form.num_actions = arrays.data<Ints>("num_actions");
+    form.parent_sequence = arrays.data<Ints>("parent_sequence");
+    arrays.check_all_asked();
   }
 
   const std::vector<HistoryPlan>& team(int num_threads) {
@@ -71,16 +69,18 @@ void run_iterations(BoundHistoryForm& bound, const Rule& rule, const Discount* r
                     std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
   const std::vector<HistoryPlan>& plans = bound.team(num_threads);
   nb::gil_scoped_release release;
-  std::vector<double> cfv(static_cast<std::size_t>(bound.form.num_sequences()));
-  iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, cfv.data());
+  bound.workspace.lend(
+      1, [&](std::vector<double>& cfv) { cfv.resize(static_cast<std::size_t>(bound.form.num_sequences())); },
+      [&](std::vector<double>& cfv) {
+        iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, bound.crew, cfv.data());
+      });
 }
 
 void run_iterations(BoundPublicForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
                     std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
   const TeamPlan* plans = bound.team(num_threads);
   nb::gil_scoped_release release;
-  PublicWorkspace workspace;
-  iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, workspace);
+  bound.iterate_plans(plans, rule, rows, first_t, num_iterations, is_alternating, tables);
 }
 
 void run_learning(const BoundHistoryForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
@@ -138,10 +138,11 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
                                         MutableDoubles cfv) {
     const auto& plans = bound.team(num_threads);
     nb::gil_scoped_release release;
-    evaluate_terminals(bound.form, plans, player, realization.data(), cfv.data());
+    evaluate_terminals(bound.form, plans, player, realization.data(), bound.crew, cfv.data());
   });
-  bound_class.def("back_up_best", [](const Bound& bound, int player, MutableDoubles cfv, MutableDoubles best) {
-    back_up_best(bound.form, player, cfv.data(), best.data());
+  bound_class.def("back_up_best", [](const Bound& bound, int player, bool respects_locks, MutableDoubles cfv,
+                                     MutableDoubles best) {
+    back_up_best(bound.form, player, respects_locks, cfv.data(), best.data());
   });
   bound_class.def("back_up_strategy", [](const Bound& bound, int player, Doubles strategy, MutableDoubles cfv) {
     back_up_strategy(bound.form, player, strategy.data(), cfv.data());
@@ -155,7 +156,7 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
 void bind_history(nb::module_& module) {
   module.attr("MAX_PLAYERS") = max_players;
   nb::class_<BoundHistoryForm> history(module, "HistoryForm");
-  history.def(nb::init<std::vector<Ints>, std::vector<Doubles>, Ints, Ints, Ints, Ints, Ints>());
+  history.def(nb::init<const nb::dict&>());
   bind_sweeps(history);
   history.def("back_up_biased", [](const BoundHistoryForm& bound, int player, Doubles model, Doubles trust,
                                    MutableDoubles cfv, MutableDoubles best) {
@@ -165,7 +166,7 @@ void bind_history(nb::module_& module) {
 
 void bind_public(nb::module_& module) {
   nb::class_<BoundPublicForm> form(module, "PublicForm");
-  form.def(nb::init<std::vector<Ints>, std::vector<Doubles>>());
+  form.def(nb::init<const nb::dict&>());
   bind_sweeps(form);
 }
 

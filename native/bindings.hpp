@@ -4,7 +4,12 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <map>
+#include <set>
+#include <string>
 
 #include "random.hpp"
 #include "rule.hpp"
@@ -31,6 +36,45 @@ inline Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool flo
               .floors_regrets = floors_regrets,
               .tracks_variance = tracks_variance};
 }
+
+// Arrays by name, kept alive as long as it is. Throws on names that are missing, of another dtype, or not asked for.
+class NamedArrays {
+ public:
+  NamedArrays() = default;
+  explicit NamedArrays(const nb::dict& arrays) {
+    for (const auto& [name, array] : arrays) given_.emplace(nb::cast<std::string>(name), nb::borrow(array));
+  }
+
+  template <typename View>
+  const auto* data(const char* name) {
+    return view<View>(name).data();
+  }
+
+  template <typename View>
+  View view(const char* name) {
+    const auto found = given_.find(name);
+    if (found == given_.end()) throw nb::key_error((std::string("no array named ") + name).c_str());
+    View array;
+    if (!nb::try_cast(found->second, array, false)) {
+      throw nb::type_error((std::string("array ") + name + " has another dtype or is not contiguous").c_str());
+    }
+    asked_.insert(name);
+    return array;
+  }
+
+  bool has(const char* name) const { return given_.contains(name); }
+
+  // To be called when all are known.
+  void check_all_asked() const {
+    for (const auto& [name, array] : given_) {
+      if (!asked_.contains(name)) throw nb::key_error(("array " + name + " is not known").c_str());
+    }
+  }
+
+ private:
+  std::map<std::string, nb::object> given_;
+  std::set<std::string> asked_;
+};
 
 // Keeps the arrays alive that its rule points into.
 struct BoundSkipping {

@@ -207,12 +207,12 @@ inline void accumulate_part(const HistoryForm& form, const HistoryPlan& plan, in
 // players', and their size is the team's; `cfv` [Q] is scratch.
 inline void iterate(const HistoryForm& form, const std::vector<HistoryPlan>& plans, const Rule& rule,
                     const Discount* discounts, std::int64_t first_t, std::int64_t num_iterations, bool is_alternating,
-                    const Tables& tables, double* cfv) {
+                    const Tables& tables, Team& team, double* cfv) {
   const int num_threads = static_cast<int>(plans[0].runs.size());
   const UpdateKernel update = choose_update(rule);
   Barrier barrier(num_threads);
 
-  run_team(num_threads, [&](int thread) {
+  team.run(num_threads, [&](int thread) {
     const auto accumulate = [&](int player) {
       accumulate_part(form, plans[player], player, thread, tables.realization, cfv);
     };
@@ -263,10 +263,10 @@ inline void learn(const HistoryForm& form, const Rule& rule, const Discount* dis
 
 // Overwrites `cfv` over the player's own sequences with terminal values against the others' realisation weights.
 inline void evaluate_terminals(const HistoryForm& form, const std::vector<HistoryPlan>& plans, int player,
-                               const double* realization, double* cfv) {
+                               const double* realization, Team& team, double* cfv) {
   const double sign = value_sign(form, player);
   const HistoryPlan& plan = plans[player];
-  run_team(static_cast<int>(plan.runs.size()), [&](int thread) {
+  team.run(static_cast<int>(plan.runs.size()), [&](int thread) {
     accumulate_part(form, plan, player, thread, realization, cfv);
     if (sign > 0.0) return;
     for (std::int32_t q = plan.sequences[thread]; q < plan.sequences[thread + 1]; ++q) cfv[q] = -cfv[q];
@@ -283,7 +283,7 @@ void back_up(const HistoryForm& form, int player, double* cfv, Choose&& choose) 
 }
 
 // Backs up the best action everywhere (reached or not) and writes it as a pure strategy into `best`.
-inline void back_up_best(const HistoryForm& form, int player, double* cfv, double* best) {
+inline void back_up_best(const HistoryForm& form, int player, bool, double* cfv, double* best) {
   back_up(form, player, cfv, [best](std::int32_t, std::int32_t first, int num_actions, const double* values) {
     int chosen = 0;
     for (int a = 1; a < num_actions; ++a) {

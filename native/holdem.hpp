@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "holdem_form.hpp"
+#include "frontier.hpp"
 #include "holdem_leaves.hpp"
 #include "holdem_storage.hpp"
 #include "pack_policy.hpp"
@@ -208,14 +209,29 @@ struct HoldemMember {
   std::int64_t end(std::int64_t count) const { return count * (thread + 1) / size; }
 };
 
+// Lines that leave a street whose tree ends there, valued from outside.
+struct HoldemFrontier {
+  Frontier frontier;
+  std::int32_t num_lines = 0;  // cells are row * num_lines + line
+  bool has_failed = false;
+};
+
+// Values that are averaged as strategies are: cells are (1 + line) * rows + row for lines that leave the first street,
+// row for the root.
+struct HoldemWatch {
+  const std::int32_t* start = nullptr;  // [3] segments of players, null: nothing is watched
+  const std::int32_t* cells = nullptr;
+  double* value_sum = nullptr;
+};
+
 template <typename Real, typename Cell>
 class HoldemSweep {
  public:
   HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace)
       : HoldemSweep(form, task, workspace, HoldemStart::at_root(form)) {}
   HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace,
-              const HoldemStart& start, HoldemLeafGame<Real>* leaves = nullptr)
-      : form_(form), task_(task), workspace_(workspace), start_(start), leaves_(leaves) {}
+              const HoldemStart& start, HoldemLeafGame<Real>* leaves = nullptr, HoldemFrontier* frontier = nullptr)
+      : form_(form), task_(task), workspace_(workspace), start_(start), leaves_(leaves), frontier_(frontier) {}
 
   // The whole tree below the start; called by every thread of the team.
   void run(const HoldemMember& member) {
@@ -232,6 +248,7 @@ class HoldemSweep {
   HoldemWorkspace<Real>& workspace_;
   const HoldemStart start_;
   HoldemLeafGame<Real>* const leaves_;  // null: the tree goes down to the last street
+  HoldemFrontier* const frontier_;      // likewise; values of the lines that leave come from outside
 
   // The team's board is the first thread's, every other one its own thread's.
   HoldemWorker<Real>& owner(std::int64_t board, HoldemWorker<Real>& worker) const {
@@ -265,7 +282,9 @@ class HoldemSweep {
       }
     }
     if (leaves_) evaluate_leaves(board, buffers, worker, member);
+    if (frontier_ && member.thread == 0) consult(board, buffers);
     member.wait();
+    if (frontier_ && frontier_->has_failed) return;
     if (!street.is_last) {
       for (int player = 0; player < 2; ++player) {
         if (task_.is_active[player]) average_orbits(board, player, buffers, member);
@@ -348,7 +367,7 @@ class HoldemSweep {
   void spread(const HoldemBoard& board, std::int64_t parent, int player, HoldemBuffers<Real>& buffers,
               HoldemWorker<Real>& worker, const HoldemMember& member) {
     const HoldemStreet& street = form_.streets[board.street];
-    const bool is_opponent = task_.is_active[1 - player];
+    const bool is_opponent = task_.is_active[1 - player] || frontier_;  // who values lines asks for both reaches
     const bool is_averaged = task_.is_active[player] && task_.writes_averages() && !street.is_last;
     const std::int64_t num_tiles = board.sides[player].num_tiles();
     const BlockLayout flats = flat_layout(board, player, member);
@@ -393,6 +412,25 @@ class HoldemSweep {
       if (!task_.is_active[player]) continue;
       leaves_->evaluate(leaf_task(), player, {buffers.own_reach[player].data(), stride},
                         {worker.streets[board.street].flat_value[player].data(), stride}, member.thread);
+    }
+  }
+
+  // Asks for the values of lines that leave the street; cells of the frontier are [row, line].
+  void consult(const HoldemBoard& board, HoldemBuffers<Real>& buffers) const {
+    const std::int64_t stride = line_stride(form_.streets[board.street]);
+    const auto place = [&](std::int32_t cell) {
+      return cell / frontier_->num_lines * stride + cell % frontier_->num_lines;
+    };
+    const Frontier& frontier = frontier_->frontier;
+    const KeepSubnormals keep;  // who is asked may be anybody
+    frontier_->has_failed = !frontier.consult([&](int player, std::int32_t cell) {
+      return static_cast<double>(buffers.flat_reach[player][place(cell)]);
+    });
+    for (int player = 0; player < 2; ++player) {
+      if (!task_.is_active[player]) continue;
+      frontier.give(player, [&](std::int32_t cell, double value) {
+        buffers.flat_value[player][place(cell)] = static_cast<Real>(value);
+      });
     }
   }
 
@@ -966,6 +1004,41 @@ struct HoldemGate {
   }
 };
 
+// What may happen inside iterations beside the sweep.
+template <typename Real>
+struct HoldemHooks {
+  HoldemStart start{};
+  HoldemGate gate{};
+  HoldemLeafGame<Real>* leaves = nullptr;
+  HoldemFrontier* frontier = nullptr;
+  HoldemWatch watch{};
+
+  // Looks at the values of players that were updated, and sets what enters through the gate.
+  void pass(const HoldemForm& form, const Rule& rule, const Discount& discount, std::int64_t t, const bool* is_active,
+            const HoldemWorkspace<Real>& workspace) const {
+    const HoldemBoard& root = form.boards[0];
+    for (int player = 0; player < 2; ++player) {
+      if (!is_active[player]) continue;
+      if (watch.start) {
+        const HoldemSide& side = root.sides[player];
+        const HoldemEnds& ends = form.streets[root.street].flats;
+        const std::int64_t num_rows = side.num_rows(), stride = static_cast<std::int64_t>(ends.num_packs) * kPackSize;
+        for (std::int32_t k = watch.start[player]; k < watch.start[player + 1]; ++k) {
+          const std::int64_t line = watch.cells[k] / num_rows - 1, row = watch.cells[k] % num_rows;
+          double value = static_cast<double>(workspace.root_value[player][row]);
+          if (line >= 0) {
+            const std::int64_t first = form.value_row[side.first_hand + row];
+            value = ends.scale[player][line] *
+                    static_cast<double>(workspace.workers[0].streets[0].flat_value[player][first * stride + line]);
+          }
+          watch.value_sum[k] = watch.value_sum[k] * discount.average_decay + discount.average_weight * value;
+        }
+      }
+      if (player == gate.player) gate.pass(rule, discount, t, workspace.root_value[player]);
+    }
+  }
+};
+
 // What a run plays, but for its fallback.
 template <typename Cell>
 HoldemPolicy<Cell> policy_of(const Rule& rule, const HoldemTables<Cell>& tables) {
@@ -981,18 +1054,18 @@ HoldemPolicy<Cell> policy_of(const Rule& rule, const HoldemTables<Cell>& tables)
 template <typename Real, typename Cell>
 void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
                     std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Cell>& tables,
-                    HoldemWorkspace<Real>& workspace, const HoldemGate& gate = {},
-                    HoldemLeafGame<Real>* leaves = nullptr) {
+                    HoldemWorkspace<Real>& workspace, Team& team, const HoldemHooks<Real>& hooks = {}) {
   Barrier barrier(num_threads);
-  HoldemStart start = HoldemStart::at_root(form);
+  const HoldemGate& gate = hooks.gate;
+  HoldemStart start = hooks.start;
   if (gate.player >= 0) start.reach[gate.player] = gate.reach;
-  run_team(num_threads, [&](int thread) {
+  team.run(num_threads, [&](int thread) {
     const FlushSubnormals flush;
     HoldemTask<Cell> task;
     task.tables = tables;
     task.rule = rule;
     task.set_policies(policy_of(rule, tables));
-    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, leaves);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, hooks.leaves, hooks.frontier);
     const HoldemMember member{thread, num_threads, &barrier};
     const auto set_fallback = [&](int player, bool has_played) {  // whatever the rule, the first strategy is uniform
       task.policy[player].fallback = has_played ? rule.fallback : Fallback::uniform;
@@ -1006,8 +1079,9 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
         task.is_active[player] = true;
         task.is_active[1 - player] = !is_alternating;
         sweep.run(member);
-        if (gate.player >= 0 && task.is_active[gate.player]) {
-          barrier.wait([&] { gate.pass(rule, task.discount, t, workspace.root_value[gate.player]); });
+        if (hooks.frontier && hooks.frontier->has_failed) return;
+        if (hooks.watch.start || (gate.player >= 0 && task.is_active[gate.player])) {
+          barrier.wait([&] { hooks.pass(form, rule, task.discount, t, task.is_active, workspace); });
         }
         if (!is_alternating) break;
         set_fallback(player, true);
@@ -1020,20 +1094,21 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
 // `sums` give, or of a best response to it.
 template <typename Real, typename Cell>
 void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respects_locks, const Cell* sums,
-                     const HoldemStart& start, int num_threads, HoldemWorkspace<Real>& workspace,
-                     HoldemLeafGame<Real>* leaves = nullptr) {
+                     const HoldemStart& start, int num_threads, HoldemWorkspace<Real>& workspace, Team& team,
+                     HoldemLeafGame<Real>* leaves = nullptr, HoldemFrontier* frontier = nullptr) {
   Barrier barrier(num_threads);
-  run_team(num_threads, [&](int thread) {
+  team.run(num_threads, [&](int thread) {
     const FlushSubnormals flush;
     HoldemTask<Cell> task;
     task.purpose = purpose;
     task.respects_locks = respects_locks;
     task.set_policies({.sums = {sums, nullptr}});
-    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, leaves);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, leaves, frontier);
     for (int player = 0; player < 2; ++player) {
       task.is_active[player] = true;
       task.is_active[1 - player] = false;
       sweep.run({thread, num_threads, &barrier});
+      if (frontier && frontier->has_failed) return;
     }
   });
 }
@@ -1043,9 +1118,9 @@ void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respect
 template <typename Real, typename Cell>
 void substitute_holdem(const HoldemForm& form, const Cell* sums, const HoldemSubstitution& substitution,
                        const Rule& rule, const HoldemTables<Cell>& tables, int num_threads,
-                       HoldemWorkspace<Real>& workspace) {
+                       HoldemWorkspace<Real>& workspace, Team& team) {
   Barrier barrier(num_threads);
-  run_team(num_threads, [&](int thread) {
+  team.run(num_threads, [&](int thread) {
     const FlushSubnormals flush;
     HoldemTask<Cell> task;
     task.purpose = HoldemPurpose::substitute;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hold'em trees in the native module.
+#include "frontier_bindings.hpp"
 #include "holdem.hpp"
 #include "holdem_bindings.hpp"
 
@@ -9,37 +10,53 @@ namespace {
 
 using Exponents = Array<std::uint8_t>;
 
-// Keeps the arrays alive that its gate points into; without a gate arrays are empty.
-struct BoundHoldemGate {
+// Keeps the arrays alive that its hooks point into; empty arrays stand for hooks that are not there.
+struct BoundHoldemHooks {
   HoldemGate gate;
-  std::vector<Doubles> doubles;
-  MutableDoubles regret, reach;
+  HoldemWatch watch;
+  HoldemStart start;
+  NamedArrays arrays;
+  std::int32_t num_lines;
 
-  BoundHoldemGate(int player, int kind, double share, std::vector<Doubles> double_arrays, MutableDoubles regret_of,
-                  MutableDoubles reach_of, std::int64_t num_private)
-      : doubles(std::move(double_arrays)), regret(regret_of), reach(reach_of) {
+  BoundHoldemHooks(int player, int kind, double share, std::int32_t lines, const nb::dict& given)
+      : arrays(given), num_lines(lines) {
     gate.player = player;
-    gate.reach = reach.data();
+    gate.reach = arrays.view<MutableDoubles>("reach").data();
+    const auto mass = arrays.view<Doubles>("mass");
     gate.gate = {.kind = static_cast<GateKind>(kind),
-                 .num_private = num_private,
-                 .mass = doubles[0].data(),
-                 .leave = doubles[1].data(),
-                 .deviation = doubles[2].data(),
-                 .prior = doubles[3].data(),
+                 .num_private = static_cast<std::int64_t>(mass.size()),
+                 .mass = mass.data(),
+                 .leave = arrays.data<Doubles>("leave"),
+                 .deviation = arrays.data<Doubles>("deviation"),
+                 .prior = arrays.data<Doubles>("prior"),
                  .share = share,
-                 .regret = regret.data()};
+                 .regret = arrays.view<MutableDoubles>("regret").data()};
+    const auto watched = arrays.view<Ints>("watched_cells");
+    const std::int32_t* const first = arrays.data<Ints>("watched_start");
+    if (watched.size() > 0) watch = {first, watched.data(), arrays.view<MutableDoubles>("value_sum").data()};
+    if (watched.size() == 0) arrays.view<MutableDoubles>("value_sum");
+    start.reach[0] = arrays.data<Doubles>("root_reach_0");
+    start.reach[1] = arrays.data<Doubles>("root_reach_1");
+    arrays.check_all_asked();
   }
 };
+
+// Opens a frontier for one call; null if there is none.
+HoldemFrontier* open_frontier(BoundFrontier& bound, const BoundHoldemHooks& hooks, HoldemFrontier& out) {
+  out.frontier = bound.open();
+  out.num_lines = hooks.num_lines;
+  return out.frontier.is_empty() ? nullptr : &out;
+}
 
 template <typename Real, typename Cell>
 void bind_holdem_iterate(nb::module_& module, const char* name) {
   using Average = typename AverageOf<Cell>::Type;
-  module.def(name, [](const BoundHoldemForm& bound, int policy_map, int fallback, bool is_optimistic,
+  module.def(name, [](BoundHoldemForm& bound, int policy_map, int fallback, bool is_optimistic,
                       bool floors_regrets, bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating,
                       int num_threads, Array<Cell> regret_sum, Array<Average> strategy_sum, Array<Cell> last_regret,
                       Exponents regret_exponent, Exponents strategy_exponent, Exponents last_exponent,
-                      Array<Cell> scale, Array<Cell> step, Array<Cell> value_moments, const BoundHoldemGate& gate,
-                      const BoundHoldemLeaves& leaves) {
+                      Array<Cell> scale, Array<Cell> step, Array<Cell> value_moments, const BoundHoldemHooks& given,
+                      const BoundHoldemLeaves& leaves, BoundFrontier& frontier) {
     const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
     const HoldemTables<Cell> tables{.regret_sum = {regret_sum.data(), regret_exponent.data()},
                                     .strategy_sum = {strategy_sum.data(), strategy_exponent.data()},
@@ -49,34 +66,47 @@ void bind_holdem_iterate(nb::module_& module, const char* name) {
                                     .value_moments = value_moments.data()};
     const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
     const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-    nb::gil_scoped_release release;
-    HoldemWorkspace<Real> workspace;
-    workspace.prepare(bound.form, num_threads);
-    iterate_holdem<Real, Cell>(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables,
-                               workspace, gate.gate, begin_leaves<Real>(leaves, num_threads).get());
+    HoldemFrontier opened;
+    HoldemHooks<Real> hooks{.start = given.start, .gate = given.gate, .watch = given.watch};
+    hooks.frontier = open_frontier(frontier, given, opened);
+    {
+      nb::gil_scoped_release release;
+      const auto game = begin_leaves<Real>(leaves, num_threads);
+      hooks.leaves = game.get();
+      bound.lend<Real>(num_threads, [&](HoldemWorkspace<Real>& workspace) {
+        iterate_holdem<Real, Cell>(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables,
+                                   workspace, bound.crew, hooks);
+      });
+    }
+    frontier.finish();
   });
 }
 
 template <typename Cell>
 void bind_holdem_evaluate(nb::module_& module, const char* name) {
-  module.def(name, [](const BoundHoldemForm& bound, bool is_best_response, bool respects_locks, Array<const Cell> sums,
-                      int num_threads, const BoundHoldemLeaves& leaves, MutableDoubles first_out,
-                      MutableDoubles second_out) {
-    nb::gil_scoped_release release;
-    HoldemWorkspace<double> workspace;
-    workspace.prepare(bound.form, num_threads);
-    const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
-    evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), HoldemStart::at_root(bound.form),
-                                  num_threads, workspace, begin_leaves<double>(leaves, num_threads).get());
-    std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
-    std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
+  module.def(name, [](BoundHoldemForm& bound, bool is_best_response, bool respects_locks, Array<const Cell> sums,
+                      int num_threads, const BoundHoldemHooks& given, const BoundHoldemLeaves& leaves,
+                      BoundFrontier& frontier, MutableDoubles first_out, MutableDoubles second_out) {
+    HoldemFrontier opened;
+    HoldemFrontier* const lines = open_frontier(frontier, given, opened);
+    {
+      nb::gil_scoped_release release;
+      const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
+      HoldemWorkspace<double> workspace;
+      workspace.prepare(bound.form, num_threads);
+      evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), given.start, num_threads, workspace,
+                                    bound.crew, begin_leaves<double>(leaves, num_threads).get(), lines);
+      std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
+      std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
+    }
+    frontier.finish();
   });
 }
 
 // Values of every slot of a board, given both players' reach on one of the lines that enter it.
 template <typename Cell>
 void bind_holdem_slots(nb::module_& module, const char* name) {
-  module.def(name, [](const BoundHoldemForm& bound, std::int64_t board, std::int32_t line, Array<const Cell> sums,
+  module.def(name, [](BoundHoldemForm& bound, std::int64_t board, std::int32_t line, Array<const Cell> sums,
                       Doubles first_reach, Doubles second_reach, int num_threads, MutableDoubles first_out,
                       MutableDoubles second_out) {
     nb::gil_scoped_release release;
@@ -87,14 +117,14 @@ void bind_holdem_slots(nb::module_& module, const char* name) {
                             .reach = {first_reach.data(), second_reach.data()},
                             .slot_value = {first_out.data(), second_out.data()}};
     evaluate_holdem<double, Cell>(bound.form, HoldemPurpose::expected_value, true, sums.data(), start, num_threads,
-                                  workspace);
+                                  workspace, bound.crew);
   });
 }
 
 // Substitute values of a warm start; arrays may be empty, see HoldemKernel.substitute.
 template <typename Cell>
 void bind_holdem_substitute(nb::module_& module, const char* name) {
-  module.def(name, [](const BoundHoldemForm& bound, Array<const Cell> sums, Array<const float> row_bound, double factor,
+  module.def(name, [](BoundHoldemForm& bound, Array<const Cell> sums, Array<const float> row_bound, double factor,
                       double positive_weight, double negative_weight, double average_weight, double trace,
                       bool floors_regrets, int num_threads, Array<float> row_value, Array<Cell> regret_sum, Array<Cell> strategy_sum,
                       MutableDoubles first_out, MutableDoubles second_out) {
@@ -115,7 +145,7 @@ void bind_holdem_substitute(nb::module_& module, const char* name) {
     nb::gil_scoped_release release;
     HoldemWorkspace<double> workspace;
     workspace.prepare(bound.form, num_threads);
-    substitute_holdem<double, Cell>(bound.form, sums.data(), substitution, rule, tables, num_threads, workspace);
+    substitute_holdem<double, Cell>(bound.form, sums.data(), substitution, rule, tables, num_threads, workspace, bound.crew);
     std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
     std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
   });
@@ -125,9 +155,8 @@ void bind_holdem_substitute(nb::module_& module, const char* name) {
 
 void bind_holdem(nb::module_& module) {
   nb::class_<BoundHoldemForm>(module, "HoldemForm")
-      .def(nb::init<Array<const std::int64_t>, Cards, std::vector<Ints>, std::vector<Doubles>>());
-  nb::class_<BoundHoldemGate>(module, "HoldemGate")
-      .def(nb::init<int, int, double, std::vector<Doubles>, MutableDoubles, MutableDoubles, std::int64_t>());
+      .def(nb::init<const nb::dict&>());
+  nb::class_<BoundHoldemHooks>(module, "HoldemHooks").def(nb::init<int, int, double, std::int32_t, const nb::dict&>());
   bind_holdem_iterate<float, float>(module, "holdem_iterate_float32");
   bind_holdem_iterate<double, double>(module, "holdem_iterate_float64");
   bind_holdem_iterate<float, std::int16_t>(module, "holdem_iterate_int16");

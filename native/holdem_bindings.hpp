@@ -5,33 +5,41 @@
 #include <memory>
 
 #include "bindings.hpp"
+#include "holdem.hpp"
 #include "holdem_form.hpp"
 #include "holdem_leaves.hpp"
 
 namespace equipoise {
 
-// The betting of each street, as views of arrays: fields, nodes and slots of ends; scales of ends; rake of showdowns.
-inline std::vector<HoldemStreet> view_streets(const std::vector<Ints>& ints, const std::vector<Doubles>& doubles,
-                                              const Doubles& rake) {
+// Fields of a street in the order of StreetFields.
+struct StreetFields {
+  std::int32_t num_lines, is_last, num_cells[2], num_nodes[2], num_packs[2];
+};
+
+// The betting of each street as views of arrays: fields, nodes, slots and scales of ends; rake of showdowns may be empty.
+inline std::vector<HoldemStreet> view_streets(const Ints& fields, const Ints& nodes, const std::int32_t* flat_slot,
+                                              const std::int32_t* fold_slot, const double* flat_scale,
+                                              const double* fold_scale, const Doubles& rake) {
   std::vector<HoldemStreet> streets;
-  const auto* node = reinterpret_cast<const HoldemNode*>(ints[1].data());
-  const std::int32_t* slots[2] = {ints[2].data(), ints[3].data()};
-  const double* scales[2] = {doubles[0].data(), doubles[1].data()};
-  for (std::size_t s = 0; s < ints[0].shape(0); ++s) {
-    const std::int32_t* field = ints[0].data() + 8 * s;
+  static_assert(sizeof(StreetFields) == 8 * sizeof(std::int32_t));
+  const auto* node = reinterpret_cast<const HoldemNode*>(nodes.data());
+  const std::int32_t* slots[2] = {flat_slot, fold_slot};
+  const double* scales[2] = {flat_scale, fold_scale};
+  for (std::size_t s = 0; s < fields.shape(0); ++s) {
+    const StreetFields& field = reinterpret_cast<const StreetFields*>(fields.data())[s];
     HoldemStreet street{};
-    street.num_lines = field[0];
-    street.is_last = field[1] != 0;
+    street.num_lines = field.num_lines;
+    street.is_last = field.is_last != 0;
     for (int player = 0; player < 2; ++player) {
-      street.num_cells[player] = field[2 + player];
-      street.num_nodes[player] = field[4 + player];
+      street.num_cells[player] = field.num_cells[player];
+      street.num_nodes[player] = field.num_nodes[player];
       street.nodes[player] = node;
-      node += field[4 + player];
+      node += field.num_nodes[player];
     }
     HoldemEnds* const ends[2] = {&street.flats, &street.folds};
     for (int kind = 0; kind < 2; ++kind) {
-      const std::int32_t columns = field[6 + kind] * kPackSize;
-      *ends[kind] = {.num_packs = field[6 + kind],
+      const std::int32_t columns = field.num_packs[kind] * kPackSize;
+      *ends[kind] = {.num_packs = field.num_packs[kind],
                      .slot = {slots[kind], slots[kind] + columns},
                      .scale = {scales[kind], scales[kind] + columns},
                      .rake = nullptr};
@@ -44,39 +52,52 @@ inline std::vector<HoldemStreet> view_streets(const std::vector<Ints>& ints, con
   return streets;
 }
 
-// Keeps the arrays alive that its form points into; arrays in the order of HoldemKernel's constructor.
+// Keeps the arrays alive that its form points into, and what its calls work with.
 struct BoundHoldemForm {
   HoldemForm form;
+  NamedArrays arrays;
   std::vector<HoldemStreet> streets;
   std::vector<std::int64_t> first_block;
-  Array<const std::int64_t> boards;
-  Cards cards;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
+  Team crew;
+  Spare<HoldemWorkspace<float>> float_workspace;
+  Spare<HoldemWorkspace<double>> double_workspace;
 
-  BoundHoldemForm(Array<const std::int64_t> board_fields, Cards hand_cards, std::vector<Ints> int_arrays,
-                  std::vector<Doubles> double_arrays)
-      : boards(board_fields), cards(hand_cards), ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
+  explicit BoundHoldemForm(const nb::dict& given) : arrays(given) {
     static_assert(sizeof(HoldemBoard) == 10 * sizeof(std::int64_t));
     static_assert(sizeof(HoldemNode) == 3 * sizeof(std::int32_t));
     static_assert(sizeof(HoldemLock) == 3 * sizeof(std::int32_t));
-    streets = view_streets(ints, doubles, doubles[4]);
+    const auto boards = arrays.view<Array<const std::int64_t>>("boards");
+    streets = view_streets(arrays.view<Ints>("streets"), arrays.view<Ints>("nodes"), arrays.data<Ints>("flat_slot"),
+                           arrays.data<Ints>("fold_slot"), arrays.data<Doubles>("flat_scale"),
+                           arrays.data<Doubles>("fold_scale"), arrays.view<Doubles>("flat_rake"));
     form.num_streets = static_cast<std::int32_t>(streets.size());
     form.streets = streets.data();
     form.num_boards = static_cast<std::int64_t>(boards.shape(0));
     form.boards = reinterpret_cast<const HoldemBoard*>(boards.data());
     number_blocks();
-    form.cards = cards.data();
-    form.strength = ints[4].data();
-    form.same_hand = ints[5].data();
-    form.parent_row = ints[6].data();
-    form.value_row = ints[7].data();
-    form.root_reach[0] = doubles[2].data();
-    form.root_reach[1] = doubles[3].data();
-    if (ints.size() > 8) {
-      form.lock_start = ints[8].data();
-      form.locks = reinterpret_cast<const HoldemLock*>(ints[9].data());
-      form.locked_strategy = doubles[5].data();
+    form.cards = arrays.data<Cards>("cards");
+    form.strength = arrays.data<Ints>("strength");
+    form.same_hand = arrays.data<Ints>("same_hand");
+    form.parent_row = arrays.data<Ints>("parent_row");
+    form.value_row = arrays.data<Ints>("value_row");
+    form.root_reach[0] = arrays.data<Doubles>("root_reach_0");
+    form.root_reach[1] = arrays.data<Doubles>("root_reach_1");
+    if (arrays.has("tile_start")) {
+      form.lock_start = arrays.data<Ints>("tile_start");
+      form.locks = reinterpret_cast<const HoldemLock*>(arrays.data<Ints>("entries"));
+      form.locked_strategy = arrays.data<Doubles>("strategy");
+    }
+    arrays.check_all_asked();
+  }
+
+  // Calls `work` with a workspace for sweeps from the root; it is kept for the next call.
+  template <typename Real, typename Work>
+  void lend(int num_threads, Work&& work) {
+    const auto prepare = [&](HoldemWorkspace<Real>& own) { own.prepare(form, num_threads); };
+    if constexpr (std::is_same_v<Real, float>) {
+      float_workspace.lend(num_threads, prepare, work);
+    } else {
+      double_workspace.lend(num_threads, prepare, work);
     }
   }
 
@@ -97,34 +118,44 @@ struct BoundHoldemForm {
 // Keeps the arrays alive that its leaves point into; without arrays there are no leaves.
 struct BoundHoldemLeaves {
   HoldemLeaves leaves;
-  std::vector<Ints> ints;                          // tables [T, 4], leaves [L, 3], rows and choices of players [4]
-  std::vector<Array<const std::int64_t>> starts;   // [T] of entries by player, of units by player
-  std::vector<Doubles> doubles;                    // units by player, scale of leaves
-  std::vector<MutableDoubles> sums;                // regrets by player, averages by player
-  std::vector<nb::object> entries;
+  NamedArrays arrays;
 
-  bool is_empty() const { return leaves.num_tables == 0; }
-
-  void point(LeafEntry entry, const void* first, const void* second) {
+  BoundHoldemLeaves() = default;
+  // `Entry` is the type of the tables' entries.
+  template <typename Entry>
+  static BoundHoldemLeaves make(LeafEntry entry, const nb::dict& given) {
     static_assert(sizeof(HoldemLeafTable) == 4 * sizeof(std::int32_t));
     static_assert(sizeof(HoldemLeaf) == 3 * sizeof(std::int32_t));
+    using Starts = Array<const std::int64_t>;
+    BoundHoldemLeaves bound;
+    bound.arrays = NamedArrays(given);
+    NamedArrays& arrays = bound.arrays;
+    HoldemLeaves& leaves = bound.leaves;
     leaves.entry = entry;
-    leaves.num_tables = static_cast<std::int32_t>(ints[0].shape(0));
-    leaves.tables = reinterpret_cast<const HoldemLeafTable*>(ints[0].data());
-    leaves.leaves = reinterpret_cast<const HoldemLeaf*>(ints[1].data());
-    leaves.scale = doubles[2].data();
-    leaves.entries[0] = first;
-    leaves.entries[1] = second;
+    const auto tables = arrays.view<Ints>("tables");
+    leaves.num_tables = static_cast<std::int32_t>(tables.shape(0));
+    leaves.tables = reinterpret_cast<const HoldemLeafTable*>(tables.data());
+    leaves.leaves = reinterpret_cast<const HoldemLeaf*>(arrays.data<Ints>("leaves"));
+    leaves.scale = arrays.data<Doubles>("scale");
+    const std::int32_t* const num_rows = arrays.data<Ints>("num_rows");
+    const std::int32_t* const num_choices = arrays.data<Ints>("num_choices");
     for (int player = 0; player < 2; ++player) {
-      leaves.num_rows[player] = ints[2].data()[player];
-      leaves.num_choices[player] = ints[2].data()[2 + player];
-      leaves.first_entry[player] = starts[player].data();
-      leaves.first_unit[player] = starts[2 + player].data();
-      leaves.unit[player] = doubles[player].size() ? doubles[player].data() : nullptr;
-      leaves.regret_sum[player] = sums[player].data();
-      leaves.strategy_sum[player] = sums[2 + player].data();
+      const auto name = [&](const char* of) { return std::string(of) + (player ? "_1" : "_0"); };
+      leaves.num_rows[player] = num_rows[player];
+      leaves.num_choices[player] = num_choices[player];
+      leaves.entries[player] = arrays.data<Array<const Entry>>(name("entries").c_str());
+      leaves.first_entry[player] = arrays.data<Starts>(name("first_entry").c_str());
+      leaves.first_unit[player] = arrays.data<Starts>(name("first_unit").c_str());
+      const auto unit = arrays.view<Doubles>(name("unit").c_str());
+      leaves.unit[player] = unit.size() ? unit.data() : nullptr;
+      leaves.regret_sum[player] = arrays.view<MutableDoubles>(name("regret_sum").c_str()).data();
+      leaves.strategy_sum[player] = arrays.view<MutableDoubles>(name("strategy_sum").c_str()).data();
     }
+    arrays.check_all_asked();
+    return bound;
   }
+
+  bool is_empty() const { return leaves.num_tables == 0; }
 };
 
 // The game that is played at leaves, null if there are none.

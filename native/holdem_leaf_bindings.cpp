@@ -44,19 +44,7 @@ void bind_leaf_table(nb::module_& module, const char* name) {
 // Entries of both players' tables, whatever their type.
 template <typename Entry>
 void bind_leaves(nb::module_& module, LeafEntry entry, const char* name) {
-  module.def(name, [entry](std::vector<Ints> ints, std::vector<Array<const std::int64_t>> starts, Doubles scale,
-                           Array<const Entry> first_entries, Array<const Entry> second_entries,
-                           std::vector<Doubles> units, std::vector<MutableDoubles> sums) {
-    BoundHoldemLeaves bound;
-    bound.ints = std::move(ints);
-    bound.starts = std::move(starts);
-    bound.doubles = std::move(units);
-    bound.doubles.push_back(scale);
-    bound.sums = std::move(sums);
-    bound.entries = {nb::cast(first_entries), nb::cast(second_entries)};
-    bound.point(entry, first_entries.data(), second_entries.data());
-    return bound;
-  });
+  module.def(name, [entry](const nb::dict& arrays) { return BoundHoldemLeaves::make<Entry>(entry, arrays); });
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ struct BoundRunoutForm {
 
   BoundRunoutForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays, Doubles showdown_rake)
       : ints(std::move(int_arrays)), doubles(std::move(double_arrays)), rake(showdown_rake),
-        streets(view_streets(ints, doubles, rake)),
+        streets(view_streets(ints[0], ints[1], ints[2].data(), ints[3].data(), doubles[0].data(), doubles[1].data(),
+                             rake)),
         narrow(streets.data(), static_cast<std::int32_t>(streets.size())),
         wide(streets.data(), static_cast<std::int32_t>(streets.size())) {}
 

@@ -252,4 +252,16 @@ class FlushSubnormals {
 #endif
 };
 
+// Within a scope, arithmetic as the rest of the program has it.
+class KeepSubnormals {
+ public:
+#if defined(__SSE__)
+  KeepSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ & ~0x8040U); }
+  ~KeepSubnormals() { _mm_setcsr(saved_); }
+
+ private:
+  unsigned saved_;
+#endif
+};
+
 }  // namespace equipoise

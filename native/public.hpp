@@ -461,27 +461,52 @@ inline void spread_part(const PublicForm& form, const Part& part, const double* 
   }
 }
 
+// Puts what a player is locked to back where an update has overwritten it; `kept` [locked cells] are its regrets. Only
+// cells of one owner, see TeamPlan.
+inline void restore_locks(const PublicForm& form, const TeamPlan& plan, int player, int owner, const double* kept,
+                          const Tables& tables) {
+  for (std::int32_t k = form.lock_start[player]; k < form.lock_start[player + 1]; ++k) {
+    const std::int32_t cell = form.locked_cell[k];
+    if (plan.owner[cell] != owner) continue;
+    tables.regret_sum[cell] = kept[k];
+    tables.strategy_sum[cell] = tables.strategy[cell] = form.locked_share[k];
+  }
+}
+
 // Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. `plans` are both
-// players', and their size is the team's. Hooks that watch or give values need a team of one: others keep values apart.
+// players', and their size is the team's; a prepared `workspace`. Ends early where the frontier gives up.
 inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& rule, const Discount* discounts,
                     std::int64_t first_t, std::int64_t num_iterations, bool is_alternating, const Tables& tables,
-                    PublicWorkspace& workspace, const PublicHooks& hooks = {}) {
+                    PublicWorkspace& workspace, Team& team, const PublicHooks& hooks = {}) {
   const int num_threads = static_cast<int>(plans[0].parts.size());
-  workspace.prepare(form, plans);
   Barrier barrier(num_threads);
-  const int first_player = hooks.only_player < 0 ? 0 : hooks.only_player;
-  const int last_player = hooks.only_player < 0 ? 1 : hooks.only_player;
+  const Frontier& frontier = hooks.frontier;
+  bool has_failed = false;
+  std::vector<double> kept;
+  if (form.lock_start) {
+    for (std::int32_t k = 0; k < form.lock_start[2]; ++k) kept.push_back(tables.regret_sum[form.locked_cell[k]]);
+  }
 
-  run_team(num_threads, [&](int thread) {
+  team.run(num_threads, [&](int thread) {
     double* const cfv = workspace.cfv[thread].data();
     double* const reach = tables.realization;
 
+    // all threads have met before: nobody writes reaches while one thread reads them
+    const auto consult = [&] {
+      if (frontier.is_empty()) return true;
+      if (thread == 0) has_failed = !frontier.consult([&](int, std::int32_t cell) { return reach[cell]; });
+      barrier.wait();
+      return !has_failed;
+    };
     const auto evaluate = [&](int player) {
       const TeamPlan& plan = plans[player];
       clear_part(plan.parts[thread], cfv);
       clear_part(plan.trunk, cfv);
       evaluate_part(form, plan.parts[thread], reach, cfv);
-      hooks.give(player, cfv);
+      if (frontier.is_empty()) return;
+      frontier.give(player, [&](std::int32_t cell, double value) {
+        if (std::max<int>(plan.owner[cell], 0) == thread) cfv[cell] += value;
+      });
     };
     const auto update_player = [&](int player, std::int64_t t) {
       const TeamPlan& plan = plans[player];
@@ -492,9 +517,14 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
         std::memset(cfv + form.num_cells(), 0, sizeof(double) * plan.parts[thread].num_handed);
       }
       update_part(update, plan.parts[thread]);
+      if (form.lock_start) restore_locks(form, plan, player, thread, kept.data(), tables);
       barrier.wait([&] {
         update_trunk(update, plan, workspace, thread);
-        hooks.pass(player, rule, update.discount, t, cfv, reach);
+        if (form.lock_start) restore_locks(form, plan, player, trunk_owner, kept.data(), tables);
+        hooks.pass(player, rule, update.discount, t, [&](std::int32_t cell) {
+          const int owner = plan.owner[cell];
+          return owner < 0 ? cfv[cell] : workspace.cfv[owner][cell];
+        }, reach);
         spread_part(form, plan.trunk, tables.strategy, reach);
       });
       spread_part(form, plan.parts[thread], tables.strategy, reach);
@@ -502,13 +532,18 @@ inline void iterate(const PublicForm& form, const TeamPlan* plans, const Rule& r
     };
 
     for (std::int64_t t = first_t; t < first_t + num_iterations; ++t) {
-      for (int player = first_player; player <= last_player; ++player) {
-        evaluate(player);
-        if (is_alternating) update_player(player, t);
+      if (is_alternating) {
+        for (int player = 0; player < 2; ++player) {
+          if (!consult()) return;
+          evaluate(player);
+          update_player(player, t);
+        }
+        continue;
       }
-      if (is_alternating) continue;
+      if (!consult()) return;
+      for (int player = 0; player < 2; ++player) evaluate(player);
       barrier.wait();
-      for (int player = first_player; player <= last_player; ++player) update_player(player, t);
+      for (int player = 0; player < 2; ++player) update_player(player, t);
     }
   });
 }
@@ -539,13 +574,13 @@ inline void learn(const PublicForm& form, const Rule& rule, const Discount* disc
 
 // Overwrites a player's cells of `cfv` with terminal values against the other's reach.
 inline void evaluate_terminals(const PublicForm& form, const TeamPlan* plans, int player, const double* reach,
-                               double* cfv) {
+                               Team& team, double* cfv) {
   const TeamPlan& plan = plans[player];
   clear_values(form, player, cfv);
   if (plan.parts.size() == 1) return evaluate_part(form, plan.parts[0], reach, cfv);
   const auto size = static_cast<std::size_t>(form.num_cells());
   std::vector<std::vector<double>> partial(plan.parts.size(), std::vector<double>(size));
-  run_team(static_cast<int>(plan.parts.size()), [&](int thread) {
+  team.run(static_cast<int>(plan.parts.size()), [&](int thread) {
     evaluate_part(form, plan.parts[thread], reach, partial[thread].data());
   });
   for (const auto& table : partial) {  // zeros, all but one of a cell
@@ -577,9 +612,20 @@ void back_up(const PublicForm& form, int player, double* cfv, Choose&& choose) {
   }
 }
 
-// Backs up the best action everywhere (reached or not) and writes it as a pure strategy into `best`.
-inline void back_up_best(const PublicForm& form, int player, double* cfv, double* best) {
-  back_up(form, player, cfv, [best](std::ptrdiff_t, const std::ptrdiff_t* cells, int num_actions, const double* values) {
+// Backs up the best action everywhere (reached or not) and writes it as a pure strategy into `best`; where rows are
+// locked, what they play if locks count.
+inline void back_up_best(const PublicForm& form, int player, bool respects_locks, double* cfv, double* best) {
+  const std::uint8_t* const is_locked = respects_locks ? form.is_locked : nullptr;
+  back_up(form, player, cfv, [&](std::ptrdiff_t row, const std::ptrdiff_t* cells, int num_actions,
+                                 const double* values) {
+    if (is_locked && is_locked[row]) {
+      double expected = 0.0;
+      for (int a = 0; a < num_actions; ++a) {
+        best[cells[a]] = form.locked_strategy[cells[a]];
+        expected += best[cells[a]] * values[cells[a]];
+      }
+      return expected;
+    }
     std::ptrdiff_t chosen = cells[0];
     for (int a = 1; a < num_actions; ++a) {
       if (values[cells[a]] > values[chosen]) chosen = cells[a];

@@ -11,45 +11,65 @@
 
 namespace equipoise {
 
-// Keeps the arrays alive that its form points into; arrays in the order of PublicKernel's constructor.
+// Keeps the arrays alive that its form points into, and what its calls work with.
 struct BoundPublicForm {
   PublicForm form;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
+  NamedArrays arrays;
   std::map<int, std::array<TeamPlan, 2>> teams;  // by number of threads: who does what, for both players
+  Team crew;
+  Spare<PublicWorkspace> workspace;
 
-  BoundPublicForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays)
-      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)) {
+  explicit BoundPublicForm(const nb::dict& given) : arrays(given) {
     static_assert(sizeof(PublicStep) == 8 * sizeof(std::int32_t));
     static_assert(sizeof(DenseGroup) == 6 * sizeof(std::int32_t));
-    form.cell_start = ints[0].data();
-    form.steps = reinterpret_cast<const PublicStep*>(ints[1].data());
-    form.step_start = ints[2].data();
-    form.source = ints[3].data();
-    form.entry_source = ints[4].data();
-    form.entry_target = ints[5].data();
-    form.groups = reinterpret_cast<const DenseGroup*>(ints[6].data());
-    form.group_start = ints[7].data();
-    form.dense_own = ints[8].data();
-    form.dense_other = ints[9].data();
-    form.sparse_start = ints[10].data();
-    form.sparse_own = ints[11].data();
-    form.sparse_other = ints[12].data();
-    form.entry_weight = doubles[0].data();
-    form.legal_share = doubles[1].data();
-    form.matrix = doubles[2].data();
-    form.dense_scale = doubles[3].data();
-    form.sparse_weight = doubles[4].data();
+    form.cell_start = arrays.data<Ints>("cell_start");
+    form.steps = reinterpret_cast<const PublicStep*>(arrays.data<Ints>("steps"));
+    form.step_start = arrays.data<Ints>("step_start");
+    form.source = arrays.data<Ints>("source");
+    form.entry_source = arrays.data<Ints>("entry_source");
+    form.entry_target = arrays.data<Ints>("entry_target");
+    form.groups = reinterpret_cast<const DenseGroup*>(arrays.data<Ints>("groups"));
+    form.group_start = arrays.data<Ints>("group_start");
+    form.dense_own = arrays.data<Ints>("dense_own");
+    form.dense_other = arrays.data<Ints>("dense_other");
+    form.sparse_start = arrays.data<Ints>("sparse_start");
+    form.sparse_own = arrays.data<Ints>("sparse_own");
+    form.sparse_other = arrays.data<Ints>("sparse_other");
+    form.entry_weight = arrays.data<Doubles>("entry_weight");
+    form.legal_share = arrays.data<Doubles>("legal_share");
+    form.matrix = arrays.data<Doubles>("matrix");
+    form.dense_scale = arrays.data<Doubles>("dense_scale");
+    form.sparse_weight = arrays.data<Doubles>("sparse_weight");
+    if (arrays.has("lock_start")) {
+      form.lock_start = arrays.data<Ints>("lock_start");
+      form.locked_cell = arrays.data<Ints>("locked_cell");
+      form.locked_share = arrays.data<Doubles>("locked_share");
+      form.is_locked = arrays.data<Cards>("is_locked");
+      form.locked_strategy = arrays.data<Doubles>("locked_strategy");
+    }
+    arrays.check_all_asked();
     for (std::int32_t s = 0; s < form.step_start[2]; ++s) {
       form.max_actions = std::max(form.max_actions, static_cast<int>(form.steps[s].num_actions));
     }
   }
 
+  // With the interpreter's lock held, which is what keeps callers apart here.
   const TeamPlan* team(int num_threads) {
     if (!teams.contains(num_threads)) {
       teams[num_threads] = {plan_team(form, 0, num_threads), plan_team(form, 1, num_threads)};
+      for (TeamPlan& plan : teams[num_threads]) plan.find_owners(form.num_cells());
     }
     return teams[num_threads].data();
+  }
+
+  void iterate_plans(const TeamPlan* plans, const Rule& rule, const Discount* rows, std::int64_t first_t,
+                     std::int64_t num_iterations, bool is_alternating, const Tables& tables,
+                     const PublicHooks& hooks = {}) {
+    workspace.lend(
+        static_cast<int>(plans[0].parts.size()), [&](PublicWorkspace& own) { own.prepare(form, plans); },
+        [&](PublicWorkspace& own) {
+          iterate(form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, own, crew, hooks);
+        });
   }
 };
 

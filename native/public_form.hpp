@@ -50,6 +50,12 @@ struct PublicForm {
   const std::int32_t* sparse_own = nullptr;
   const std::int32_t* sparse_other = nullptr;
   const double* sparse_weight = nullptr;
+  // what is locked: cells of tables by player, what is played there; null if nothing is
+  const std::int32_t* lock_start = nullptr;    // [3]
+  const std::int32_t* locked_cell = nullptr;
+  const double* locked_share = nullptr;        // [locked cells]
+  const std::uint8_t* is_locked = nullptr;     // [rows]
+  const double* locked_strategy = nullptr;     // [table cells], where rows are locked
 
   std::int32_t num_cells() const { return cell_start[4]; }
 };

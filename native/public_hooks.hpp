@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "frontier.hpp"
 #include "root_gate.hpp"
 
 namespace equipoise {
@@ -16,32 +17,24 @@ struct CellList {
 };
 
 struct PublicHooks {
-  int only_player = -1;          // the one that is updated, -1: both
   int gate_player = -1;          // whose root reach the gate sets, -1: no gate
   RootGate gate{};
   const std::int32_t* gate_cells = nullptr;  // [H] its cells of the root
   double* gate_values = nullptr;             // [H] scratch
   CellList watched;              // cells whose values are averaged
   double* value_sum = nullptr;   // decays and grows as strategy sums do
-  CellList given;                // cells that are worth something beside what is below them
-  const double* given_value = nullptr;
+  Frontier frontier;             // cells that are worth something beside what is below them
 
-  // Adds what comes from outside to a player's values.
-  void give(int player, double* cfv) const {
-    if (given.start == nullptr) return;
-    for (std::int32_t k = given.start[player]; k < given.start[player + 1]; ++k) cfv[given.cells[k]] += given_value[k];
-  }
-
-  // Looks at a player's values once they are backed up, and sets its root reach if there is a gate for it.
-  void pass(int player, const Rule& rule, const Discount& discount, std::int64_t t, const double* cfv,
-            double* reach) const {
+  // Looks at a player's values, `value(cell)`, once they are backed up, and sets its root reach if there is a gate for it.
+  template <typename Value>
+  void pass(int player, const Rule& rule, const Discount& discount, std::int64_t t, Value&& value, double* reach) const {
     if (watched.start != nullptr) {
       for (std::int32_t k = watched.start[player]; k < watched.start[player + 1]; ++k) {
-        value_sum[k] = value_sum[k] * discount.average_decay + discount.average_weight * cfv[watched.cells[k]];
+        value_sum[k] = value_sum[k] * discount.average_decay + discount.average_weight * value(watched.cells[k]);
       }
     }
     if (player != gate_player) return;
-    for (std::int64_t k = 0; k < gate.num_private; ++k) gate_values[k] = cfv[gate_cells[k]];
+    for (std::int64_t k = 0; k < gate.num_private; ++k) gate_values[k] = value(gate_cells[k]);
     pass_gate(gate, rule, discount, t, gate_values);
     for (std::int64_t k = 0; k < gate.num_private; ++k) reach[gate_cells[k]] = gate_values[k];
   }

@@ -49,6 +49,16 @@ struct TeamPlan {
   std::vector<Handover> handovers;
   // where values go in place of `source` and `entry_source`; empty if there is nothing to hand over
   std::vector<std::int32_t> above, entry_above;
+  std::vector<std::int16_t> owner;  // [C] thread whose table has a cell's values, `trunk_owner`: the trunk's
+
+  void find_owners(std::int32_t num_cells) {
+    owner.assign(static_cast<std::size_t>(num_cells), -1);
+    for (std::size_t thread = 0; thread < parts.size(); ++thread) {
+      for (const Share& cells : parts[thread].cells) {
+        for (std::int64_t cell = cells.begin; cell < cells.end; ++cell) owner[cell] = static_cast<std::int16_t>(thread);
+      }
+    }
+  }
 };
 
 constexpr std::int32_t handing_over = -1;
@@ -145,7 +155,7 @@ inline TeamPlan plan_alone(const PublicForm& form, int player) {
   }
   part.sparse.push_back({form.sparse_start[player], form.sparse_start[player + 1]});
   for (const int run : {player, player + 2}) part.cells.push_back({form.cell_start[run], form.cell_start[run + 1]});
-  return {.parts = {part}, .trunk = {}, .handovers = {}, .above = {}, .entry_above = {}};
+  return {.parts = {part}, .trunk = {}, .handovers = {}, .above = {}, .entry_above = {}, .owner = {}};
 }
 
 constexpr int trunk_owner = -1;

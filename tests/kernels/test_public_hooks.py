@@ -7,11 +7,12 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.kernels.gates import GateKind, RootGate
-from equipoise.kernels.public_hooks import CellList, PublicHooks
+from equipoise.kernels.vector import WatchedValues
 from equipoise.search.public import PublicProfile
 from equipoise.solvers.cfr import CFRSolver, allocate_tables
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.history import build_history_tree
 from equipoise.trees.public import build_public_tree
 from tests.reference.gates import ReferenceGate, ReferenceGatedCFR
 from tests.search.blueprints import random_strategy
@@ -61,15 +62,15 @@ def test_gates_equal_their_twin(kind, rule, searcher, is_alternating, share):
         ReferenceGate(kind, mass, alternative, deviation, prior, share),
         is_alternating=is_alternating,
     )
-    hooks = PublicHooks(subgame.kernel, gate=gate)
     for first_t, num_iterations, num_threads in ((1, 3, 1), (4, 5, 2)):
-        hooks.iterate(
+        subgame.kernel.iterate(
             rule.kernel,
             tabulate_discounts(rule, first_t, num_iterations),
             tables,
             first_t=first_t,
             is_alternating=is_alternating,
             num_threads=num_threads,
+            gate=gate,
         )
     twin.iterate(8)
     np.testing.assert_allclose(
@@ -99,22 +100,24 @@ def test_impossible_private_states_do_not_enter():
     rule = CFRPlus()
     tables = start(subgame, 1, gate, rule)
     assert tables.realization[subgame.kernel.root_cells[0]][1] == 0.0
-    PublicHooks(subgame.kernel, gate=gate).iterate(
-        rule.kernel, tabulate_discounts(rule, 1, 5), tables, first_t=1, is_alternating=True
+    subgame.kernel.iterate(
+        rule.kernel, tabulate_discounts(rule, 1, 5), tables, first_t=1, is_alternating=True, gate=gate
     )
     entering = tables.realization[subgame.kernel.root_cells[0]]
     assert entering[1] == 0.0
     assert (entering * mass).sum() == pytest.approx(1.0)
 
 
+@pytest.mark.usefixtures("any_team")
+@pytest.mark.parametrize("num_threads", [1, 2, 3])
 @pytest.mark.parametrize("is_alternating", [True, False])
-def test_watched_values_are_averaged_as_strategies_are(is_alternating):
+def test_watched_values_are_averaged_as_strategies_are(is_alternating, num_threads):
     tree = build_public_tree(GAME, landmarks=ROOTS)
     rule = DCFR()
-    solver, watching = (CFRSolver(tree, rule, is_alternating=is_alternating) for _ in range(2))
+    solver = CFRSolver(tree, rule, is_alternating=is_alternating)
+    watching = CFRSolver(tree, rule, is_alternating=is_alternating, watched=ROOTS, num_threads=num_threads)
     cells = [np.concatenate([tree.private_cells(root, player) for root in ROOTS]) for player in (0, 1)]
-    hooks = PublicHooks(watching.kernel, watched=CellList.of_players(*cells))
-    expected, total = np.zeros(hooks.value_sum.size), 0.0
+    expected, total = np.zeros(watching.watched.value_sum.size), 0.0
     for t in range(1, 7):
         row = tabulate_discounts(rule, t, 1)
         values = []
@@ -122,37 +125,20 @@ def test_watched_values_are_averaged_as_strategies_are(is_alternating):
             cfv = solver.kernel.strategy_values(player, solver.tables.strategy, solver.tables.realization)
             values.append(cfv[cells[player]])
             if is_alternating:
-                PublicHooks(solver.kernel).iterate(
-                    rule.kernel, row, solver.tables, first_t=t, is_alternating=True, players=(player,)
-                )
+                ends = solver.kernel.terminal_values(player, solver.tables.realization)
+                solver.kernel.learn(rule.kernel, row, solver.tables, player, ends, first_t=t)
         if not is_alternating:
             solver.iterate(1)
         expected = expected * row[0, 2] + row[0, 3] * np.concatenate(values)
         total = total * row[0, 2] + row[0, 3]
-    hooks.iterate(
-        rule.kernel, tabulate_discounts(rule, 1, 6), watching.tables, first_t=1, is_alternating=is_alternating
-    )
-    np.testing.assert_allclose(hooks.value_sum, expected, atol=1e-12)
+    watching.iterate(2)
+    watching.iterate(4)
+    np.testing.assert_allclose(watching.watched.value_sum, expected, atol=1e-12)
     np.testing.assert_array_equal(watching.tables.regret_sum, solver.tables.regret_sum)
-    assert total > 1.0
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_given_values_are_added_to_what_is_backed_up(player):
-    subgame = PublicProfile(TREE, random_strategy(TREE, 8)).subgame(0, leaves=ROOTS)
-    tables = allocate_tables(subgame.tree, subgame.kernel, CFR().kernel)
-    tables.strategy[:] = subgame.strategy
-    tables.realization[:] = reach = subgame.realize(subgame.strategy)
-    plain = subgame.strategy_values(player, subgame.strategy, subgame.strategy)
-    given = CellList.of_players(
-        *(np.concatenate([subgame.tree.private_cells(leaf, side) for leaf in subgame.part.leaves]) for side in (0, 1))
-    )
-    hooks = PublicHooks(subgame.kernel, given=given, watched=CellList.of_players(*subgame.kernel.root_cells))
-    hooks.given_value[:] = np.random.default_rng(1).normal(size=hooks.given_value.size)
-    hooks.iterate(CFR().kernel, tabulate_discounts(CFR(), 1, 1), tables, first_t=1, is_alternating=False)
-    own = slice(*given.start[player : player + 2])
-    expected = plain.sum() + reach[given.cells[own]] @ hooks.given_value[own]
-    assert hooks.value_sum[slice(*hooks.watched.start[player : player + 2])].sum() == pytest.approx(expected)
+    assert watching.watched.weight[0] == total > 1.0
+    first = tree.private_cells(ROOTS[0], 1).size
+    start = int(watching.watched.player_start[1])
+    np.testing.assert_allclose(watching.average_values(1, ROOTS[0]), expected[start : start + first] / total)
 
 
 def gate_of(**changes):
@@ -185,26 +171,14 @@ def test_gates_that_make_no_sense_are_refused(changes, message):
 
 
 def test_hooks_that_do_not_fit_are_refused():
-    solver = CFRSolver(TREE, CFR())
+    small = gate_of(
+        mass=np.ones(4), leave=np.zeros(4), deviation=np.zeros(4), prior=np.zeros(4), regret=np.zeros((2, 4))
+    )
     with pytest.raises(ValueError, match=r"mass must have shape \(6,\), got \(4,\)"):
-        PublicHooks(
-            solver.kernel,
-            gate=gate_of(
-                mass=np.ones(4),
-                leave=np.zeros(4),
-                deviation=np.zeros(4),
-                prior=np.zeros(4),
-                regret=np.zeros((2, 4)),
-            ),
-        )
+        CFRSolver(TREE, CFR(), gate=small)
+    solver = CFRSolver(TREE, CFR())
+    solver.watched = WatchedValues([0], ([np.array([10**6], np.int32)], [np.zeros(0, np.int32)]))
     with pytest.raises(ValueError, match="watched cells"):
-        PublicHooks(solver.kernel, watched=CellList.of_players(np.array([10**6], np.int32), np.zeros(0, np.int32)))
-    with pytest.raises(ConfigError, match=r"players must be both or one of them, got \(1, 0\)"):
-        PublicHooks(solver.kernel).iterate(
-            CFR().kernel,
-            tabulate_discounts(CFR(), 1, 1),
-            solver.tables,
-            first_t=1,
-            is_alternating=True,
-            players=(1, 0),
-        )
+        solver.iterate(1)
+    with pytest.raises(ConfigError, match="watched on trees of public states"):
+        CFRSolver(build_history_tree(make_game("kuhn")), CFR(), watched=[0])

@@ -6,17 +6,18 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.kernels.public_hooks import PublicHooks
 from equipoise.search.beliefs import beliefs_at
 from equipoise.search.decomposition import DecomposedSolver, Decomposition
-from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
+from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves, batch_beliefs
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.public import PublicProfile
 from equipoise.solvers.best_response import bind_public_kernel, evaluate
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR, tabulate_discounts
+from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.public import build_public_tree
+from equipoise.trees.public_edges import read_policy
 from tests.search.blueprints import random_strategy
 
 TREE = build_public_tree(derive_public_game(make_game("leduc")))
@@ -24,29 +25,22 @@ LEAVES = RoundLimit().leaves(TREE, 0)
 FIXED = random_strategy(TREE, 6)
 
 
+def ask(evaluator, tree, leaf, beliefs):
+    """Returns both players' values of one leaf."""
+    batch = batch_beliefs([tree.states[leaf]], [beliefs])
+    return tuple(own[0, : beliefs.reach[player].size] for player, own in enumerate(evaluator.evaluate(batch).cfv))
+
+
 def locked_run(trunk, rule, num_iterations, is_alternating):
     """Returns CFR on the whole tree with everything outside the trunk held at a fixed strategy."""
-    solver = CFRSolver(TREE, rule, is_alternating=is_alternating)
     below = np.ones(TREE.infoset_node.size, bool)
     below[trunk.part.infosets] = False
-    cells = TREE.sequence_cell[np.repeat(below, np.diff(TREE.infoset_start))]
-
-    def lock():
-        solver.tables.strategy[cells] = FIXED[cells]
-        solver.tables.realization[:] = solver.kernel.realize(solver.tables.strategy)
-
-    lock()
-    for t in range(1, num_iterations + 1):
-        for players in ((0,), (1,)) if is_alternating else ((0, 1),):
-            PublicHooks(solver.kernel).iterate(
-                rule.kernel,
-                tabulate_discounts(rule, t, 1),
-                solver.tables,
-                first_t=t,
-                is_alternating=is_alternating,
-                players=players,
-            )
-            lock()
+    locks = []
+    for node in np.unique(TREE.infoset_node[below]).tolist():
+        private = TREE.infoset_private[TREE.infoset_node == node]
+        locks.append(NodeLock(node=node, hands=private.tolist(), strategy=read_policy(TREE, node, FIXED)[private]))
+    solver = CFRSolver(TREE, rule, is_alternating=is_alternating, locks=locks)
+    solver.iterate(num_iterations)
     return solver
 
 
@@ -110,14 +104,16 @@ def test_extrapolated_values_come_close():
 def test_solved_leaves_are_worth_the_value_of_their_beliefs():
     kernel = bind_public_kernel(TREE)
     beliefs = beliefs_at(TREE, int(LEAVES[1]), kernel.realize(random_strategy(TREE, 1)))
-    (first, second), *_ = ResolvedLeaves(TREE, iterations=1000).evaluate([int(LEAVES[1])], [beliefs])
+    first, second = ask(ResolvedLeaves(TREE, iterations=1000), TREE, int(LEAVES[1]), beliefs)
     assert beliefs.reach[0] @ first + beliefs.reach[1] @ second == pytest.approx(0.0, abs=1e-12)
     # from other beginnings and by other rules the same value: V is unique, values of single states need not be
-    other = ResolvedLeaves(TREE, iterations=3000, rule=DCFR()).evaluate([int(LEAVES[1])], [beliefs])[0]
+    other = ask(ResolvedLeaves(TREE, iterations=3000, rule=DCFR()), TREE, int(LEAVES[1]), beliefs)
     assert beliefs.reach[0] @ first == pytest.approx(beliefs.reach[0] @ other[0], abs=1e-4)
     # what is played for some beliefs earns in proportion to the reach that it meets
     met = type(beliefs)(reach=(beliefs.reach[0], 2 * beliefs.reach[1]), joint=beliefs.joint)
-    doubled = ResolvedLeaves(TREE, iterations=1000).evaluate_played([int(LEAVES[1])], [beliefs], [met])[0]
+    batches = [batch_beliefs([TREE.states[int(LEAVES[1])]], [each]) for each in (beliefs, met)]
+    played = ResolvedLeaves(TREE, iterations=1000).evaluate_played(*batches)
+    doubled = [own[0] for own in played.cfv]
     np.testing.assert_allclose(doubled[0], 2 * first, atol=1e-12)
     np.testing.assert_allclose(doubled[1], second, atol=1e-12)
 
@@ -128,7 +124,7 @@ def test_values_scale_with_the_opponents_reach():
     beliefs = beliefs_at(TREE, leaf, kernel.realize(random_strategy(TREE, 2)))
     scaled = type(beliefs)(reach=(3.0 * beliefs.reach[0], 0.5 * beliefs.reach[1]), joint=beliefs.joint)
     evaluator = ResolvedLeaves(TREE, iterations=50)
-    plain, other = (evaluator.evaluate([leaf], [one])[0] for one in (beliefs, scaled))
+    plain, other = (ask(evaluator, TREE, leaf, one) for one in (beliefs, scaled))
     np.testing.assert_allclose(other[0], 0.5 * plain[0], atol=1e-12)
     np.testing.assert_allclose(other[1], 3.0 * plain[1], atol=1e-12)
 
@@ -141,7 +137,7 @@ def test_the_value_of_beliefs_is_concave_in_the_players_own():
 
     def value(own):
         beliefs = type(first)(reach=(own, first.reach[1]), joint=first.joint)
-        return own @ evaluator.evaluate([leaf], [beliefs])[0][0]
+        return own @ ask(evaluator, TREE, leaf, beliefs)[0]
 
     ends = value(first.reach[0]), value(second.reach[0])
     middle = value((first.reach[0] + second.reach[0]) / 2)

@@ -23,7 +23,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.search.beliefs import PublicBelief, beliefs_at
 from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe
-from equipoise.search.leaves import ResolvedLeaves
+from equipoise.search.leaves import ResolvedLeaves, batch_beliefs
 from equipoise.search.limits import RoundLimit
 from equipoise.search.maxmargin_lp import solve_maxmargin_lp
 from equipoise.search.posing import pose
@@ -101,7 +101,8 @@ class LeafValue:
         reach = list(self.beliefs.reach)
         reach[self.player] = marginal / self.mass
         beliefs = PublicBelief(reach=(reach[0], reach[1]), joint=self.beliefs.joint)
-        return self.evaluator.evaluate([self.leaf], [beliefs])[0][self.player] / self.mass
+        batch = batch_beliefs([LEDUC.states[self.leaf]], [beliefs])
+        return self.evaluator.evaluate(batch).cfv[self.player][0] / self.mass
 
     def value(self, marginal):
         """Returns the value to the player of marginals that need not sum to 1: renormalised."""
@@ -131,7 +132,7 @@ def test_theorem_23_on_figure_5_13():
 
     def value(marginal):
         beliefs = PublicBelief(reach=(marginal / mass, reach[1]), joint=joint)
-        return evaluator.evaluate([node], [beliefs])[0][0] / mass
+        return evaluator.evaluate(batch_beliefs([blueprint.tree.states[node]], [beliefs])).cfv[0][0] / mass
 
     found = value(np.array([0.3, 0.7]))
     np.testing.assert_allclose(found, (1.0, -1.0), atol=2e-3)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite
 from equipoise.kernels.calls import check_player
 
-__all__ = ["GateKind", "RootGate"]
+__all__ = ["GateKind", "RootGate", "gate_arrays"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -86,3 +87,11 @@ class RootGate:
             enters = np.zeros(self.mass.size)
             enters[is_possible] = 1.0 / (np.count_nonzero(is_possible) * self.mass[is_possible])
         return self.share * enters + (1.0 - self.share) * self.prior
+
+
+def gate_arrays(gate: RootGate | None) -> dict[str, npt.NDArray[Any]]:
+    """Returns a gate's arrays by name, as hooks of the native module take them; empty ones without a gate."""
+    names = ("mass", "leave", "deviation", "prior", "regret")
+    if gate is None:
+        return {name: np.zeros((2, 0) if name == "regret" else 0) for name in names}
+    return {name: getattr(gate, name) for name in names}

@@ -72,13 +72,15 @@ class HistoryKernel(SweepKernel):
         self._check_forest(infoset_start, first_sequence, num_actions, parent_sequence)
         check_range("terminal_sequence", terminal_sequence, sequence_start[:-1, None], sequence_start[1:, None])
         self._form = _native.HistoryForm(
-            list(terminal_sequence),
-            list(weight),
-            sequence_start,
-            infoset_start,
-            first_sequence,
-            num_actions,
-            parent_sequence,
+            {
+                "terminal_sequence": terminal_sequence,
+                "weight": weight,
+                "sequence_start": sequence_start,
+                "infoset_start": infoset_start,
+                "first_sequence": first_sequence,
+                "num_actions": num_actions,
+                "parent_sequence": parent_sequence,
+            }
         )
 
     def _check_forest(

@@ -13,10 +13,11 @@ import equipoise._native as _native
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
-from equipoise.kernels.gates import RootGate
+from equipoise.kernels.frontier import Frontier
+from equipoise.kernels.gates import RootGate, gate_arrays
 from equipoise.kernels.rules import KernelRule, check_discounts
 from equipoise.kernels.sweeps import SweepKernel, SweepTables
-from equipoise.kernels.vector import Reaches, WatchedValues
+from equipoise.kernels.vector import Reaches, RunTables, WatchedValues
 
 __all__ = [
     "DECISION",
@@ -25,6 +26,7 @@ __all__ = [
     "Cells",
     "DenseGroup",
     "PublicKernel",
+    "PublicLocks",
     "Step",
     "TerminalGroups",
     "allocate_cells",
@@ -115,6 +117,32 @@ class TerminalGroups:
     sparse_weight: FloatArray
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PublicLocks:
+    """Private states that play what is given at some decisions."""
+
+    cells: IntArray  # [K] of tables, ascending
+    shares: FloatArray  # [K] probabilities there
+    rows: IntArray  # rows of the tables that are locked
+
+    def native_arrays(self, cells: Cells) -> dict[str, npt.NDArray[Any]]:
+        """Returns the locks as the native module reads them."""
+        check_array("locked cells", self.cells, np.int32, (self.shares.size,))
+        check_range("locked cells", self.cells, 0, cells.num_table_cells)
+        check_range("locked rows", self.rows, 0, cells.num_rows)
+        check_range("locked cells less the one before", np.diff(self.cells), 1, cells.num_table_cells)
+        is_locked, strategy = np.zeros(cells.num_rows, np.uint8), np.zeros(cells.num_table_cells)
+        is_locked[self.rows] = 1
+        strategy[self.cells] = self.shares
+        return {
+            "lock_start": np.searchsorted(self.cells, cells.cell_start[:3]).astype(np.int32),
+            "locked_cell": self.cells,
+            "locked_share": self.shares,
+            "is_locked": is_locked,
+            "locked_strategy": strategy,
+        }
+
+
 class PublicKernel(SweepKernel):
     """A public tree as the native module reads it: CFR and best responses over public states.
 
@@ -136,6 +164,7 @@ class PublicKernel(SweepKernel):
         *,
         legal_share: FloatArray,
         root_cells: tuple[IntArray, IntArray],
+        locks: PublicLocks | None = None,
     ) -> None:
         """Checks and binds the arrays.
 
@@ -144,6 +173,7 @@ class PublicKernel(SweepKernel):
             terminals: what it ends in.
             legal_share: `[C]` one over the number of legal actions at decisions' cells, 0 where illegal.
             root_cells: `[H]` per player, cells of the root's private states.
+            locks: what some private states play, whatever a run would choose.
         """
         super().__init__()
         for name, array, size in (
@@ -171,9 +201,12 @@ class PublicKernel(SweepKernel):
             check_axes(f"root_cells[{player}]", roots, 1)
             check_array(f"root_cells[{player}]", roots, np.int32, roots.shape)
             check_range(f"root_cells[{player}]", roots, 0, self.num_cells)
-        self._form = _native.PublicForm(
-            [array for array, _ in integers.values()], [values for values, _ in numbers.values()]
-        )
+        self.locks = locks
+        self._hooks: tuple[RootGate | None, WatchedValues | None, Any] | None = None
+        named = {name: array for name, (array, _) in (integers | numbers).items()}
+        if locks is not None:
+            named |= locks.native_arrays(cells)
+        self._form = _native.PublicForm(named)
 
     def team_size(self, num_threads: int) -> int:
         """Returns how many of `num_threads` are worth their meetings on a tree of this size."""
@@ -213,6 +246,21 @@ class PublicKernel(SweepKernel):
             reach[self.root_cells[gate.player]] = gate.reach
         return reach
 
+    def write_locks(self, tables: RunTables) -> None:
+        """Puts locked strategies where the next iteration and averages read them; iterations leave them there."""
+        if self.locks is not None:
+            assert isinstance(tables, SweepTables)
+            tables.strategy[self.locks.cells] = self.locks.shares
+            tables.strategy_sum[self.locks.cells] = self.locks.shares
+
+    def begin(self, tables: RunTables, *, root_reach: Reaches | None = None, gate: RootGate | None = None) -> None:
+        """Writes strategies and reaches into `tables` that follow from the sums, locks applied."""
+        super().begin(tables, root_reach=root_reach, gate=gate)
+        if self.locks is not None:
+            assert isinstance(tables, SweepTables)
+            self.write_locks(tables)
+            tables.realization[:] = self.realize(tables.strategy, root_reach=self._root_table(root_reach, gate))
+
     def iterate(
         self,
         rule: KernelRule,
@@ -223,10 +271,12 @@ class PublicKernel(SweepKernel):
         is_alternating: bool,
         num_threads: int = 1,
         gate: RootGate | None = None,
+        frontier: Frontier | None = None,
         watched: WatchedValues | None = None,
+        root_reach: Reaches | None = None,
     ) -> None:
-        """Runs iterations, see `VectorKernel.iterate`; with watched values a team of one."""
-        if gate is None and watched is None:
+        """Runs iterations, see `VectorKernel.iterate`."""
+        if gate is None and watched is None and frontier is None:
             super().iterate(
                 rule,
                 discounts,
@@ -239,58 +289,14 @@ class PublicKernel(SweepKernel):
         check_discounts(discounts, first_t)
         check_num_threads(num_threads)
         self.check_tables(rule, tables)
-        hooks = self.bind_hooks(gate, watched)
-        self.iterate_hooked(
-            hooks,
-            -1,
-            rule,
-            discounts,
-            tables,
-            first_t=first_t,
-            is_alternating=is_alternating,
-            num_threads=num_threads if watched is None else 1,
-        )
-        if gate is not None:
-            gate.reach[:] = tables.realization[self.root_cells[gate.player]]
-        if watched is not None:
-            watched.add_weights(discounts)
-
-    def bind_hooks(self, gate: RootGate | None, watched: WatchedValues | None) -> Any:
-        """Returns hooks as the native module reads them."""
-        if watched is None:
-            watched = WatchedValues((), ((), ()))
-        check_range("watched cells", watched.cells, 0, self.num_cells)
-        no_cells, nothing = np.zeros(0, np.int32), np.zeros(0)
-        root = no_cells if gate is None else np.ascontiguousarray(self.root_cells[gate.player])
-        if gate is not None:
-            check_array("mass", gate.mass, np.float64, root.shape)
-        return _native.PublicHooks(
-            -1 if gate is None else gate.player,
-            0 if gate is None else int(gate.kind),
-            1.0 if gate is None else gate.share,
-            [root, watched.player_start, watched.cells, np.zeros(3, np.int32), no_cells],
-            [*((nothing,) * 4 if gate is None else (gate.mass, gate.leave, gate.deviation, gate.prior)), nothing],
-            [np.zeros((2, 0)) if gate is None else gate.regret, np.zeros(root.size), watched.value_sum],
-        )
-
-    def iterate_hooked(
-        self,
-        hooks: Any,
-        only_player: int,
-        rule: KernelRule,
-        discounts: FloatArray,
-        tables: SweepTables,
-        *,
-        first_t: int,
-        is_alternating: bool,
-        num_threads: int,
-    ) -> None:
-        """Runs iterations with hooks of the native module; `PublicHooks.iterate` checks what it is given."""
+        hooks = self._bind_hooks(gate, watched)
+        if frontier is not None:
+            frontier.check(self.num_cells)
         with self._one_caller:
             _native.public_iterate_hooked(
                 self._form,
                 hooks,
-                only_player,
+                Frontier.none() if frontier is None else frontier.bound,
                 *rule.native_arguments,
                 discounts,
                 first_t,
@@ -298,6 +304,27 @@ class PublicKernel(SweepKernel):
                 self.team_size(num_threads),
                 *tables.native_arguments,
             )
+        if gate is not None:
+            gate.reach[:] = tables.realization[self.root_cells[gate.player]]
+        if watched is not None:
+            watched.add_weights(discounts)
+
+    def _bind_hooks(self, gate: RootGate | None, watched: WatchedValues | None) -> Any:
+        """Returns hooks as the native module reads them; those of the last call are kept."""
+        if self._hooks is not None and self._hooks[0] is gate and self._hooks[1] is watched:
+            return self._hooks[2]
+        seen = watched or WatchedValues((), ((), ()))
+        check_range("watched cells", seen.cells, 0, self.num_cells)
+        root, arrays = np.zeros(0, np.int32), gate_arrays(gate)
+        if gate is not None:
+            root = np.ascontiguousarray(self.root_cells[gate.player])
+            check_array("mass", gate.mass, np.float64, root.shape)
+        arrays |= {"gate_cells": root, "gate_values": np.zeros(root.size)}
+        arrays |= {"watched_start": seen.player_start, "watched_cells": seen.cells, "value_sum": seen.value_sum}
+        player, kind, share = (-1, 0, 1.0) if gate is None else (gate.player, int(gate.kind), gate.share)
+        hooks = _native.PublicHooks(player, kind, share, arrays)
+        self._hooks = gate, watched, hooks
+        return hooks
 
     def root_reach(self) -> FloatArray:
         """Returns `[C]` a reach of one for every private state of the root, and nothing below."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_finite
 from equipoise.kernels.calls import OneCaller, check_num_threads, check_player
+from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.rules import KernelRule, check_discounts
 from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
@@ -74,6 +75,7 @@ class SweepKernel(VectorKernel):
 
     def __init__(self) -> None:
         self._one_caller = OneCaller("solver")
+        self._checked: tuple[KernelRule | None, SweepTables | None] = None, None
 
     @abc.abstractmethod
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
@@ -134,7 +136,9 @@ class SweepKernel(VectorKernel):
         is_alternating: bool,
         num_threads: int = 1,
         gate: RootGate | None = None,
+        frontier: Frontier | None = None,
         watched: WatchedValues | None = None,
+        root_reach: Reaches | None = None,
     ) -> None:
         """Runs iterations, see `VectorKernel.iterate`.
 
@@ -143,8 +147,8 @@ class SweepKernel(VectorKernel):
         check_discounts(discounts, first_t)
         check_num_threads(num_threads)
         self.check_tables(rule, tables)
-        if gate is not None or watched is not None:
-            raise ConfigError("gates and watched values need a tree of public states")
+        if gate is not None or frontier is not None or watched is not None:
+            raise ConfigError("gates, leaves and watched values need a tree of public states")
         with self._one_caller:
             self._form.iterate(
                 *rule.native_arguments,
@@ -196,7 +200,9 @@ class SweepKernel(VectorKernel):
         return utility
 
     def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
-        """Raises unless every table that the rule reads has the tree's size."""
+        """Raises unless every table that the rule reads has the tree's size; those of the last call are known."""
+        if self._checked[0] is rule and self._checked[1] is tables:
+            return
         cells, rows = (self.num_table_cells,), self.num_rows
         for name, table, shape in (
             ("regret_sum", tables.regret_sum, cells),
@@ -207,6 +213,7 @@ class SweepKernel(VectorKernel):
             ("value_moments", tables.value_moments, (rows if rule.tracks_variance else 0, 2)),
         ):
             check_array(name, table, np.float64, shape, is_written=True)
+        self._checked = rule, tables
 
     def realize(self, strategy: FloatArray, *, root_reach: FloatArray | None = None) -> FloatArray:
         """Returns `[C]` own reach under a strategy `[Q]`.
@@ -245,7 +252,7 @@ class SweepKernel(VectorKernel):
         cfv = self.terminal_values(player, realization, num_threads=num_threads)
         check_finite("realization", realization)  # a best action among values that are not numbers means nothing
         best = np.zeros(self.num_table_cells)
-        self._form.back_up_best(player, cfv, best)
+        self._form.back_up_best(player, True, cfv, best)
         return self.root_value(player, realization, cfv), best
 
     def substitute(
@@ -284,14 +291,27 @@ class SweepKernel(VectorKernel):
         """Returns `[H]` cells of the player's private states at the root."""
 
     def values(
-        self, strategy: npt.NDArray[Any], *, is_best: bool, respects_locks: bool = True, num_threads: int = 1
+        self,
+        strategy: npt.NDArray[Any],
+        *,
+        is_best: bool,
+        respects_locks: bool = True,
+        root_reach: Reaches | None = None,
+        frontier: Frontier | None = None,
+        num_threads: int = 1,
     ) -> tuple[FloatArray, ...]:
         """Returns each player's counterfactual values at the root, see `VectorKernel.values`."""
-        realization, out = self.realize(strategy), []
+        realization, out = self.realize(strategy, root_reach=self._root_table(root_reach, None)), []
+        leaves = None
+        if frontier is not None:
+            with self._one_caller:  # its buffers serve one call at a time
+                leaves = frontier.values(realization)
         for player in range(self.num_players):
             cfv = self.terminal_values(player, realization, num_threads=num_threads)
+            if leaves is not None:
+                cfv[leaves[player][0]] += leaves[player][1]
             if is_best:
-                self._form.back_up_best(player, cfv, np.zeros(self.num_table_cells))
+                self._form.back_up_best(player, respects_locks, cfv, np.zeros(self.num_table_cells))
             else:
                 self._form.back_up_strategy(player, strategy, cfv)
             out.append(cfv[self._root_cells(player)])

@@ -128,7 +128,9 @@ class VectorKernel(abc.ABC):
         is_alternating: bool,
         num_threads: int = 1,
         gate: RootGate | None = None,
+        frontier: Any = None,
         watched: WatchedValues | None = None,
+        root_reach: Reaches | None = None,
     ) -> None:
         """Runs one iteration per row of `discounts` and updates `tables`, `gate` and `watched` in place.
 
@@ -141,6 +143,8 @@ class VectorKernel(abc.ABC):
             is_alternating: whether each player sees the others' updates of the same iteration.
             num_threads: most threads of the team.
             gate: sets the root reach of its player after each of that player's updates.
+            frontier: asked for what leaves are worth once an update; once an iteration if players are updated together.
+            root_reach: `[H]` with which `begin` was called; by default the tree's.
             watched: takes in the values of each player after its updates.
         """
 
@@ -150,7 +154,14 @@ class VectorKernel(abc.ABC):
 
     @abc.abstractmethod
     def values(
-        self, strategy: npt.NDArray[Any], *, is_best: bool, respects_locks: bool = True, num_threads: int = 1
+        self,
+        strategy: npt.NDArray[Any],
+        *,
+        is_best: bool,
+        respects_locks: bool = True,
+        root_reach: Reaches | None = None,
+        frontier: Any = None,
+        num_threads: int = 1,
     ) -> tuple[FloatArray, ...]:
         """Returns each player's counterfactual values at the root.
 
@@ -158,5 +169,7 @@ class VectorKernel(abc.ABC):
             strategy: `[C]` of both players: probabilities, or on hold'em trees what they are in proportion to.
             is_best: whether each player answers the others' strategies best instead of playing its own.
             respects_locks: whether best responses keep to the player's own locks; strategies always do.
+            root_reach: `[H]` with which private states begin; by default the tree's.
+            frontier: what leaves are worth, if the tree ends before the game does.
             num_threads: size of the team.
         """

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """CFR on the trunk of a game, its leaves worth what an evaluator says for the beliefs there: CFR-D and CFR-AVG.
 
-Each iteration returns to Python for the leaves and is one native call otherwise.
+Iterations return to Python for the leaves alone.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import enum
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arithmetic import dot
-from equipoise.kernels.public_hooks import CellList, PublicHooks
-from equipoise.search.beliefs import PublicBelief
+from equipoise.kernels.frontier import BeliefBatch, Frontier, LeafValues
+from equipoise.kernels.sweeps import SweepTables
+from equipoise.kernels.vector import WatchedValues
 from equipoise.search.gadgets import Given, Resolve
-from equipoise.search.leaves import LeafEvaluator, LeafSolver, Values
+from equipoise.search.leaves import LeafEvaluator, LeafSolver
 from equipoise.search.public import PublicProfile, PublicSubgame
 from equipoise.search.resolving import search_everywhere
 from equipoise.search.settings import DEFAULT_ITERATIONS
-from equipoise.solvers.cfr import allocate_tables
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import LinearCFR, Rule, tabulate_discounts
 from equipoise.trees.public import PublicTree
 
@@ -77,81 +78,76 @@ class DecomposedSolver:
         self._uniform = uniform = PublicProfile(tree, tree.legal_share)
         self.trunk: PublicSubgame = uniform.subgame(0, leaves=leaves)
         self.kind, self.evaluator = kind, evaluator
-        self.rule = rule or LinearCFR()
-        self.is_alternating = is_alternating
-        self.iteration = 0
-        self.total_weight = 0.0
         self.leaves = self.trunk.part.nodes[self.trunk.part.leaves].tolist()
-        self._joint = [uniform.beliefs(leaf).joint for leaf in self.leaves]
         part = self.trunk.tree
-        self._cells = [
-            [part.private_cells(leaf, player) for leaf in self.trunk.part.leaves.tolist()] for player in (0, 1)
-        ]
-        cells = CellList.of_players(*(np.concatenate(own or [np.zeros(0, np.int32)]) for own in self._cells))
-        self.hooks = PublicHooks(self.trunk.kernel, given=cells, watched=cells)
-        self.tables = allocate_tables(part, self.trunk.kernel, self.rule.kernel)
-        self.tables.strategy[:] = part.legal_share
-        self.tables.realization[:] = self.trunk.realize(self.tables.strategy)
-        self._last: list[Values] | None = None  # values of the average before
+        cells = [[part.private_cells(leaf, player) for leaf in self.trunk.part.leaves.tolist()] for player in (0, 1)]
+        self._cells = cells
+        frontier = Frontier(
+            self._evaluate,
+            (cells[0], cells[1]),
+            states=[tree.states[leaf] for leaf in self.leaves],
+            joint=[uniform.beliefs(leaf).joint for leaf in self.leaves],
+        )
+        self._batch = frontier.batch
+        self._last: tuple[FloatArray, FloatArray] | None = None  # values of the average before
+        self._watch = WatchedValues(self.leaves, (cells[0], cells[1]))
+        self.solver = CFRSolver(
+            part,
+            rule or LinearCFR(),
+            is_alternating=is_alternating,
+            frontier=frontier if self.leaves else None,
+            root_reach=self.trunk.beliefs.reach,
+            kernel=self.trunk.kernel,
+        )
+        self.solver.watched = self._watch  # leaves of the trunk, by their nodes of the whole
+        self.rule = self.solver.rule
+
+    @property
+    def tables(self) -> SweepTables:
+        """Returns the tables of the trunk's run."""
+        tables: SweepTables = self.solver.tables
+        return tables
+
+    @property
+    def iteration(self) -> int:
+        """Returns how many iterations have been run."""
+        return self.solver.iteration
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which asks for the leaves once (twice if alternating)."""
-        for row in tabulate_discounts(self.rule, self.iteration + 1, num_iterations):
-            self.iteration += 1
-            self.total_weight = self.total_weight * row[2] + row[3]
-            for players in ((0,), (1,)) if self.is_alternating else ((0, 1),):
-                self._give(self._leaf_values(row))
-                self.hooks.iterate(
-                    self.rule.kernel,
-                    row[None],
-                    self.tables,
-                    first_t=self.iteration,
-                    is_alternating=self.is_alternating,
-                    players=players,
-                )
+        if self.kind is Decomposition.CFR_D:
+            self.solver.iterate(num_iterations)
+            return
+        for _ in range(num_iterations):  # averages of beliefs have this iteration in them
+            self.solver.iterate(1)
 
-    def _beliefs(self, realization: FloatArray) -> list[PublicBelief]:
-        """Returns the beliefs at all leaves under reaches of all cells `[C]`."""
-        return [
-            PublicBelief(reach=(realization[first], realization[second]), joint=joint)
-            for first, second, joint in zip(*self._cells, self._joint, strict=True)
-        ]
-
-    def _average_realization(self, row: FloatArray) -> FloatArray:
-        """Returns `[C]` reaches of the average with this iteration's strategies in it."""
+    def _average_batch(self, row: FloatArray) -> BeliefBatch:
+        """Returns the beliefs of the average with this iteration's strategies in it."""
         size = self.trunk.kernel.num_table_cells
         sums = self.tables.strategy_sum * row[2] + row[3] * self.tables.realization[:size]
-        return self.trunk.realize(self.trunk.kernel.normalize(sums))
+        realization = self.trunk.realize(self.trunk.kernel.normalize(sums))
+        reach = np.zeros(self._batch.reach[0].shape), np.zeros(self._batch.reach[1].shape)
+        for player in (0, 1):
+            for index, cells in enumerate(self._cells[player]):
+                reach[player][index, : cells.size] = realization[cells]
+        return dataclasses.replace(self._batch, reach=reach)
 
-    def _leaf_values(self, row: FloatArray) -> Sequence[Values]:
+    def _evaluate(self, present: BeliefBatch) -> LeafValues:
         """Returns what leaves are worth to both players against the other's present reach."""
-        present = self._beliefs(self.tables.realization)
         if self.kind is Decomposition.CFR_D:
-            return self.evaluator.evaluate(self.leaves, present)
-        average = self._beliefs(self._average_realization(row))
+            return self.evaluator.evaluate(present)
+        row = tabulate_discounts(self.rule, self.iteration + 1, 1)[0]
+        average = self._average_batch(row)
         if self.kind is Decomposition.CFR_AVG:
             assert isinstance(self.evaluator, LeafSolver)
-            return self.evaluator.evaluate_played(self.leaves, average, present)
-        values = list(self.evaluator.evaluate(self.leaves, average))
-        share = row[3] / self.total_weight  # of this iteration in the average
+            return self.evaluator.evaluate_played(average, present)
+        values = self.evaluator.evaluate(average).cfv
+        share = row[3] / (self._watch.weight[0] * row[2] + row[3])  # of this iteration in the average
         last, self._last = self._last, values
         if last is None:
-            return values
-        return [
-            (
-                (now[0] - (1.0 - share) * before[0]) / share,
-                (now[1] - (1.0 - share) * before[1]) / share,
-            )
-            for now, before in zip(values, last, strict=True)
-        ]
-
-    def _give(self, values: Sequence[Values]) -> None:
-        """Puts values of leaves where the sweep reads them."""
-        for player in (0, 1):
-            start = int(self.hooks.given.start[player])
-            for cells, one in zip(self._cells[player], values, strict=True):
-                self.hooks.given_value[start : start + cells.size] = one[player]
-                start += cells.size
+            return LeafValues(values)
+        first, second = ((now - (1.0 - share) * before) / share for now, before in zip(values, last, strict=True))
+        return LeafValues((first, second))
 
     def average_strategy(self) -> FloatArray:
         """Returns `[C]` the average strategies of the trunk."""
@@ -159,10 +155,7 @@ class DecomposedSolver:
 
     def average_leaf_values(self, leaf: int, player: int) -> FloatArray:
         """Returns `[H]` a player's counterfactual values at a leaf (a node of the whole tree), averaged."""
-        index = self.leaves.index(leaf)
-        start = int(self.hooks.watched.start[player]) + sum(cells.size for cells in self._cells[player][:index])
-        size = self._cells[player][index].size
-        return self.hooks.value_sum[start : start + size] / self.total_weight
+        return self._watch.average(player, leaf)
 
     def root_values(self) -> tuple[float, float]:
         """Returns both players' values of the game under the averages, leaves worth what they were on average."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a subgame is made safe to solve again: descriptions that compose; `posing.py` says what they amount to.
 
-The searcher's reach is the blueprint's. The opponent's private states enter through a gate (`kernels.public_hooks`)
+The searcher's reach is the blueprint's. The opponent's private states enter through a gate (`kernels.gates`)
 that pays an alternative to those that stay out; a method says which gate, and what the alternatives are.
 
     Maxmargin(reach=Reach(scale=2.0), alternatives=Estimate(response), distribution=Distribution())

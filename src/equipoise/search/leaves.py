@@ -7,14 +7,15 @@ A network is one more of these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arithmetic import multiply
+from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.search.beliefs import PublicBelief
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.solvers.cfr import allocate_tables
@@ -23,7 +24,18 @@ from equipoise.trees.public import PublicTree
 from equipoise.trees.public_pairs import leaf_payoffs
 from equipoise.trees.subtree import cut_subtree
 
-__all__ = ["FixedLeaves", "LeafEvaluator", "LeafSolver", "NoisyLeaves", "ResolvedLeaves", "Values", "ZeroLeaves"]
+__all__ = [
+    "FixedLeaves",
+    "LeafEvaluator",
+    "LeafSolver",
+    "NoisyLeaves",
+    "ResolvedLeaves",
+    "Values",
+    "ZeroLeaves",
+    "batch_beliefs",
+    "pack_values",
+    "read_beliefs",
+]
 
 FloatArray = npt.NDArray[np.float64]
 LEAST_SHARE = 1e-9  # of the largest reach, with which everybody enters a leaf that is solved
@@ -33,8 +45,8 @@ Values = tuple[FloatArray, FloatArray]  # [H] of both players, counterfactual
 class LeafEvaluator(Protocol):
     """Says what leaves are worth."""
 
-    def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
-        """Returns both players' counterfactual values at nodes of the whole tree, for the beliefs there."""
+    def evaluate(self, batch: BeliefBatch) -> LeafValues:
+        """Returns both players' counterfactual values at public states, for the reaches there."""
         ...
 
 
@@ -42,19 +54,45 @@ class LeafEvaluator(Protocol):
 class LeafSolver(LeafEvaluator, Protocol):
     """Also says what is played below leaves, by what it earns against other reaches."""
 
-    def evaluate_played(
-        self, leaves: Sequence[int], asked: Sequence[PublicBelief], met: Sequence[PublicBelief]
-    ) -> Sequence[Values]:
-        """Returns both players' values for the beliefs `met` of what is played below leaves for the beliefs `asked`."""
+    def evaluate_played(self, asked: BeliefBatch, met: BeliefBatch) -> LeafValues:
+        """Returns both players' values for the reaches `met` of what is played below leaves for the reaches `asked`."""
         ...
+
+
+def batch_beliefs(states: Sequence[Any], beliefs: Sequence[PublicBelief]) -> BeliefBatch:
+    """Returns beliefs at public states as one batch, padded with zeros."""
+    counts = np.array([[own.size for own in belief.reach] for belief in beliefs], np.int32).reshape(-1, 2)
+    reach = np.zeros((len(beliefs), int(counts[:, 0].max()))), np.zeros((len(beliefs), int(counts[:, 1].max())))
+    for index, belief in enumerate(beliefs):
+        for player in (0, 1):
+            reach[player][index, : counts[index, player]] = belief.reach[player]
+    return BeliefBatch(states=states, reach=reach, num_private=counts, joint=[belief.joint for belief in beliefs])
+
+
+def read_beliefs(batch: BeliefBatch) -> list[PublicBelief]:
+    """Returns the beliefs of a batch one by one, without padding."""
+    first, second = batch.reach
+    return [
+        PublicBelief(reach=(first[index, :rows], second[index, :columns]), joint=joint)
+        for index, ((rows, columns), joint) in enumerate(zip(batch.num_private.tolist(), batch.joint, strict=True))
+    ]
+
+
+def pack_values(batch: BeliefBatch, values: Iterable[Values]) -> LeafValues:
+    """Returns values of leaves one by one as those of a batch."""
+    cfv = np.zeros(batch.reach[0].shape), np.zeros(batch.reach[1].shape)
+    for index, pair in enumerate(values):
+        for player in (0, 1):
+            cfv[player][index, : pair[player].size] = pair[player]
+    return LeafValues(cfv)
 
 
 class ZeroLeaves:
     """Leaves are worth nothing to anybody."""
 
-    def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
+    def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns zeros."""
-        return [(np.zeros(belief.reach[0].size), np.zeros(belief.reach[1].size)) for belief in beliefs]
+        return LeafValues((np.zeros(batch.reach[0].shape), np.zeros(batch.reach[1].shape)))
 
 
 class FixedLeaves:
@@ -63,21 +101,23 @@ class FixedLeaves:
     def __init__(self, tree: PublicTree, strategy: FloatArray) -> None:
         """Keeps a strategy `[C]` over the whole tree."""
         self.tree, self.strategy = tree, strategy
-        self._payoff: dict[int, FloatArray] = {}
+        self._nodes = {state: node for node, state in enumerate(tree.states)}
+        self._payoff: dict[Any, FloatArray] = {}
 
-    def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
+    def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the values of the strategy."""
-        for leaf in leaves:
-            if leaf not in self._payoff:
-                self._payoff[leaf] = leaf_payoffs(self.tree, leaf, self.strategy)
-        pairs = [(self._payoff[leaf], belief.reach) for leaf, belief in zip(leaves, beliefs, strict=True)]
-        return [(multiply(payoff, second), -multiply(first, payoff)) for payoff, (first, second) in pairs]
+        for state in batch.states:
+            if state not in self._payoff:
+                self._payoff[state] = leaf_payoffs(self.tree, self._nodes[state], self.strategy)
+        pairs = [
+            (self._payoff[state], belief.reach) for state, belief in zip(batch.states, read_beliefs(batch), strict=True)
+        ]
+        values = [(multiply(payoff, second), -multiply(first, payoff)) for payoff, (first, second) in pairs]
+        return pack_values(batch, values)
 
-    def evaluate_played(
-        self, leaves: Sequence[int], asked: Sequence[PublicBelief], met: Sequence[PublicBelief]
-    ) -> Sequence[Values]:
+    def evaluate_played(self, asked: BeliefBatch, met: BeliefBatch) -> LeafValues:
         """Returns the values of the strategy, whatever was asked for."""
-        return self.evaluate(leaves, met)
+        return self.evaluate(met)
 
 
 class ResolvedLeaves:
@@ -96,25 +136,24 @@ class ResolvedLeaves:
         self.tree, self.iterations = tree, iterations
         self.rule = rule or CFRPlus(gamma=1.0)
         self.discounts = tabulate_discounts(self.rule, 1, iterations)
-        self._solvers: dict[int, _LeafRun] = {}
+        self._nodes = {state: node for node, state in enumerate(tree.states)}
+        self._solvers: dict[Any, _LeafRun] = {}
 
-    def _solve(self, leaf: int, beliefs: PublicBelief) -> _LeafRun:
-        if leaf not in self._solvers:
-            self._solvers[leaf] = _LeafRun(cut_subtree(self.tree, leaf).tree, self.rule)
-        run = self._solvers[leaf]
+    def _solve(self, state: Any, beliefs: PublicBelief) -> _LeafRun:
+        if state not in self._solvers:
+            self._solvers[state] = _LeafRun(cut_subtree(self.tree, self._nodes[state]).tree, self.rule)
+        run = self._solvers[state]
         run.solve(beliefs, self.rule, self.discounts)
         return run
 
-    def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
+    def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the values of the solution."""
-        return self.evaluate_played(leaves, beliefs, beliefs)
+        return self.evaluate_played(batch, batch)
 
-    def evaluate_played(
-        self, leaves: Sequence[int], asked: Sequence[PublicBelief], met: Sequence[PublicBelief]
-    ) -> Sequence[Values]:
+    def evaluate_played(self, asked: BeliefBatch, met: BeliefBatch) -> LeafValues:
         """Returns the values for some beliefs of the solution for others."""
-        triples = zip(leaves, asked, met, strict=True)
-        return [self._solve(leaf, solved).values(belief) for leaf, solved, belief in triples]
+        triples = zip(asked.states, read_beliefs(asked), read_beliefs(met), strict=True)
+        return pack_values(met, (self._solve(state, solved).values(belief) for state, solved, belief in triples))
 
 
 class _LeafRun:
@@ -166,14 +205,14 @@ class NoisyLeaves:
             raise ConfigError(f"deviation must be at least 0, got {deviation}")
         self.inner, self.deviation, self.rng = inner, deviation, rng
 
-    def evaluate(self, leaves: Sequence[int], beliefs: Sequence[PublicBelief]) -> Sequence[Values]:
+    def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the inner values plus noise."""
-        exact = self.inner.evaluate(leaves, beliefs)
-        return [
-            (self._blur(one[0], belief, 0), self._blur(one[1], belief, 1))
-            for one, belief in zip(exact, beliefs, strict=True)
-        ]
+        exact = self.inner.evaluate(batch)
+        noise = [(self._draw(belief, 0), self._draw(belief, 1)) for belief in read_beliefs(batch)]
+        first, second = (values + blur for values, blur in zip(exact.cfv, pack_values(batch, noise).cfv, strict=True))
+        return LeafValues((first, second))
 
-    def _blur(self, values: FloatArray, beliefs: PublicBelief, player: int) -> FloatArray:
-        noise: FloatArray = values + self.deviation * beliefs.mass(player) * self.rng.standard_normal(values.size)
+    def _draw(self, beliefs: PublicBelief, player: int) -> FloatArray:
+        mass = beliefs.mass(player)
+        noise: FloatArray = self.deviation * mass * self.rng.standard_normal(mass.size)
         return noise

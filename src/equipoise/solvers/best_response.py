@@ -13,6 +13,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arithmetic import multiply
 from equipoise.kernels.calls import check_num_threads
+from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.holdem.sweeps import HoldemKernel
@@ -23,6 +24,7 @@ from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
+from equipoise.trees.public_locks import lay_public_locks
 
 __all__ = [
     "Evaluation",
@@ -70,36 +72,37 @@ def bind_history_kernel(tree: HistoryTree) -> HistoryKernel:
     )
 
 
-def bind_public_kernel(tree: PublicTree) -> PublicKernel:
-    """Returns a public tree as the kernels read it."""
+def bind_public_kernel(tree: PublicTree, *, locks: Sequence[NodeLock] = ()) -> PublicKernel:
+    """Returns a public tree as the kernels read it; hands of locks are private states of their nodes."""
     return PublicKernel(
         tree.cells,
         tree.terminals,
         legal_share=tree.legal_share,
         root_cells=(tree.private_cells(0, 0), tree.private_cells(0, 1)),
+        locks=lay_public_locks(tree, locks) if locks else None,
     )
 
 
 @overload
 def bind_kernel(
-    tree: HistoryTree | PublicTree, *, locks: Sequence[NodeLock] = (), frontier: HoldemLeaves | None = None
+    tree: HistoryTree | PublicTree, *, locks: Sequence[NodeLock] = (), frontier: Frontier | HoldemLeaves | None = None
 ) -> HistoryKernel | PublicKernel: ...
 @overload
 def bind_kernel(
-    tree: HoldemTree, *, locks: Sequence[NodeLock] = (), frontier: HoldemLeaves | None = None
+    tree: HoldemTree, *, locks: Sequence[NodeLock] = (), frontier: Frontier | HoldemLeaves | None = None
 ) -> HoldemKernel: ...
 @overload
 def bind_kernel(
     tree: HistoryTree | PublicTree | HoldemTree,
     *,
     locks: Sequence[NodeLock] = (),
-    frontier: HoldemLeaves | None = None,
+    frontier: Frontier | HoldemLeaves | None = None,
 ) -> VectorKernel: ...
 def bind_kernel(
     tree: HistoryTree | PublicTree | HoldemTree,
     *,
     locks: Sequence[NodeLock] = (),
-    frontier: HoldemLeaves | None = None,
+    frontier: Frontier | HoldemLeaves | None = None,
 ) -> VectorKernel:
     """Returns any tree as the kernels read it.
 
@@ -110,9 +113,11 @@ def bind_kernel(
     """
     if isinstance(tree, HoldemTree):
         return HoldemKernel(tree.arrays, lay_locks(tree, locks), frontier)
+    if isinstance(tree, PublicTree):
+        return bind_public_kernel(tree, locks=locks)
     if locks or frontier is not None:
-        raise ConfigError("locks and leaves need a hold'em tree")
-    return bind_public_kernel(tree) if isinstance(tree, PublicTree) else bind_history_kernel(tree)
+        raise ConfigError("locks and leaves need a tree of public states")
+    return bind_history_kernel(tree)
 
 
 def expected_values(tree: HistoryTree, realization: FloatArray) -> tuple[float, ...]:
@@ -129,6 +134,7 @@ def evaluate(
     *,
     kernel: VectorKernel | None = None,
     respects_locks: bool = True,
+    frontier: Frontier | HoldemLeaves | None = None,
     num_threads: int = 1,
 ) -> Evaluation:
     """Returns the exact values and best-response values of a strategy, in the game's unit of utility.
@@ -139,16 +145,19 @@ def evaluate(
             they are in proportion to.
         kernel: with the locks that strategies keep to; by default there are none.
         respects_locks: whether best responses keep to them as well.
+        frontier: what leaves are worth, if the tree ends before the game does.
         num_threads: size of the team.
     """
     check_num_threads(num_threads)
     kernel = kernel or bind_kernel(tree)
-    best = kernel.values(strategy, is_best=True, respects_locks=respects_locks, num_threads=num_threads)
+    best = kernel.values(
+        strategy, is_best=True, respects_locks=respects_locks, frontier=frontier, num_threads=num_threads
+    )
     if isinstance(tree, HistoryTree):
         assert isinstance(kernel, HistoryKernel)
         values = expected_values(tree, kernel.realize(strategy))
     else:
-        played = kernel.values(strategy, is_best=False, num_threads=num_threads)
+        played = kernel.values(strategy, is_best=False, frontier=frontier, num_threads=num_threads)
         values = tuple(tree.mean_value(player, own) for player, own in enumerate(played))
     return Evaluation(
         values=values,

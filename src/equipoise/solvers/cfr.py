@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
-from equipoise.kernels.calls import check_num_threads
+from equipoise.kernels.calls import check_integer, check_num_threads
+from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.holdem.sweeps import HoldemKernel, HoldemTables
@@ -42,6 +43,7 @@ __all__ = ["COUNTS", "CFRSolver", "Tree", "allocate_tables", "estimate_bytes"]
 FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", bound=HistoryTree | PublicTree | HoldemTree)
 
+DISCOUNTS_AT_ONCE: Final = 64
 COUNTS: Final = ("iteration", "skipped_iterations", "start_passes")  # of a full-width run, saved with it
 
 
@@ -82,8 +84,9 @@ def estimate_bytes(
     kernel = rule.kernel
     if isinstance(tree, HoldemTree | HoldemPlan):
         tables = HoldemTables.estimate_bytes(tree.arrays, np.float32 if dtype is None else dtype, kernel)
-        # evaluations work in float64, and never while an iteration runs
-        workspace = tree.arrays.estimate_workspace(8, num_threads)
+        # what iterations work with is kept between calls; evaluations work in float64
+        own_bytes = 8 if dtype is not None and np.dtype(dtype) == np.float64 else 4
+        workspace = tree.arrays.estimate_workspace(8 + own_bytes, num_threads)
         return tree.arrays.num_bytes + tables + estimate_lock_bytes(tree, locks) + workspace
     sizes = _table_sizes(tree)
     walks = sizes.realization * (1 + num_threads)  # own reach, and one value table a thread
@@ -97,11 +100,18 @@ def allocate_tables(tree: HistoryTree | PublicTree, kernel: SweepKernel, rule: K
 
 
 def _watch(tree: HistoryTree | PublicTree | HoldemTree, nodes: Sequence[int]) -> WatchedValues | None:
-    """Returns sums of values at nodes of a public tree, None without nodes."""
+    """Returns sums of values at nodes, None without nodes.
+
+    Nodes of a public tree are the root and landmarks; those of a hold'em tree the root (0) and betting nodes at which
+    the first street is left.
+    """
     if not nodes:
         return None
-    if not isinstance(tree, PublicTree):
-        raise ConfigError("values are watched on public trees alone")
+    if isinstance(tree, HistoryTree):
+        raise ConfigError("values are watched on trees of public states")
+    if isinstance(tree, HoldemTree):
+        cells = [[tree.watched_cells(node, player) for node in nodes] for player in (0, 1)]
+        return WatchedValues(nodes, (cells[0], cells[1]))
     missing = [node for node in nodes if node not in tree.landmarks and node != 0]
     if missing:
         raise ConfigError(f"watched nodes must be landmarks of the tree, and {missing[0]} is none")
@@ -127,7 +137,7 @@ class CFRSolver(Generic[Tree]):
         num_threads: int = 1,
         locks: Sequence[NodeLock] = (),
         gate: RootGate | None = None,
-        frontier: HoldemLeaves | None = None,
+        frontier: Frontier | HoldemLeaves | None = None,
         watched: Sequence[int] = (),
         root_reach: Reaches | None = None,
         kernel: VectorKernel | None = None,
@@ -163,6 +173,8 @@ class CFRSolver(Generic[Tree]):
         self.kernel: Any = kernel or bind_kernel(tree, locks=locks, frontier=frontier)
         self.tables: Any = self.kernel.allocate_tables(rule.kernel, dtype, find_scales(tree, rule.kernel))
         self.watched = _watch(tree, watched)
+        self._kernel_rule = rule.kernel
+        self._known, self._known_from = np.zeros((0, 6)), 1
         self.begin_after(0)
 
     @property
@@ -202,16 +214,29 @@ class CFRSolver(Generic[Tree]):
         """Runs iterations, each of which updates every player once."""
         first_t = self.iteration + 1
         self.kernel.iterate(
-            self.rule.kernel,
-            tabulate_discounts(self.rule, first_t, num_iterations),
+            self._kernel_rule,
+            self._find_discounts(first_t, num_iterations),
             self.tables,
             first_t=first_t,
             is_alternating=self.is_alternating,
             num_threads=self.num_threads,
             gate=self.gate,
+            frontier=self.frontier,
             watched=self.watched,
+            root_reach=self.root_reach,
         )
         self.iteration += num_iterations
+
+    def _find_discounts(self, first_t: int, num_iterations: int) -> FloatArray:
+        """Returns rows of discounts; a run in small steps finds those of many at once."""
+        check_integer("num_iterations", num_iterations, 0)
+        if num_iterations >= DISCOUNTS_AT_ONCE:
+            return tabulate_discounts(self.rule, first_t, num_iterations)
+        begin = first_t - self._known_from
+        if not 0 <= begin <= len(self._known) - num_iterations:
+            self._known_from, begin = first_t, 0
+            self._known = tabulate_discounts(self.rule, first_t, DISCOUNTS_AT_ONCE)
+        return self._known[begin : begin + num_iterations]
 
     def average_strategy(self) -> FloatArray:
         """Returns `[C]` the average strategy, the one that converges."""
@@ -244,7 +269,12 @@ class CFRSolver(Generic[Tree]):
         """
         sums = self.average_sums if isinstance(self.tree, HoldemTree) else self.average_strategy()
         return evaluate(
-            self.tree, sums, kernel=self.kernel, respects_locks=respects_locks, num_threads=self.num_threads
+            self.tree,
+            sums,
+            kernel=self.kernel,
+            respects_locks=respects_locks,
+            frontier=self.frontier,
+            num_threads=self.num_threads,
         )
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:

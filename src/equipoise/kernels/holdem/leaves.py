@@ -119,13 +119,20 @@ class HoldemLeaves:
         """Returns the leaves as the native module reads them."""
         tables = self.tables
         places = np.ascontiguousarray(np.column_stack([tables.lines, self.first_choice]), np.int32)
-        sizes = np.array([*tables.num_rows, *self.num_choices], np.int32)
-        make = getattr(_native, f"holdem_leaves_{tables.entries[0].dtype}")
-        return make(
-            [tables.tables, places, sizes],
-            self._starts,
-            tables.scale,
-            *tables.entries,
-            list(tables.unit),
-            [*self.regret_sum, *self.strategy_sum],
-        )
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "tables": tables.tables,
+            "leaves": places,
+            "scale": tables.scale,
+            "num_rows": np.array(tables.num_rows, np.int32),
+            "num_choices": np.array(self.num_choices, np.int32),
+        }
+        for player in (0, 1):
+            arrays |= {
+                f"entries_{player}": tables.entries[player],
+                f"first_entry_{player}": self._starts[player],
+                f"first_unit_{player}": self._starts[2 + player],
+                f"unit_{player}": tables.unit[player],
+                f"regret_sum_{player}": self.regret_sum[player],
+                f"strategy_sum_{player}": self.strategy_sum[player],
+            }
+        return getattr(_native, f"holdem_leaves_{tables.entries[0].dtype}")(arrays)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Iterable
@@ -15,7 +16,8 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
-from equipoise.kernels.gates import RootGate
+from equipoise.kernels.frontier import Frontier
+from equipoise.kernels.gates import RootGate, gate_arrays
 from equipoise.kernels.holdem.arrays import (
     TILE,
     BoardFields,
@@ -144,10 +146,18 @@ class HoldemKernel(VectorKernel):
     dtypes: ClassVar[tuple[np.dtype[Any], ...]] = tuple(np.dtype(each) for each in (np.float32, np.float64, np.int16))
 
     def __init__(
-        self, arrays: HoldemArrays, locks: HoldemLocks | None = None, leaves: HoldemLeaves | None = None
+        self,
+        arrays: HoldemArrays,
+        locks: HoldemLocks | None = None,
+        leaves: HoldemLeaves | Frontier | None = None,
     ) -> None:
         """Checks and binds a tree; with leaves it is one street, and they say what its lines are worth."""
+        if isinstance(leaves, Frontier):
+            # values of lines come as they are, whatever chance follows
+            arrays = dataclasses.replace(arrays, flat_scale=np.where(arrays.flat_scale != 0, 1.0, 0.0))
         self.arrays, self.locks, self.leaves = arrays, locks, leaves
+        first = StreetFields(*arrays.streets[0].tolist())
+        self._num_lines = 0 if first.is_last else TILE * first.flat_packs  # that leave the first street, and padding
         num_boards, num_hands = arrays.boards.shape[0], arrays.cards.shape[0]
         check_array("boards", arrays.boards, np.int64, (num_boards, len(BoardFields._fields)))
         check_array("cards", arrays.cards, np.uint8, (num_hands, 2))
@@ -167,8 +177,8 @@ class HoldemKernel(VectorKernel):
         numbers = {
             "flat_scale": (arrays.flat_scale, arrays.flat_slot.shape),
             "fold_scale": (arrays.fold_scale, arrays.fold_slot.shape),
-            "root_reach[0]": (arrays.root_reach[0], (arrays.num_rows(0, 0),)),
-            "root_reach[1]": (arrays.root_reach[1], (arrays.num_rows(0, 1),)),
+            "root_reach_0": (arrays.root_reach[0], (arrays.num_rows(0, 0),)),
+            "root_reach_1": (arrays.root_reach[1], (arrays.num_rows(0, 1),)),
             "flat_rake": (arrays.flat_rake, (TILE * int(arrays.streets[-1, 6]) if arrays.flat_rake.size else 0,)),
         }
         if locks is not None:
@@ -181,7 +191,10 @@ class HoldemKernel(VectorKernel):
         if leaves is not None:
             fields = StreetFields(*arrays.streets[0].tolist())
             num_rows = arrays.num_rows(0, 0), arrays.num_rows(0, 1)
-            leaves.check(num_boards, num_rows, TILE * fields.flat_packs)
+            if isinstance(leaves, HoldemLeaves):
+                leaves.check(num_boards, num_rows, TILE * fields.flat_packs)
+            else:
+                leaves.check(TILE * fields.flat_packs * max(num_rows))
         check_boards(arrays)
         check_hands(arrays)
         if locks is not None:
@@ -189,12 +202,12 @@ class HoldemKernel(VectorKernel):
             check_range("hands of locks", locks.entries[:, 1], 1, 1 << TILE)
             check_range("first numbers of locks", locks.entries[:, 2], 0, max(locks.strategy.size - TILE, 0) + 1)
         self._one_caller = OneCaller("solver")
-        self.form = _native.HoldemForm(
-            arrays.boards,
-            arrays.cards,
-            [array for array, _ in integers.values()],
-            [values for values, _ in numbers.values()],
-        )
+        named: dict[str, npt.NDArray[Any]] = {"boards": arrays.boards, "cards": arrays.cards}
+        named |= {name: array for name, (array, _) in integers.items()}
+        named |= {name: values for name, (values, _) in numbers.items()}
+        self.form = _native.HoldemForm(named)
+        self._checked: tuple[KernelRule | None, HoldemTables | None] = None, None
+        self._hooks: tuple[RootGate | None, WatchedValues | None, Reaches | None, Any, FloatArray] | None = None
 
     @classmethod
     def check_run(
@@ -220,8 +233,6 @@ class HoldemKernel(VectorKernel):
 
     def begin(self, tables: RunTables, *, root_reach: Reaches | None = None, gate: RootGate | None = None) -> None:
         """Puts locked strategies where averages are read."""
-        if root_reach is not None:
-            raise ConfigError("a hold'em tree begins with its ranges, got other reaches")
         self.write_locks(tables)
 
     def write_locks(self, tables: RunTables) -> None:
@@ -243,21 +254,17 @@ class HoldemKernel(VectorKernel):
         is_alternating: bool,
         num_threads: int = 1,
         gate: RootGate | None = None,
+        frontier: Frontier | HoldemLeaves | None = None,
         watched: WatchedValues | None = None,
+        root_reach: Reaches | None = None,
     ) -> None:
         """Runs iterations, see `VectorKernel.iterate`; discounts have no thresholds."""
         check_discounts(discounts, first_t)
-        if watched is not None:
-            raise ConfigError("values are not watched on hold'em trees")
-        dtype = tables.regret_sum.dtype
-        _check_dtype(dtype, AVERAGE_TYPES)
-        if rule.needs_scale and dtype == np.int16:
-            raise ValueError("Hedge's scales and steps are floats, got tables of int16")
-        for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
-            check_array(name, getattr(tables, name), kind, shape, is_written=True)
+        dtype = self._check_tables(rule, tables)
         check_num_threads(num_threads)
-        bound, reach = self._bind_gate(gate)
-        leaves = HoldemLeaves.none() if self.leaves is None else self.leaves.bind()
+        hooks, reach = self._bind_hooks(gate, watched, root_reach)
+        if gate is not None:
+            reach[: gate.reach.size] = gate.reach
         with self._one_caller:
             getattr(_native, f"holdem_iterate_{dtype}")(
                 self.form,
@@ -275,24 +282,67 @@ class HoldemKernel(VectorKernel):
                 tables.scale,
                 tables.step,
                 tables.value_moments,
-                bound,
-                leaves,
+                hooks,
+                *self._bind_leaves(),
             )
+        if watched is not None:
+            watched.add_weights(discounts)
         if gate is not None:
             gate.reach[:] = reach[: gate.reach.size]
 
-    def _bind_gate(self, gate: RootGate | None) -> tuple[Any, FloatArray]:
-        """Returns a gate as the native module reads it, and `[rows]` what it lets in, padding included."""
-        nothing = np.zeros(0)
-        if gate is None:
-            return _native.HoldemGate(-1, 0, 1.0, [nothing] * 4, np.zeros((2, 0)), nothing, 0), nothing
-        if gate.mass.size != self.arrays.num_rows(0, gate.player):  # padding may be there, without mass
-            check_array("mass", gate.mass, np.float64, (self.arrays.num_held(0, gate.player),))
-        reach = np.zeros(self.arrays.num_rows(0, gate.player))
-        reach[: gate.mass.size] = gate.reach
-        numbers = [gate.mass, gate.leave, gate.deviation, gate.prior]
-        bound = _native.HoldemGate(gate.player, int(gate.kind), gate.share, numbers, gate.regret, reach, gate.mass.size)
-        return bound, reach
+    def _check_tables(self, rule: KernelRule, tables: HoldemTables) -> np.dtype[Any]:
+        """Returns the dtype of tables that fit the tree and the rule; those of the last call are known."""
+        dtype = tables.regret_sum.dtype
+        if self._checked[0] is rule and self._checked[1] is tables:
+            return dtype
+        _check_dtype(dtype, AVERAGE_TYPES)
+        if rule.needs_scale and dtype == np.int16:
+            raise ValueError("Hedge's scales and steps are floats, got tables of int16")
+        for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
+            check_array(name, getattr(tables, name), kind, shape, is_written=True)
+        self._checked = rule, tables
+        return dtype
+
+    def _bind_leaves(self) -> tuple[Any, Any]:
+        """Returns leaf tables and frontier as the native module reads them."""
+        if isinstance(self.leaves, Frontier):
+            return HoldemLeaves.none(), self.leaves.bound
+        return HoldemLeaves.none() if self.leaves is None else self.leaves.bind(), Frontier.none()
+
+    def _bind_hooks(
+        self,
+        gate: RootGate | None,
+        watched: WatchedValues | None,
+        root_reach: Reaches | None,
+        *,
+        is_kept: bool = True,
+    ) -> tuple[Any, FloatArray]:
+        """Returns hooks as the native module reads them, and `[rows]` what a gate lets in; the last ones are kept."""
+        if self._hooks is not None and all(
+            old is new for old, new in zip(self._hooks[:3], (gate, watched, root_reach), strict=True)
+        ):
+            return self._hooks[3], self._hooks[4]
+        arrays, reach, seen = gate_arrays(gate), np.zeros(0), watched or WatchedValues((), ((), ()))
+        if gate is not None:
+            num_rows = self.arrays.num_rows(0, gate.player)
+            if gate.mass.size != num_rows:  # padding may be there, without mass
+                check_array("mass", gate.mass, np.float64, (self.arrays.num_held(0, gate.player),))
+            reach = np.zeros(num_rows)
+        for player in (0, 1):
+            rows = self.arrays.root_reach[player]
+            if root_reach is not None:
+                check_array(f"root_reach[{player}]", root_reach[player], np.float64, (self.arrays.num_held(0, player),))
+                rows = np.pad(root_reach[player], (0, rows.size - root_reach[player].size))
+            arrays[f"root_reach_{player}"] = rows
+            own = slice(*seen.player_start[player : player + 2].tolist())
+            check_range("watched cells", seen.cells[own], 0, (1 + self._num_lines) * rows.size)
+        arrays |= {"reach": reach, "watched_start": seen.player_start, "watched_cells": seen.cells}
+        arrays["value_sum"] = seen.value_sum
+        player, kind, share = (-1, 0, 1.0) if gate is None else (gate.player, int(gate.kind), gate.share)
+        hooks = _native.HoldemHooks(player, kind, share, max(self._num_lines, 1), arrays)
+        if is_kept:
+            self._hooks = gate, watched, root_reach, hooks, reach
+        return hooks, reach
 
     def normalize(self, sums: npt.NDArray[Any]) -> FloatArray:
         """Returns `[C]` the sums divided by their total at every hand's decision, uniform where that is zero."""
@@ -309,27 +359,29 @@ class HoldemKernel(VectorKernel):
         return out
 
     def values(
-        self, strategy: TableArray, *, is_best: bool, respects_locks: bool = True, num_threads: int = 1
+        self,
+        strategy: TableArray,
+        *,
+        is_best: bool,
+        respects_locks: bool = True,
+        root_reach: Reaches | None = None,
+        frontier: Frontier | HoldemLeaves | None = None,
+        num_threads: int = 1,
     ) -> tuple[FloatArray, FloatArray]:
         """Returns `[H]` each player's counterfactual values at the root, in double whatever the table's dtype.
 
-        Hands are in the order of the root's rows, without padding. See `VectorKernel.values`.
+        Hands are in the order of the root's rows, without padding; leaves are those that the kernel was bound with. See
+        `VectorKernel.values`.
         """
-        found = self._root_values(
-            strategy, is_best_response=is_best, respects_locks=respects_locks, num_threads=num_threads
-        )
-        return found[0][: self.arrays.num_held(0, 0)], found[1][: self.arrays.num_held(0, 1)]
-
-    def _root_values(
-        self, sums: TableArray, *, is_best_response: bool, respects_locks: bool, num_threads: int
-    ) -> tuple[FloatArray, FloatArray]:
-        self._check_sums(sums)
+        self._check_sums(strategy)
         check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
-        evaluate = getattr(_native, f"holdem_evaluate_{sums.dtype}")
-        leaves = HoldemLeaves.none() if self.leaves is None else self.leaves.bind()
-        evaluate(self.form, is_best_response, respects_locks, sums, num_threads, leaves, *values)
-        return values
+        evaluate = getattr(_native, f"holdem_evaluate_{strategy.dtype}")
+        hooks = self._bind_hooks(None, None, root_reach, is_kept=False)[0]
+        # buffers of a frontier serve one call at a time; everything else is read alone
+        with self._one_caller if isinstance(self.leaves, Frontier) else contextlib.nullcontext():
+            evaluate(self.form, is_best, respects_locks, strategy, num_threads, hooks, *self._bind_leaves(), *values)
+        return values[0][: self.arrays.num_held(0, 0)], values[1][: self.arrays.num_held(0, 1)]
 
     def row_values(self, sums: TableArray, *, num_threads: int = 1) -> npt.NDArray[np.float32]:
         """Returns `[R]` what each hand's best response to the other's strategy is worth at each decision.

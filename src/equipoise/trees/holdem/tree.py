@@ -135,6 +135,31 @@ class HoldemTree(HoldemPlaces):
         per_street = collections.Counter(node.state.street - root_street for node in self.betting.nodes)
         return sum(per_street[street] for street in self.arrays.boards[:, 0].tolist())
 
+    def leaving_nodes(self) -> tuple[int, ...]:
+        """Returns the betting nodes at which the first street is left for another one, in the order of its lines."""
+        first = self.betting.root.state.street
+        ends = (NodeKind.DECISION, NodeKind.FOLD)
+        if self.arrays.streets[0, StreetFields._fields.index("is_last")]:
+            return ()
+        nodes = self.betting.nodes
+        return tuple(node.index for node in nodes if node.state.street == first and node.kind not in ends)
+
+    def watched_cells(self, node: int, player: int) -> IntArray:
+        """Returns `[H]` where the kernel finds a player's values at the root (0) or where the first street is left."""
+        rows = np.arange(self.hands[0][player].size, dtype=np.int32)
+        if node == 0:
+            return rows
+        lines = self.leaving_nodes()
+        if node not in lines:
+            raise ConfigError(f"watched nodes must be the root or leave the first street, and {node} does not")
+        return rows + np.int32((1 + lines.index(node)) * self.arrays.num_rows(0, player))
+
+    def leaf_cells(self, player: int) -> list[IntArray]:
+        """Returns by line that leaves the first street `[H]` where the kernel finds a player's hands, `hands[0]`."""
+        num_columns = TILE * StreetFields(*self.arrays.streets[0].tolist()).flat_packs
+        rows = np.arange(self.hands[0][player].size, dtype=np.int32)
+        return [rows * np.int32(num_columns) + np.int32(line) for line in range(len(self.leaving_nodes()))]
+
     def board_index(self, board: Sequence[int]) -> int:
         """Returns the index of a board; `ConfigError` if it is merged into another one or impossible."""
         try:
