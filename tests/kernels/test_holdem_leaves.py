@@ -13,8 +13,9 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem.leaf_tables import LeafLine, add_leaf_values
 from equipoise.kernels.holdem.leaves import HoldemLeaves, LeafTables
 from equipoise.kernels.holdem.sweeps import HoldemKernel
-from equipoise.search.holdem.depth_limit import HoldemBlueprint, limit_depth
+from equipoise.search.holdem.depth_limit import limit_depth
 from equipoise.trees.holdem.tree import build_holdem_tree
+from equipoise.trees.vector import TreeStrategy
 
 DECK = DECKS["tiny"]
 SPOT = HoldemSpot(
@@ -28,7 +29,7 @@ SPOT = HoldemSpot(
 )
 TREE = build_holdem_tree(SPOT)
 SUMS = np.ones(TREE.arrays.num_cells)
-LIMITED = limit_depth(SPOT, HoldemBlueprint(tree=TREE, sums=SUMS), 0, dtype=np.float64)
+LIMITED = limit_depth(SPOT, TreeStrategy(TREE, SUMS), 0, dtype=np.float64)
 TABLES = LIMITED.leaves.tables
 ARRAYS = LIMITED.tree.arrays
 LINE = LeafLine(0, 0, 2, 0, 2, 0, 3, 0, 2)

@@ -18,7 +18,6 @@ from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe
 from equipoise.search.holdem.depth_limit import (
     BIASES,
     Bias,
-    HoldemBlueprint,
     LeafChoices,
     estimate_leaf_bytes,
     limit_depth,
@@ -60,7 +59,7 @@ PLURIBUS = LeafChoices.both()
 
 def random_blueprint(spot, seed=3):
     tree = build_holdem_tree(spot)
-    return HoldemBlueprint(tree=tree, sums=np.random.default_rng(seed).random(tree.arrays.num_cells) ** 4)
+    return TreeStrategy(tree, np.random.default_rng(seed).random(tree.arrays.num_cells) ** 4)
 
 
 @pytest.fixture(scope="module")
@@ -346,7 +345,7 @@ def test_nested_searches_may_end_with_the_street(policy):
     search = NestedSearch(HoldemProfile(policy), 1, settings)
     found = search.search(search.begin(), HoldemPlace(0, board))
     # what the search is made of
-    solver = limit_depth(spot, HoldemBlueprint(tree=policy.tree, sums=policy.sums), 1, PLURIBUS).solver(settings.rule)
+    solver = limit_depth(spot, TreeStrategy(policy.tree, policy.sums), 1, PLURIBUS).solver(settings.rule)
     solver.iterate(40)
     direct = TreeStrategy(solver.tree, solver.tables.strategy_sum)
     for node, decision in solver.tree.decisions.items():

@@ -146,7 +146,7 @@ def _measure_turns(settings: SearchSettings, pot: int, steps: Steps) -> Iterator
     spot = draw_spot(parse_deck(settings.deck), 4, MENU_OF_TURNS, pot)
     blueprint = solve_blueprint(spot, iterations=settings.blueprint_iterations, num_threads=settings.threads)
     profile = HoldemProfile(TreeStrategy(blueprint.tree, blueprint.sums))
-    whole = HoldemSubgame.of_tree(blueprint.tree, blueprint.sums)
+    whole = HoldemSubgame.of_tree(blueprint.tree, np.asarray(blueprint.sums))
     standing = measure(profile, whole, 1 - SEARCHER, Resolve())
     for name, choices in CHOICES.items():
         size = estimate_leaf_bytes(spot, choices, dtype=settings.dtype)

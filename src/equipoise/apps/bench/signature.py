@@ -22,7 +22,7 @@ from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Distribution, Maxmargin, Resolve, SoftGate, Unsafe
-from equipoise.search.holdem.depth_limit import HoldemBlueprint, LeafChoices, limit_depth
+from equipoise.search.holdem.depth_limit import LeafChoices, limit_depth
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.search.ismcts import ISMCTSConfig, TreeISMCTS
@@ -220,7 +220,7 @@ def _leaves(num_threads: int) -> Iterator[Part]:
     """A turn that ends before its river."""
     tree = _turn()
     sums = np.random.default_rng(SEED).random(tree.arrays.num_cells)
-    blueprint = HoldemBlueprint(tree=tree, sums=sums)
+    blueprint = TreeStrategy(tree, sums)
     for choices in (LeafChoices(), LeafChoices.both()):
         for dtype in (np.float64, np.float32, np.int16):
             limited = limit_depth(tree.spot, blueprint, 0, choices, dtype=dtype, num_threads=num_threads)

@@ -24,10 +24,11 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.holdem.arrays import TILE, StreetFields
 from equipoise.kernels.holdem.leaf_tables import LeafLine, add_leaf_values
 from equipoise.kernels.holdem.leaves import ENTRY_TYPES, MAX_CHOICES, EntryArray, HoldemLeaves, LeafTables
-from equipoise.kernels.holdem.sweeps import HoldemKernel, TableArray
+from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import Rule
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = [
     "BIASES",
@@ -35,7 +36,6 @@ __all__ = [
     "PLAIN",
     "SHARE_OF_ALL",
     "Bias",
-    "HoldemBlueprint",
     "LeafChoices",
     "LimitedSpot",
     "OnLine",
@@ -101,14 +101,6 @@ class LeafChoices:
         return (own, other) if searcher == 0 else (other, own)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HoldemBlueprint:
-    """A strategy for a spot down to its last street."""
-
-    tree: HoldemTree
-    sums: TableArray  # [C] what both players play in proportion to
-
-
 def solve_blueprint(
     spot: HoldemSpot,
     *,
@@ -117,7 +109,7 @@ def solve_blueprint(
     share_of_all: float = SHARE_OF_ALL,
     num_threads: int = 1,
     on_iteration: OnLine | None = None,
-) -> HoldemBlueprint:
+) -> TreeStrategy[HoldemTree]:
     """Returns a blueprint: the whole spot solved roughly, for its own ranges and, a little, for every other hand.
 
     As a strategy for the whole game would, it knows who comes here; hands that do not come have learned to play all
@@ -141,7 +133,7 @@ def solve_blueprint(
         solver.iterate(min(10, iterations - solver.iteration))
         if on_iteration is not None:
             on_iteration(solver.iteration, iterations)
-    return HoldemBlueprint(tree=solver.tree, sums=solver.tables.strategy_sum)
+    return TreeStrategy(solver.tree, solver.tables.strategy_sum)
 
 
 def _mix_in_all(spot: HoldemSpot, player: int, share: float) -> Range:
@@ -198,7 +190,7 @@ def estimate_leaf_bytes(
 
 def limit_depth(
     spot: HoldemSpot,
-    blueprint: HoldemBlueprint,
+    blueprint: TreeStrategy[HoldemTree],
     searcher: int,
     choices: LeafChoices | None = None,
     *,
@@ -356,7 +348,11 @@ class _TableBuilder:
     """Computes what lines pay."""
 
     def __init__(
-        self, tree: HoldemTree, blueprint: HoldemBlueprint, weights: tuple[FloatArray, FloatArray], num_threads: int
+        self,
+        tree: HoldemTree,
+        blueprint: TreeStrategy[HoldemTree],
+        weights: tuple[FloatArray, FloatArray],
+        num_threads: int,
     ) -> None:
         self.tree, self.blueprint, self.num_threads = tree, blueprint, num_threads
         self.kernel = HoldemKernel(blueprint.tree.arrays)
@@ -399,7 +395,7 @@ class _TableBuilder:
     ) -> None:
         add_leaf_values(
             self.kernel,
-            self.blueprint.sums,
+            np.asarray(self.blueprint.sums),
             self.kinds,
             weights,
             group.part,

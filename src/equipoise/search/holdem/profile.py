@@ -31,7 +31,7 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem.copying import copy_strategy
-from equipoise.search.holdem.depth_limit import HoldemBlueprint, OnLine, estimate_leaf_bytes, limit_depth
+from equipoise.search.holdem.depth_limit import OnLine, estimate_leaf_bytes, limit_depth
 from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.search.posing import Standing
 from equipoise.search.profiles import Opening, Reply, Table, given_there
@@ -316,7 +316,7 @@ class HoldemProfile:
             )
         limited = limit_depth(
             spot,
-            HoldemBlueprint(tree=whole.tree, sums=whole.strategy),
+            TreeStrategy(whole.tree, whole.strategy),
             searcher,
             settings.leaf_choices,
             num_threads=settings.num_threads,

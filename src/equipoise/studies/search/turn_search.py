@@ -28,7 +28,6 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.holdem.depth_limit import (
     PLAIN,
     SHARE_OF_ALL,
-    HoldemBlueprint,
     LeafChoices,
     limit_depth,
     solve_blueprint,
@@ -39,6 +38,7 @@ from equipoise.studies.orderings import SIGNIFICANCE, sign_test
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
+from equipoise.trees.vector import CellTable, TreeStrategy
 
 __all__ = ["TURN_SEARCH", "TurnSearchConfiguration", "draw_turn_spot"]
 
@@ -122,7 +122,7 @@ def solve_to(solver: CFRSolver[HoldemTree], configuration: TurnSearchConfigurati
             return first, second
 
 
-def read_turn(tree: HoldemTree, sums: npt.NDArray[np.generic], player: int, spot: HoldemSpot) -> Rows:
+def read_turn(tree: HoldemTree, sums: CellTable, player: int, spot: HoldemSpot) -> Rows:
     """Returns what a table plays on the first street with every hand that a player has in a spot."""
     found = {}
     has_hand = spot.live_weights(player) > 0
@@ -141,7 +141,7 @@ def guarantee(spot: HoldemSpot, searcher: int, rows: Rows, configuration: TurnSe
 
 
 def search_turn(
-    spot: HoldemSpot, blueprint: HoldemBlueprint, searcher: int, choices: LeafChoices | None, iterations: int
+    spot: HoldemSpot, blueprint: TreeStrategy[HoldemTree], searcher: int, choices: LeafChoices | None, iterations: int
 ) -> tuple[Rows, dict[str, float]]:
     """Returns the turn that a search finds, and processor seconds of its table and of its iterations.
 
