@@ -12,7 +12,7 @@ from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.evaluation.matches import play_game
 from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Maxmargin, Reach, Resolve
-from equipoise.search.lazy import RulesBlueprint
+from equipoise.search.partial_games import RulesBlueprint
 from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import search_everywhere
 from equipoise.search.settings import SearchSettings

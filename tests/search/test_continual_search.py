@@ -13,9 +13,10 @@ from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.games.registry import make_game
 from equipoise.search.continual import ContinualSearch, ContinualSettings
 from equipoise.search.gadgets import Distribution, Given, Maxmargin, Reach, Resolve, Unsafe
-from equipoise.search.lazy import PolicyLeaves, follow_policy
+from equipoise.search.leaf_choices import PolicyLeaves
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.multi_valued import bias_continuations
+from equipoise.search.partial_games import follow_policy
 from equipoise.search.public import PublicProfile
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver

@@ -22,7 +22,7 @@ from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.search.holdem.profile import HoldemProfile
-from equipoise.search.lazy import RulesBlueprint
+from equipoise.search.partial_games import RulesBlueprint
 from equipoise.search.profiles import Stage
 from equipoise.search.public import PublicProfile
 from equipoise.search.walks import SearchPlan, SearchWalk, SearchWhen

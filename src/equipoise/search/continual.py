@@ -24,15 +24,10 @@ from equipoise.games.public import PublicGame
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.gadgets import Exact, Given, Method, Resolve, SelfPlay, Unsafe
 from equipoise.search.holdem.profile import HoldemProfile
-from equipoise.search.lazy import (
-    PartialGame,
-    PolicyLeaves,
-    RememberedLeaves,
-    extract_subgame,
-    follow_policy,
-)
+from equipoise.search.leaf_choices import PolicyLeaves, RememberedLeaves
 from equipoise.search.limits import DepthLimit
 from equipoise.search.nested import NestedSearch
+from equipoise.search.partial_games import PartialGame, extract_subgame, follow_policy
 from equipoise.search.posing import check_deviation, pose
 from equipoise.search.public import PublicProfile, PublicSubgame, be_there
 from equipoise.search.resolving import SubgameSolver

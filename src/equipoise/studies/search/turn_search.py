@@ -122,7 +122,7 @@ def solve_to(solver: CFRSolver[HoldemTree], configuration: TurnSearchConfigurati
             return first, second
 
 
-def read_turn(tree: HoldemTree, sums: npt.NDArray[np.generic], player: int, spot: HoldemSpot) -> Rows:
+def read_turn(tree: HoldemTree, sums: CellTable, player: int, spot: HoldemSpot) -> Rows:
     """Returns what a table plays on the first street with every hand that a player has in a spot."""
     found = {}
     has_hand = spot.live_weights(player) > 0

@@ -6,13 +6,9 @@ import pytest
 
 from equipoise.core.errors import ConfigError, GameTooLargeError, InvalidStateError
 from equipoise.games.registry import make_game
-from equipoise.search.lazy import (
-    PartialGame,
-    PolicyLeaves,
-    continuation_payoffs,
-    extract_subgame,
-)
+from equipoise.search.leaf_choices import PolicyLeaves, continuation_payoffs
 from equipoise.search.limits import ActionLimit, BudgetLimit, RoundLimit
+from equipoise.search.partial_games import PartialGame, extract_subgame
 from equipoise.search.public import PublicProfile
 from equipoise.solvers.rules_strategy import RulesPlaces, RulesStrategy
 from equipoise.solvers.strategy import TabularStrategy
