@@ -38,7 +38,7 @@ from equipoise.studies.orderings import SIGNIFICANCE, sign_test
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
-from equipoise.trees.vector import TreeStrategy
+from equipoise.trees.vector import CellTable, TreeStrategy
 
 __all__ = ["TURN_SEARCH", "TurnSearchConfiguration", "draw_turn_spot"]
 
