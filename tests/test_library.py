@@ -108,6 +108,15 @@ def test_strings_stand_for_values_and_sampling_has_its_options():
     assert sampled.config.seed == 3
 
 
+def test_a_spot_is_solved_against_a_response():
+    villain = equipoise.solve("turn.toml", iterations=2)
+    villain.save("villain.eq")
+    counter = equipoise.solve("turn.toml", against="rnr:0.8,villain.eq", iterations=20)
+    assert counter.config.against == "rnr:0.8,villain.eq"
+    assert counter.config.rule == "cfr"
+    assert counter.exploitability > 0
+
+
 def test_a_solution_is_short_to_look_at():
     assert len(repr(equipoise.solve("leduc", iterations=5))) < 200
     text = repr(equipoise.solve("turn.toml", iterations=5))
@@ -123,7 +132,7 @@ def test_a_solution_is_short_to_look_at():
         (lambda: equipoise.solve(3), "game must be a Game such as Kuhn\\(\\), a spot, or the name of one, got 3"),
         (lambda: equipoise.solve("kuhn", 3), "rule must be a rule such as DCFR\\(\\), or its name, got 3"),
         (lambda: equipoise.solve("kuhn", colour="red"), "a solve has .*, got colour"),
-        (lambda: equipoise.solve("turn.toml", against="best"), "--against is for games"),
+        (lambda: equipoise.solve("turn.toml", against="uct:9", iterations=2), "which a spot has too many of"),
         (lambda: equipoise.solve("turn.toml", target="5 bb"), "a target is written"),
         (lambda: equipoise.match("call", "fold", game="kuhn", colour="red"), "a match has .*, got colour"),
         (lambda: equipoise.match("call", game="kuhn"), "kuhn is played by 2 agents, got 1"),

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import typer
 from rich.console import Console
@@ -22,10 +21,9 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_small, format_utility
 from equipoise.evaluation.plots import plot_bars
 from equipoise.evaluation.response_table import GradedRow, grade_strategy
+from equipoise.responses.forms import PlayForm, PlayTree
 from equipoise.responses.notation import RESPONSES, ResponseSpec
 from equipoise.responses.on_tree import OnTree
-from equipoise.trees.history import HistoryTree
-from equipoise.trees.public import PublicTree
 
 __all__ = ["Graded", "Grading", "grade"]
 
@@ -93,8 +91,8 @@ def _format_width(half_width: float) -> str:
 
 
 def grade(
-    tree: HistoryTree | PublicTree,
-    strategy: npt.NDArray[np.float64],
+    tree: PlayTree | PlayForm,
+    strategy: npt.NDArray[Any],
     specs: Sequence[ResponseSpec],
     grading: Grading,
     console: Console,
@@ -103,12 +101,13 @@ def grade(
     for spec in specs:
         if RESPONSES[spec.name].is_for_training:
             raise ConfigError(f"response {spec.text} learns as it plays: it is for --against, not for evaluation")
-    responses = [spec.bind(tree) for spec in specs]
+    on_tree = OnTree(tree)
+    responses = [spec.bind(on_tree.form) for spec in specs]
     rows: dict[int, GradedRow] = {}
     place = 0
     with SignalFlag() as flag, TaskDisplay(console, "responses") as display:
         for row in grade_strategy(
-            OnTree(tree),
+            on_tree,
             strategy,
             responses,
             num_responses=grading.num_responses,

@@ -31,9 +31,11 @@ from equipoise.core.formatting import format_duration, format_small, format_util
 from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.base import Game
 from equipoise.kernels.calls import MAX_THREADS
+from equipoise.responses.forms import BoardForm
 from equipoise.responses.notation import ResponseSpec, parse_responses
+from equipoise.responses.tables import as_play_table
 from equipoise.runs.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
-from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.best_response import Evaluation, bind_kernel
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
 from equipoise.solvers.description import describe_node
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
@@ -116,9 +118,7 @@ def evaluate(options: EvaluateOptions) -> None:
             _evaluate_table(options, solution, specs)
             return
         assert isinstance(solution, SolvedSpot)
-        if specs:
-            raise ConfigError(f"--responses are for games, and {options.file} holds a spot")
-        _evaluate_spot(options, solution)
+        _evaluate_spot(options, solution, specs)
 
 
 def _evaluate_table(options: EvaluateOptions, file: SolvedGame, specs: tuple[ResponseSpec, ...]) -> None:
@@ -145,18 +145,30 @@ def _evaluate_table(options: EvaluateOptions, file: SolvedGame, specs: tuple[Res
     if not specs:
         _report_evaluation(options, file.describe(), sizes, evaluation, seconds)
         return
-    num_responses = NUM_RESPONSES if options.num_responses is None else options.num_responses
-    grading = Grading(num_responses=num_responses, seed=options.seed or 0, plot=options.plot)
-    graded = grade(tree, table, specs, grading, console)
+    graded = grade(tree, table, specs, _make_grading(options), console)
     _report_evaluation(options, file.describe(), sizes, evaluation, seconds, graded)
     graded.end(console)
 
 
-def _evaluate_spot(options: EvaluateOptions, solved: SolvedSpot) -> None:
+def _evaluate_spot(options: EvaluateOptions, solved: SolvedSpot, specs: tuple[ResponseSpec, ...]) -> None:
+    """Evaluates a solved spot, graded by responses if there are any."""
     began = time.perf_counter()
     described, evaluation = evaluate_spot(solved, num_threads=options.threads)
+    seconds = time.perf_counter() - began
     sizes = {"num_histories": None, "num_infosets": None}
-    _report_evaluation(options, described, sizes, evaluation, time.perf_counter() - began)
+    if not specs:
+        _report_evaluation(options, described, sizes, evaluation, seconds)
+        return
+    console = make_console(is_quiet=options.quiet)
+    form = BoardForm(solved.tree, kernel=bind_kernel(solved.tree, locks=solved.locks))
+    graded = grade(form, as_play_table(solved.strategy_sum.read()), specs, _make_grading(options), console)
+    _report_evaluation(options, described, sizes, evaluation, seconds, graded)
+    graded.end(console)
+
+
+def _make_grading(options: EvaluateOptions) -> Grading:
+    num_responses = NUM_RESPONSES if options.num_responses is None else options.num_responses
+    return Grading(num_responses=num_responses, seed=options.seed or 0, plot=options.plot)
 
 
 def _report_evaluation(

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import shlex
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,8 @@ from equipoise.core.runs import RunFolder
 from equipoise.evaluation.plots import plot_convergence
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.holdem.menu_notation import format_menu
+from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.units import format_shares
-from equipoise.responses.solve_against import SeatOutcome
 from equipoise.runs.game_run import GameRun
 from equipoise.runs.keeping import Keeper
 from equipoise.runs.run import Quality, Run
@@ -148,7 +147,7 @@ def _figures_of_game(run: GameRun, quality: Quality) -> dict[str, Any]:
         "exploitability": Text.assemble((format_small(quality.exploitability), "bold"), beside),
         "nash_conv": format_small(quality.nash_conv),
         "values": ", ".join(map(format_utility, quality.values)),
-        **{f"seat {one.seat}": _describe_seat(one, run.config.against) for one in run.outcomes},
+        **{f"seat {one.seat}": one.describe(run.config.against) for one in run.outcomes},
         **_describe_pruning(run.solver),
     }
 
@@ -166,18 +165,8 @@ def _figures_of_spot(run: SpotRun, quality: Quality) -> dict[str, Any]:
         **({} if free is None else {"without locks": run.format_exploitability(free)}),
         "nash_conv": f"{format_small(quality.nash_conv)} chips",
         "values": format_shares(spot, quality.values),
+        **{POSITIONS[one.seat]: one.describe(run.config.against) for one in run.outcomes},
     }
-
-
-def _describe_seat(outcome: SeatOutcome, against: str | None) -> str:
-    """Returns a row of the summary: what the average and the current strategy earn, and what theory says."""
-    parts = []
-    for name, value in (("average", outcome.average_value), ("current", outcome.current_value)):
-        if value is not None:
-            error = f" ± {format_small(value.half_width)}" if 0 < value.half_width < math.inf else ""
-            parts.append(f"{name} earns {format_utility(value.mean)}{error}")
-    earned = f"against {against}: {', '.join(parts)}; " if parts else ""
-    return f"{earned}measured regret {format_small(outcome.epsilon)}; guarantee: {outcome.guarantee.statement}"
 
 
 def _describe_pruning(solver: object) -> dict[str, str]:

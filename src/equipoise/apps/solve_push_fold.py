@@ -22,6 +22,7 @@ from equipoise.core.provenance import find_commit, version
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import parse_target
 from equipoise.games.holdem.units import describe_units, format_chips, format_shares, spot_parameters
+from equipoise.responses.configured import AGAINST_FIELDS
 from equipoise.runs.spot_run import refuse_game_options
 from equipoise.solvers.holdem.push_fold import PushFold, PushFoldChart, find_push_fold
 
@@ -90,7 +91,13 @@ def _describe(file: SpotFile, chart: PushFoldChart, target_chips: float | None, 
 
 def _refuse_run_options(file: SpotFile, options: SolveOptions) -> None:
     """Raises if something was asked for that an exact chart does not have."""
-    refuse_game_options(make_request(options), options.method or "cfr")
+    request = make_request(options)
+    refuse_game_options(request, options.method or "cfr")
+    for name in AGAINST_FIELDS:
+        if getattr(request, name) is not None:
+            raise ConfigError(
+                f"--{name.replace('_', '-')} is for spots that CFR solves; push or fold has an exact chart"
+            )
     if options.method not in (None, "cfr"):
         raise ConfigError(f"the spot is push or fold, which is solved exactly: leave out --method {options.method}")
     for name in RUN_OPTIONS:

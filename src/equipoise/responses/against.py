@@ -25,7 +25,7 @@ from equipoise.responses.hand_buckets import BucketForm, HandBuckets
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.streams import Purpose, spawn_stream
-from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.best_response import Evaluation, evaluate
 from equipoise.solvers.rules import CFR, Rule, tabulate_discounts
 from equipoise.solvers.saved_state import (
     SavedArrays,
@@ -294,6 +294,11 @@ class AgainstSolver:
             for learner in self.learners:
                 learner.iterate(goal - learner.iteration)
 
+    @property
+    def kernel(self) -> Any:
+        """Returns the kernel of full sweeps, with the locks of a spot."""
+        return self.full.kernel
+
     def listen(self, is_interrupted: IsInterrupted) -> None:
         """Lets long answers ask whether they are still wanted."""
         if isinstance(self.response, Listener):
@@ -311,13 +316,28 @@ class AgainstSolver:
         """Returns epsilon of each learner's seat."""
         return {learner.seat: learner.measure_regret() for learner in self.learners}
 
-    def evaluate(self) -> Evaluation:
-        """Returns the exact quality of the average strategy as a profile."""
+    def evaluate(self, *, respects_locks: bool = True) -> Evaluation:
+        """Returns the exact quality of the average strategy as a profile.
+
+        Args:
+            respects_locks: on a hold'em tree, whether best responses keep to its locks.
+        """
+        if not respects_locks:
+            average, kernel = self.average_strategy(), self.full.kernel
+            return evaluate(
+                self.tree, average, kernel=kernel, respects_locks=respects_locks, num_threads=self.num_threads
+            )
         return self.full.evaluate(self.average_strategy(), num_threads=self.num_threads)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Returns the arrays from which the run goes on to the bit."""
-        return {f"seat{one.seat}.{name}": array for one in self.learners for name, array in one.state().items()}
+        """Returns the arrays from which the run goes on to the bit; on a hold'em tree with what is played on average.
+
+        Whoever opens the file of a spot finds its strategy there, whatever was run.
+        """
+        arrays = {f"seat{one.seat}.{name}": array for one in self.learners for name, array in one.state().items()}
+        if isinstance(self.full.form, BoardForm):
+            arrays["strategy_sum"] = self.average_strategy()
+        return arrays
 
     def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, rule, response and seats."""

@@ -162,6 +162,8 @@ class BucketForm(BoardForm):
     """A hold'em tree on which the learner plays by bucket; what it faces has all hands."""
 
     def __init__(self, full: BoardForm, buckets: HandBuckets) -> None:
+        if full.kernel.locks is not None:
+            raise ConfigError("players in buckets have no locks: those are of hands")
         super().__init__(full.tree, kernel=full.kernel)
         self.buckets = buckets
 

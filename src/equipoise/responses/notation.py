@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from equipoise.abstraction.solutions import SOLUTION_SUFFIX
 from equipoise.core.errors import CheckpointError, EquipoiseError, ParseError, UnknownNameError
 from equipoise.responses.arguments import Argument, Nested, NestedList, Part, split_outside
 from equipoise.responses.forms import PlayForm, PlayTree, bind_form
@@ -48,9 +49,12 @@ class ResponseSpec:
                 if isinstance(part, ResponseSpec):
                     yield from part.walk()
 
-    def digest(self) -> str | None:
-        """Returns a short hash over the files that the response reads, None if it reads none."""
+    def digest(self, *others: Path) -> str | None:
+        """Returns a short hash over the files that the response reads, and others; None if there are none."""
         paths = [path for spec in self.walk() for argument in spec.arguments for path in _paths_in(argument)]
+        abstract = [Path(spec.arguments[0]) for spec in self.walk() if spec.name == "abstract"]
+        paths += [path for path in abstract if path.suffix == SOLUTION_SUFFIX and path.exists()]  # buckets, no pattern
+        paths += others
         if not paths:
             return None
         whole = hashlib.sha256()

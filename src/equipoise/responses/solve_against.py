@@ -6,16 +6,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import AbandonedError
+from equipoise.core.formatting import format_small, format_utility
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
 from equipoise.responses.against import AgainstSolver, SeatLearner
+from equipoise.responses.exact import StaticResponse
 from equipoise.responses.forms import PlayTree, Table
 from equipoise.responses.guarantees import Guarantee, state_guarantee
 from equipoise.responses.hand_buckets import BucketForm, HandBuckets
@@ -32,7 +34,10 @@ from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["AgainstSolution", "SeatOutcome", "report_seats", "solve_against"]
+__all__ = ["REPORT_SECONDS", "AgainstSolution", "SeatOutcome", "report_seats", "solve_against"]
+
+
+REPORT_SECONDS: Final = 2.0  # that drawing responses to the result of a run may take
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +49,26 @@ class SeatOutcome:
     average_value: ResponseValue | None  # v_f of the average; None for opponents that are no functions, or interrupted
     current_value: ResponseValue | None  # v_f of what would be played next
     guarantee: Guarantee  # of the average
+    worst_value: float  # of the average, against a best response
+    model_values: dict[str, float]  # of the average, against each strategy that the response is made of, by its name
+
+    def describe(self, against: str | None) -> str:
+        """Returns in words what the average and the current strategy earn, and what theory says."""
+        parts = []
+        for name, value in (("average", self.average_value), ("current", self.current_value)):
+            if value is not None:
+                error = f" ± {format_small(value.half_width)}" if 0 < value.half_width < math.inf else ""
+                parts.append(f"{name} earns {format_utility(value.mean)}{error}")
+        earned = f"against {against}: {', '.join(parts)}; " if parts else ""
+        models = "".join(f"{format_utility(value)} against {name}; " for name, value in self.model_values.items())
+        sure = (
+            f"loses at most {-self.worst_value:.6g}"
+            if self.worst_value < 0
+            else f"earns at least {self.worst_value:.6g}"
+        )
+        worst = f"{sure}, against a best response; "
+        regret = f"measured regret {format_small(self.epsilon)}"
+        return f"{earned}{models}{worst}{regret}; guarantee: {self.guarantee.statement}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +161,13 @@ def _build_tree(game: Game[Any]) -> HistoryTree | PublicTree:
     return load_or_build_public_tree(game) if isinstance(game, HasPublicForm) else load_or_build_history_tree(game)
 
 
+def find_models(response: object) -> tuple[StaticResponse, ...]:
+    """Returns the strategies that a response is made of, itself among them."""
+    if isinstance(response, StaticResponse):
+        return (response,)
+    return tuple(model for part in getattr(response, "parts", ()) for model in find_models(part))
+
+
 def report_seats(
     solver: AgainstSolver, *, seed: int = 0, num_responses: int = 100, seconds: float = math.inf
 ) -> tuple[SeatOutcome, ...]:
@@ -155,6 +187,7 @@ def _report_seat(
     solver: AgainstSolver, learner: SeatLearner, seed: int, num_responses: int, seconds: float
 ) -> SeatOutcome:
     epsilon = learner.measure_regret()
+    average = learner.average_strategy()
 
     def value(strategy: npt.NDArray[np.float64]) -> ResponseValue | None:
         if isinstance(solver.response, StatefulResponse):
@@ -175,7 +208,7 @@ def _report_seat(
     return SeatOutcome(
         seat=learner.seat,
         epsilon=epsilon,
-        average_value=value(learner.average_strategy()),
+        average_value=value(average),
         current_value=value(learner.current_strategy()),
         guarantee=state_guarantee(
             solver.response,
@@ -186,4 +219,9 @@ def _report_seat(
             is_abstracted=learner.is_abstracted,
             forgets=isinstance(learner.form, BucketForm) and not learner.form.buckets.remembers,
         ),
+        worst_value=-solver.full.form.answer(average, 1 - learner.seat)[0],
+        model_values={
+            model.name: solver.full.value(solver.full.combine(average, model.strategy, 1 - learner.seat), learner.seat)
+            for model in find_models(solver.response)
+        },
     )

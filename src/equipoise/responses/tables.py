@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -20,7 +21,9 @@ from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["read_buckets", "read_table"]
+__all__ = ["as_play_table", "read_buckets", "read_table"]
+
+MOST_SHOWN: Final = 100  # characters of what differs between spots: ranges may fill pages
 
 
 def read_table(path: Path, form: PlayForm) -> Table:
@@ -38,8 +41,12 @@ def read_table(path: Path, form: PlayForm) -> Table:
         theirs, ours = encode_layout(solution.tree), encode_layout(tree)
         if not all(np.array_equal(theirs[name], ours[name]) for name in ours):
             raise ConfigError(f"{path} tells suits apart that this spot merges: its locks name some of them")
-        table = solution.strategy_sum.read()
-    return table if table.dtype in PLAY_TYPES else table.astype(np.float32)  # only proportions count
+        return as_play_table(solution.strategy_sum.read())
+
+
+def as_play_table(sums: Table) -> Table:
+    """Returns sums of any type as floats; only their proportions count."""
+    return sums if sums.dtype in PLAY_TYPES else sums.astype(np.float32)
 
 
 def read_buckets(path: Path, tree: HoldemTree) -> HandBuckets:
@@ -52,5 +59,6 @@ def _check_spot(path: Path, theirs: HoldemSpot, ours: HoldemSpot) -> None:
     """Raises `ConfigError` unless a file's strategy is for the same spot, locks apart."""
     found, expected = (format_spot(SpotFile(spot=spot)).splitlines() for spot in (theirs, ours))
     if found != expected:
-        differing = sorted(set(found) ^ set(expected), key=(found + expected).index)
-        raise ConfigError(f"{path} is for another spot: {'; '.join(differing)[:200]}")
+        has = "; ".join(line for line in found if line not in expected) or "nothing else"
+        wanted = "; ".join(line for line in expected if line not in found) or "nothing else"
+        raise ConfigError(f"{path} is for another spot: it has {has[:MOST_SHOWN]}, this one {wanted[:MOST_SHOWN]}")

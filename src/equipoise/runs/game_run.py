@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-from typing import Any, Final
+from typing import Any
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
@@ -14,10 +13,7 @@ from equipoise.games.base import Game
 from equipoise.games.parameters import format_value
 from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import format_game
-from equipoise.responses.against import AgainstSolver
-from equipoise.responses.configured import check_against
-from equipoise.responses.notation import parse_response
-from equipoise.responses.solve_against import SeatOutcome, report_seats
+from equipoise.responses.configured import check_against, describe_against
 from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, grow_tree, prepare
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
@@ -43,8 +39,6 @@ from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.solvers.warm_start import warm_start
 
 __all__ = ["GameRun", "choose_rule_text", "find_stopping", "make_config", "prepare_game"]
-
-REPORT_SECONDS: Final = 2.0  # that drawing responses to the result may take
 
 
 def prepare_game(
@@ -150,21 +144,7 @@ class GameRun(Run):
 
     def describe_own(self, quality: Quality) -> dict[str, Any]:
         """Returns the keys of a run against a response."""
-        config = self.config
-        return {
-            "against": config.against,
-            "updates_per_response": config.updates_per_response,
-            "seat": config.seat,
-            "merge": config.merge,
-            "seats": [dataclasses.asdict(one) for one in self.outcomes] if config.against is not None else None,
-        }
-
-    @functools.cached_property
-    def outcomes(self) -> tuple[SeatOutcome, ...]:
-        """Returns how each seat's learner fared against its response; asked for when the run is over."""
-        if not isinstance(self.solver, AgainstSolver):
-            return ()
-        return report_seats(self.solver, seed=self.config.seed, seconds=REPORT_SECONDS)
+        return self.describe_against()
 
     def file_content(self) -> dict[str, Any]:
         """Returns the arrays and strings that a file of the run holds now."""
@@ -216,7 +196,7 @@ def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) 
         raise ConfigError(f"method {method_name} has no --updates")
     same = before if before is not None and before.method == method_name else None  # lends what it did by its method
     rule_text = choose_rule_text(request.rule, same)
-    against = _describe_against(request, before)
+    against = describe_against(request, before)
     if against["against"] is not None and rule_text is None and method_name == "cfr":
         rule_text = "cfr"  # the paper's, whose averages weigh all iterations alike
     spec = game.spec
@@ -249,20 +229,3 @@ def _default_form(game: Game[Any], method: Method) -> Form:
     """Returns what is swept if nothing is said: public states where a game says them itself and the method can."""
     is_vector = isinstance(game, HasPublicForm) and method.build_vector is not None
     return Form.VECTOR if is_vector else Form.HISTORY
-
-
-def _describe_against(request: RunRequest, before: RunConfig | None) -> dict[str, Any]:
-    """Returns the fields of a configuration that say against what is trained."""
-    names = ("against", "updates_per_response", "seat", "merge")
-    fields = {name: getattr(request, name) for name in names}
-    if before is not None:
-        fields = {name: getattr(before, name) if value is None else value for name, value in fields.items()}
-    if fields["against"] is None:
-        return {**fields, "against_digest": None}
-    if request.has_warm_start:
-        raise ConfigError("--warm-start is for learners that train against each other, got --against")
-    if request.updates is not None:
-        raise ConfigError("--updates is for learners that train against each other, got --against")
-    spec = parse_response(fields["against"])
-    updates = fields["updates_per_response"] or 1
-    return {**fields, "against": spec.text, "updates_per_response": updates, "against_digest": spec.digest()}

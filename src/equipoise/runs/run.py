@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,6 +20,9 @@ from equipoise.core.formatting import format_duration, format_optional
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.provenance import find_commit
+from equipoise.responses.against import AgainstSolver
+from equipoise.responses.configured import AGAINST_FIELDS
+from equipoise.responses.solve_against import REPORT_SECONDS, SeatOutcome, report_seats
 from equipoise.runs.guarded import GuardedSolver
 from equipoise.runs.request import RunRequest
 from equipoise.solvers.best_response import Evaluation
@@ -90,6 +94,22 @@ class Run(abc.ABC):
     @abc.abstractmethod
     def sizes(self) -> RunSizes:
         """Returns how large it is now."""
+
+    @functools.cached_property
+    def outcomes(self) -> tuple[SeatOutcome, ...]:
+        """Returns how each seat's learner fared against a response; asked for when the run is over."""
+        if not isinstance(self.solver, AgainstSolver):
+            return ()
+        with self._guarded.turns.taken():
+            return report_seats(self.solver, seed=self.config.seed, seconds=REPORT_SECONDS)
+
+    def describe_against(self) -> dict[str, Any]:
+        """Returns the keys of a run against a response."""
+        config = self.config
+        return {
+            **{name: getattr(config, name) for name in AGAINST_FIELDS},
+            "seats": [dataclasses.asdict(one) for one in self.outcomes] if config.against is not None else None,
+        }
 
     def stop(self) -> None:
         """Ends the run at the next native call, from whatever thread; a last record is yielded."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -19,6 +20,13 @@ from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
 from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
+from equipoise.responses.against import AgainstSolver
+from equipoise.responses.configured import (
+    build_spot_learners,
+    check_against,
+    describe_against,
+    estimate_learner_bytes,
+)
 from equipoise.runs.game_run import choose_rule_text
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
@@ -39,9 +47,10 @@ from equipoise.solvers.methods import (
 )
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.stopping import Stopping
+from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
+from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
 from equipoise.trees.vector import CellTable, TreeStrategy
 
@@ -53,7 +62,6 @@ MOST_SHOWN: Final = 60  # characters of a parameter
 FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the time to a target
 MEASURED_SECONDS: Final = 10.0  # or so long
 GAME_OPTIONS: Final = ("form", "baseline")
-AGAINST_OPTIONS: Final = ("against", "updates_per_response", "seat", "merge")
 
 
 def prepare_spot(
@@ -61,26 +69,25 @@ def prepare_spot(
 ) -> SpotRun:
     """Returns the run that is asked for, sizes said, what does not fit refused; arguments as for `prepare_game`."""
     config = _make_config(file, request, saved)
-    refuse_game_options(request, config.method)
+    refuse_game_options(request, config.method, is_against=config.against is not None)
     if saved is not None:
         check_resumable(where, saved.config, config)
     check_config(config)
+    check_against(config)
     method = find_method(config.method)
-    assert method.build_holdem is not None  # see `refuse_game_options`
-    assert method.estimate_holdem_bytes is not None
-    target, stopping = _make_stopping(file, request)
+    target, stopping = _make_stopping(file, request, config)
     began = time.perf_counter()
     locks = make_locks(file)
     plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
-    num_bytes = method.estimate_holdem_bytes(plan, config, locks)
+    num_bytes = _estimate_bytes(plan, config, locks)
     label = f"{config.rule} in {config.parameters['precision']}"
     reporter.say(_describe_plan(plan))
     reporter.say(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")
     check_memory(num_bytes, f"solving the spot with {label}")
-    tree, build = plan.build(), method.build_holdem
+    tree = plan.build()
     seconds = time.perf_counter() - began
     if saved is None:
-        config = choose_rule(config, lambda one: build(tree, one, locks), stopping)
+        config = choose_rule(config, lambda one: _build(tree, one, locks), stopping)
     sizes = RunSizes(
         num_histories=None,
         num_infosets=_count_infosets(tree),
@@ -88,11 +95,27 @@ def prepare_spot(
         table_bytes=num_bytes - tree.arrays.num_bytes,
         build_seconds=seconds,
     )
-    solver = build(tree, config, locks)
+    solver = _build(tree, config, locks)
     run = SpotRun(file, solver, config, stopping, sizes, saved, is_target_asked_for=target is not None)
     if saved is not None:
         solver.restore(saved.state)
     return run
+
+
+def _estimate_bytes(plan: HoldemPlan, config: RunConfig, locks: Sequence[NodeLock]) -> int:
+    if config.against is not None:
+        return estimate_learner_bytes(plan, config, dtype=find_dtype(config), locks=locks)
+    estimate = find_method(config.method).estimate_holdem_bytes
+    assert estimate is not None  # see `refuse_game_options`
+    return estimate(plan, config, locks)
+
+
+def _build(tree: HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> HoldemRun:
+    if config.against is not None:
+        return build_spot_learners(tree, config, dtype=find_dtype(config), locks=locks)
+    build = find_method(config.method).build_holdem
+    assert build is not None  # see `refuse_game_options`
+    return build(tree, config, locks)
 
 
 class SpotRun(Run):
@@ -127,7 +150,7 @@ class SpotRun(Run):
 
     def set_limits(self, request: RunRequest) -> None:
         """Sets where the run stops when it goes on."""
-        target, self.stopping = _make_stopping(self.file, request)
+        target, self.stopping = _make_stopping(self.file, request, self.config)
         self.is_target_asked_for = target is not None
 
     def _sums(self) -> Any:
@@ -195,25 +218,23 @@ class SpotRun(Run):
             "ms_per_iteration": 1e3 / rate if rate else None,
             "num_boards": len(self.tree.boards),
             "num_public_states": self.tree.num_public_states,
+            **self.describe_against(),
         }
 
     def measure_without_locks(self) -> float | None:
         """Returns the exploitability if locks bind no best response, so that they count as mistakes; None: no locks."""
         if not self.file.locks:
             return None
-        assert isinstance(self.solver, CFRSolver)  # sampling refuses locks
+        assert isinstance(self.solver, (CFRSolver, AgainstSolver))  # sampling refuses locks
         with self._guarded.turns.taken():
             return self.solver.evaluate(respects_locks=False).exploitability
 
 
-def refuse_game_options(request: RunRequest, method_name: str) -> None:
+def refuse_game_options(request: RunRequest, method_name: str, *, is_against: bool = False) -> None:
     """Raises `ConfigError` if something is asked for that spots do not have."""
     for name in GAME_OPTIONS:
         if getattr(request, name) is not None:
             raise ConfigError(f"--{name} is for games; a spot has none")
-    for name in AGAINST_OPTIONS:
-        if getattr(request, name) is not None:
-            raise ConfigError(f"--{name.replace('_', '-')} is for games: spots are not solved against a response yet")
     able = [name for name, one in METHODS.items() if one.build_holdem is not None]
     method = find_method(method_name)
     if method.build_holdem is None:
@@ -222,8 +243,10 @@ def refuse_game_options(request: RunRequest, method_name: str) -> None:
         )
     sampled = {name: METHODS[name] for name in able if METHODS[name].is_sampled}
     for option, its in (("seed", sampled), ("prune", [name for name in sampled if sampled[name].normalize_pruning])):
-        if getattr(request, option) is not None and not method.is_sampled:
-            raise ConfigError(f"--{option} is for games, and for spots under --method {' or '.join(its)}")
+        if getattr(request, option) is None or method.is_sampled or (option == "seed" and is_against):
+            continue
+        beside = " or --against a response" if option == "seed" else ""
+        raise ConfigError(f"--{option} is for games, and for spots under --method {' or '.join(its)}{beside}")
     if request.updates is not None and not method.has_updates:
         raise ConfigError(f"method {method_name} has no --updates")
 
@@ -241,6 +264,10 @@ def _make_config(file: SpotFile, request: RunRequest, saved: SolvedSpot | None) 
     same = before if before is not None and before.method == method_name else None
     # what a file says of its rule is about full-width CFR
     rule = request.rule or (None if method.is_sampled else file.rule)
+    against = describe_against(request, before)
+    rule = choose_rule_text(rule, same)
+    if against["against"] is not None and rule is None and method_name == "cfr":
+        rule = "cfr"  # the paper's, whose averages weigh all iterations alike
     precision = request.precision or file.precision or (before.parameters.get("precision") if before else None)
     # sums of single samples lose less in 64 bits
     default_precision = "float64" if method.is_sampled else "float32"
@@ -250,7 +277,7 @@ def _make_config(file: SpotFile, request: RunRequest, saved: SolvedSpot | None) 
         game_version=SPOT_VERSION,
         method=method_name,
         form="board",
-        rule=normalize_rule(method_name, choose_rule_text(rule, same)),
+        rule=normalize_rule(method_name, rule),
         prune=normalize_pruning(method_name, request.prune or (same.prune if same else None))
         if method.is_sampled
         else None,
@@ -258,17 +285,24 @@ def _make_config(file: SpotFile, request: RunRequest, saved: SolvedSpot | None) 
         seed=request.seed if request.seed is not None else (before.seed if before is not None else 0),
         threads=request.threads or file.threads or (before.threads if before is not None else 1),
         warm_start=before.warm_start if before is not None else None,
+        **against,
     )
     if np.issubdtype(find_dtype(config), np.integer) and method.is_sampled:
         raise ConfigError(f"method {method_name} samples, and 16 bits lose single updates: got --precision {precision}")
     return config
 
 
-def _make_stopping(file: SpotFile, request: RunRequest) -> tuple[Target | None, Stopping]:
-    """Returns the target if one is asked for, and where the run stops; the request goes before the file."""
-    target = find_target(file, request)
+def _make_stopping(file: SpotFile, request: RunRequest, config: RunConfig) -> tuple[Target | None, Stopping]:
+    """Returns the target if one is asked for, and where the run stops; the request goes before the file.
+
+    Runs against a response need not come close to an equilibrium: what a file aims at is not for them.
+    """
+    is_against = config.against is not None
+    target = None if is_against and request.target is None else find_target(file, request)
     iterations = request.iterations if request.iterations is not None else file.iterations
     seconds = request.seconds if request.seconds is not None else file.seconds
+    if is_against and iterations is None and seconds is None:
+        seconds = DEFAULT_SECONDS
     is_open = target is None and iterations is None and seconds is None
     chips = DEFAULT_TARGET if is_open else target
     stopping = Stopping(
