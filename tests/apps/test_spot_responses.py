@@ -76,6 +76,15 @@ def best_against(path):
         return form.answer(read_table(Path(path), form), 0)[0]
 
 
+def test_models_of_any_precision_are_read(equipoise, spot):
+    assert equipoise("solve", spot, "-n", 60, "--precision", "int16", "--out", "small.eq", "-q").code == 0
+    assert equipoise("solve", spot, "-n", 60, "--precision", "float64", "--out", "large.eq", "-q").code == 0
+    done = equipoise("evaluate", "villain.eq", "--responses", "static:small.eq,static:large.eq", "--json")
+    assert done.code == 0, done.err
+    small, large = (row["mean"] for row in done.json["responses"])
+    assert small == pytest.approx(large, abs=0.1)
+
+
 def test_the_summary_says_what_is_won_and_lost_at_most(equipoise, spot):
     done = equipoise("solve", spot, "--against", "rnr:0.8,villain.eq", "-n", 20)
     text = " ".join(done.out.split())

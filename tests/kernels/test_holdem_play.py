@@ -266,3 +266,19 @@ def test_leaves_are_refused():
     kernel.leaves = object()
     with pytest.raises(ConfigError, match="down to the end"):
         HoldemPlay(kernel)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_number_of_threads_changes_no_bit(dtype):
+    pair = twin("turn")
+    other = pair.to_cells(draw(pair, 13), dtype=dtype)
+    found = []
+    for num_threads in (1, 2, 3):
+        both = Learners(pair, DCFR(), dtype)
+        values, best = both.play.best_response(1, other, num_threads=num_threads)
+        both.learn(0, draw(pair, 14), 4, num_threads=num_threads)
+        plan = both.play.realize(other, num_threads=num_threads)
+        found.append([values, best, plan, both.tables.regret_sum, both.tables.strategy_sum])
+    for more in found[1:]:
+        for ours, theirs in zip(found[0], more, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
