@@ -12,13 +12,13 @@ from equipoise.apps.cli import app
 from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.hands import format_hand
 from equipoise.games.registry import make_game
+from equipoise.runs.solution import solve
 from equipoise.search.gadgets import Resolve
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.nested import NestedSearch
 from equipoise.search.profiles import Reply
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.rules import CFRPlus
-from equipoise.solvers.solve import solve
 from equipoise.trees.holdem.places import HoldemPlace
 
 RUNNER = CliRunner()
