@@ -209,3 +209,11 @@ def test_four_readers_look_at_a_run_that_one_thread_advances(name, tmp_path):
     assert run.stopped_by == "interrupted"
     assert equipoise.load(tmp_path / "0.eq").exploitability > 0
     assert equipoise.prepare_run(name, equipoise.RunRequest(iterations=run.solver.iteration))
+
+
+@pytest.mark.parametrize("method", ["estimate", "reach-estimate+distribution"])
+def test_searches_from_python_estimate_by_the_run_s_last_iterate(method):
+    spot = equipoise.solve("turn.toml", iterations=20).search("check", method, iterations=50)
+    game = equipoise.solve("leduc", iterations=50).search("root", method, player=0, iterations=50)
+    assert spot.result.possible.any()
+    assert game.result.alternative.any()

@@ -17,6 +17,7 @@ from equipoise.responses.configured import check_against, describe_against
 from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, grow_tree, prepare
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
+from equipoise.search.last_iterates import play_regrets
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.methods import (
     ALTERNATING,
@@ -37,6 +38,9 @@ from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.solvers.warm_start import warm_start
+from equipoise.trees.history import HistoryTree
+from equipoise.trees.public import PublicTree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["GameRun", "choose_rule_text", "find_stopping", "make_config", "prepare_game"]
 
@@ -119,6 +123,17 @@ class GameRun(Run):
         """Returns what the run would output now."""
         with self._guarded.turns.taken():
             return self.prepared.make_strategy()
+
+    def last_iterate(self, tree: PublicTree) -> TreeStrategy[PublicTree]:
+        """Returns what the run's regrets play now, on a public tree of its game; for estimates of searches."""
+        with self._guarded.turns.taken():
+            regrets = self.solver.state().get("regret_sum")
+        own = getattr(self.solver, "tree", None)
+        if regrets is not None and isinstance(own, PublicTree):
+            return TreeStrategy(tree, regrets.copy())
+        if regrets is None or not isinstance(own, HistoryTree):
+            raise ConfigError(f"method {self.config.method} keeps no regrets by which a search could estimate")
+        return TreeStrategy(tree, play_regrets(own, regrets, tree))
 
     def measure(self) -> Quality:
         """Returns the quality of the result: exact, or from more games than a progress record is worth."""

@@ -170,8 +170,9 @@ class Solution:
         """
         request = SearchRequest(state=line, method=method, **how)
         if isinstance(self.run, SpotRun):
-            return SpotSearch(self.strategy, request)
-        return GameSearch(self.run.game, self.strategy, request, is_partial=self.is_partial)
+            return SpotSearch(self.strategy, request, find_response=self.run.last_iterate)
+        respond = self.run.last_iterate
+        return GameSearch(self.run.game, self.strategy, request, is_partial=self.is_partial, find_response=respond)
 
 
 def solve(

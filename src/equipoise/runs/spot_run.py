@@ -162,6 +162,11 @@ class SpotRun(Run):
         """Returns what every hand would play now."""
         return TreeStrategy(self.tree, self._sums())
 
+    def last_iterate(self) -> TreeStrategy[HoldemTree]:
+        """Returns what the run's regrets play now; for estimates of searches."""
+        with self._guarded.turns.taken():
+            return TreeStrategy(self.tree, self.solver.state()["regret_sum"].copy())
+
     def view(self, line: str = "") -> NodeView:
         """Returns what both players' hands do and are worth at a decision: `"check, bet 50%"`; the root if empty."""
         spot = self.file.spot

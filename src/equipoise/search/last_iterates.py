@@ -25,12 +25,13 @@ from equipoise.solvers.holdem.solved_spot import LARGEST_READ_BYTES, SolvedSpot
 from equipoise.solvers.solution_file import STATE_PREFIX, SolvedGame, StoredTable
 from equipoise.solvers.stopping import Form
 from equipoise.trees.cache import load_or_build_history_tree
+from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.bucketed import BucketedTree
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.public import PublicTree
 from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["BucketedResponses", "find_response", "needs_response"]
+__all__ = ["BucketedResponses", "find_response", "needs_response", "play_regrets"]
 
 REGRETS: Final = STATE_PREFIX + "regret_sum"
 NUM_LEARNT: Final = 1000  # runouts from which a response in buckets learns
@@ -72,7 +73,11 @@ def _to_public(solution: SolvedGame, regrets: npt.NDArray[Any], tree: PublicTree
         return regrets
     if solution.metadata.get("form") != Form.HISTORY:
         raise ConfigError(f"{solution.path} is a run without a tree: its last iterate is not known everywhere")
-    history = load_or_build_history_tree(solution.game)
+    return play_regrets(load_or_build_history_tree(solution.game), regrets, tree)
+
+
+def play_regrets(history: HistoryTree, regrets: npt.NDArray[Any], tree: PublicTree) -> FloatArray:
+    """Returns `[C]` over a public tree what the regrets `[Q]` of the same game's history tree play."""
     return tree.strategy_from_history(history, bind_kernel(history).normalize(np.maximum(regrets, 0.0)))
 
 
