@@ -10,8 +10,8 @@ from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Maxmargin
 from equipoise.search.limits import ActionLimit, BudgetLimit, RoundLimit
+from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import solve_subgame
-from equipoise.search.subgames import Blueprint
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.descendants import Descendants
@@ -137,6 +137,6 @@ def test_a_subgame_is_solved_alike(searcher):
         (found.old, strategy, int(found.order[node])),
         (found.tree, found.carry(strategy), node),
     ):
-        blueprint = Blueprint(tree, played)
+        blueprint = PublicProfile(tree, played)
         margins.append(solve_subgame(blueprint, root, searcher, Maxmargin(), iterations=20).margin)
     np.testing.assert_allclose(margins[1], margins[0], atol=1e-9)

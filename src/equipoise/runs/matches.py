@@ -81,7 +81,7 @@ class MatchRequest:
 
 
 def match(
-    *agents: str | Agent | Solution | TabularStrategy,
+    *agents: str | Agent | Solution[Any] | TabularStrategy,
     game: Game[Any] | str | None = None,
     workers: int = 1,
     out: str | Path | None = None,
@@ -135,7 +135,7 @@ def _find_game_of(agents: Sequence[Any]) -> Game[Any]:
     return find_game([AgentText(agent) for agent in agents if isinstance(agent, str)], None, None)
 
 
-def _make_agent(given: Agent | Solution | TabularStrategy, game: Game[Any]) -> Agent:
+def _make_agent(given: Agent | Solution[Any] | TabularStrategy, game: Game[Any]) -> Agent:
     if isinstance(given, TabularStrategy):
         return TableAgent(given, name="strategy")
     if not isinstance(given, Solution):

@@ -13,7 +13,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Any
+from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
 
 from equipoise.abstraction.solutions import open_solution
 from equipoise.core.checkpoint import Kind
@@ -50,15 +50,38 @@ from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["Solution", "load", "load_run", "prepare_run", "solve"]
 
-SolutionStrategy = TabularStrategy | TreeStrategy[HoldemTree]
+Found = TypeVar("Found")  # a TabularStrategy of a game, a TreeStrategy of a spot
 
 
-class Solution:
+class SolveOptions(TypedDict, total=False):
+    """What `solve` takes beside the game and the rule."""
+
+    iterations: int | None
+    target: float | str | None
+    seconds: float | None
+    form: Form | str | None
+    make_solver: Callable[[HistoryTree], TreeSolver] | None
+    max_histories: int
+    num_threads: int | None
+    on_progress: Callable[[Progress], None] | None
+    method: str | None
+    prune: str | None
+    baseline: str | None
+    updates: str | None
+    seed: int | None
+    precision: str | None
+    against: str | None
+    updates_per_response: int | None
+    seat: int | None
+    merge: str | None
+
+
+class Solution(Generic[Found]):
     """What a solve found, and how it got there; it can be saved, gone on with, looked at and searched."""
 
     def __init__(self, run: GameRun | SpotRun) -> None:
         self.run = run
-        self._strategy: tuple[int, SolutionStrategy] | None = None
+        self._strategy: tuple[int, Found] | None = None
 
     def __repr__(self) -> str:
         last = self.progress[-1] if self.progress else None
@@ -81,11 +104,11 @@ class Solution:
         return self.run.game if isinstance(self.run, GameRun) else game_of_spot(self.run.file.spot)
 
     @property
-    def strategy(self) -> Any:
+    def strategy(self) -> Found:
         """Returns the average, the one that converges: by information state of a game, by place of a spot."""
         iteration = self.run.solver.iteration
         if self._strategy is None or self._strategy[0] != iteration:
-            self._strategy = iteration, self.run.strategy()
+            self._strategy = iteration, cast("Found", self.run.strategy())
         return self._strategy[1]
 
     @property
@@ -141,7 +164,7 @@ class Solution:
         target: str | float | None = None,
         seconds: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> Solution:
+    ) -> Self:
         """Goes on to new limits, all of them totals, and returns the solution, which is this one."""
         request = RunRequest(iterations=iterations, target=target, seconds=seconds)
         self.run.set_limits(request)
@@ -156,7 +179,7 @@ class Solution:
         """
         if isinstance(self.run, SpotRun):
             return self.run.view(line)
-        strategy: TabularStrategy = self.strategy
+        strategy = self.run.strategy()
         names = enumerate(strategy.infostates)
         return {name: strategy.row(row) for row, name in names if line in name or fnmatch.fnmatchcase(name, line)}
 
@@ -170,9 +193,26 @@ class Solution:
         """
         request = SearchRequest(state=line, method=method, **how)
         if isinstance(self.run, SpotRun):
-            return SpotSearch(self.strategy, request, find_response=self.run.last_iterate)
+            return SpotSearch(self.run.strategy(), request, find_response=self.run.last_iterate)
         respond = self.run.last_iterate
-        return GameSearch(self.run.game, self.strategy, request, is_partial=self.is_partial, find_response=respond)
+        table = self.run.strategy()
+        return GameSearch(self.run.game, table, request, is_partial=self.is_partial, find_response=respond)
+
+
+@overload
+def solve(
+    game: Game[Any], rule: Rule | str | None = None, **how: Unpack[SolveOptions]
+) -> Solution[TabularStrategy]: ...
+
+
+@overload
+def solve(
+    game: SpotFile | HoldemSpot, rule: Rule | str | None = None, **how: Unpack[SolveOptions]
+) -> Solution[TreeStrategy[HoldemTree]]: ...
+
+
+@overload
+def solve(game: StrPath, rule: Rule | str | None = None, **how: Unpack[SolveOptions]) -> Solution[Any]: ...
 
 
 def solve(
@@ -188,7 +228,7 @@ def solve(
     num_threads: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     **how: Any,
-) -> Solution:
+) -> Solution[Any]:
     """Returns an approximate equilibrium of a game or a spot; Ctrl-C returns what was computed so far.
 
     Args:
@@ -253,7 +293,7 @@ def prepare_run(
     return prepare_spot(subject, request, reporter)
 
 
-def load(path: StrPath) -> Solution | TabularStrategy:
+def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone."""
     saved = load_run(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY)
     if saved.run is None:
