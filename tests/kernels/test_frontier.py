@@ -8,7 +8,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.kernels.frontier import Frontier, LeafValues
 from equipoise.kernels.gates import GateKind, RootGate
-from equipoise.search.holdem.depth_limit import PLAIN, HoldemBlueprint, LeafChoices, limit_depth
+from equipoise.search.holdem.depth_limit import PLAIN, LeafChoices, limit_depth
 from equipoise.search.leaves import FixedLeaves, ZeroLeaves
 from equipoise.search.public import PublicProfile
 from equipoise.solvers.cfr import CFRSolver
@@ -16,6 +16,7 @@ from equipoise.solvers.rules import CFR, DCFR, CFRPlus, tabulate_discounts
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.public import build_public_tree
+from equipoise.trees.vector import TreeStrategy
 from tests.search.blueprints import random_strategy
 from tests.solvers.test_holdem import spot
 
@@ -148,7 +149,7 @@ def limited_turn():
     """Returns a turn cut before the river, as tables of one continuation and as a function of reaches."""
     tree = build_holdem_tree(TURN, merges_suits=False)
     sums = np.random.default_rng(3).random(tree.arrays.num_cells)
-    return limit_depth(TURN, HoldemBlueprint(tree=tree, sums=sums), 0, LeafChoices(opponent=PLAIN))
+    return limit_depth(TURN, TreeStrategy(tree=tree, sums=sums), 0, LeafChoices(opponent=PLAIN))
 
 
 def linear(limited):

@@ -24,6 +24,7 @@ from equipoise.search.resolving import search_everywhere
 from equipoise.search.settings import DEFAULT_ITERATIONS
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import LinearCFR, Rule, tabulate_discounts
+from equipoise.trees.joint import DenseJoint
 from equipoise.trees.public import PublicTree
 
 __all__ = ["DecomposedSolver", "Decomposition"]
@@ -86,7 +87,7 @@ class DecomposedSolver:
             self._evaluate,
             (cells[0], cells[1]),
             states=[tree.states[leaf] for leaf in self.leaves],
-            joint=[uniform.beliefs(leaf).joint for leaf in self.leaves],
+            joint=[DenseJoint(uniform.beliefs(leaf).joint) for leaf in self.leaves],
         )
         self._batch = frontier.batch
         self._last: tuple[FloatArray, FloatArray] | None = None  # values of the average before
