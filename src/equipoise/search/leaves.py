@@ -208,7 +208,7 @@ class ResolvedLeaves:
         solver.root_reach = first, second
         solver.reset()
         solver.iterate(self.iterations)
-        return part, solver.average_strategy()
+        return part, solver.average_sums if isinstance(part.tree, HoldemTree) else solver.average_strategy()
 
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the values of the solution."""

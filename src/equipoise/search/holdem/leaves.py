@@ -78,7 +78,8 @@ def place_spot(
     """
     if not board:
         return dataclasses.replace(begin, ranges=ranges)
-    first, second = (paid + left - state.base for paid, left in zip(state.committed, state.stacks, strict=True))
+    paid = zip(state.committed, state.stacks, strict=True)
+    first, second = (max(chips + left - state.base, 1) for chips, left in paid)  # a spot has some, all-in or not
     return dataclasses.replace(begin, board=board, pot=2 * state.base, stacks=(first, second), ranges=ranges)
 
 
