@@ -16,14 +16,17 @@ from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_hand
 from equipoise.kernels.frontier import BeliefBatch
-from equipoise.search.gadgets import Maxmargin, Resolve, Unsafe
+from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe
 from equipoise.search.holdem.depth_limit import PLAIN, LeafChoices, limit_depth
 from equipoise.search.holdem.leaves import AfterDeal, HoldemRest, HoldemState, bind_lines, equity_leaves, trace_line
 from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.nested import NestedSearch
+from equipoise.search.posing import pose
 from equipoise.search.profiles import Reply
+from equipoise.search.resolving import SubgameSolver
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
@@ -90,6 +93,22 @@ def test_fixed_leaves_are_tables_of_one_continuation(is_alternating, num_threads
     np.testing.assert_allclose(found.evaluate().nash_conv, expected.evaluate().nash_conv, atol=1e-6)
     for node, player in itertools.product(watched, (0, 1)):
         np.testing.assert_allclose(found.average_values(player, node), expected.average_values(player, node), atol=1e-6)
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("method", [Resolve, Maxmargin])
+def test_fixed_leaves_below_a_gate_are_tables_of_one_continuation(method, num_threads):
+    chosen = limit_depth(SPOT, BLUEPRINT, 0, LeafChoices(opponent=PLAIN), dtype=np.float64)
+    valued = HoldemSubgame.of_tree(BLUEPRINT.tree, BLUEPRINT.table).end_with_street(SPOT, fixed())
+    gate = method(alternatives=Given(np.linspace(-5.0, 5.0, DECK.num_hands)))
+    runs = []
+    for subgame in (chosen, valued):
+        problem = pose(HoldemProfile(BLUEPRINT), subgame, 0, gate)
+        runs.append(SubgameSolver(subgame, problem, dtype=np.float64, num_threads=num_threads))
+        runs[-1].iterate(12)
+    np.testing.assert_allclose(runs[1].gate.reach, runs[0].gate.reach, atol=1e-6)
+    np.testing.assert_allclose(runs[1].average_sums, runs[0].average_sums, atol=1e-6)
+    np.testing.assert_allclose(runs[1].result().margin, runs[0].result().margin, atol=1e-6)
 
 
 @pytest.mark.parametrize("after", [False, True])
