@@ -154,7 +154,7 @@ def limited_turn():
 
 def linear(limited):
     """Returns a frontier whose values are those of the tables: reaches times payoffs."""
-    tables, tree = limited.leaves.tables, limited.tree
+    tables, tree = limited.frontier.tables, limited.tree
     rows = [hands.size for hands in tree.hands[0]]
     payoff, chance = {}, tree.arrays.flat_scale
     for table, (first, count, *_) in enumerate(tables.tables.tolist()):
@@ -190,7 +190,7 @@ def test_holdem_lines_valued_from_outside_are_tables_of_one_continuation(is_alte
             frontier=frontier,
             watched=(0, *limited.tree.leaving_nodes()),
         )
-        for frontier in (limited.leaves, linear(limited))
+        for frontier in (limited.frontier, linear(limited))
     ]
     for run in runs:
         run.iterate(5)
@@ -204,7 +204,7 @@ def test_holdem_lines_valued_from_outside_are_tables_of_one_continuation(is_alte
                 runs[1].average_values(player, node), runs[0].average_values(player, node), atol=1e-6
             )
     with pytest.raises(ConfigError, match="leave the first street"):
-        CFRSolver(limited.tree, frontier=limited.leaves, watched=[1])
+        CFRSolver(limited.tree, frontier=limited.frontier, watched=[1])
 
 
 def test_watched_root_values_of_holdem_are_those_of_the_strategies_played():
@@ -226,7 +226,7 @@ def test_watched_root_values_of_holdem_are_those_of_the_strategies_played():
 def test_a_frontier_below_a_gate():
     limited, runs = limited_turn(), []
     size = limited.tree.hands[0][1].size
-    for frontier in (limited.leaves, linear(limited)):
+    for frontier in (limited.frontier, linear(limited)):
         gate = RootGate(
             kind=GateKind.RESOLVING,
             player=1,

@@ -30,7 +30,7 @@ SPOT = HoldemSpot(
 TREE = build_holdem_tree(SPOT)
 SUMS = np.ones(TREE.arrays.num_cells)
 LIMITED = limit_depth(SPOT, TreeStrategy(tree=TREE, sums=SUMS), 0, dtype=np.float64)
-TABLES = LIMITED.leaves.tables
+TABLES = LIMITED.frontier.tables
 ARRAYS = LIMITED.tree.arrays
 LINE = LeafLine(0, 0, 2, 0, 2, 0, 3, 0, 2)
 ROWS = ARRAYS.num_rows(0, 0)

@@ -24,7 +24,6 @@ from equipoise.search.holdem.depth_limit import (
     solve_blueprint,
 )
 from equipoise.search.holdem.profile import HoldemProfile, has_leaves
-from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.search.limits import RoundLimit
 from equipoise.search.multi_valued import Continuations, bias_continuations, depth_limited_subgame
 from equipoise.search.nested import NestedSearch
@@ -55,6 +54,11 @@ SPOT = HoldemSpot(
 )
 MODICUM = LeafChoices()
 PLURIBUS = LeafChoices.both()
+
+
+def solver_of(limited, rule=None, **options):
+    """Returns a run between the spot's own ranges, without a gate."""
+    return CFRSolver(limited.tree, rule, frontier=limited.frontier, **options)
 
 
 def random_blueprint(spot, seed=3):
@@ -102,7 +106,7 @@ def cells_of(tree, label):
 
 def assert_pays_like_twin(spot, blueprint, choices, searcher, *, dtype=np.float64, atol=1e-9):
     limited = limit_depth(spot, blueprint, searcher, choices, dtype=dtype, num_threads=2)
-    tables, twin = limited.leaves.tables, LeafTwin(blueprint)
+    tables, twin = limited.frontier.tables, LeafTwin(blueprint)
     biases = (choices.searcher, choices.opponent) if searcher == 0 else (choices.opponent, choices.searcher)
     hands = limited.tree.hands[0]
     rng = np.random.default_rng(0)
@@ -145,7 +149,7 @@ def test_smaller_numbers_are_nearly_as_good(blueprint):
     assert_pays_like_twin(SPOT, blueprint, PLURIBUS, 0, dtype=np.int16, atol=0.1)  # 16 cards of stakes up to 60
     sizes = [estimate_leaf_bytes(SPOT, PLURIBUS, dtype=dtype) for dtype in (np.float64, np.int16)]
     assert sizes[0] == 4 * sizes[1]
-    tables = limit_depth(SPOT, blueprint, 0, PLURIBUS, dtype=np.float64).leaves.tables
+    tables = limit_depth(SPOT, blueprint, 0, PLURIBUS, dtype=np.float64).frontier.tables
     assert sum(entries.nbytes for entries in tables.entries) == sizes[0]
 
 
@@ -168,7 +172,7 @@ def test_runs_equal_the_game_written_out(blueprint, written_out, choices, search
     plain.iterate(20)
 
     limited = limit_depth(SPOT, blueprint, searcher, choices, dtype=np.float64)
-    solver = limited.solver(rule, dtype=np.float64, num_threads=num_threads)
+    solver = solver_of(limited, rule, dtype=np.float64, num_threads=num_threads)
     solver.is_alternating = is_alternating
     solver.iterate(20)
     assert_same_averages(limited.tree, solver.tables.strategy_sum, subgame, plain)
@@ -207,10 +211,9 @@ def test_gates_stand_above_leaves(even, method):
     plain = SubgameSolver(subgame, pose(whole, subgame, 1, method(alternatives=Given(by_private))))
     plain.iterate(20)
 
-    street = HoldemSubgame.of_tree(limited.tree, leaves=limited.leaves)
     profile = HoldemProfile(TreeStrategy(blueprint.tree, blueprint.sums))
-    problem = pose(profile, street, 1, method(alternatives=Given(alternatives)))
-    solver = SubgameSolver(street, problem, dtype=np.float64)
+    problem = pose(profile, limited, 1, method(alternatives=Given(alternatives)))
+    solver = SubgameSolver(limited, problem, dtype=np.float64)
     solver.iterate(20)
     # the opponent's averages are weighted by what enters in one form and not in the other; nobody plays them
     assert_same_averages(limited.tree, solver.tables.strategy_sum, subgame, plain, players=(1,))
@@ -220,7 +223,7 @@ def test_gates_stand_above_leaves(even, method):
 def test_the_game_with_choices_is_solved():
     spot = dataclasses.replace(SPOT, ranges=(Range.random(DECK), Range.random(DECK)))
     limited = limit_depth(spot, solve_blueprint(spot, iterations=10), 0, PLURIBUS, dtype=np.float32)
-    solver = limited.solver(CFRPlus(gamma=1.0))
+    solver = solver_of(limited, CFRPlus(gamma=1.0))
     solver.iterate(20)
     early = solver.evaluate().exploitability
     solver.iterate(280)
@@ -231,7 +234,7 @@ def test_the_game_with_choices_is_solved():
 def test_one_continuation_is_the_blueprint_locked(blueprint):
     """With nothing to choose, leaves are worth what the blueprint's river is worth in the whole tree."""
     limited = limit_depth(SPOT, blueprint, 0, LeafChoices(opponent=(Bias(),)), dtype=np.float64)
-    solver = limited.solver(dtype=np.float64)
+    solver = solver_of(limited, dtype=np.float64)
     solver.iterate(5)
     sums = blueprint.sums.copy()
     for index, decision in limited.tree.decisions.items():
@@ -249,7 +252,7 @@ def place_rows(tree, other, sums, index, player):
 
 
 def test_runs_begin_again(blueprint):
-    solver = limit_depth(SPOT, blueprint, 0, PLURIBUS).solver()
+    solver = solver_of(limit_depth(SPOT, blueprint, 0, PLURIBUS))
     solver.iterate(6)
     first = solver.tables.strategy_sum.copy(), solver.frontier.strategy_sum[1].copy()
     solver.reset()
@@ -261,7 +264,7 @@ def test_runs_begin_again(blueprint):
 def test_leaves_do_not_depend_on_the_number_of_threads(blueprint):
     tables = []
     for num_threads in (1, 2, 3, 40):  # more threads than tables: some have nothing to do
-        solver = limit_depth(SPOT, blueprint, 0, PLURIBUS, num_threads=num_threads).solver(num_threads=num_threads)
+        solver = solver_of(limit_depth(SPOT, blueprint, 0, PLURIBUS, num_threads=num_threads), num_threads=num_threads)
         solver.iterate(6)
         tables.append((solver.tables.strategy_sum, *solver.frontier.strategy_sum, *solver.frontier.regret_sum))
     for other in tables[1:]:
@@ -279,7 +282,9 @@ def test_runs_on_smaller_numbers_find_nearly_the_same(dtype, slack, rake):
     known = random_blueprint(dataclasses.replace(spot, ranges=(everybody, everybody)))
     found = []
     for kind in (np.float64, dtype):
-        solver = limit_depth(spot, known, 1, PLURIBUS, dtype=kind).solver(CFRPlus(), dtype=np.float64, num_threads=2)
+        solver = solver_of(
+            limit_depth(spot, known, 1, PLURIBUS, dtype=kind), CFRPlus(), dtype=np.float64, num_threads=2
+        )
         solver.is_alternating = False
         solver.iterate(1)
         found.append(solver.frontier.regret_sum)
@@ -345,7 +350,7 @@ def test_nested_searches_may_end_with_the_street(policy):
     search = NestedSearch(HoldemProfile(policy), 1, settings)
     found = search.search(search.begin(), HoldemPlace(0, board))
     # what the search is made of
-    solver = limit_depth(spot, TreeStrategy(tree=policy.tree, sums=policy.sums), 1, PLURIBUS).solver(settings.rule)
+    solver = solver_of(limit_depth(spot, TreeStrategy(tree=policy.tree, sums=policy.sums), 1, PLURIBUS), settings.rule)
     solver.iterate(40)
     direct = TreeStrategy(solver.tree, solver.tables.strategy_sum)
     for node, decision in solver.tree.decisions.items():

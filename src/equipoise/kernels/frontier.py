@@ -50,6 +50,8 @@ class Frontier:
         *,
         states: Sequence[Any],
         joint: Sequence[Any] = (),
+        private: tuple[IntArray, IntArray] | None = None,
+        num_private: int = 0,
     ) -> None:
         """Makes the buffers.
 
@@ -58,19 +60,22 @@ class Frontier:
             cells: by player and leaf, where the kernel keeps each private state.
             states: of the leaves.
             joint: of the leaves, for the evaluator.
+            private: by player, of which private state each cell of every leaf is; None: they are in order.
+            num_private: of every leaf, where cells do not have all of them.
         """
         self.evaluate = evaluate
-        counts = np.array([[part.size for part in own] for own in cells], np.int32).reshape(2, -1)
+        sizes = np.array([[part.size for part in own] for own in cells], np.int32).reshape(2, -1)
+        counts = sizes if private is None else np.full(sizes.shape, num_private, np.int32)
         shapes = [(counts.shape[1], int(own.max(initial=0))) for own in counts]
         reach = np.zeros(shapes[0]), np.zeros(shapes[1])
         self.cfv: tuple[FloatArray, FloatArray] = np.zeros(shapes[0]), np.zeros(shapes[1])
         self.batch = BeliefBatch(states=states, reach=reach, num_private=np.ascontiguousarray(counts.T), joint=joint)
         self.cells: IntArray = np.concatenate([*cells[0], *cells[1], np.zeros(0, np.int32)]).astype(np.int32)
-        self.start: IntArray = np.array([0, counts[0].sum(), counts.sum()], np.int32)
+        self.start: IntArray = np.array([0, sizes[0].sum(), sizes.sum()], np.int32)
         places = [
-            leaf * shapes[player][1] + np.arange(count)
+            leaf * shapes[player][1] + (np.arange(size) if private is None else private[player])
             for player in (0, 1)
-            for leaf, count in enumerate(counts[player].tolist())
+            for leaf, size in enumerate(sizes[player].tolist())
         ]
         self.places: IntArray = np.concatenate([*places, np.zeros(0)]).astype(np.int32)
         arrays = {

@@ -25,6 +25,7 @@ from equipoise.search.beliefs import PublicBelief
 from equipoise.search.gadgets import Exact, Given, Method, Resolve, SelfPlay, Unsafe
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.leaf_choices import PolicyLeaves, RememberedLeaves
+from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.limits import DepthLimit
 from equipoise.search.nested import NestedSearch
 from equipoise.search.partial_games import PartialGame, extract_subgame, follow_policy
@@ -57,7 +58,7 @@ class ContinualSettings:
     method: Method = MIXED  # its alternatives are the values of the search before
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
     limit: DepthLimit | None = None  # where a search ends; None: where the game does
-    leaves: PolicyLeaves = UNIFORM_LEAVES  # what leaves are worth, if there are any
+    leaves: PolicyLeaves | LeafEvaluator = UNIFORM_LEAVES  # what leaves are worth, if there are any
     max_nodes: int = DEFAULT_MAX_NODES  # most public states of a search
     is_shared: bool = False  # one chain of searches for both players, whoever acts; else each player has its own
     first_round: int = 0  # with a blueprint: searches begin once chance has moved in public so often
@@ -81,6 +82,10 @@ class ContinualSettings:
         if not isinstance(method, Unsafe):
             method = dataclasses.replace(method, alternatives=SelfPlay())
         search = dataclasses.replace(self.holdem, method=method, rule=self.rule, iterations=self.iterations)
+        if self.limit is not None:
+            if not isinstance(self.leaves, LeafEvaluator):
+                raise ConfigError("searches of hold'em that end with a street need an evaluator of leaves")
+            search = dataclasses.replace(search, limit=self.limit, leaves=self.leaves)
         first = Street.PREFLOP
         return SearchPlan(
             search=search, when=SearchWhen.DECISIONS, first_street=first, first_reply=first, is_there=True
@@ -196,7 +201,8 @@ class _RulesChain:
             raise ConfigError(f"search needs a zero-sum game, and {game.spec.label} is not")
         self.game, self.seat, self.settings = game, seat, settings
         self.blueprint = blueprint
-        self._leaves = RememberedLeaves(self.settings.leaves)
+        leaves = settings.leaves
+        self._leaves = leaves if isinstance(leaves, LeafEvaluator) else RememberedLeaves(leaves)
         self._found: dict[Path, _Search] = {}
         self._states: dict[Path, Any] = {(): game.initial_state()}
 

@@ -14,16 +14,17 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arithmetic import dot
-from equipoise.kernels.frontier import BeliefBatch, Frontier, LeafValues
+from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.kernels.sweeps import SweepTables
 from equipoise.kernels.vector import WatchedValues
 from equipoise.search.gadgets import Given, Resolve
 from equipoise.search.leaves import LeafEvaluator, LeafSolver
-from equipoise.search.public import PublicProfile, PublicSubgame
+from equipoise.search.public import PublicProfile, PublicSubgame, bind_leaves
 from equipoise.search.resolving import search_everywhere
 from equipoise.search.settings import DEFAULT_ITERATIONS
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import LinearCFR, Rule, tabulate_discounts
+from equipoise.trees.joint import DenseJoint
 from equipoise.trees.public import PublicTree
 
 __all__ = ["DecomposedSolver", "Decomposition"]
@@ -82,12 +83,9 @@ class DecomposedSolver:
         part = self.trunk.tree
         cells = [[part.private_cells(leaf, player) for leaf in self.trunk.part.leaves.tolist()] for player in (0, 1)]
         self._cells = cells
-        frontier = Frontier(
-            self._evaluate,
-            (cells[0], cells[1]),
-            states=[tree.states[leaf] for leaf in self.leaves],
-            joint=[uniform.beliefs(leaf).joint for leaf in self.leaves],
-        )
+        joint = [DenseJoint(uniform.beliefs(leaf).joint) for leaf in self.leaves]
+        states = [tree.states[leaf] for leaf in self.leaves]
+        frontier = bind_leaves(part, self.trunk.part.leaves.tolist(), states, joint, self)
         self._batch = frontier.batch
         self._last: tuple[FloatArray, FloatArray] | None = None  # values of the average before
         self._watch = WatchedValues(self.leaves, (cells[0], cells[1]))
@@ -132,7 +130,7 @@ class DecomposedSolver:
                 reach[player][index, : cells.size] = realization[cells]
         return dataclasses.replace(self._batch, reach=reach)
 
-    def _evaluate(self, present: BeliefBatch) -> LeafValues:
+    def evaluate(self, present: BeliefBatch) -> LeafValues:
         """Returns what leaves are worth to both players against the other's present reach."""
         if self.kind is Decomposition.CFR_D:
             return self.evaluator.evaluate(present)

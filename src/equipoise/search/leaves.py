@@ -7,34 +7,39 @@ A network is one more of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arithmetic import multiply
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
+from equipoise.kernels.vector import VectorKernel
 from equipoise.search.beliefs import PublicBelief
-from equipoise.solvers.best_response import bind_public_kernel
-from equipoise.solvers.cfr import allocate_tables
-from equipoise.solvers.rules import CFRPlus, Rule, tabulate_discounts
+from equipoise.solvers.best_response import bind_kernel
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.rules import CFRPlus, Rule
+from equipoise.trees.holdem.tree import HoldemTree
+from equipoise.trees.joint import DenseJoint
 from equipoise.trees.public import PublicTree
-from equipoise.trees.public_pairs import leaf_payoffs
 from equipoise.trees.subtree import cut_subtree
 
 __all__ = [
     "FixedLeaves",
     "LeafEvaluator",
+    "LeafPart",
     "LeafSolver",
     "NoisyLeaves",
     "ResolvedLeaves",
+    "Rest",
     "Values",
     "ZeroLeaves",
     "batch_beliefs",
     "pack_values",
-    "read_beliefs",
+    "read_reaches",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -42,6 +47,7 @@ LEAST_SHARE = 1e-9  # of the largest reach, with which everybody enters a leaf t
 Values = tuple[FloatArray, FloatArray]  # [H] of both players, counterfactual
 
 
+@runtime_checkable
 class LeafEvaluator(Protocol):
     """Says what leaves are worth."""
 
@@ -66,16 +72,15 @@ def batch_beliefs(states: Sequence[Any], beliefs: Sequence[PublicBelief]) -> Bel
     for index, belief in enumerate(beliefs):
         for player in (0, 1):
             reach[player][index, : counts[index, player]] = belief.reach[player]
-    return BeliefBatch(states=states, reach=reach, num_private=counts, joint=[belief.joint for belief in beliefs])
+    joint = [DenseJoint(belief.joint) for belief in beliefs]
+    return BeliefBatch(states=states, reach=reach, num_private=counts, joint=joint)
 
 
-def read_beliefs(batch: BeliefBatch) -> list[PublicBelief]:
-    """Returns the beliefs of a batch one by one, without padding."""
+def read_reaches(batch: BeliefBatch) -> list[Values]:
+    """Returns both players' reaches at the states of a batch one by one, without padding."""
     first, second = batch.reach
-    return [
-        PublicBelief(reach=(first[index, :rows], second[index, :columns]), joint=joint)
-        for index, ((rows, columns), joint) in enumerate(zip(batch.num_private.tolist(), batch.joint, strict=True))
-    ]
+    counts = enumerate(batch.num_private.tolist())
+    return [(first[index, :rows], second[index, :columns]) for index, (rows, columns) in counts]
 
 
 def pack_values(batch: BeliefBatch, values: Iterable[Values]) -> LeafValues:
@@ -95,25 +100,80 @@ class ZeroLeaves:
         return LeafValues((np.zeros(batch.reach[0].shape), np.zeros(batch.reach[1].shape)))
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class LeafPart:
+    """What follows a public state, on a tree of its own."""
+
+    tree: PublicTree | HoldemTree
+    copy: Callable[[Any], npt.NDArray[Any]]  # returns `[C]` what a strategy of the whole plays in it
+    private: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None = None
+    # by player, which private state of the public state each of the root's is; None: they are in order
+
+    @functools.cached_property
+    def kernel(self) -> VectorKernel:
+        """Returns the tree as the native module reads it."""
+        return bind_kernel(self.tree)
+
+    def to_rows(self, reach: Values) -> Values:
+        """Returns both players' reaches `[H]` of the public state in the order of the root."""
+        first, second = (
+            reach if self.private is None else (own[rows] for own, rows in zip(reach, self.private, strict=True))
+        )
+        return np.ascontiguousarray(first), np.ascontiguousarray(second)
+
+    def values(self, table: npt.NDArray[Any], reach: Values) -> Values:
+        """Returns `[H]` both players' values where both play a table `[C]`."""
+        first, second = self.kernel.values(table, is_best=False, root_reach=self.to_rows(reach))
+        if self.private is None:
+            return first, second
+        out = np.zeros(reach[0].size), np.zeros(reach[1].size)
+        for player, own in enumerate((first, second)):
+            out[player][self.private[player]] = own
+        return out
+
+
+class Rest(Protocol):
+    """What follows any public state of a game; hold'em has its own, `search.holdem.leaves.HoldemRest`."""
+
+    def part(self, state: Any) -> LeafPart:
+        """Returns what follows a public state."""
+        ...
+
+
+class _PublicRest:
+    """What follows the nodes of a public tree."""
+
+    def __init__(self, tree: PublicTree) -> None:
+        self.tree = tree
+        self._nodes = {state: node for node, state in enumerate(tree.states)}
+
+    def part(self, state: Any) -> LeafPart:
+        part = cut_subtree(self.tree, self._nodes[state])
+        return LeafPart(tree=part.tree, copy=part.restrict)
+
+
+def _find_rest(whole: PublicTree | Rest) -> Rest:
+    return _PublicRest(whole) if isinstance(whole, PublicTree) else whole
+
+
 class FixedLeaves:
     """Below leaves both players do what a strategy says: the oracle under a fixed continuation."""
 
-    def __init__(self, tree: PublicTree, strategy: FloatArray) -> None:
-        """Keeps a strategy `[C]` over the whole tree."""
-        self.tree, self.strategy = tree, strategy
-        self._nodes = {state: node for node, state in enumerate(tree.states)}
-        self._payoff: dict[Any, FloatArray] = {}
+    def __init__(self, whole: PublicTree | Rest, strategy: Any) -> None:
+        """Keeps a strategy of the whole: `[C]` over a public tree, or what the rest copies."""
+        self.rest, self.strategy = _find_rest(whole), strategy
+        self._played: dict[Any, tuple[LeafPart, npt.NDArray[Any]]] = {}
 
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the values of the strategy."""
-        for state in batch.states:
-            if state not in self._payoff:
-                self._payoff[state] = leaf_payoffs(self.tree, self._nodes[state], self.strategy)
-        pairs = [
-            (self._payoff[state], belief.reach) for state, belief in zip(batch.states, read_beliefs(batch), strict=True)
-        ]
-        values = [(multiply(payoff, second), -multiply(first, payoff)) for payoff, (first, second) in pairs]
-        return pack_values(batch, values)
+        return pack_values(batch, map(self._values, batch.states, read_reaches(batch)))
+
+    def _values(self, state: Any, reach: Values) -> Values:
+        if state not in self._played:
+            part = self.rest.part(state)
+            self._played[state] = part, part.copy(self.strategy)
+        part, table = self._played[state]
+        return part.values(table, reach)
 
     def evaluate_played(self, asked: BeliefBatch, met: BeliefBatch) -> LeafValues:
         """Returns the values of the strategy, whatever was asked for."""
@@ -123,28 +183,32 @@ class FixedLeaves:
 class ResolvedLeaves:
     """Below leaves both players do what CFR finds for the beliefs, from nothing each time: the oracle."""
 
-    def __init__(self, tree: PublicTree, *, iterations: int = 200, rule: Rule | None = None) -> None:
+    def __init__(self, whole: PublicTree | Rest, *, iterations: int = 200, rule: Rule | None = None) -> None:
         """Says how leaves are solved.
 
         Args:
-            tree: the whole.
+            whole: what there is below leaves.
             iterations: of CFR.
             rule: CFR+ with linear averaging if None.
         """
         if iterations < 1:
             raise ConfigError(f"iterations must be at least 1, got {iterations}")
-        self.tree, self.iterations = tree, iterations
+        self.rest, self.iterations = _find_rest(whole), iterations
         self.rule = rule or CFRPlus(gamma=1.0)
-        self.discounts = tabulate_discounts(self.rule, 1, iterations)
-        self._nodes = {state: node for node, state in enumerate(tree.states)}
-        self._solvers: dict[Any, _LeafRun] = {}
+        self._runs: dict[Any, tuple[LeafPart, CFRSolver[Any]]] = {}
 
-    def _solve(self, state: Any, beliefs: PublicBelief) -> _LeafRun:
-        if state not in self._solvers:
-            self._solvers[state] = _LeafRun(cut_subtree(self.tree, self._nodes[state]).tree, self.rule)
-        run = self._solvers[state]
-        run.solve(beliefs, self.rule, self.discounts)
-        return run
+    def _solve(self, state: Any, reach: Values) -> tuple[LeafPart, npt.NDArray[Any]]:
+        """Returns what follows a leaf, and `[C]` what both players do there."""
+        if state not in self._runs:
+            part = self.rest.part(state)
+            self._runs[state] = part, CFRSolver(part.tree, self.rule, dtype=np.float64, kernel=part.kernel)
+        part, solver = self._runs[state]
+        # averages weigh by own reach: who is never there would have none, and its values would mean nothing
+        first, second = (np.maximum(own, LEAST_SHARE * own.max(initial=0.0)) for own in part.to_rows(reach))
+        solver.root_reach = first, second
+        solver.reset()
+        solver.iterate(self.iterations)
+        return part, solver.average_sums if isinstance(part.tree, HoldemTree) else solver.average_strategy()
 
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the values of the solution."""
@@ -152,42 +216,9 @@ class ResolvedLeaves:
 
     def evaluate_played(self, asked: BeliefBatch, met: BeliefBatch) -> LeafValues:
         """Returns the values for some beliefs of the solution for others."""
-        triples = zip(asked.states, read_beliefs(asked), read_beliefs(met), strict=True)
-        return pack_values(met, (self._solve(state, solved).values(belief) for state, solved, belief in triples))
-
-
-class _LeafRun:
-    """Arrays of one leaf's solves, reused."""
-
-    def __init__(self, tree: PublicTree, rule: Rule) -> None:
-        self.tree = tree
-        self.kernel = bind_public_kernel(tree)
-        self.tables = allocate_tables(tree, self.kernel, rule.kernel)
-        self.strategy = tree.legal_share
-        self.root = np.zeros(self.kernel.num_cells)
-
-    def solve(self, beliefs: PublicBelief, rule: Rule, discounts: FloatArray) -> None:
-        """Runs CFR from nothing on for both players' given reaches."""
-        for table in (self.tables.regret_sum, self.tables.strategy_sum, self.tables.value_moments):
-            table[:] = 0.0
-        self.tables.strategy[:] = self.tree.legal_share
-        for cells, own in zip(self.kernel.root_cells, beliefs.reach, strict=True):
-            # averages weigh by own reach: who is never there would have none, and its values would mean nothing
-            self.root[cells] = np.maximum(own, LEAST_SHARE * own.max(initial=0.0))
-        self.tables.realization[:] = self.kernel.realize(self.tables.strategy, root_reach=self.root)
-        self.kernel.iterate(rule.kernel, discounts, self.tables, first_t=1, is_alternating=True, num_threads=1)
-        self.strategy = self.kernel.normalize(self.tables.strategy_sum)
-
-    def values(self, beliefs: PublicBelief) -> Values:
-        """Returns both players' values under the solution."""
-        for cells, own in zip(self.kernel.root_cells, beliefs.reach, strict=True):
-            self.root[cells] = own
-        reach = self.kernel.realize(self.strategy, root_reach=self.root)
-        first, second = (
-            self.kernel.strategy_values(player, self.strategy, reach)[self.kernel.root_cells[player]]
-            for player in (0, 1)
-        )
-        return first, second
+        triples = zip(asked.states, read_reaches(asked), read_reaches(met), strict=True)
+        solved = ((*self._solve(state, reach), there) for state, reach, there in triples)
+        return pack_values(met, (part.values(table, there) for part, table, there in solved))
 
 
 class NoisyLeaves:
@@ -208,11 +239,13 @@ class NoisyLeaves:
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the inner values plus noise."""
         exact = self.inner.evaluate(batch)
-        noise = [(self._draw(belief, 0), self._draw(belief, 1)) for belief in read_beliefs(batch)]
+        leaves = zip(batch.joint, read_reaches(batch), strict=True)
+        noise = [
+            (self._draw(joint.mass(0, second)), self._draw(joint.mass(1, first))) for joint, (first, second) in leaves
+        ]
         first, second = (values + blur for values, blur in zip(exact.cfv, pack_values(batch, noise).cfv, strict=True))
         return LeafValues((first, second))
 
-    def _draw(self, beliefs: PublicBelief, player: int) -> FloatArray:
-        mass = beliefs.mass(player)
+    def _draw(self, mass: FloatArray) -> FloatArray:
         noise: FloatArray = self.deviation * mass * self.rng.standard_normal(mass.size)
         return noise

@@ -19,10 +19,12 @@ from equipoise.games.public import PublicEdge, PublicGame
 from equipoise.kernels.arithmetic import multiply
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.leaf_choices import LeafSource, follow_edge
+from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.limits import DepthLimit, Step
-from equipoise.search.public import PublicProfile, PublicSubgame
+from equipoise.search.public import PublicProfile, PublicSubgame, bind_leaves
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.trees.grafting import attach_choices
+from equipoise.trees.joint import DenseJoint
 from equipoise.trees.public import DEFAULT_MAX_NODES, PublicTree, TreeFacts, assemble_public_tree
 from equipoise.trees.public_arrays import PublicArrays, collect_public_game
 from equipoise.trees.subtree import Subtree, to_arrays
@@ -156,7 +158,7 @@ def extract_subgame(
     searcher: int,
     *,
     watched: tuple[int, ...] | None = None,
-    leaves: LeafSource | None = None,
+    leaves: LeafSource | LeafEvaluator | None = None,
     blueprint: Strategy[Any] | None = None,
     max_nodes: int = DEFAULT_MAX_NODES,
 ) -> PublicSubgame:
@@ -170,7 +172,7 @@ def extract_subgame(
         beliefs: where it begins.
         searcher: who searches.
         watched: whose next decisions are landmarks; the searcher's if None.
-        leaves: what they are worth; needed if there are any.
+        leaves: what they are worth; needed if there are any. An evaluator is asked for the game's public states.
         blueprint: what was meant to be played there; uniform play if None.
         max_nodes: a larger part is refused with `GameTooLargeError`.
     """
@@ -181,10 +183,14 @@ def extract_subgame(
     following = _next_decisions(arrays, (searcher,) if watched is None else watched, partial.focus)
     marked = np.array(sorted({*ends, *following}), np.int64)
     tree = assemble_public_tree(arrays, facts, landmarks=marked)
-    part = _identity(tree, ends)
-    if ends:
-        if leaves is None:
-            raise ConfigError(f"{spec.label} goes on at {tree.public_labels[ends[0]]!r}: say what leaves are worth")
+    part, frontier = _identity(tree, ends), None
+    if ends and leaves is None:
+        raise ConfigError(f"{spec.label} goes on at {tree.public_labels[ends[0]]!r}: say what leaves are worth")
+    if isinstance(leaves, LeafEvaluator):
+        states = [arrays.states[leaf].state for leaf in ends]
+        joint = [DenseJoint(partial.game.joint_weights(state)) for state in states]
+        frontier = bind_leaves(tree, ends, states, joint, leaves) if ends else None
+    elif ends and leaves is not None:
         choices = {leaf: leaves.choice(partial.game, arrays.states[leaf].state, searcher) for leaf in ends}
         grown = attach_choices(part, choices)
         # leaves have become choices; where searches may begin they still need cells of their own
@@ -192,7 +198,14 @@ def extract_subgame(
         again = assemble_public_tree(to_arrays(grown.tree), facts, landmarks=[number[int(node)] for node in marked])
         part = dataclasses.replace(grown, tree=again)
     strategy = part.tree.legal_share if blueprint is None else _write_policy(part, partial.game, blueprint)
-    return PublicSubgame(part=part, place=0, beliefs=beliefs, strategy=strategy, kernel=bind_public_kernel(part.tree))
+    return PublicSubgame(
+        part=part,
+        place=0,
+        beliefs=beliefs,
+        strategy=strategy,
+        kernel=bind_public_kernel(part.tree),
+        frontier=frontier,
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +18,16 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.kernels.arithmetic import multiply
+from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.public import PublicKernel
 from equipoise.search.beliefs import PublicBelief
+from equipoise.search.leaves import LeafEvaluator
+from equipoise.search.limits import DepthLimit
 from equipoise.search.posing import Standing
 from equipoise.search.profiles import Opening, Reply
 from equipoise.search.settings import DEFAULT_ITERATIONS, SearchSettings
 from equipoise.solvers.best_response import Evaluation, bind_public_kernel, evaluate
+from equipoise.trees.joint import Joint
 from equipoise.trees.public import PublicTree
 from equipoise.trees.public_edges import find_children, read_policy, relation_matrices, trace_back, write_policy
 from equipoise.trees.public_pairs import joint_weights
@@ -43,6 +48,8 @@ class PublicSubgame:
     beliefs: PublicBelief  # at the root, unnormalised
     strategy: FloatArray  # [C] both players' strategy so far
     kernel: PublicKernel
+    frontier: Frontier | None = None  # of a tree that ends before the game does, unless choices stand there
+    whole: PublicSubgame | None = None  # to the end of the game, if this one is cut from it
 
     @property
     def tree(self) -> PublicTree:
@@ -63,11 +70,6 @@ class PublicSubgame:
         return np.ascontiguousarray(values)
 
     @property
-    def frontier(self) -> None:
-        """Returns nothing: leaves that are worth something are choices of the tree."""
-        return None
-
-    @property
     def root_reach(self) -> tuple[FloatArray, FloatArray]:
         """Returns `[H]` both players' reaches of the root."""
         return self.beliefs.reach
@@ -76,9 +78,30 @@ class PublicSubgame:
         """Returns `[C]` the sums of a run's averages as probabilities."""
         return self.kernel.normalize(sums)
 
+    def end_at(self, limit: DepthLimit, evaluator: LeafEvaluator) -> PublicSubgame:
+        """Returns it down to where a limit says, leaves valued by an evaluator."""
+        leaves = limit.leaves(self.tree, 0).tolist()
+        if not leaves:
+            return self
+        part = cut_subtree(self.tree, 0, leaves=leaves)
+        joint = [self.tree.joint_at(leaf) for leaf in leaves]
+        states = [self.tree.states[leaf] for leaf in leaves]
+        return dataclasses.replace(
+            self,
+            part=part,
+            strategy=part.restrict(self.strategy),
+            kernel=bind_public_kernel(part.tree),
+            frontier=bind_leaves(part.tree, part.leaves.tolist(), states, joint, evaluator),
+            whole=self,
+        )
+
     def complete(self, found: FloatArray) -> tuple[PublicSubgame, FloatArray]:
-        """Returns the subgame and what was found in it: it goes on to the end of the game."""
-        return self, found
+        """Returns the subgame to the end of the game, and `[C]` what is played in it once this one was searched."""
+        if self.whole is None:
+            return self, found
+        out = self.whole.strategy.copy()
+        self.part.insert(found, out)
+        return self.whole, out
 
     @property
     def num_bytes(self) -> int:
@@ -94,14 +117,38 @@ class PublicSubgame:
 
     def best_values(self, player: int, strategy: FloatArray) -> FloatArray:
         """Returns `[H]` what a player's best response earns at the root against the other's strategy `[C]`."""
+        if self.frontier is not None:
+            return self._values(strategy, is_best=True)[player]
         reach = self.realize(strategy)
         _, best = self.kernel.best_response(player, reach)
         return self.kernel.strategy_values(player, best, reach)[self.kernel.root_cells[player]]
 
     def strategy_values(self, player: int, own: FloatArray, strategy: FloatArray) -> FloatArray:
         """Returns `[H]` what a player's own strategy `[C]` earns at the root against the other's strategy `[C]`."""
+        if self.frontier is not None:
+            return self._values(np.where(self.kernel.is_own(player)[: own.size], own, strategy), is_best=False)[player]
         reach = self.realize(strategy)
         return self.kernel.strategy_values(player, own, reach)[self.kernel.root_cells[player]]
+
+    def _values(self, strategy: FloatArray, *, is_best: bool) -> tuple[FloatArray, ...]:
+        reach, leaves = self.beliefs.reach, self.frontier
+        return self.kernel.values(strategy, is_best=is_best, root_reach=reach, frontier=leaves)
+
+
+def bind_leaves(
+    tree: PublicTree, leaves: Sequence[int], states: Sequence[Any], joint: Sequence[Joint], evaluator: LeafEvaluator
+) -> Frontier:
+    """Returns leaves of a tree, valued by an evaluator.
+
+    Args:
+        tree: that ends with them.
+        leaves: nodes of it.
+        states: `[B]` the public states that they are.
+        joint: `[B]` chance's weights of pairs there.
+        evaluator: what they are worth.
+    """
+    first, second = ([tree.private_cells(leaf, player) for leaf in leaves] for player in (0, 1))
+    return Frontier(evaluator.evaluate, (first, second), states=states, joint=joint)
 
 
 class _Cuts:
@@ -370,7 +417,7 @@ class PublicProfile:
         """Returns what is solved where a search begins; see `Profile.open`."""
         private: npt.NDArray[np.int32] = np.arange(self.tree.num_private[place, 1 - searcher], dtype=np.int32)
         if reply is None:
-            return Opening(self.subgame(place, searcher), private, 0)
+            return Opening(_limit(self.subgame(place, searcher), settings), private, 0)
         whole, node, beliefs = self.ground.whole, reply.action, be_there(self.beliefs(place), searcher)
         if settings.begins_before:
             part = cut_subtree(whole, int(self.ground.nodes[place]), without=np.setdiff1d(self.off_tree, [node]))
@@ -381,7 +428,7 @@ class PublicProfile:
             beliefs = PublicBelief(reach=(first, second), joint=joint_weights(whole, node))
         kernel = bind_public_kernel(part.tree)
         subgame = PublicSubgame(part=part, place=place, beliefs=beliefs, strategy=part.tree.legal_share, kernel=kernel)
-        return Opening(subgame, private, int(np.searchsorted(part.nodes, node)))
+        return Opening(_limit(subgame, settings), private, int(np.searchsorted(part.nodes, node)))
 
     def follow(self, subgame: PublicSubgame, strategy: FloatArray, response: FloatArray | None) -> PublicProfile:
         """Returns what is played from where a subgame begins on, `[C]` over its tree, and by what estimates go."""
@@ -411,6 +458,13 @@ class PublicProfile:
         above = whole.parent[below]
         for node in below[np.isin(above, self.ground.nodes) & (whole.actor[above] == opponent)].tolist():
             yield int(np.searchsorted(self.ground.nodes, whole.parent[node])), Reply(node)
+
+
+def _limit(subgame: PublicSubgame, settings: SearchSettings) -> PublicSubgame:
+    """Returns a subgame down to where settings say."""
+    if settings.limit is None or settings.leaves is None:
+        return subgame
+    return subgame.end_at(settings.limit, settings.leaves)
 
 
 def _follow_all(tree: PublicTree, node: int, player: int) -> FloatArray:

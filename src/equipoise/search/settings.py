@@ -10,6 +10,8 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.menus import Menu
 from equipoise.search.gadgets import Given, Maxmargin, Method, Reach, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
+from equipoise.search.leaves import LeafEvaluator
+from equipoise.search.limits import DepthLimit
 from equipoise.solvers.rules import CFRPlus, Rule
 
 __all__ = ["DEFAULT_ITERATIONS", "REACH_MAXMARGIN", "SearchSettings"]
@@ -29,6 +31,8 @@ class SearchSettings:
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
     is_expensive: bool = False  # solve from before an unknown action on, all others there included
     num_threads: int = 1
+    limit: DepthLimit | None = None  # where searches end; None: with the game. In hold'em with the street: `RoundLimit`
+    leaves: LeafEvaluator | None = None  # what leaves are worth, where there is a limit
     # of hold'em alone
     early_iterations: int = 50  # where a street follows, which takes some fifty times as long
     menu: Menu | None = None  # bets that searches consider; None: those of the strategy so far
@@ -41,6 +45,10 @@ class SearchSettings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"{name} must be at least 1, got {value}")
+        if (self.limit is None) != (self.leaves is None):
+            raise ConfigError("a limit needs leaves, an evaluator of what follows it, and leaves need a limit")
+        if self.leaf_choices is not None and self.leaves is not None:
+            raise ConfigError("leaves are valued by an evaluator or by choices, got both")
         if self.leaf_choices is not None and self.menu is not None:
             raise ConfigError("what leaves are worth is known for the bets of the strategy so far: leave menu out")
         if not isinstance(self.method, Unsafe) and isinstance(self.method.alternatives, Given):

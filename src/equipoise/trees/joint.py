@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from equipoise.games.holdem.cards import Deck
 from equipoise.games.holdem.hands import hands_of
+from equipoise.kernels.arithmetic import multiply
 
 __all__ = ["CardRemoval", "DenseJoint", "Joint"]
 
@@ -40,8 +41,7 @@ class DenseJoint:
 
     def mass(self, player: int, other: FloatArray) -> FloatArray:
         """Returns `[H]` the other's reach `[H]`, weighted."""
-        mass: FloatArray = self.weights @ other if player == 0 else other @ self.weights
-        return mass
+        return multiply(self.weights, other) if player == 0 else multiply(other, self.weights)
 
     def pairs(self) -> FloatArray:
         """Returns `[H0, H1]` the weights."""

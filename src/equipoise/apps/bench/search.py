@@ -154,10 +154,9 @@ def _measure_turns(settings: SearchSettings, pot: int, steps: Steps) -> Iterator
         began = time.perf_counter()
         limited = limit_depth(spot, blueprint, SEARCHER, choices, dtype=settings.dtype, num_threads=settings.threads)
         built = time.perf_counter() - began
-        subgame = HoldemSubgame.of_tree(limited.tree, leaves=limited.leaves)
-        problem = pose(profile, subgame, SEARCHER, Resolve(), standing)
+        problem = pose(profile, limited, SEARCHER, Resolve(), standing)
         steps.take(f"turn, pot {pot}, {name}")
-        solver = SubgameSolver(subgame, problem, num_threads=settings.threads)
+        solver = SubgameSolver(limited, problem, num_threads=settings.threads)
         yield {
             "what": f"turn, {name}",
             "menu": MENU_OF_TURNS,
@@ -166,5 +165,5 @@ def _measure_turns(settings: SearchSettings, pot: int, steps: Steps) -> Iterator
             **time_search(solver, settings.turn_iterations, settings.repeats),
             "bar_seconds": TURN_BAR,
             "table_seconds": built,
-            "table_bytes": limited.leaves.tables.num_bytes,
+            "table_bytes": size,
         }

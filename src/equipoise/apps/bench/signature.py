@@ -224,7 +224,9 @@ def _leaves(num_threads: int) -> Iterator[Part]:
     for choices in (LeafChoices(), LeafChoices.both()):
         for dtype in (np.float64, np.float32, np.int16):
             limited = limit_depth(tree.spot, blueprint, 0, choices, dtype=dtype, num_threads=num_threads)
-            solver = limited.solver(DCFR(), dtype=np.float64, num_threads=num_threads)
+            solver = CFRSolver(
+                limited.tree, DCFR(), dtype=np.float64, num_threads=num_threads, frontier=limited.frontier
+            )
             solver.iterate(NUM_ITERATIONS)
             yield from (solver.tables.regret_sum, solver.tables.strategy_sum, solver.evaluate())
 

@@ -349,6 +349,8 @@ class HoldemKernel(VectorKernel):
         self._check_sums(sums)
         out = np.zeros(self.arrays.num_cells)
         for block, nodes in self.arrays.table_blocks():
+            if not nodes.size:  # a street without decisions
+                continue
             shares = sums[block].astype(np.float64).reshape(-1, int(nodes[:, 1].sum()), TILE)
             played = out[block].reshape(shares.shape)
             for first, num_actions in nodes[:, :2].tolist():

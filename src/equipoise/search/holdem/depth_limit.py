@@ -25,6 +25,7 @@ from equipoise.kernels.holdem.arrays import TILE, StreetFields
 from equipoise.kernels.holdem.leaf_tables import LeafLine, add_leaf_values
 from equipoise.kernels.holdem.leaves import ENTRY_TYPES, MAX_CHOICES, EntryArray, HoldemLeaves, LeafTables
 from equipoise.kernels.holdem.sweeps import HoldemKernel
+from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import Rule
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
@@ -37,7 +38,6 @@ __all__ = [
     "SHARE_OF_ALL",
     "Bias",
     "LeafChoices",
-    "LimitedSpot",
     "OnLine",
     "estimate_leaf_bytes",
     "limit_depth",
@@ -151,20 +151,6 @@ class _LeafGroup(NamedTuple):
     scale: tuple[float, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LimitedSpot:
-    """One street of a spot, with leaves; as a `HoldemSubgame` it may have a gate above it."""
-
-    tree: HoldemTree  # of the street alone
-    leaves: HoldemLeaves
-
-    def solver(
-        self, rule: Rule | None = None, *, dtype: npt.DTypeLike = np.float32, num_threads: int = 1
-    ) -> CFRSolver[HoldemTree]:
-        """Returns a run between the spot's own ranges, without a gate."""
-        return CFRSolver(self.tree, rule, dtype=dtype, num_threads=num_threads, frontier=self.leaves)
-
-
 def estimate_leaf_bytes(
     spot: HoldemSpot,
     choices: LeafChoices | None = None,
@@ -197,7 +183,7 @@ def limit_depth(
     dtype: npt.DTypeLike = np.int16,
     num_threads: int = 1,
     on_line: OnLine | None = None,
-) -> LimitedSpot:
+) -> HoldemSubgame:
     """Returns a turn spot without its river: at the lines that lead there players choose how the blueprint goes on.
 
     Args:
@@ -234,19 +220,15 @@ def limit_depth(
             on_line(number + 1, len(groups))
     counts = np.array([len(group.lines) for group in groups])
     tables = np.column_stack([np.cumsum(counts) - counts, counts, [builder.num_choices(group) for group in groups]])
-    return LimitedSpot(
-        tree=tree,
-        leaves=HoldemLeaves(
-            LeafTables(
-                tables=np.ascontiguousarray(tables, np.int32),
-                lines=np.array([line for group in groups for line in group.lines], np.int32),
-                scale=np.array([scale for group in groups for scale in group.scale]),
-                num_rows=builder.num_rows,
-                entries=entries,
-                unit=(np.concatenate(units[0]), np.concatenate(units[1])),
-            )
-        ),
+    leaves = LeafTables(
+        tables=np.ascontiguousarray(tables, np.int32),
+        lines=np.array([line for group in groups for line in group.lines], np.int32),
+        scale=np.array([scale for group in groups for scale in group.scale]),
+        num_rows=builder.num_rows,
+        entries=entries,
+        unit=(np.concatenate(units[0]), np.concatenate(units[1])),
     )
+    return HoldemSubgame.of_tree(tree, frontier=HoldemLeaves(leaves))
 
 
 def _check_blueprint(spot: HoldemSpot, tree: HoldemTree) -> None:

@@ -32,7 +32,9 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem.copying import copy_strategy
 from equipoise.search.holdem.depth_limit import OnLine, estimate_leaf_bytes, limit_depth
+from equipoise.search.holdem.leaves import AfterDeal, place_spot, trace_line
 from equipoise.search.holdem.subgame import HoldemSubgame
+from equipoise.search.limits import RoundLimit
 from equipoise.search.posing import Standing
 from equipoise.search.profiles import Opening, Reply, Table, given_there
 from equipoise.search.settings import LAST_ITERATIONS, MAX_BYTES, SearchSettings
@@ -68,6 +70,7 @@ class HoldemProfile:
         *,
         root_reach: Reaches | None = None,
         begin: HoldemSpot | None = None,
+        line: tuple[int, ...] = (),
         response: HoldemStrategy | None = None,
         limits: Limits | None = None,
         on_line: OnLine | None = None,
@@ -78,6 +81,7 @@ class HoldemProfile:
             strategy: of a spot without rake.
             root_reach: `[H]` both players' reaches of its root; the spot's ranges if None.
             begin: the spot with which the hand began, and all that was dealt; the strategy's own if None.
+            line: actions that led from there to its root.
             response: what estimates go by, unless they say it themselves.
             limits: of memory.
             on_line: is told how far a table of leaves is, where a search has one.
@@ -85,7 +89,7 @@ class HoldemProfile:
         self.begin = strategy.tree.spot if begin is None else begin
         if self.begin.rake_rate:
             raise ConfigError(f"search is for games in sum 0, and the spot has a rake of {self.begin.rake_rate:g}")
-        self.strategy, self.response = strategy, response
+        self.strategy, self.response, self.line = strategy, response, line
         first, second = (np.array(self.begin.live_weights(player)) for player in (0, 1))
         self.root_reach = (first, second) if root_reach is None else root_reach
         self.limits, self.on_line = limits or Limits(), on_line
@@ -189,7 +193,9 @@ class HoldemProfile:
         if only is not None:
             outer.pop(0, None)  # one action, whatever the table says
         sums = copy_strategy(self.strategy, tree, outer)
-        part = HoldemSubgame(place=place, tree=tree, reach=reach, outer=outer, sums=sums)
+        part = HoldemSubgame(
+            place=place, tree=tree, reach=reach, line=self._line_to(place.node), outer=outer, sums=sums
+        )
         if only is None:
             self._part = part
         return part
@@ -211,12 +217,10 @@ class HoldemProfile:
         """
         held = [self.dealt(player) if player == everybody or not own.any() else own for player, own in enumerate(reach)]
         first, second = (Range(own / own.max(), self.begin.deck) for own in held)
-        if not board:
-            return dataclasses.replace(self.begin, ranges=(first, second))
-        behind = tuple(paid + left - state.base for paid, left in zip(state.committed, state.stacks, strict=True))
-        return dataclasses.replace(
-            self.begin, board=board, pot=2 * state.base, stacks=(behind[0], behind[1]), ranges=(first, second)
-        )
+        return place_spot(self.begin, state, board, (first, second))
+
+    def _line_to(self, node: int) -> tuple[int, ...]:
+        return self.line + trace_line(self.betting, node)
 
     def _build(self, spot: HoldemSpot, betting: BettingTree, *, merges_suits: bool = True) -> HoldemTree:
         """Returns the tree of a spot, if searching it does not take too much."""
@@ -251,11 +255,14 @@ class HoldemProfile:
 
     def prepare(self, settings: SearchSettings) -> HoldemProfile:
         """Returns the profile with the memory and threads that settings allow."""
+        if settings.limit is not None and (not isinstance(settings.limit, RoundLimit) or settings.limit.rounds > 1):
+            raise ConfigError(f"hold'em ends with a street, RoundLimit(), got {settings.limit}")
         limits = Limits(max_bytes=settings.max_bytes, rule=settings.rule, num_threads=settings.num_threads)
         return HoldemProfile(
             self.strategy,
             root_reach=self.root_reach,
             begin=self.begin,
+            line=self.line,
             response=self.response,
             limits=limits,
             on_line=self.on_line,
@@ -282,19 +289,26 @@ class HoldemProfile:
         spot = self.spot_at(here.state, place.board, reach, everybody=opponent if is_safe else None)
         betting = self._find_betting(here, spot.betting_rules, reply, settings)
         hands: npt.NDArray[np.int32] = np.arange(self.begin.deck.num_hands, dtype=np.int32)
-        if reply is None and has_leaves(betting, settings):
+        is_known = reply is None and settings.menu is None
+        is_limited = has_leaves(betting, settings) and (is_known or settings.leaves is not None)
+        if is_limited and is_known:
             subgame = self._limit(part or self.subgame(place, searcher), spot, searcher, settings)
             self._part = None
             return Opening(subgame, hands, subgame.tree.root_place)
-        tree = self._build(spot, betting)
+        tree = self._build(spot, betting, merges_suits=not is_limited)
         told = (standing.alternative, standing.deviation, reach[opponent])
         if is_safe and not all(_is_alike(tree, values) for values in told):
-            is_copied = part is not None and reply is None and settings.menu is None
-            tree = part.tree if part is not None and is_copied else self._build(spot, betting, merges_suits=False)
-        node = 0
+            tree = part.tree if part is not None and is_known else self._build(spot, betting, merges_suits=False)
+        node, line = 0, self._line_to(place.node)
         if reply is not None and settings.begins_before:
             node = betting.root.children[betting.root.actions.index(reply.action)]
-        subgame = HoldemSubgame(place=place, tree=tree, reach=reach, outer={}, num_threads=settings.num_threads)
+        elif reply is not None:
+            line = (*line, reply.action)
+        subgame = HoldemSubgame(
+            place=place, tree=tree, reach=reach, line=line, outer={}, num_threads=settings.num_threads
+        )
+        if is_limited:
+            subgame = self._limit(subgame, spot, searcher, settings)
         return Opening(subgame, hands, HoldemPlace(node, tuple(tree.spot.board)))
 
     def _find_betting(
@@ -309,6 +323,10 @@ class HoldemProfile:
 
     def _limit(self, whole: HoldemSubgame, spot: HoldemSpot, searcher: int, settings: SearchSettings) -> HoldemSubgame:
         """Returns a subgame that ends with its street; refuses what takes too much."""
+        if settings.leaves is not None:
+            is_after = isinstance(settings.limit, RoundLimit) and settings.limit.is_after_deal
+            evaluator = AfterDeal(settings.leaves, self.begin) if is_after else settings.leaves
+            return dataclasses.replace(whole.end_with_street(spot, evaluator), num_threads=settings.num_threads)
         needed = estimate_leaf_bytes(spot, settings.leaf_choices, betting=whole.tree.betting)
         if needed > settings.max_bytes:
             raise GameTooLargeError(
@@ -323,7 +341,12 @@ class HoldemProfile:
             on_line=self.on_line,
         )
         return dataclasses.replace(
-            whole, tree=limited.tree, frontier=limited.leaves, sums=None, whole=whole, num_threads=settings.num_threads
+            limited,
+            reach=whole.reach,
+            place=whole.place,
+            line=whole.line,
+            whole=whole,
+            num_threads=settings.num_threads,
         )
 
     def follow(self, subgame: HoldemSubgame, strategy: Table, response: Table | None) -> HoldemProfile:
@@ -332,6 +355,7 @@ class HoldemProfile:
             TreeStrategy(subgame.tree, strategy),
             root_reach=subgame.reach,
             begin=self.begin,
+            line=subgame.line,
             response=None if response is None else TreeStrategy(subgame.tree, response),
             limits=self.limits,
             on_line=self.on_line,
@@ -344,9 +368,9 @@ class HoldemProfile:
 
 
 def has_leaves(betting: BettingTree, settings: SearchSettings) -> bool:
-    """Returns whether a search of known bets ends with their first street: one more follows, and it shall."""
+    """Returns whether a search ends with its first street: more follow, just one if there are choices."""
     streets = betting.rules.last_street - betting.root.state.street
-    return settings.leaf_choices is not None and streets == 1
+    return streets == 1 if settings.leaf_choices is not None else settings.leaves is not None and streets > 0
 
 
 def _is_alike(tree: HoldemTree, values: FloatArray) -> bool:

@@ -15,12 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.holdem.sweeps import HoldemKernel
+from equipoise.search.holdem.leaves import bind_lines
+from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.profiles import Table
 from equipoise.trees.holdem.places import HoldemPlace
-from equipoise.trees.holdem.tree import HoldemTree
+from equipoise.trees.holdem.tree import HoldemTree, plan_first_street
 
 __all__ = ["HoldemSubgame"]
 
@@ -34,20 +38,21 @@ class HoldemSubgame:
     place: HoldemPlace
     tree: HoldemTree
     reach: tuple[FloatArray, FloatArray]  # [H] both players' there, as far as the strategy so far says
+    line: tuple[int, ...] = ()  # actions from the beginning of the hand to the root
     outer: Mapping[int, int]  # the decision of the profile's betting that each of the tree's is; others are new
     sums: Table | None = None  # [C] what both players play in proportion to so far; None: nothing is known
-    frontier: HoldemLeaves | None = None  # of a tree that is one street alone, see `depth_limit`
+    frontier: HoldemLeaves | Frontier | None = None  # of a tree that is one street alone
     whole: HoldemSubgame | None = None  # to the end of the hand, if this one is one street alone
     num_threads: int = 1
 
     @classmethod
     def of_tree(
-        cls, tree: HoldemTree, sums: Table | None = None, *, leaves: HoldemLeaves | None = None
+        cls, tree: HoldemTree, sums: Table | None = None, *, frontier: HoldemLeaves | Frontier | None = None
     ) -> HoldemSubgame:
         """Returns a whole spot as a subgame; its ranges are the reaches, and must have all that players may hold."""
         reach = np.array(tree.spot.live_weights(0)), np.array(tree.spot.live_weights(1))
         outer = {node: node for node in tree.decisions}
-        return cls(place=tree.root_place, tree=tree, reach=reach, outer=outer, sums=sums, frontier=leaves)
+        return cls(place=tree.root_place, tree=tree, reach=reach, outer=outer, sums=sums, frontier=frontier)
 
     @functools.cached_property
     def kernel(self) -> HoldemKernel:
@@ -113,6 +118,18 @@ class HoldemSubgame:
             cells = slice(first, first + arrays.num_rows(board, player) * num_cells)
             out[cells] = own[cells]
         return out
+
+    def end_with_street(self, spot: HoldemSpot, evaluator: LeafEvaluator) -> HoldemSubgame:
+        """Returns the first street alone, the lines that leave it valued before the next cards.
+
+        Args:
+            spot: with the ranges of the search.
+            evaluator: what lines are worth.
+        """
+        tree = plan_first_street(spot, betting=self.tree.betting).build()
+        return dataclasses.replace(
+            self, tree=tree, sums=None, frontier=bind_lines(tree, self.line, evaluator), whole=self
+        )
 
     def complete(self, found: Table) -> tuple[HoldemSubgame, Table]:
         """Returns the subgame to the end of the hand, and `[C]` what is played in it once this one was searched."""

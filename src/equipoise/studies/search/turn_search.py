@@ -152,7 +152,7 @@ def search_turn(
     began = time.process_time()
     limited = limit_depth(spot, blueprint, searcher, choices)
     built = time.process_time()
-    solver = limited.solver(CFRPlus(gamma=1.0))
+    solver = CFRSolver(limited.tree, CFRPlus(gamma=1.0), frontier=limited.frontier)
     solver.iterate(iterations)
     times = {"table": built - began, "search": time.process_time() - built}
     return read_turn(limited.tree, solver.tables.strategy_sum, searcher, spot), times
