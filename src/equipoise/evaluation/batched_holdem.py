@@ -81,7 +81,7 @@ class BucketRows:
         for node, decision in tree.decisions.items():
             first = tree.rows.first_cell[decision.street][decision.player]
             self.first[node] = first + decision.first_cell * TILE
-            self.step[node] = tree.arrays.fields(decision.street)[2 + decision.player] * TILE
+            self.step[node] = tree.arrays.street(decision.street).num_cells[decision.player] * TILE
             self.street[node] = decision.street
             self.is_action[node, : decision.num_actions] = True
 

@@ -19,7 +19,6 @@ from equipoise.games.holdem.line_notation import parse_decision
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
-from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.configured import (
     build_spot_learners,
@@ -336,7 +335,7 @@ def _shorten(text: str | None) -> str:
 
 
 def _describe_plan(plan: HoldemPlan) -> str:
-    root, num_boards = BoardFields(*plan.arrays.boards[0].tolist()), len(plan.arrays.boards)
+    root, num_boards = plan.arrays.board(0), len(plan.arrays.boards)
     return (
         f"{plan.spot.name}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
         f"{len(plan.betting.nodes):,} betting nodes, {num_boards:,} board{'s' * (num_boards > 1)}"
@@ -345,9 +344,5 @@ def _describe_plan(plan: HoldemPlan) -> str:
 
 def _count_infosets(tree: HoldemTree) -> int:
     """Returns the decisions of every hand on every board."""
-    streets = [StreetFields(*row) for row in tree.arrays.streets.tolist()]
-    boards = [BoardFields(*row) for row in tree.arrays.boards.tolist()]
-    return sum(
-        board.num_hands_0 * streets[board.street].num_nodes_0 + board.num_hands_1 * streets[board.street].num_nodes_1
-        for board in boards
-    )
+    num_nodes = tree.arrays.street_field("num_nodes")[tree.arrays.board_field("street")]
+    return int((tree.arrays.board_field("num_hands") * num_nodes).sum())
