@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
-from equipoise.agents.holdem import check_holdem_game
+from equipoise.agents.holdem.hands import check_holdem_game
 from equipoise.agents.public_paths import PublicPaths
 from equipoise.agents.search import HoldemGround
 from equipoise.core.errors import InvalidStateError

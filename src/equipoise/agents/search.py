@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
-from equipoise.agents.holdem import check_holdem_game, hands_by_name
+from equipoise.agents.holdem.hands import check_holdem_game, hands_by_name
 from equipoise.agents.public_paths import Path, PublicPaths
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE, Game

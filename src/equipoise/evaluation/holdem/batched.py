@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.agents.base import Observation, PolicyAgent
-from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.evaluation.batched import BATCH_STREAM
 from equipoise.evaluation.matches import DealRange, MatchConfig
 from equipoise.games.base import ActionClass
@@ -168,12 +168,13 @@ class BlindRows:
 
 def make_rows(agent: PolicyAgent, betting: BettingTree) -> RowSource | None:
     """Returns an agent as rows of arrays; None if it has no table and looks at its cards."""
-    if isinstance(agent, HoldemAgent):
-        if agent.policy.tree.betting.nodes != betting.nodes:
+    if isinstance(agent, StrategyAgent):
+        strategy = agent.hand_strategy
+        if strategy is None or strategy.tree.betting.nodes != betting.nodes:
             return None
-        if isinstance(agent.policy, BucketedStrategy):
-            return BucketRows(agent.policy, name=agent.name)
-        return PolicyRows(agent.policy, name=agent.name)
+        if isinstance(strategy, BucketedStrategy):
+            return BucketRows(strategy, name=agent.name)
+        return PolicyRows(strategy, name=agent.name)
     return BlindRows(agent, betting) if isinstance(agent, ClassAgent | UniformAgent) else None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.abstraction.translation import translate_bet
 from equipoise.agents.base import Observation
-from equipoise.agents.holdem import check_holdem_game, hands_by_name
+from equipoise.agents.holdem.hands import check_holdem_game, hands_by_name
 from equipoise.games.holdem.betting import (
     CALL,
     FOLD,
