@@ -17,6 +17,7 @@ from equipoise.agents.files import game_of_file, load_agent
 from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.agents.notation import AgentText, parse_agent
 from equipoise.core.errors import ConfigError, InvalidStateError, ParseError, UnknownNameError
+from equipoise.evaluation.holdem.batched import BucketRows, make_rows
 from equipoise.games.base import ActionClass
 from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.hands import hands_of
@@ -169,6 +170,16 @@ def test_a_strategy_refuses_other_chips_and_other_games():
         StrategyAgent(policy, game_of_spot(small_spot(stacks=(60, 60))), name="made")
     with pytest.raises(ConfigError, match="plays hold'em, got the game leduc"):
         StrategyAgent(policy, make_game("leduc"), name="made")
+
+
+def test_an_agent_says_which_form_its_strategy_has():
+    table = StrategyAgent(solve(make_game("kuhn"), rule=CFR(), iterations=1).strategy)
+    made = blueprint()
+    assert table.hand_strategy is None
+    assert StrategyAgent(made, game_of_spot(made.tree.spot)).hand_strategy is made
+    betting = made.tree.betting
+    assert make_rows(table, betting) is None  # tables of information states are not played by betting node
+    assert isinstance(make_rows(StrategyAgent(made), betting), BucketRows)
 
 
 def test_agents_are_named_by_text():

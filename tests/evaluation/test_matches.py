@@ -290,7 +290,7 @@ def test_batched_rows_are_what_agents_play():
     game = game_of_spot(first.tree.spot)
     agent = StrategyAgent(first, game, name="first")
     deals = deal_hands(first.tree.spot, 200, rng=np.random.default_rng(2))
-    bucket_rows, policy_rows = BucketRows(first, name="a"), PolicyRows(agent.policy, name="b")
+    bucket_rows, policy_rows = BucketRows(first, name="a"), PolicyRows(agent.strategy, name="b")
     nodes = np.array(sorted(first.tree.decisions), np.int64)[np.arange(200) % len(first.tree.decisions)]
     for seat in (0, 1):
         own = np.flatnonzero([first.tree.decisions[node].player == seat for node in nodes.tolist()])

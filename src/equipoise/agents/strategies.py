@@ -53,17 +53,12 @@ class StrategyAgent(PolicyAgent):
             is_partial: whether information states that it lacks are played uniformly; an error else.
         """
         self.strategy = strategy
-        self._name = name
+        self.name = name
         self._rows: Rows = (
             InfostateRows(strategy, is_partial=is_partial)
             if isinstance(strategy, TabularStrategy)
             else HandRows(strategy, game, name=name)
         )
-
-    @property
-    def name(self) -> str:
-        """Returns the name that was given."""
-        return self._name
 
     @property
     def hand_strategy(self) -> HoldemStrategy | None:
