@@ -4,7 +4,7 @@
 import numpy as np
 
 import equipoise
-from equipoise.agents import ClassAgent, TableAgent
+from equipoise.agents import ClassAgent, StrategyAgent
 from equipoise.evaluation.aivat import Aivat, PublicTracer, guess_values, strategy_tables
 from equipoise.evaluation.lbr import measure_lbr
 from equipoise.evaluation.matches import GivenAgent, HandByHand, MatchConfig, run_match
@@ -14,7 +14,7 @@ from equipoise.trees.derive import derive_public_game
 
 game = equipoise.make_game("leduc")
 strategy = equipoise.solve(game, iterations=200).strategy
-solved, caller = TableAgent(strategy, name="solved"), ClassAgent(ActionClass.CALL)
+solved, caller = StrategyAgent(strategy, name="solved"), ClassAgent(ActionClass.CALL)
 
 config = MatchConfig(num_deals=300, seed=1)
 match = HandByHand(game=game, makers=(GivenAgent(solved), GivenAgent(caller)), names=("solved", "call"), config=config)

@@ -170,16 +170,28 @@ void bind_public(nb::module_& module) {
   bind_sweeps(form);
 }
 
-// What a run of sampled traversals reads and writes, in the order of SamplingKernel's calls.
+// What a run of sampled traversals reads and writes.
 struct SamplingCall {
-  double exploration;
-  MutableDoubles regret_sum, strategy_sum;
-  MutableWords random, nodes_touched;
-  MutableDoubles missed;
-  MutableWords num_skipped;
+  double exploration, rate;
+  NamedArrays arrays;
+  MutableDoubles regret_sum, strategy_sum, missed, guess;
+  MutableWords random, nodes_touched, num_skipped;
   Ints edge_guess;
-  double rate;
-  MutableDoubles guess;
+
+  SamplingCall(double explored, double guess_rate, const nb::dict& given)
+      : exploration(explored),
+        rate(guess_rate),
+        arrays(given),
+        regret_sum(arrays.view<MutableDoubles>("regret_sum")),
+        strategy_sum(arrays.view<MutableDoubles>("strategy_sum")),
+        missed(arrays.view<MutableDoubles>("missed")),
+        guess(arrays.view<MutableDoubles>("baseline")),
+        random(arrays.view<MutableWords>("random_words")),
+        nodes_touched(arrays.view<MutableWords>("nodes_touched")),
+        num_skipped(arrays.view<MutableWords>("num_skipped")),
+        edge_guess(arrays.view<Ints>("edge_guess")) {
+    arrays.check_all_asked();
+  }
 };
 
 // Runs `work` on a run whose generator and counters come from, and go back to, the given words.
@@ -207,9 +219,7 @@ void with_run(BoundSamplingForm& bound, const BoundSkipping& skipping, const Sam
 }
 
 void bind_sampling(nb::module_& module) {
-  nb::class_<BoundSamplingForm>(module, "SamplingForm")
-      .def(nb::init<Bytes, Ints, Ints, Ints, Doubles, Doubles, Ints, Ints, Doubles, Doubles, Ints, Ints, std::int64_t>());
-
+  nb::class_<BoundSamplingForm>(module, "SamplingForm").def(nb::init<const nb::dict&, std::int64_t>());
   module.def("sampling_depth", [](Ints first_edge, Ints edge_child) {
     return find_depth(first_edge.data(), edge_child.data(), static_cast<std::int64_t>(first_edge.size()) - 1);
   });
@@ -219,14 +229,7 @@ void bind_sampling(nb::module_& module) {
   });
   nb::class_<BoundSkipping>(module, "Skipping")
       .def(nb::init<int, bool, const std::vector<double>&, std::int64_t, std::int64_t, Cards, Doubles>());
-  nb::class_<SamplingCall>(module, "SamplingCall")
-      .def("__init__", [](SamplingCall* self, double exploration, MutableDoubles regret_sum,
-                          MutableDoubles strategy_sum, MutableWords random, MutableWords nodes_touched,
-                          MutableDoubles missed, MutableWords num_skipped, Ints edge_guess, double rate,
-                          MutableDoubles guess) {
-        new (self) SamplingCall{exploration, regret_sum,  strategy_sum, random, nodes_touched,
-                                missed,      num_skipped, edge_guess,   rate,   guess};
-      });
+  nb::class_<SamplingCall>(module, "SamplingCall").def(nb::init<double, double, const nb::dict&>());
   module.def("sampling_iterate", [](BoundSamplingForm& bound, int scheme, std::int64_t num_iterations,
                                     std::int64_t node_limit, const BoundSkipping& skipping, const SamplingCall& call) {
     nb::gil_scoped_release release;
@@ -268,21 +271,22 @@ void bind_treeplex(nb::module_& module) {
 // Keeps the arrays alive that its nodes point into.
 struct BoundHistoryNodes {
   HistoryNodes nodes;
-  std::vector<Ints> ints;
-  Doubles chance;
+  NamedArrays arrays;
 
-  BoundHistoryNodes(Ints subtree_end, std::vector<Ints> last_sequence, Doubles chance_reach, Ints terminal)
-      : ints{subtree_end, last_sequence[0], last_sequence[1], terminal}, chance(chance_reach) {
+  explicit BoundHistoryNodes(const nb::dict& given) : arrays(given) {
+    const auto subtree_end = arrays.view<Ints>("subtree_end");
     nodes.num_nodes = static_cast<std::int64_t>(subtree_end.size());
     nodes.subtree_end = subtree_end.data();
-    for (int player = 0; player < 2; ++player) nodes.last_sequence[player] = last_sequence[player].data();
-    nodes.chance = chance.data();
-    nodes.terminal = terminal.data();
+    nodes.last_sequence[0] = arrays.data<Ints>("last_sequence");  // [2, nodes]
+    nodes.last_sequence[1] = nodes.last_sequence[0] + nodes.num_nodes;
+    nodes.chance = arrays.data<Doubles>("chance");
+    nodes.terminal = arrays.data<Ints>("terminal");
+    arrays.check_all_asked();
   }
 };
 
 void bind_likely(nb::module_& module) {
-  nb::class_<BoundHistoryNodes>(module, "HistoryNodes").def(nb::init<Ints, std::vector<Ints>, Doubles, Ints>());
+  nb::class_<BoundHistoryNodes>(module, "HistoryNodes").def(nb::init<const nb::dict&>());
   module.def("likely_terminal_values",
              [](const BoundHistoryForm& bound, const BoundHistoryNodes& walked, int player, double least,
                 Doubles realization, MutableDoubles cfv) {

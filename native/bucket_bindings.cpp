@@ -49,7 +49,10 @@ void bind_strength(nb::module_& module) {
 void bind_buckets(nb::module_& module) {
   bind_strength(module);
   nb::class_<CardSetIndex>(module, "CardSetIndex")
-      .def("__init__", [](CardSetIndex* self, Cards sets, Cards permutations) {
+      .def("__init__", [](CardSetIndex* self, const nb::dict& given) {
+        NamedArrays arrays(given);  // copied by the index
+        const auto sets = arrays.view<Cards>("sets"), permutations = arrays.view<Cards>("permutations");
+        arrays.check_all_asked();
         new (self) CardSetIndex(sets.data(), rows_of(sets), static_cast<int>(sets.shape(1)), permutations.data(),
                                 static_cast<int>(permutations.shape(0)));
       });

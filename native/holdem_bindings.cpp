@@ -26,7 +26,7 @@ struct BoundHoldemHooks {
     gate.gate = {.kind = static_cast<GateKind>(kind),
                  .num_private = static_cast<std::int64_t>(mass.size()),
                  .mass = mass.data(),
-                 .leave = arrays.data<Doubles>("leave"),
+                 .alternative = arrays.data<Doubles>("alternative"),
                  .deviation = arrays.data<Doubles>("deviation"),
                  .prior = arrays.data<Doubles>("prior"),
                  .share = share,

@@ -17,14 +17,14 @@ struct StreetFields {
 };
 
 // The betting of each street as views of arrays: fields, nodes, slots and scales of ends; rake of showdowns may be empty.
-inline std::vector<HoldemStreet> view_streets(const Ints& fields, const Ints& nodes, const std::int32_t* flat_slot,
-                                              const std::int32_t* fold_slot, const double* flat_scale,
-                                              const double* fold_scale, const Doubles& rake) {
+inline std::vector<HoldemStreet> view_streets(NamedArrays& arrays) {
+  const auto fields = arrays.view<Ints>("streets"), nodes = arrays.view<Ints>("nodes");
+  const auto rake = arrays.view<Doubles>("flat_rake");
   std::vector<HoldemStreet> streets;
   static_assert(sizeof(StreetFields) == 8 * sizeof(std::int32_t));
   const auto* node = reinterpret_cast<const HoldemNode*>(nodes.data());
-  const std::int32_t* slots[2] = {flat_slot, fold_slot};
-  const double* scales[2] = {flat_scale, fold_scale};
+  const std::int32_t* slots[2] = {arrays.data<Ints>("flat_slot"), arrays.data<Ints>("fold_slot")};
+  const double* scales[2] = {arrays.data<Doubles>("flat_scale"), arrays.data<Doubles>("fold_scale")};
   for (std::size_t s = 0; s < fields.shape(0); ++s) {
     const StreetFields& field = reinterpret_cast<const StreetFields*>(fields.data())[s];
     HoldemStreet street{};
@@ -67,9 +67,7 @@ struct BoundHoldemForm {
     static_assert(sizeof(HoldemNode) == 3 * sizeof(std::int32_t));
     static_assert(sizeof(HoldemLock) == 3 * sizeof(std::int32_t));
     const auto boards = arrays.view<Array<const std::int64_t>>("boards");
-    streets = view_streets(arrays.view<Ints>("streets"), arrays.view<Ints>("nodes"), arrays.data<Ints>("flat_slot"),
-                           arrays.data<Ints>("fold_slot"), arrays.data<Doubles>("flat_scale"),
-                           arrays.data<Doubles>("fold_scale"), arrays.view<Doubles>("flat_rake"));
+    streets = view_streets(arrays);
     form.num_streets = static_cast<std::int32_t>(streets.size());
     form.streets = streets.data();
     form.num_boards = static_cast<std::int64_t>(boards.shape(0));

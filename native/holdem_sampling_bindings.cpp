@@ -23,22 +23,21 @@ auto with_sample(MutableWords& words, MutableWords& counter, Work&& work) {
 
 struct BoundBetting {
   BettingForm form;
-  std::vector<Ints> ints;  // nodes, children, child_row
-  std::vector<Doubles> doubles;
-  Longs first_row;
+  NamedArrays arrays;
 
-  BoundBetting(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays, Longs first_rows)
-      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)), first_row(first_rows) {
+  explicit BoundBetting(const nb::dict& given) : arrays(given) {
     static_assert(sizeof(BettingStep) == 4 * sizeof(std::int32_t));
-    form.nodes = reinterpret_cast<const BettingStep*>(ints[0].data());
-    form.children = ints[1].data();
-    form.child_row = ints[2].data();
-    form.scale[0] = doubles[0].data();
-    form.scale[1] = form.scale[0] + doubles[0].shape(1);
-    form.rake = doubles[1].data();
-    form.cumulative[0] = doubles[2].data();
-    form.cumulative[1] = doubles[3].data();
-    form.first_row = first_row.data();
+    const auto scale = arrays.view<Doubles>("scale");
+    form.nodes = reinterpret_cast<const BettingStep*>(arrays.data<Ints>("nodes"));
+    form.children = arrays.data<Ints>("children");
+    form.child_row = arrays.data<Ints>("child_row");
+    form.scale[0] = scale.data();
+    form.scale[1] = form.scale[0] + scale.shape(1);
+    form.rake = arrays.data<Doubles>("rake");
+    form.cumulative[0] = arrays.data<Doubles>("cumulative_0");
+    form.cumulative[1] = arrays.data<Doubles>("cumulative_1");
+    form.first_row = arrays.data<Longs>("first_row");
+    arrays.check_all_asked();
   }
 };
 
@@ -80,19 +79,18 @@ void bind_tree_sampling(nb::module_& module) {
 
 // The betting of streets, and the memory of sweeps over runouts.
 struct BoundRunoutForm {
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
-  Doubles rake;
+  NamedArrays arrays;
   std::vector<HoldemStreet> streets;
   RunoutSweep<float> narrow;
   RunoutSweep<double> wide;
 
-  BoundRunoutForm(std::vector<Ints> int_arrays, std::vector<Doubles> double_arrays, Doubles showdown_rake)
-      : ints(std::move(int_arrays)), doubles(std::move(double_arrays)), rake(showdown_rake),
-        streets(view_streets(ints[0], ints[1], ints[2].data(), ints[3].data(), doubles[0].data(), doubles[1].data(),
-                             rake)),
+  explicit BoundRunoutForm(const nb::dict& given)
+      : arrays(given),
+        streets(view_streets(arrays)),
         narrow(streets.data(), static_cast<std::int32_t>(streets.size())),
-        wide(streets.data(), static_cast<std::int32_t>(streets.size())) {}
+        wide(streets.data(), static_cast<std::int32_t>(streets.size())) {
+    arrays.check_all_asked();
+  }
 
   template <typename Real>
   RunoutSweep<Real>& sweep() {
@@ -107,22 +105,23 @@ struct BoundRunoutForm {
 // Both players' hands are the same: all that the board leaves.
 struct BoundRunout {
   std::vector<RunoutBoard> boards;
-  std::vector<Cards> cards;
-  std::vector<Ints> ints;  // by street: strength, same hand, parent row, table rows of both players
+  std::vector<NamedArrays> streets;
 
-  BoundRunout(const std::vector<std::int32_t>& num_hands, std::vector<Cards> hand_cards, std::vector<Ints> int_arrays,
+  BoundRunout(const std::vector<std::int32_t>& num_hands, const std::vector<nb::dict>& given,
               const std::vector<std::int64_t>& first_cells, const std::vector<std::int64_t>& table_rows)
-      : boards(num_hands.size()), cards(std::move(hand_cards)), ints(std::move(int_arrays)) {
+      : boards(num_hands.size()), streets(given.begin(), given.end()) {
     for (std::size_t s = 0; s < boards.size(); ++s) {
-      const Ints* const arrays = ints.data() + 5 * s;
+      NamedArrays& arrays = streets[s];
       for (std::size_t player = 0; player < 2; ++player) {
-        boards[s].sides[player] = {{num_hands[s], cards[s].data(), arrays[0].data(), arrays[1].data()},
-                                   arrays[2].data(),
-                                   arrays[3 + player].data(),
+        boards[s].sides[player] = {{num_hands[s], arrays.data<Cards>("cards"), arrays.data<Ints>("strength"),
+                                    arrays.data<Ints>("same_hand")},
+                                   arrays.data<Ints>("parent_row"),
+                                   arrays.data<Ints>(player ? "table_row_1" : "table_row_0"),
                                    nullptr,
                                    first_cells[2 * s + player],
                                    table_rows[2 * s + player]};
       }
+      arrays.check_all_asked();
     }
   }
 };
@@ -183,13 +182,13 @@ void bind_runouts(nb::module_& module) {
 }  // namespace
 
 void bind_holdem_sampling(nb::module_& module) {
-  nb::class_<BoundBetting>(module, "HoldemBetting").def(nb::init<std::vector<Ints>, std::vector<Doubles>, Longs>());
+  nb::class_<BoundBetting>(module, "HoldemBetting").def(nb::init<const nb::dict&>());
   nb::class_<BoundRunoutForm>(module, "RunoutForm")
-      .def(nb::init<std::vector<Ints>, std::vector<Doubles>, Doubles>())
+      .def(nb::init<const nb::dict&>())
       .def("num_bytes", [](const BoundRunoutForm& form) { return form.narrow.num_bytes() + form.wide.num_bytes(); });
   nb::class_<BoundRunout>(module, "Runout")
-      .def(nb::init<std::vector<std::int32_t>, std::vector<Cards>, std::vector<Ints>, std::vector<std::int64_t>,
-                    std::vector<std::int64_t>>());
+      .def(nb::init<const std::vector<std::int32_t>&, const std::vector<nb::dict>&, const std::vector<std::int64_t>&,
+                    const std::vector<std::int64_t>&>());
   bind_tree_sampling<float>(module);
   bind_tree_sampling<double>(module);
   bind_runouts<float>(module);

@@ -12,13 +12,12 @@ namespace {
 struct BoundSearchForm {
   WorldsForm worlds;
   SearchScratch scratch;
-  std::vector<Ints> ints;
-  Doubles cumulative;
+  NamedArrays arrays;
 
-  BoundSearchForm(Ints first_world, Ints world_node, Doubles world_cumulative, std::int64_t num_sequences)
-      : worlds{first_world.data(), world_node.data(), world_cumulative.data()},
-        ints{first_world, world_node},
-        cumulative(world_cumulative) {
+  BoundSearchForm(const nb::dict& given, std::int64_t num_sequences) : arrays(given) {
+    const auto first_world = arrays.view<Ints>("first_world");
+    worlds = {first_world.data(), arrays.data<Ints>("world_node"), arrays.data<Doubles>("world_cumulative")};
+    arrays.check_all_asked();
     scratch.prepare(first_world.size() - 1, static_cast<std::size_t>(num_sequences));
   }
 };
@@ -26,7 +25,7 @@ struct BoundSearchForm {
 }  // namespace
 
 void bind_ismcts(nb::module_& module) {
-  nb::class_<BoundSearchForm>(module, "SearchForm").def(nb::init<Ints, Ints, Doubles, std::int64_t>());
+  nb::class_<BoundSearchForm>(module, "SearchForm").def(nb::init<const nb::dict&, std::int64_t>());
   module.def("search_infosets",
              [](const BoundSamplingForm& tree, BoundSearchForm& bound, Ints infosets, std::int64_t num_simulations,
                 double exploration, MutableWords random, MutableDoubles visits, MutableDoubles return_sum) {

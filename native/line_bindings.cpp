@@ -15,9 +15,17 @@ struct BoundLines {
   std::vector<UctAction> actions;  // [cells] likewise
   std::vector<LineRow> met;
 
-  BoundLines(Bytes actor, Ints num_actions, Ints child, Ints first_cell, Ints stride, Ints level, Ints call,
-             Ints raise, Cards is_showdown, Doubles stake, Doubles cumulative, Ints ancestor, std::int64_t num_cells)
+  BoundLines(const nb::dict& given, std::int64_t num_cells)
       : counts(static_cast<std::size_t>(num_cells)), actions(static_cast<std::size_t>(num_cells)) {
+    NamedArrays arrays(given);  // copied below
+    const auto actor = arrays.view<Bytes>("actor");
+    const auto num_actions = arrays.view<Ints>("num_actions"), child = arrays.view<Ints>("child");
+    const auto first_cell = arrays.view<Ints>("first_cell"), stride = arrays.view<Ints>("stride");
+    const auto level = arrays.view<Ints>("level"), ancestor = arrays.view<Ints>("ancestor");
+    const auto call = arrays.view<Ints>("call"), raise = arrays.view<Ints>("raise_");
+    const auto is_showdown = arrays.view<Cards>("is_showdown");
+    const auto stake = arrays.view<Doubles>("stake"), cumulative = arrays.view<Doubles>("cumulative");
+    arrays.check_all_asked();
     std::int32_t first_child = 0;
     for (std::size_t n = 0; n < actor.size(); ++n) {
       form.nodes.push_back({actor.data()[n], num_actions.data()[n], first_child, first_cell.data()[n],
@@ -36,7 +44,7 @@ struct BoundLines {
 
 void bind_lines(nb::module_& module) {
   nb::class_<BoundLines>(module, "Lines")
-      .def(nb::init<Bytes, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Cards, Doubles, Doubles, Ints, std::int64_t>())
+      .def(nb::init<const nb::dict&, std::int64_t>())
       .def("model_by_probe", [](BoundLines& bound, int target, std::int64_t num_hands, Doubles strategy,
                                 MutableWords words, MutableDoubles model, nb::callable is_interrupted) {
         return call_patiently(is_interrupted, words, [&](Random& random, Patience& goes_on) {

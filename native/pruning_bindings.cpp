@@ -14,25 +14,37 @@ std::vector<std::remove_const_t<T>> copy(const Array<T>& array) {
   return {array.data(), array.data() + array.size()};
 }
 
-PruningForm make_form(Bytes actor, Ints parent, Ints infoset, Doubles chance_probability, Doubles utility,
-                      Ints infoset_start, Ints sequence_start, Ints first_sequence, Ints num_actions,
-                      Ints parent_sequence, Doubles largest, Doubles range) {
+PruningForm make_form(const nb::dict& given) {
+  NamedArrays arrays(given);  // copied below
   PruningForm form;
-  std::copy_n(infoset_start.data(), 3, form.infoset_start);
-  std::copy_n(sequence_start.data(), 3, form.sequence_start);
-  form.parent_sequence = copy(parent_sequence);
-  form.largest = copy(largest);
-  form.range = copy(range);
-  form.index_infosets(first_sequence.data(), num_actions.data());
-  form.index_nodes(actor.size(), actor.data(), parent.data(), infoset.data(), chance_probability.data(),
-                   utility.data());
+  std::copy_n(arrays.data<Ints>("infoset_start"), 3, form.infoset_start);
+  std::copy_n(arrays.data<Ints>("sequence_start"), 3, form.sequence_start);
+  form.parent_sequence = copy(arrays.view<Ints>("parent_sequence"));
+  form.largest = copy(arrays.view<Doubles>("largest"));
+  form.range = copy(arrays.view<Doubles>("payoff_range"));
+  form.index_infosets(arrays.data<Ints>("first_sequence"), arrays.data<Ints>("num_actions"));
+  const auto actor = arrays.view<Bytes>("actor");
+  form.index_nodes(actor.size(), actor.data(), arrays.data<Ints>("parent"), arrays.data<Ints>("infoset"),
+                   arrays.data<Doubles>("chance_probability"), arrays.data<Doubles>("utility"));
+  arrays.check_all_asked();
   return form;
 }
 
-// Arrays in the order of PruningKernel.state.
-PrunedRun::State make_state(const std::vector<MutableDoubles>& arrays) {
-  return {arrays[0].data(), arrays[1].data(), arrays[2].data(), arrays[3].data(),
-          arrays[4].data(), arrays[5].data(), arrays[6].data(), arrays[7].data()};
+// Calls `work` with the arrays of PruningKernel.state.
+template <typename Work>
+void with_state(const nb::dict& given, Work&& work) {
+  NamedArrays arrays(given);
+  const auto find = [&](const char* name) { return arrays.view<MutableDoubles>(name).data(); };
+  const PrunedRun::State state{.clock = find("clock"),
+                               .regret_scalars = find("regret_scalars"),
+                               .regret_cells = find("regret_cells"),
+                               .average_scalars = find("average_scalars"),
+                               .average_cells = find("average_cells"),
+                               .snapshot = find("snapshot"),
+                               .has_rows = find("has_rows"),
+                               .moments = find("moments")};
+  arrays.check_all_asked();
+  work(state);
 }
 
 }  // namespace
@@ -40,14 +52,10 @@ PrunedRun::State make_state(const std::vector<MutableDoubles>& arrays) {
 void bind_pruning(nb::module_& module) {
   nb::class_<PrunedRun>(module, "PrunedRun")
       .def("__init__",
-           [](PrunedRun* self, Bytes actor, Ints parent, Ints infoset, Doubles chance_probability, Doubles utility,
-              Ints infoset_start, Ints sequence_start, Ints first_sequence, Ints num_actions, Ints parent_sequence,
-              Doubles largest, Doubles range, int kind, int zero_reach, int policy_map, int fallback,
+           [](PrunedRun* self, const nb::dict& arrays, int kind, int zero_reach, int policy_map, int fallback,
               bool tracks_variance, double scale_share, bool floors_regrets, bool is_alternating, bool shares_weights,
               bool prunes_leaves, double threshold, double discard, double discard_exponent) {
-             new (self) PrunedRun(make_form(actor, parent, infoset, chance_probability, utility,
-                                            infoset_start, sequence_start, first_sequence, num_actions,
-                                            parent_sequence, largest, range),
+             new (self) PrunedRun(make_form(arrays),
                                   PruningSettings{.kind = static_cast<PruningKind>(kind),
                                                   .zero_reach = static_cast<ZeroReach>(zero_reach),
                                                   .policy_map = static_cast<PolicyMap>(policy_map),
@@ -76,13 +84,22 @@ void bind_pruning(nb::module_& module) {
                             return nb::make_tuple(PrunedRun::num_clock, static_cast<int>(RegretRow::num_scalars),
                                                   static_cast<int>(AverageRow::num_scalars));
                           })
-      .def("save", [](PrunedRun& run, std::vector<MutableDoubles> arrays) { run.save(make_state(arrays)); })
-      .def("restore", [](PrunedRun& run, std::vector<MutableDoubles> arrays) { run.restore(make_state(arrays)); })
+      .def("save", [](PrunedRun& run, const nb::dict& arrays) {
+        with_state(arrays, [&](const PrunedRun::State& state) { run.save(state); });
+      })
+      .def("restore", [](PrunedRun& run, const nb::dict& arrays) {
+        with_state(arrays, [&](const PrunedRun::State& state) { run.restore(state); });
+      })
       .def("begin_after",
            [](PrunedRun& run, std::int64_t t, std::int64_t nodes_touched, double faced_weight, double average_weight,
-              Doubles regret, Doubles value, Doubles reach, Doubles realization) {
-             run.begin_after({t, nodes_touched, faced_weight, average_weight, regret.data(), value.data(), reach.data(),
-                              realization.data()});
+              const nb::dict& given) {
+             NamedArrays arrays(given);
+             const double* const regret = arrays.data<Doubles>("regret");
+             const double* const value = arrays.data<Doubles>("value");
+             const double* const reach = arrays.data<Doubles>("reach");
+             const double* const realization = arrays.data<Doubles>("realization");
+             arrays.check_all_asked();
+             run.begin_after({t, nodes_touched, faced_weight, average_weight, regret, value, reach, realization});
            })
       .def("num_snapshots", &PrunedRun::num_snapshots)
       .def("num_moments", &PrunedRun::num_moments)

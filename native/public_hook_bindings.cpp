@@ -19,7 +19,7 @@ struct BoundHooks {
     hooks.gate = {.kind = static_cast<GateKind>(gate_kind),
                   .num_private = static_cast<std::int64_t>(cells.size()),
                   .mass = arrays.data<Doubles>("mass"),
-                  .leave = arrays.data<Doubles>("leave"),
+                  .alternative = arrays.data<Doubles>("alternative"),
                   .deviation = arrays.data<Doubles>("deviation"),
                   .prior = arrays.data<Doubles>("prior"),
                   .share = share,

@@ -12,15 +12,20 @@ struct BoundWalks {
   WalkForm form;
   UctScratch scratch;
 
-  BoundWalks(Bytes actor, Ints detail, Ints first_edge, Ints edge_child, Doubles edge_probability, Doubles utility,
-             Ints first_sequence, Ints num_actions, std::int64_t num_sequences) {
+  BoundWalks(const nb::dict& given, std::int64_t num_sequences) {
+    NamedArrays arrays(given);  // copied below
+    const auto actor = arrays.view<Bytes>("actor");
+    const auto utility = arrays.view<Doubles>("utility");
+    const auto first_sequence = arrays.view<Ints>("first_sequence"), num_actions = arrays.view<Ints>("num_actions");
     form.utility.assign(utility.data(), utility.data() + utility.size());
     form.first_sequence.assign(first_sequence.data(), first_sequence.data() + first_sequence.size());
     form.num_actions.assign(num_actions.data(), num_actions.data() + num_actions.size());
     form.num_terminals = static_cast<std::int64_t>(utility.shape(1));
     form.num_sequences = num_sequences;
-    form.index_nodes(static_cast<std::int64_t>(actor.size()), actor.data(), detail.data(), first_edge.data(),
-                     edge_child.data(), edge_probability.data());
+    form.index_nodes(static_cast<std::int64_t>(actor.size()), actor.data(), arrays.data<Ints>("detail"),
+                     arrays.data<Ints>("first_edge"), arrays.data<Ints>("edge_child"),
+                     arrays.data<Doubles>("edge_probability"));
+    arrays.check_all_asked();
   }
 };
 
@@ -28,7 +33,7 @@ struct BoundWalks {
 
 void bind_responses(nb::module_& module) {
   nb::class_<BoundWalks>(module, "Walks")
-      .def(nb::init<Bytes, Ints, Ints, Ints, Doubles, Doubles, Ints, Ints, std::int64_t>())
+      .def(nb::init<const nb::dict&, std::int64_t>())
       .def("search_uct",
            [](BoundWalks& bound, int player, std::int64_t num_iterations, double exploration, Doubles strategy,
               Ints fallback, MutableWords words, MutableDoubles out, nb::callable is_interrupted) {

@@ -24,7 +24,7 @@ struct RootGate {
   GateKind kind;
   std::int64_t num_private;
   const double* mass;       // [H] how likely chance and the searcher are there, at least 0
-  const double* leave;      // [H] the alternative, times mass
+  const double* alternative;  // [H] as a counterfactual value: times mass
   const double* deviation;  // [H] of the alternative, for the two kinds that draw it
   const double* prior;      // [H] reach that is mixed in
   double share;             // of the gate in what enters; the rest is the prior's
@@ -44,9 +44,9 @@ inline double enter_below(double value, double mean, double deviation) {
   return value > mean ? 1.0 : value < mean ? 0.0 : 0.5;
 }
 
-inline double match_two(double enter, double leave) {
+inline double match_two(double enter, double alternative) {
   const double gain = enter > 0.0 ? enter : 0.0;
-  const double total = gain + (leave > 0.0 ? leave : 0.0);
+  const double total = gain + (alternative > 0.0 ? alternative : 0.0);
   return total > 0.0 ? gain / total : 0.5;
 }
 
@@ -58,13 +58,13 @@ inline double pass_alone(const RootGate& gate, const Rule& rule, const Discount&
   const double mass = gate.mass[k];
   if (gate.kind == GateKind::resolving) {
     const double entering = match_two(*first, *second);
-    const double expected = entering * value + (1.0 - entering) * gate.leave[k];
+    const double expected = entering * value + (1.0 - entering) * gate.alternative[k];
     *first = add_regret(rule, discount, *first, value - expected);
-    *second = add_regret(rule, discount, *second, gate.leave[k] - expected);
+    *second = add_regret(rule, discount, *second, gate.alternative[k] - expected);
     return match_two(*first, *second);
   }
   if (!(mass > 0.0)) return 0.5;
-  const double mean = gate.leave[k] / mass;
+  const double mean = gate.alternative[k] / mass;
   const double seen = value / mass;
   if (gate.kind == GateKind::best_response) return enter_below(seen, mean, gate.deviation[k]);
   const double delta = seen - *first;
@@ -79,7 +79,7 @@ inline double pass_alone(const RootGate& gate, const Rule& rule, const Discount&
 
 // Gain of a private state over its alternative, where anybody can be.
 inline double margin_lost(const RootGate& gate, std::int64_t k, double value) {
-  return (value - gate.leave[k]) / gate.mass[k];
+  return (value - gate.alternative[k]) / gate.mass[k];
 }
 
 // Overwrites `reach` with what maxmargin's choice lets in; `reach` holds the values of entering before.

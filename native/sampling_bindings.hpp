@@ -11,30 +11,26 @@ namespace equipoise {
 struct BoundSamplingForm {
   SamplingForm form;
   SamplingScratch scratch;
-  Bytes actor;
-  std::vector<Ints> ints;
-  std::vector<Doubles> doubles;
+  NamedArrays arrays;
 
-  BoundSamplingForm(Bytes actor_of, Ints detail, Ints first_edge, Ints edge_child, Doubles edge_probability,
-                    Doubles edge_cumulative, Ints edge_slot, Ints first_slot, Doubles slot_probability, Doubles utility,
-                    Ints first_sequence, Ints num_actions, std::int64_t num_sequences)
-      : actor(actor_of) {
+  BoundSamplingForm(const nb::dict& given, std::int64_t num_sequences) : arrays(given) {
+    const auto utility = arrays.view<Doubles>("utility");
+    const auto first_slot = arrays.view<Ints>("first_slot"), num_actions = arrays.view<Ints>("num_actions");
     form.num_players = static_cast<int>(utility.shape(0));
     form.num_terminals = static_cast<std::int64_t>(utility.shape(1));
-    form.actor = actor.data();
-    form.detail = detail.data();
-    form.first_edge = first_edge.data();
-    form.edge_child = edge_child.data();
-    form.edge_probability = edge_probability.data();
-    form.edge_cumulative = edge_cumulative.data();
-    form.edge_slot = edge_slot.data();
+    form.actor = arrays.data<Bytes>("actor");
+    form.detail = arrays.data<Ints>("detail");
+    form.first_edge = arrays.data<Ints>("first_edge");
+    form.edge_child = arrays.data<Ints>("edge_child");
+    form.edge_probability = arrays.data<Doubles>("edge_probability");
+    form.edge_cumulative = arrays.data<Doubles>("edge_cumulative");
+    form.edge_slot = arrays.data<Ints>("edge_slot");
     form.first_slot = first_slot.data();
-    form.slot_probability = slot_probability.data();
+    form.slot_probability = arrays.data<Doubles>("slot_probability");
     form.utility = utility.data();
-    form.first_sequence = first_sequence.data();
+    form.first_sequence = arrays.data<Ints>("first_sequence");
     form.num_actions = num_actions.data();
-    ints = {detail, first_edge, edge_child, edge_slot, first_slot, first_sequence, num_actions};
-    doubles = {edge_probability, edge_cumulative, slot_probability, utility};
+    arrays.check_all_asked();
     scratch.prepare(static_cast<std::size_t>(num_sequences), num_actions.size(), first_slot.size() - 1);
   }
 };

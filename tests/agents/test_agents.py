@@ -8,15 +8,16 @@ from equipoise.agents import (
     ClassAgent,
     PolicyAgent,
     PublicAgent,
-    TableAgent,
+    StrategyAgent,
     UniformAgent,
     describe_decision,
     observe_state,
 )
 from equipoise.agents.files import game_of_file, load_agent
-from equipoise.agents.holdem import HoldemAgent, describe_holdem_decision
+from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.agents.notation import AgentText, parse_agent
 from equipoise.core.errors import ConfigError, InvalidStateError, ParseError, UnknownNameError
+from equipoise.evaluation.holdem.batched import BucketRows, make_rows
 from equipoise.games.base import ActionClass
 from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.hands import hands_of
@@ -101,8 +102,8 @@ def test_a_table_says_what_it_lacks():
     strategy = solve(make_game("kuhn"), rule=CFR(), iterations=1).strategy
     observation = first_observation("leduc", [0, 2])
     with pytest.raises(InvalidStateError, match="has nothing at"):
-        TableAgent(strategy).act(observation, rng=RNG)
-    assert TableAgent(strategy, is_partial=True).probabilities(observation, rng=RNG) == [0.5, 0.5]
+        StrategyAgent(strategy).act(observation, rng=RNG)
+    assert StrategyAgent(strategy, is_partial=True).probabilities(observation, rng=RNG) == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("spot", [small_spot(), small_spot(menu="50%, 100%, a", stacks=(90, 70))])
@@ -126,7 +127,7 @@ def test_a_blueprint_plays_the_same_from_its_file(tmp_path):
     game = game_of_file(tmp_path / "made.eq")
     assert game.spec.label == game_of_spot(made.tree.spot).spec.label
     loaded = load_agent(tmp_path / "made.eq")
-    direct = HoldemAgent(made, game, name="made")
+    direct = StrategyAgent(made, game, name="made")
     rng = np.random.default_rng(5)
     for _ in range(10):
         for state in walk(game, rng):
@@ -147,7 +148,7 @@ def test_a_solved_spot_plays_every_board_and_whole_public_states():
     solver.iterate(3)
     policy = TreeStrategy(tree, solver.tables.strategy_sum)
     game = game_of_spot(tree.spot)
-    agent = HoldemAgent(policy, game, name="spot")
+    agent = StrategyAgent(policy, game, name="spot")
     rng = np.random.default_rng(6)
     for _ in range(10):
         for state in walk(game, rng):
@@ -166,9 +167,19 @@ def test_a_solved_spot_plays_every_board_and_whole_public_states():
 def test_a_strategy_refuses_other_chips_and_other_games():
     policy = blueprint()
     with pytest.raises(ConfigError, match="other chips"):
-        HoldemAgent(policy, game_of_spot(small_spot(stacks=(60, 60))), name="made")
+        StrategyAgent(policy, game_of_spot(small_spot(stacks=(60, 60))), name="made")
     with pytest.raises(ConfigError, match="plays hold'em, got the game leduc"):
-        HoldemAgent(policy, make_game("leduc"), name="made")
+        StrategyAgent(policy, make_game("leduc"), name="made")
+
+
+def test_an_agent_says_which_form_its_strategy_has():
+    table = StrategyAgent(solve(make_game("kuhn"), rule=CFR(), iterations=1).strategy)
+    made = blueprint()
+    assert table.hand_strategy is None
+    assert StrategyAgent(made, game_of_spot(made.tree.spot)).hand_strategy is made
+    betting = made.tree.betting
+    assert make_rows(table, betting) is None  # tables of information states are not played by betting node
+    assert isinstance(make_rows(StrategyAgent(made), betting), BucketRows)
 
 
 def test_agents_are_named_by_text():

@@ -9,8 +9,8 @@ import pytest
 from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.base import observe_state
 from equipoise.agents.files import FileSearch, load_profile, load_search_agent
-from equipoise.agents.holdem import describe_holdem_decision
-from equipoise.agents.holdem_translated import HoldemTranslatingAgent
+from equipoise.agents.holdem.hands import describe_holdem_decision
+from equipoise.agents.holdem.translated import HoldemTranslatingAgent
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.core.errors import ConfigError, InvalidStateError

@@ -9,7 +9,7 @@ import pytest
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.core.errors import ConfigError
-from equipoise.evaluation.aivat_holdem import HoldemAivat, HoldemGuesses, build_guesses
+from equipoise.evaluation.holdem.aivat import HoldemAivat, HoldemGuesses, build_guesses
 from equipoise.games.holdem.betting import Street, payoffs
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.cards import DECKS, parse_board

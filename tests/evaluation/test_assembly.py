@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from equipoise.agents import TableAgent, UniformAgent
+from equipoise.agents import StrategyAgent, UniformAgent
 from equipoise.agents.base import PolicyAgent
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation.assembly import assemble_public_strategy, assemble_strategy, measure_seeds
@@ -31,7 +31,7 @@ def test_a_table_assembles_to_itself_in_both_ways(name):
     game = make_game(name, faces=3) if name == "liars_dice" else make_game(name)
     tree = build_history_tree(game)
     strategy = solve(game, rule=CFR(), iterations=4).strategy
-    agent = TableAgent(strategy)
+    agent = StrategyAgent(strategy)
     rng = np.random.default_rng(0)
     np.testing.assert_allclose(assemble_strategy(agent, game, tree, rng=rng), strategy.to_tree(tree))
     whole = assemble_public_strategy(agent, derive_public_game(game), rng=rng)

@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 
-from equipoise.agents import ClassAgent, TableAgent, UniformAgent
+from equipoise.agents import ClassAgent, StrategyAgent, UniformAgent
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.aivat import strategy_tables
 from equipoise.evaluation.assembly import assemble_public_strategy
@@ -38,7 +38,7 @@ def agent_of(name, kind):
     agents = {"uniform": UniformAgent(), "call": ClassAgent(ActionClass.CALL), "raise": ClassAgent(ActionClass.RAISE)}
     if kind in agents:
         return agents[kind]
-    return TableAgent(solve(game_of(name), rule=CFR(), iterations=int(kind)).strategy)
+    return StrategyAgent(solve(game_of(name), rule=CFR(), iterations=int(kind)).strategy)
 
 
 @pytest.mark.parametrize("menu", [every_action, fold_or_call])

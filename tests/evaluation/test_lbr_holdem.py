@@ -6,12 +6,11 @@ import functools
 import numpy as np
 import pytest
 
-from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.notation import AgentText
 from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError
-from equipoise.evaluation.lbr import measure_lbr
-from equipoise.evaluation.lbr_holdem import (
+from equipoise.evaluation.holdem.lbr import (
     HoldemLbr,
     LbrHands,
     LbrMenu,
@@ -19,6 +18,7 @@ from equipoise.evaluation.lbr_holdem import (
     find_single_odds,
     measure_holdem_lbr,
 )
+from equipoise.evaluation.lbr import measure_lbr
 from equipoise.evaluation.matches import MatchConfig, run_match
 from equipoise.games.base import ActionClass
 from equipoise.games.holdem.cards import DECKS, FULL_DECK, parse_board
@@ -44,7 +44,7 @@ def weak_blueprint():
 
 def agent_of(kind, game):
     if kind == "blueprint":
-        return HoldemAgent(weak_blueprint(), game, name=kind)
+        return StrategyAgent(weak_blueprint(), game, name=kind)
     return UniformAgent() if kind == "uniform" else ClassAgent(ActionClass(kind))
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from equipoise.agents import ClassAgent, UniformAgent
 from equipoise.agents.base import PolicyAgent
-from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.notation import AgentText
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import CheckpointError, ConfigError, IllegalActionError
 from equipoise.core.pool import LocalPool
 from equipoise.evaluation.assembly import assemble_strategy
-from equipoise.evaluation.batched_holdem import BatchedHoldem, BlindRows, BucketRows, PolicyRows, deal_hands
+from equipoise.evaluation.holdem.batched import BatchedHoldem, BlindRows, BucketRows, PolicyRows, deal_hands
 from equipoise.evaluation.matches import DealRange, HandByHand, MatchConfig, load_match, run_match
 from equipoise.evaluation.play import expect_all_in, play_game
 from equipoise.evaluation.stored import StoredStrategies, can_be_batched
@@ -288,9 +288,9 @@ def test_batched_holdem_expects_what_sweeps_compute(expects_all_ins):
 def test_batched_rows_are_what_agents_play():
     first, _ = blueprints()
     game = game_of_spot(first.tree.spot)
-    agent = HoldemAgent(first, game, name="first")
+    agent = StrategyAgent(first, game, name="first")
     deals = deal_hands(first.tree.spot, 200, rng=np.random.default_rng(2))
-    bucket_rows, policy_rows = BucketRows(first, name="a"), PolicyRows(agent.policy, name="b")
+    bucket_rows, policy_rows = BucketRows(first, name="a"), PolicyRows(agent.strategy, name="b")
     nodes = np.array(sorted(first.tree.decisions), np.int64)[np.arange(200) % len(first.tree.decisions)]
     for seat in (0, 1):
         own = np.flatnonzero([first.tree.decisions[node].player == seat for node in nodes.tolist()])

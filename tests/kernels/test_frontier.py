@@ -231,7 +231,7 @@ def test_a_frontier_below_a_gate():
             kind=GateKind.RESOLVING,
             player=1,
             mass=np.ones(size),
-            leave=np.zeros(size),
+            alternative=np.zeros(size),
             deviation=np.zeros(size),
             prior=np.zeros(size),
             regret=np.zeros((2, size)),

@@ -125,7 +125,7 @@ def test_the_first_of_equally_good_actions_is_played():
     pair = twin("river")
     play = bind(pair)
     nothing = np.zeros(pair.tree.arrays.num_cells)
-    nothing[[cell for run in play.own_cells(1) for cell in range(run.start, run.stop)]] = 1.0
+    nothing[[cell for run in play.arrays.own_cells(1) for cell in range(run.start, run.stop)]] = 1.0
     for node, decision in pair.tree.decisions.items():
         if decision.player == 1:  # folds everything: all bets win the same
             cells = pair.tree.cells(0, node)
@@ -217,7 +217,7 @@ def test_one_player_learns_against_a_table(name, player, rule, num_threads):
     np.testing.assert_allclose(averages[own], both.small.strategy_sum[own], rtol=0, atol=1e-9)
     strategy = both.play.current_strategy(rule.kernel, both.tables, has_played=True)
     np.testing.assert_allclose(pair.to_sequences(strategy)[own], both.small.strategy[own], rtol=0, atol=1e-7)
-    for run in both.play.own_cells(1 - player):
+    for run in both.play.arrays.own_cells(1 - player):
         assert not both.tables.regret_sum[run].any()
 
 
@@ -256,7 +256,7 @@ def test_the_cells_of_both_players_are_all_there_are():
     play = bind(twin("turn"))
     counts = np.zeros(play.arrays.num_cells, int)
     for player in (0, 1):
-        for run in play.own_cells(player):
+        for run in play.arrays.own_cells(player):
             counts[run] += 1
     assert (counts == 1).all()
 

@@ -46,7 +46,7 @@ def test_gates_equal_their_twin(kind, rule, searcher, is_alternating, share):
         kind=kind,
         player=opponent,
         mass=mass,
-        leave=mass * alternative,
+        alternative=mass * alternative,
         deviation=deviation,
         prior=prior,
         share=share,
@@ -92,7 +92,7 @@ def test_impossible_private_states_do_not_enter():
         kind=GateKind.MAXMARGIN,
         player=0,
         mass=mass,
-        leave=zeros,
+        alternative=zeros,
         deviation=zeros,
         prior=zeros,
         regret=np.zeros((2, mass.size)),
@@ -146,7 +146,7 @@ def gate_of(**changes):
         "kind": GateKind.RESOLVING,
         "player": 0,
         "mass": np.ones(6),
-        "leave": np.zeros(6),
+        "alternative": np.zeros(6),
         "deviation": np.zeros(6),
         "prior": np.zeros(6),
         "regret": np.zeros((2, 6)),
@@ -161,7 +161,7 @@ def gate_of(**changes):
         ({"share": 1.5}, "share must be from 0 to 1, got 1.5"),
         ({"kind": 0}, "a gate needs a GateKind, got 0"),
         ({"prior": np.ones(5)}, r"prior must have shape \(6,\), got \(5,\)"),
-        ({"leave": np.full(6, np.nan)}, "leave"),
+        ({"alternative": np.full(6, np.nan)}, "alternative"),
         ({"player": 2}, "player"),
     ],
 )
@@ -172,7 +172,7 @@ def test_gates_that_make_no_sense_are_refused(changes, message):
 
 def test_hooks_that_do_not_fit_are_refused():
     small = gate_of(
-        mass=np.ones(4), leave=np.zeros(4), deviation=np.zeros(4), prior=np.zeros(4), regret=np.zeros((2, 4))
+        mass=np.ones(4), alternative=np.zeros(4), deviation=np.zeros(4), prior=np.zeros(4), regret=np.zeros((2, 4))
     )
     with pytest.raises(ValueError, match=r"mass must have shape \(6,\), got \(4,\)"):
         CFRSolver(TREE, CFR(), gate=small)

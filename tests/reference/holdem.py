@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from equipoise.agents.holdem import hands_by_name
+from equipoise.agents.holdem.hands import hands_by_name
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.holdem.betting import CALL
 from equipoise.games.holdem.betting_tree import DEALING

@@ -168,7 +168,7 @@ def test_everything_composes(blueprint):
     subgame = blueprint.subgame(ROOTS[7])
     resolve, maxmargin = (pose(blueprint, subgame, 1, kind(**parts)) for kind in (Resolve, Maxmargin))
     assert maxmargin.gate.kind is GateKind.BEST_RESPONSE
-    for name in ("leave", "deviation", "mass"):
+    for name in ("alternative", "deviation", "mass"):
         np.testing.assert_array_equal(getattr(maxmargin.gate, name), getattr(resolve.gate, name))
     found = [solve_subgame(blueprint, ROOTS[7], 1, kind(**parts), iterations=50) for kind in (Resolve, Maxmargin)]
     np.testing.assert_array_equal(found[0].strategy, found[1].strategy)

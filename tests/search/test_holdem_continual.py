@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from equipoise.agents.continual import ContinualAgent
-from equipoise.agents.holdem import describe_holdem_decision
+from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.agents.notation import parse_agent
 from equipoise.agents.simple import UniformAgent
 from equipoise.core.errors import InvalidStateError

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pytest
 
-from equipoise.agents.holdem import describe_holdem_decision, hands_by_name
+from equipoise.agents.holdem.hands import describe_holdem_decision, hands_by_name
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.games.holdem.betting_tree import add_to_root, betting_tree
 from equipoise.games.holdem.cards import parse_board, parse_deck

@@ -64,7 +64,7 @@ def test_symmetric_hands_round_alike():
     table = spot(*SYMMETRIC["turn"][:2], menu="100%, a / a", deck=DECKS["small"], pot=20, stacks=(60, 60))
     solver = CFRSolver(build_holdem_tree(table), dtype=np.int16)
     solver.iterate(300)
-    side = solver.tree.arrays.first_hand(0, 0)
+    side = solver.tree.arrays.board(0).first_hand_0
     same = solver.tree.arrays.value_row[side : side + solver.tree.hands[0][0].size]
     strategy = solver.tree.normalize(solver.average_sums, 0, 0)
     assert (same != np.arange(same.size)).any()

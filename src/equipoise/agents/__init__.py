@@ -12,12 +12,12 @@ from equipoise.agents.base import (
 )
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.files import load_agent
-from equipoise.agents.holdem_translated import HoldemTranslatingAgent
+from equipoise.agents.holdem.translated import HoldemTranslatingAgent
 from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
 from equipoise.agents.notation import make
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
-from equipoise.agents.tables import TableAgent
+from equipoise.agents.strategies import StrategyAgent
 
 __all__ = [
     "Agent",
@@ -32,7 +32,7 @@ __all__ = [
     "SearchAgent",
     "SearchPlan",
     "SearchWhen",
-    "TableAgent",
+    "StrategyAgent",
     "TreeISMCTSAgent",
     "UniformAgent",
     "describe_decision",

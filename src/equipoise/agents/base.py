@@ -100,10 +100,7 @@ class PolicyAgent(abc.ABC):
 
     is_fixed: ClassVar[bool] = True  # probabilities depend on nothing that is drawn: once asked for, they are known
 
-    @property
-    @abc.abstractmethod
-    def name(self) -> str:
-        """Returns a short name for tables of results."""
+    name: str  # short, for tables of results
 
     @abc.abstractmethod
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:

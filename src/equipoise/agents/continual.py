@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
-from equipoise.agents.holdem import check_holdem_game
+from equipoise.agents.holdem.hands import check_holdem_game
 from equipoise.agents.public_paths import PublicPaths
 from equipoise.agents.search import HoldemGround
 from equipoise.core.errors import InvalidStateError
@@ -51,7 +51,7 @@ class ContinualAgent(PolicyAgent):
             search: how decisions are searched.
             name: for tables of results.
         """
-        self.game, self._name = game, name
+        self.game, self.name = game, name
         searches = [ContinualSearch(game, seat, search, blueprint=blueprint) for seat in (0, 1)]
         self._play: _PublicPlay | _HandPlay
         if isinstance(game, HoldemSpot):
@@ -59,11 +59,6 @@ class ContinualAgent(PolicyAgent):
             self._play = _HandPlay([search.chain for search in searches], game, name)
         else:
             self._play = _PublicPlay(game, searches)
-
-    @property
-    def name(self) -> str:
-        """Returns the name that was given."""
-        return self._name
 
     def begin_game(self, seat: int) -> None:
         """Goes back to the beginning."""

@@ -12,10 +12,9 @@ import numpy as np
 from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.base import PolicyAgent
-from equipoise.agents.holdem import HoldemAgent
-from equipoise.agents.holdem_translated import HoldemTranslatingAgent
+from equipoise.agents.holdem.translated import HoldemTranslatingAgent
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
-from equipoise.agents.tables import TableAgent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
@@ -55,11 +54,10 @@ def load_agent(path: StrPath, game: Game[Any] | None = None) -> PolicyAgent:
     name = _name_of(path)
     solution = open_solution(path)
     if not isinstance(solution, SolvedGame):
-        policy = _take_strategy(solution)
-        return HoldemAgent(policy, _play_holdem(policy, game), name=name)
+        return StrategyAgent(_take_strategy(solution), game, name=name)
     with solution:
         _check_game(solution, game)
-        return TableAgent(solution.table, name=name, is_partial=solution.is_partial)
+        return StrategyAgent(solution.table, name=name, is_partial=solution.is_partial)
 
 
 def game_of_file(path: StrPath) -> Game[Any]:

@@ -36,13 +36,9 @@ class TreeISMCTSAgent(PolicyAgent):
 
     def __init__(self, tree: HistoryTree, config: ISMCTSConfig | None = None) -> None:
         self.search = TreeISMCTS(tree, config, rng=np.random.default_rng(0))  # reseeded by every call
+        self.name = _name(self.search.config)
         keys = zip(tree.infoset_player().tolist(), tree.infoset_labels, strict=True)
         self._infosets = {key: infoset for infoset, key in enumerate(keys)}
-
-    @property
-    def name(self) -> str:
-        """Returns the settings."""
-        return _name(self.search.config)
 
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
         """Returns `[A]` what a fresh search says."""
@@ -76,14 +72,10 @@ class RulesISMCTSAgent:
             max_worlds: at most so many are drawn for a search, and simulations share them.
         """
         self.search = RulesISMCTS(game, config)
+        self.name = _name(self.search.config)
         self.max_worlds = max_worlds
         self._seat = 0
         self._events: list[Event] = []
-
-    @property
-    def name(self) -> str:
-        """Returns the settings."""
-        return _name(self.search.config)
 
     def begin_game(self, seat: int) -> None:
         """Forgets the last game."""

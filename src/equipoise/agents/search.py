@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
-from equipoise.agents.holdem import check_holdem_game, hands_by_name
+from equipoise.agents.holdem.hands import check_holdem_game, hands_by_name
 from equipoise.agents.public_paths import Path, PublicPaths
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE, Game
@@ -63,7 +63,7 @@ class SearchAgent(PolicyAgent):
             name: for tables of results.
         """
         self.blueprint, self.plan = blueprint, plan or SearchPlan()
-        self._name = name
+        self.name = name
         self.ground: _TreeGround | _RulesGround | HoldemGround
         if isinstance(blueprint, HoldemProfile):
             check_holdem_game(blueprint.begin, game or game_of_spot(blueprint.begin))
@@ -83,11 +83,6 @@ class SearchAgent(PolicyAgent):
         """Returns an agent whose blueprint is a table of information states."""
         tree = load_or_build_public_tree(game)
         return cls(PublicProfile(tree, strategy.to_tree(tree)), plan=plan, name=name)
-
-    @property
-    def name(self) -> str:
-        """Returns the name that was given."""
-        return self._name
 
     def begin_game(self, seat: int) -> None:
         """Goes back to the beginning."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -29,10 +28,7 @@ SECOND_CHOICES: Final[Mapping[ActionClass, tuple[ActionClass, ...]]] = {
 class UniformAgent(PolicyAgent):
     """Every action as often as every other one."""
 
-    @property
-    def name(self) -> str:
-        """Returns `uniform`."""
-        return "uniform"
+    name = "uniform"
 
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
         """Returns `[A]` the same number for each action."""
@@ -44,7 +40,6 @@ class UniformAgent(PolicyAgent):
         return _share_out(decision.legality)
 
 
-@dataclasses.dataclass(frozen=True)
 class ClassAgent(PolicyAgent):
     """Always a fold, a call or a raise; of several raises each as often.
 
@@ -52,12 +47,8 @@ class ClassAgent(PolicyAgent):
     action is as likely.
     """
 
-    kind: ActionClass
-
-    @property
-    def name(self) -> str:
-        """Returns the kind of move."""
-        return self.kind.value
+    def __init__(self, kind: ActionClass) -> None:
+        self.kind, self.name = kind, kind.value
 
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
         """Returns `[A]` equal shares for the actions of the kind."""

@@ -8,7 +8,6 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
 from typing import IO, Any, Self, TextIO, cast
 
 from rich.console import Console, Group
@@ -119,9 +118,7 @@ class BuildDisplay:
             self.task = self.bar.add_task(self.label, total=1.0, histories=0)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.bar is not None:
             self.bar.stop()
 
@@ -181,9 +178,7 @@ class SolveDisplay:
             self.live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.live is not None:
             self.live.stop()
 

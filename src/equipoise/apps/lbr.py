@@ -27,8 +27,8 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_utility
 from equipoise.core.machine import describe_origin
 from equipoise.core.pool import LocalPool
+from equipoise.evaluation.holdem.lbr import LbrHands, LbrMenu, measure_holdem_lbr
 from equipoise.evaluation.lbr import LocalResponse, every_action, fold_or_call, measure_lbr
-from equipoise.evaluation.lbr_holdem import LbrHands, LbrMenu, measure_holdem_lbr
 from equipoise.evaluation.matches import MatchConfig, MatchResult
 from equipoise.evaluation.statistics import big_blind_of, describe_estimate, format_estimate, scale_precision
 from equipoise.games.base import Game

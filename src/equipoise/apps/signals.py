@@ -7,7 +7,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Final, Self
 
 __all__ = ["SignalFlag", "Stopped", "exit_code_of_interrupt", "raise_at_signals"]
@@ -61,9 +61,7 @@ class SignalFlag:
         self._previous = _install(self._receive)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         _restore(self._previous)
 
     def __call__(self) -> bool:

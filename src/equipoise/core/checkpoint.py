@@ -23,7 +23,6 @@ import stat
 import struct
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
 import numpy as np
@@ -146,9 +145,7 @@ class CheckpointReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -15,7 +15,6 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures.process import BrokenProcessPool
-from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from equipoise.core.errors import ConfigError, WorkerError
@@ -97,9 +96,7 @@ class LocalPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _start(self) -> concurrent.futures.ProcessPoolExecutor:

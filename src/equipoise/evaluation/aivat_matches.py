@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.agents.base import Agent, PolicyAgent, PublicAgent
-from equipoise.agents.holdem import HoldemAgent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.aivat import Aivat, PublicTracer, guess_values, strategy_tables
-from equipoise.evaluation.aivat_holdem import HoldemAivat, build_guesses
 from equipoise.evaluation.assembly import assemble_public_strategy
+from equipoise.evaluation.holdem.aivat import HoldemAivat, build_guesses
 from equipoise.evaluation.matches import AGENT_STREAM, CHANCE_STREAM, AgentMaker, DealRange, MatchConfig
 from equipoise.evaluation.play import play_game
 from equipoise.games.base import Game
@@ -160,9 +160,9 @@ def _prepare_hands(match: AivatHands) -> tuple[list[HoldemAivat], list[Any], dic
     policies: list[HoldemStrategy | None] = [None, None]
     for place in match.known:
         agent = agents[place]
-        if not isinstance(agent, HoldemAgent):
+        policies[place] = agent.hand_strategy if isinstance(agent, StrategyAgent) else None
+        if policies[place] is None:
             raise ConfigError(f"AIVAT of hold'em uses strategies from files, got {match.names[place]}")
-        policies[place] = agent.policy
     estimators = []
     for first, second in ((0, 1), (1, 0)):
         seats = [policies[first], policies[second]]

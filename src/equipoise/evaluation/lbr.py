@@ -2,7 +2,7 @@
 """Local best response on small games: greedy play against a known strategy, looking one move ahead.
 
 It knows the opponent's strategy and range, and values each of its moves as if both went on by a roll-out policy. What
-it wins is a lower bound on what a best response wins; here both are exact. Hold'em too large for that: `lbr_holdem`.
+it wins is a lower bound on what a best response wins; here both are exact. Hold'em too large for that: `holdem.lbr`.
 """
 
 from __future__ import annotations

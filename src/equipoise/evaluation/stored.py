@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from equipoise.agents.base import PolicyAgent
 from equipoise.agents.simple import ClassAgent, UniformAgent
-from equipoise.agents.tables import TableAgent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.evaluation.assembly import assemble_strategy
 from equipoise.evaluation.batched import BatchedGames
-from equipoise.evaluation.batched_holdem import BatchedHoldem, make_rows
+from equipoise.evaluation.holdem.batched import BatchedHoldem, make_rows
 from equipoise.evaluation.matches import AgentMaker, ChunkPlayer, DealRange, MatchConfig
 from equipoise.games.base import Game
 from equipoise.games.holdem.betting_tree import betting_tree
@@ -54,7 +54,7 @@ def can_be_batched(game: Game[Any], makers: tuple[AgentMaker, ...]) -> bool:
         spot = spot_of_game(game)
         betting = betting_tree(spot.betting_rules, spot.menu)
         return all(isinstance(agent, PolicyAgent) and make_rows(agent, betting) is not None for agent in agents)
-    if not all(isinstance(agent, TableAgent | UniformAgent | ClassAgent) for agent in agents):
+    if not all(isinstance(agent, StrategyAgent | UniformAgent | ClassAgent) for agent in agents):
         return False
     return estimate_num_histories(game, rng=np.random.default_rng(0)) <= MAX_BATCHED_HISTORIES
 

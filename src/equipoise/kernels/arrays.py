@@ -6,15 +6,29 @@ The native module trusts every index; forms check theirs once, when they are bou
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["check_array", "check_axes", "check_finite", "check_range", "check_segments"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["arrays_by_name", "check_array", "check_axes", "check_finite", "check_range", "check_segments"]
 
 ONE_THREAD: Final = 8192  # numbers of a product that BLAS computes alone: its teams cost milliseconds on a busy machine
+
+
+def arrays_by_name(*holders: DataclassInstance) -> dict[str, npt.NDArray[Any]]:
+    """Returns the arrays among the fields of dataclasses, as the native module takes them."""
+    return {
+        field.name: value
+        for holder in holders
+        for field in dataclasses.fields(holder)
+        if isinstance(value := getattr(holder, field.name), np.ndarray)
+    }
 
 
 def check_axes(name: str, value: npt.NDArray[Any], num_axes: int) -> None:

@@ -48,7 +48,7 @@ class BoardRows:
         check_range("hand_images", hand_images, 0, num_hands)
         self.sets, self.table = sets, table
         self._hand_images = hand_images
-        self._index = _native.CardSetIndex(sets, permutations)
+        self._index = _native.CardSetIndex({"sets": sets, "permutations": permutations})
 
     def look_up(self, boards: CardArray) -> ScoreArray:
         """Returns the scores `[B, H]` of all hands on boards `[B, n]`; the order of a board's cards does not matter."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import operator
 import threading
-from types import TracebackType
 from typing import Final
 
 from equipoise.core.errors import AbandonedError, ConcurrentUseError, ConfigError
@@ -58,7 +57,5 @@ class OneCaller:
         if not self._lock.acquire(blocking=False):
             raise ConcurrentUseError(f"this {self._owner} is already at work in another thread; give each its own")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._lock.release()

@@ -38,8 +38,8 @@ class RootGate:
     Paper: Burch, Johanson & Bowling 2014 (resolving), Moravcik et al. 2016 (maxmargin); Brown 2020, PhD thesis [B20],
         sections 5.1.2, 5.1.5, 5.1.6 and 5.1.10; Schmid et al. 2021, "Player of Games", arXiv:2112.03178, appendix
         B.1.1 (the prior that is mixed in).
-    Symbols: pi_-1 summed over an information set -> mass; v(a'_T) times that -> leave; X -> a normal distribution of
-        mean leave / mass and its deviation; alpha -> share; beta_s -> prior.
+    Symbols: pi_-1 summed over an information set -> mass; v(a'_T) times that -> alternative; X -> a normal distribution
+        of mean alternative / mass and its deviation; alpha -> share; beta_s -> prior.
     Departs from the paper: regrets of a gate are matched whatever the rule of the run; [B20] (5.3) is integrated in
         closed form, with the normal distribution that is nearest to the logistic, and its v is the mean of all
         iterations with the step times t (Hedge on sums). Before anything is known half of everybody enters.
@@ -49,7 +49,7 @@ class RootGate:
     kind: GateKind
     player: int  # whose private states enter
     mass: FloatArray  # [H] how likely chance and the other player are at each of them
-    leave: FloatArray  # [H] the alternative as a counterfactual value: times mass
+    alternative: FloatArray  # [H] as a counterfactual value: times mass
     deviation: FloatArray  # [H] of the alternative, not times mass; for the two kinds that draw it
     prior: FloatArray  # [H] reach that is mixed in
     share: float = 1.0  # of the gate in what enters; the rest is the prior's
@@ -61,7 +61,7 @@ class RootGate:
         if not isinstance(self.kind, GateKind):
             raise ConfigError(f"a gate needs a GateKind, got {self.kind!r}")
         check_axes("mass", self.mass, 1)
-        for name in ("mass", "leave", "deviation", "prior"):
+        for name in ("mass", "alternative", "deviation", "prior"):
             check_array(name, getattr(self, name), np.float64, self.mass.shape)
             check_finite(name, getattr(self, name))
         check_array("regret", self.regret, np.float64, (2, self.mass.size))
@@ -91,7 +91,7 @@ class RootGate:
 
 def gate_arrays(gate: RootGate | None) -> dict[str, npt.NDArray[Any]]:
     """Returns a gate's arrays by name, as hooks of the native module take them; empty ones without a gate."""
-    names = ("mass", "leave", "deviation", "prior", "regret")
+    names = ("mass", "alternative", "deviation", "prior", "regret")
     if gate is None:
         return {name: np.zeros((2, 0) if name == "regret" else 0) for name in names}
     return {name: getattr(gate, name) for name in names}

@@ -48,7 +48,12 @@ class SearchKernel:
         self.num_sequences = arrays.num_sequences
         cumulative = self._check_worlds(arrays, worlds)
         self._one_caller = OneCaller("search")
-        self._form = _native.SearchForm(worlds.first_world, worlds.world_node, cumulative, arrays.num_sequences)
+        named = {
+            "first_world": worlds.first_world,
+            "world_node": worlds.world_node,
+            "world_cumulative": cumulative,
+        }
+        self._form = _native.SearchForm(named, arrays.num_sequences)
 
     def _check_worlds(self, arrays: SamplingArrays, worlds: WorldArrays) -> FloatArray:
         """Returns the running sums of weights within information sets; raises if a world is none of its set."""

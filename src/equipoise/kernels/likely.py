@@ -54,7 +54,9 @@ class LikelyKernel:
         check_range("terminal", terminal, -1, history.num_terminals)
         self.num_sequences = history.num_sequences
         self._form = history._form
-        self._nodes = _native.HistoryNodes(subtree_end, list(last_sequence), chance, terminal)
+        self._nodes = _native.HistoryNodes(
+            {"subtree_end": subtree_end, "last_sequence": last_sequence, "chance": chance, "terminal": terminal}
+        )
 
     def terminal_values(self, player: int, realization: FloatArray, least: float) -> tuple[int, FloatArray]:
         """Returns the number of nodes visited, and `[Q]` the player's terminal values on them.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, never
-from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_range
 from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_player
 
 __all__ = ["LineArrays", "LineKernel"]
@@ -51,21 +51,7 @@ class LineKernel:
         _check_lines(arrays)
         self.num_table_cells = arrays.num_table_cells
         self._one_caller = OneCaller("response")
-        self._lines = _native.Lines(
-            arrays.actor,
-            arrays.num_actions,
-            arrays.child,
-            arrays.first_cell,
-            arrays.stride,
-            arrays.level,
-            arrays.call,
-            arrays.raise_,
-            arrays.is_showdown,
-            arrays.stake,
-            arrays.cumulative,
-            arrays.ancestor,
-            arrays.num_table_cells,
-        )
+        self._lines = _native.Lines(arrays_by_name(arrays), arrays.num_table_cells)
 
     def model_by_probe(
         self,

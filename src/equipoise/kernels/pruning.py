@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer
 from equipoise.kernels.rules import NUM_DISCOUNT_COLUMNS, Fallback, PolicyMap
 
@@ -163,7 +163,7 @@ class PruningKernel:
         self.num_infosets = arrays.num_actions.size
         self._one_caller = OneCaller("solver")
         self._run = _native.PrunedRun(
-            *(getattr(arrays, field.name) for field in dataclasses.fields(arrays)),
+            arrays_by_name(arrays),
             int(pruning.mode),
             int(pruning.zero_reach),
             int(pruning.policy_map),
@@ -222,7 +222,7 @@ class PruningKernel:
         """Returns the arrays from which the run goes on to the bit; rows that were freed are zeros."""
         arrays = {name: np.zeros(shape) for name, shape in self._state_shapes().items()}
         with self._one_caller:
-            self._run.save(list(arrays.values()))
+            self._run.save(arrays)
         return arrays
 
     def restore(self, arrays: dict[str, FloatArray]) -> None:
@@ -230,13 +230,15 @@ class PruningKernel:
         for name, shape in self._state_shapes().items():
             check_array(name, arrays[name], np.float64, shape)
         with self._one_caller:
-            self._run.restore([arrays[name].copy() for name in self._state_shapes()])
+            self._run.restore({name: arrays[name].copy() for name in self._state_shapes()})
 
     def begin_after(self, past: PastIterations) -> None:
         """Overwrites the run with one that has some iterations behind it and has pruned nothing yet."""
         past.check(self.num_sequences, self.num_infosets)
         with self._one_caller:
-            self._run.begin_after(*(getattr(past, field.name) for field in dataclasses.fields(past)))
+            self._run.begin_after(
+                past.iterations, past.nodes_touched, past.faced_weight, past.average_weight, arrays_by_name(past)
+            )
 
     def _state_shapes(self) -> dict[str, tuple[int, ...]]:
         clock, regret, average = _native.PrunedRun.STATE_SIZES

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError, GameTooLargeError
-from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer, check_player
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
 
@@ -100,21 +100,8 @@ class SamplingKernel:
         self._one_caller = OneCaller("solver")
         edge_cumulative = np.empty(edges)
         _native.sampling_accumulate_chance(arrays.first_edge, arrays.edge_probability, edge_cumulative)
-        self.form = _native.SamplingForm(
-            arrays.actor,
-            arrays.detail,
-            arrays.first_edge,
-            arrays.edge_child,
-            arrays.edge_probability,
-            edge_cumulative,
-            arrays.edge_slot,
-            arrays.first_slot,
-            arrays.slot_probability,
-            arrays.utility,
-            arrays.first_sequence,
-            arrays.num_actions,
-            arrays.num_sequences,
-        )
+        named = arrays_by_name(arrays) | {"edge_cumulative": edge_cumulative}
+        self.form = _native.SamplingForm(named, arrays.num_sequences)
 
     def iterate(
         self,
@@ -179,18 +166,7 @@ class SamplingKernel:
             check_array("missed", tables.missed, np.float64, (self.num_sequences,), is_written=True)
         if baselines.edge_guess.size:
             self._check_baselines(scheme, tables, baselines)
-        call = _native.SamplingCall(
-            exploration,
-            tables.regret_sum,
-            tables.strategy_sum,
-            tables.random_words,
-            tables.nodes_touched,
-            tables.missed,
-            tables.num_skipped,
-            baselines.edge_guess,
-            baselines.rate,
-            tables.baseline,
-        )
+        call = _native.SamplingCall(exploration, baselines.rate, arrays_by_name(tables, baselines))
         return skipping.bind(self.num_sequences), call
 
     def _check_baselines(self, scheme: Scheme, tables: SamplingTables, baselines: BaselineArrays) -> None:

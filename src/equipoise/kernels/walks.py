@@ -11,7 +11,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, never
-from equipoise.kernels.arrays import check_array, check_finite, check_range
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_finite, check_range
 from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_player
 from equipoise.kernels.sampling import SamplingArrays, check_sampling_arrays
 
@@ -31,17 +31,9 @@ class WalkKernel:
         self.num_sequences = arrays.num_sequences
         self.num_actions = arrays.num_actions
         self._one_caller = OneCaller("response")
-        self._walks = _native.Walks(
-            arrays.actor,
-            arrays.detail,
-            arrays.first_edge,
-            arrays.edge_child,
-            arrays.edge_probability,
-            arrays.utility,
-            arrays.first_sequence,
-            arrays.num_actions,
-            arrays.num_sequences,
-        )
+        named = arrays_by_name(arrays)
+        del named["edge_slot"], named["first_slot"], named["slot_probability"]  # walks draw every chance event
+        self._walks = _native.Walks(named, arrays.num_sequences)
 
     def search_uct(
         self,

@@ -14,7 +14,7 @@ from equipoise.games.holdem.cards import FULL_DECK
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.kernels.calls import check_integer
-from equipoise.kernels.holdem.arrays import TILE, BoardFields, StreetFields
+from equipoise.kernels.holdem.arrays import TILE
 from equipoise.responses.forms import BoardForm, Table
 from equipoise.responses.on_tree import OnTree
 from equipoise.trees.holdem.tree import Decision, HoldemTree
@@ -31,9 +31,9 @@ WIDTH = 3  # fewest fresh pairs drawn at a time, for each pair that is still wan
 def _fill_rows(tree: HoldemTree, share: dict[int, FloatArray]) -> Table:
     """Returns `[C]` a table in which every hand plays alike, from `[A]` by decision."""
     out = np.zeros(tree.arrays.num_cells, np.float32)
-    for board, fields in enumerate(tree.arrays.boards.tolist()):
+    for board, street in enumerate(tree.arrays.board_field("street").tolist()):
         for node, decision in tree.decisions.items():
-            if decision.street == fields[0]:
+            if decision.street == street:
                 out[tree.cells(board, node)] = share[node]
     return out
 
@@ -120,14 +120,11 @@ class Hands:
     def _pool(self, counts: FloatArray) -> FloatArray:
         """Returns `[C]` counts in which hands that are the same but for the names of suits have all of theirs."""
         arrays = self.tree.arrays
-        for board, row in enumerate(arrays.boards.tolist()):
-            fields = BoardFields(*row)
-            street = StreetFields(*arrays.streets[fields.street].tolist())
-            for player in (0, 1):
-                num_cells = (street.num_cells_0, street.num_cells_1)[player]
+        for board in range(len(arrays.boards)):
+            fields = arrays.board(board)
+            for player, num_cells in enumerate(arrays.street(fields.street).num_cells):
                 num_rows = arrays.num_rows(board, player)
-                first_cell = (fields.first_cell_0, fields.first_cell_1)[player]
-                first_hand = (fields.first_hand_0, fields.first_hand_1)[player]
+                first_cell, first_hand = fields.first_cell[player], fields.first_hand[player]
                 orbit = arrays.value_row[first_hand : first_hand + num_rows]
                 block = counts[first_cell : first_cell + num_rows * num_cells].reshape(-1, num_cells, TILE)
                 by_row = block.transpose(0, 2, 1).reshape(num_rows, num_cells)
@@ -148,7 +145,7 @@ class _Walk:
 
     def _find_cells(self, street: int, pairs: IntArray, runouts: IntArray) -> IntArray:
         arrays = self.tree.arrays
-        sizes = StreetFields(*arrays.streets[street].tolist())
+        num_cells = arrays.street(street).num_cells
         dealt = runouts[:, : self.hands.sizes[street] - self.hands.sizes[0]]
         boards, which = np.unique(dealt, axis=0, return_inverse=True)
         which = which.reshape(-1)  # its shape differs between versions of NumPy
@@ -156,12 +153,9 @@ class _Walk:
         for place, cards in enumerate(boards.tolist()):
             index, row_of = self.hands.rows((*self.tree.spot.board, *cards))
             here = np.flatnonzero(which == place)
-            fields = BoardFields(*arrays.boards[index].tolist())
-            for player in (0, 1):
+            for player, first in enumerate(arrays.board(index).first_cell):
                 row = row_of[player][pairs[here, player]]
-                first = (fields.first_cell_0, fields.first_cell_1)[player]
-                width = TILE * (sizes.num_cells_0, sizes.num_cells_1)[player]
-                out[player, here] = first + row // TILE * width + row % TILE
+                out[player, here] = first + row // TILE * TILE * num_cells[player] + row % TILE
         return out
 
     def go(self, node: int, here: IntArray, player: int, profile: Table, counts: FloatArray) -> None:

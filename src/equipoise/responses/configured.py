@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs against a response, from the configuration of a run: checked, built, their memory estimated."""
+"""Runs from their configurations, against a response or not: checked, built, their memory estimated."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from equipoise.abstraction.solutions import SOLUTION_SUFFIX
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.holdem.sweeps import HoldemTables
 from equipoise.responses.against import AgainstSolver
-from equipoise.responses.forms import BoardForm
+from equipoise.responses.forms import BoardForm, PlayTree
+from equipoise.responses.hand_buckets import HandBuckets
 from equipoise.responses.notation import merge_by_pattern, parse_response
 from equipoise.responses.tables import read_buckets
 from equipoise.solvers.best_response import bind_kernel
-from equipoise.solvers.cfr import estimate_bytes as estimate_table_bytes
+from equipoise.solvers.methods import build_solver, estimate_bytes, find_dtype
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.trees.history import HistoryTree
@@ -28,12 +29,10 @@ from equipoise.trees.public import PublicTree
 
 __all__ = [
     "AGAINST_FIELDS",
-    "build_against",
-    "build_spot_learners",
+    "build_run",
     "check_against",
     "describe_against",
-    "estimate_against_bytes",
-    "estimate_learner_bytes",
+    "estimate_run_bytes",
 ]
 
 AGAINST_FIELDS: Final = ("against", "updates_per_response", "seat", "merge")
@@ -55,35 +54,56 @@ def check_against(config: RunConfig) -> None:
         raise ConfigError(f"--against {config.against} sweeps the whole tree, got --prune {config.prune}")
 
 
-def build_against(tree: HistoryTree | PublicTree, config: RunConfig) -> AgainstSolver:
-    """Returns a fresh run of a configuration that names a response."""
-    assert config.against is not None
+def build_run(tree: PlayTree, config: RunConfig, locks: Sequence[NodeLock] = ()) -> Any:
+    """Returns a fresh run of a configuration on a tree: of its method, or against the response that it names.
+
+    Against a response everybody keeps to the locks of a spot.
+    """
+    if config.against is None:
+        return build_solver(tree, config, locks) if isinstance(tree, HoldemTree) else build_solver(tree, config)
     assert config.rule is not None
-    groups = None
-    if config.merge is not None:
-        if not isinstance(tree, HistoryTree):
-            raise ConfigError(f"--merge {config.merge!r} is for --form history")
-        groups = merge_by_pattern(tree, config.merge)
+    dtype = find_dtype(config) if isinstance(tree, HoldemTree) else None
+    if dtype == np.int16:
+        raise ConfigError("learners against a response need --precision float32 or float64, got int16")
+    form = BoardForm(tree, kernel=bind_kernel(tree, locks=locks)) if isinstance(tree, HoldemTree) else tree
     return AgainstSolver(
-        tree,
-        parse_response(config.against).bind(tree, seat=config.seat),
+        form,
+        parse_response(config.against).bind(form, seat=config.seat),
         rule=parse_rule(config.rule),
         seat=config.seat,
         updates_per_response=config.updates_per_response or 1,
         seed=config.seed,
-        groups=groups,
+        groups=None if config.merge is None else _merge(tree, config.merge),
+        dtype=dtype,
         num_threads=config.threads,
     )
 
 
-def estimate_against_bytes(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
-    """Returns what such a run allocates beside its tree."""
-    assert config.against is not None
-    assert config.rule is not None
+def _merge(tree: PlayTree, text: str) -> npt.NDArray[np.int32] | HandBuckets:
+    """Returns what learners cannot tell apart, by a pattern or by the buckets in a file."""
+    if isinstance(tree, HoldemTree):
+        return read_buckets(Path(text), tree)
+    if not isinstance(tree, HistoryTree):
+        raise ConfigError(f"--merge {text!r} is for --form history")
+    return merge_by_pattern(tree, text)
+
+
+def estimate_run_bytes(
+    tree: HistoryTree | PublicTree | HoldemPlan, config: RunConfig, locks: Sequence[NodeLock] = ()
+) -> int:
+    """Returns what such a run allocates beside its tree; of a spot, the tree's arrays too."""
+    once = estimate_bytes(tree, config, locks)
+    if config.against is None:
+        return once
     learners = 2 if config.seat is None else 1
-    walks = WALK_BYTES * tree.actor.size if parse_response(config.against).is_sampled else 0
-    tables = estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
-    return walks + 2 * learners * tables
+    if not isinstance(tree, HoldemPlan):
+        walks = WALK_BYTES * tree.actor.size if parse_response(config.against).is_sampled else 0
+        return walks + 2 * learners * once
+    assert config.rule is not None
+    dtype = find_dtype(config)
+    tables = HoldemTables.estimate_bytes(tree.arrays, dtype, parse_rule(config.rule).kernel)
+    answers = (2 * learners + NUM_WORKING) * tree.arrays.num_cells * dtype.itemsize
+    return once + (learners - 1) * tables + answers
 
 
 def describe_against(asked: Any, before: RunConfig | None) -> dict[str, Any]:
@@ -107,38 +127,3 @@ def describe_against(asked: Any, before: RunConfig | None) -> dict[str, Any]:
     read = (Path(fields["merge"]),) if str(fields["merge"]).endswith(SOLUTION_SUFFIX) else ()
     digest = spec.digest(*read)
     return {**fields, "against": spec.text, "updates_per_response": updates, "against_digest": digest}
-
-
-def build_spot_learners(
-    tree: HoldemTree, config: RunConfig, *, dtype: npt.DTypeLike, locks: Sequence[NodeLock] = ()
-) -> AgainstSolver:
-    """Returns a fresh run on a spot of a configuration that names a response; everybody keeps to the locks."""
-    assert config.against is not None
-    assert config.rule is not None
-    if np.dtype(dtype) == np.int16:
-        raise ConfigError("learners against a response need --precision float32 or float64, got int16")
-    form = BoardForm(tree, kernel=bind_kernel(tree, locks=locks))
-    return AgainstSolver(
-        form,
-        parse_response(config.against).bind(form, seat=config.seat),
-        rule=parse_rule(config.rule),
-        seat=config.seat,
-        updates_per_response=config.updates_per_response or 1,
-        seed=config.seed,
-        groups=None if config.merge is None else read_buckets(Path(config.merge), tree),
-        dtype=dtype,
-        num_threads=config.threads,
-    )
-
-
-def estimate_learner_bytes(
-    plan: HoldemPlan, config: RunConfig, *, dtype: npt.DTypeLike, locks: Sequence[NodeLock] = ()
-) -> int:
-    """Returns the bytes that such a run takes with its tree: tables and answers of learners, what responses hold."""
-    assert config.rule is not None
-    rule = parse_rule(config.rule)
-    once = estimate_table_bytes(plan, rule, dtype=dtype, num_threads=config.threads, locks=locks)
-    tables = HoldemTables.estimate_bytes(plan.arrays, dtype, rule.kernel)
-    learners = 2 if config.seat is None else 1
-    answers = (2 * learners + NUM_WORKING) * plan.arrays.num_cells * np.dtype(dtype).itemsize
-    return once + (learners - 1) * tables + answers

@@ -240,7 +240,7 @@ class BoardForm(PlayForm):
         self.hands = HoldemPlay(self.kernel)
         self.num_nodes, self.num_table_cells = tree.num_nodes, tree.arrays.num_cells
         owner = np.zeros(self.num_table_cells, np.bool_)
-        for run in self.hands.own_cells(1):
+        for run in self.tree.arrays.own_cells(1):
             owner[run] = True
         self.table_cells = self.own_cells = ~owner, owner
 
@@ -305,15 +305,10 @@ class BoardForm(PlayForm):
 
     def _decisions(self) -> Iterator[tuple[slice, int, npt.NDArray[np.intp]]]:
         """Yields for each board and player its cells, how many a hand has, and the first of each decision."""
-        arrays = self.tree.arrays
-        runs = self.hands.own_cells(0), self.hands.own_cells(1)
-        ends = np.cumsum(arrays.streets[:, 4:6].ravel())
-        nodes = np.split(arrays.nodes, ends[:-1])
-        for board, row in enumerate(arrays.boards.tolist()):
-            for player in (0, 1):
-                here = nodes[2 * row[0] + player]
-                if here.size:
-                    yield runs[player][board], int(here[:, 1].sum()), here[:, 0].astype(np.intp)
+        for run, nodes in self.tree.arrays.table_blocks():
+            if nodes.size:
+                first_cell, num_actions, _ = nodes.T
+                yield run, int(num_actions.sum()), first_cell.astype(np.intp)
 
     def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> Any:
         """Returns the tables of a learner that has not begun, in float32 or float64."""

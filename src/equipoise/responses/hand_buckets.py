@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.holdem.arrays import TILE, BoardFields
+from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.rules import Fallback, PolicyMap
 from equipoise.responses.forms import BoardForm, Table
 from equipoise.responses.on_tree import OnTree
@@ -58,15 +58,14 @@ class HandBuckets:
         chance, bucket_of = [1.0] * len(tree.boards), []
         known: list[dict[tuple[int, int], int]] = [{} for _ in self.buckets.streets]
         for index, cards in enumerate(tree.boards):
-            fields = BoardFields(*tree.arrays.boards[index].tolist())
+            fields = tree.arrays.board(index)
             buckets = self.buckets.buckets(cards)
             bucket_of.append(buckets)
             if above[index] >= 0:
                 self._compare(known[fields.street], bucket_of[above[index]], buckets)
             for child in range(fields.first_child, fields.first_child + fields.num_children):
                 above[child] = index
-                images = int(tree.arrays.boards[child, BoardFields._fields.index("num_images")])
-                chance[child] = chance[index] * self._deal_chance(fields.street) * images
+                chance[child] = chance[index] * self._deal_chance(fields.street) * tree.arrays.board(child).num_images
             for node, decision in tree.decisions.items():
                 if decision.street == fields.street:
                     self._place(index, node, decision, buckets, chance[index])
@@ -74,7 +73,7 @@ class HandBuckets:
     def _deal_chance(self, street: int) -> float:
         """Returns the chance of the cards that follow a street, given both hands."""
         arrays = self.tree.arrays
-        first = 2 * TILE * int(arrays.streets[:street, 6].sum())
+        first = 2 * TILE * int(arrays.street_field("flat_packs")[:street].sum())
         return float(arrays.flat_scale[first])
 
     def _compare(self, known: dict[tuple[int, int], int], before: Any, after: Any) -> None:
@@ -86,7 +85,7 @@ class HandBuckets:
     def _place(self, board: int, node: int, decision: Decision, buckets: Any, chance: float) -> None:
         hands = self.tree.hands[board][decision.player]
         cells = self.tree.cells(board, node)
-        num_cells = self.buckets.arrays.fields(decision.street)[2 + decision.player]
+        num_cells = self.buckets.arrays.street(decision.street).num_cells[decision.player]
         first = self.buckets.rows.first_cell[decision.street][decision.player]
         row = buckets[hands]
         start = first + row // TILE * (num_cells * TILE) + row % TILE
@@ -107,7 +106,7 @@ class HandBuckets:
 
     def block(self, table: FloatArray, decision: Decision) -> FloatArray:
         """Returns `[tiles, A, TILE]` a decision's part of a table of buckets, a view."""
-        num_cells = self.buckets.arrays.fields(decision.street)[2 + decision.player]
+        num_cells = self.buckets.arrays.street(decision.street).num_cells[decision.player]
         first = self.buckets.rows.first_cell[decision.street][decision.player]
         num_rows = self.buckets.rows.num_rows[decision.street][decision.player]
         tiles = table[first : first + num_rows * num_cells].reshape(-1, num_cells, TILE)

@@ -242,5 +242,5 @@ def choose_rule_text(asked: str | None, before: RunConfig | None) -> str | None:
 
 def _default_form(game: Game[Any], method: Method) -> Form:
     """Returns what is swept if nothing is said: public states where a game says them itself and the method can."""
-    is_vector = isinstance(game, HasPublicForm) and method.build_vector is not None
+    is_vector = isinstance(game, HasPublicForm) and method.has_vector
     return Form.VECTOR if is_vector else Form.HISTORY

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from equipoise.agents.base import Agent
-from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.notation import AgentText
-from equipoise.agents.tables import TableAgent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.pool import LocalPool
@@ -137,14 +136,10 @@ def _find_game_of(agents: Sequence[Any]) -> Game[Any]:
 
 def _make_agent(given: Agent | Solution[Any] | TabularStrategy, game: Game[Any]) -> Agent:
     if isinstance(given, TabularStrategy):
-        return TableAgent(given, name="strategy")
+        return StrategyAgent(given)
     if not isinstance(given, Solution):
         return given
-    strategy = given.strategy
-    if isinstance(strategy, TabularStrategy):
-        return TableAgent(strategy, name="solution", is_partial=given.is_partial)
-    assert isinstance(game, Holdem)
-    return HoldemAgent(strategy, game, name="solution")
+    return StrategyAgent(given.strategy, game, name="solution", is_partial=given.is_partial)
 
 
 def find_game(makers: Sequence[AgentText], name: str | None, parameters: Iterable[str] | None) -> Game[Any]:

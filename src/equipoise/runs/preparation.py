@@ -24,9 +24,9 @@ from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem
 from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import format_game
 from equipoise.kernels.sampling import Scheme
-from equipoise.responses.configured import build_against, estimate_against_bytes
+from equipoise.responses.configured import build_run, estimate_run_bytes
 from equipoise.solvers.driver import Solver
-from equipoise.solvers.methods import build_solver, build_treeless_solver, choose_rule, estimate_bytes
+from equipoise.solvers.methods import build_treeless_solver, choose_rule
 from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.stopping import Form, Stopping, TreeSolver
@@ -262,12 +262,11 @@ def _plan(grown: GrownTree, config: RunConfig, reporter: Reporter) -> tuple[Call
         return lambda one: build_treeless_solver(grown.game, _history_tree(grown), one), 0
     tree = grown.tree
     assert tree is not None
-    is_against = config.against is not None
-    table_bytes = estimate_against_bytes(tree, config) if is_against else estimate_bytes(tree, config)
+    table_bytes = estimate_run_bytes(tree, config)
     name = config.rule or config.method
     reporter.say(f"{name}: tables of {format_bytes(table_bytes)}")
     check_memory(table_bytes, f"solving {format_game(grown.game)} with {name}")
-    return (lambda one: build_against(tree, one) if is_against else build_solver(tree, one)), table_bytes
+    return lambda one: build_run(tree, one), table_bytes
 
 
 def _history_tree(grown: GrownTree) -> HistoryTree | None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -19,13 +18,12 @@ from equipoise.games.holdem.line_notation import parse_decision
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
-from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.configured import (
-    build_spot_learners,
+    build_run,
     check_against,
     describe_against,
-    estimate_learner_bytes,
+    estimate_run_bytes,
 )
 from equipoise.runs.game_run import choose_rule_text
 from equipoise.runs.request import RunRequest
@@ -50,7 +48,6 @@ from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
-from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
 from equipoise.trees.vector import CellTable, TreeStrategy
 
@@ -79,7 +76,7 @@ def prepare_spot(
     began = time.perf_counter()
     locks = make_locks(file)
     plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
-    num_bytes = _estimate_bytes(plan, config, locks)
+    num_bytes = estimate_run_bytes(plan, config, locks)
     label = f"{config.rule} in {config.parameters['precision']}"
     reporter.say(_describe_plan(plan))
     reporter.say(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")
@@ -87,7 +84,7 @@ def prepare_spot(
     tree = plan.build()
     seconds = time.perf_counter() - began
     if saved is None:
-        config = choose_rule(config, lambda one: _build(tree, one, locks), stopping)
+        config = choose_rule(config, lambda one: build_run(tree, one, locks), stopping)
     sizes = RunSizes(
         num_histories=None,
         num_infosets=_count_infosets(tree),
@@ -95,27 +92,11 @@ def prepare_spot(
         table_bytes=num_bytes - tree.arrays.num_bytes,
         build_seconds=seconds,
     )
-    solver = _build(tree, config, locks)
+    solver = build_run(tree, config, locks)
     run = SpotRun(file, solver, config, stopping, sizes, saved, is_target_asked_for=target is not None)
     if saved is not None:
         solver.restore(saved.state)
     return run
-
-
-def _estimate_bytes(plan: HoldemPlan, config: RunConfig, locks: Sequence[NodeLock]) -> int:
-    if config.against is not None:
-        return estimate_learner_bytes(plan, config, dtype=find_dtype(config), locks=locks)
-    estimate = find_method(config.method).estimate_holdem_bytes
-    assert estimate is not None  # see `refuse_game_options`
-    return estimate(plan, config, locks)
-
-
-def _build(tree: HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> HoldemRun:
-    if config.against is not None:
-        return build_spot_learners(tree, config, dtype=find_dtype(config), locks=locks)
-    build = find_method(config.method).build_holdem
-    assert build is not None  # see `refuse_game_options`
-    return build(tree, config, locks)
 
 
 class SpotRun(Run):
@@ -240,9 +221,9 @@ def refuse_game_options(request: RunRequest, method_name: str, *, is_against: bo
     for name in GAME_OPTIONS:
         if getattr(request, name) is not None:
             raise ConfigError(f"--{name} is for games; a spot has none")
-    able = [name for name, one in METHODS.items() if one.build_holdem is not None]
+    able = [name for name, one in METHODS.items() if one.has_holdem]
     method = find_method(method_name)
-    if method.build_holdem is None:
+    if not method.has_holdem:
         raise ConfigError(
             f"spots are solved with method {', '.join(able[:-1])} or {able[-1]}, got --method {method_name}"
         )
@@ -336,7 +317,7 @@ def _shorten(text: str | None) -> str:
 
 
 def _describe_plan(plan: HoldemPlan) -> str:
-    root, num_boards = BoardFields(*plan.arrays.boards[0].tolist()), len(plan.arrays.boards)
+    root, num_boards = plan.arrays.board(0), len(plan.arrays.boards)
     return (
         f"{plan.spot.name}: {root.num_hands_0:,} and {root.num_hands_1:,} hands, "
         f"{len(plan.betting.nodes):,} betting nodes, {num_boards:,} board{'s' * (num_boards > 1)}"
@@ -345,9 +326,5 @@ def _describe_plan(plan: HoldemPlan) -> str:
 
 def _count_infosets(tree: HoldemTree) -> int:
     """Returns the decisions of every hand on every board."""
-    streets = [StreetFields(*row) for row in tree.arrays.streets.tolist()]
-    boards = [BoardFields(*row) for row in tree.arrays.boards.tolist()]
-    return sum(
-        board.num_hands_0 * streets[board.street].num_nodes_0 + board.num_hands_1 * streets[board.street].num_nodes_1
-        for board in boards
-    )
+    num_nodes = tree.arrays.street_field("num_nodes")[tree.arrays.board_field("street")]
+    return int((tree.arrays.board_field("num_hands") * num_nodes).sum())

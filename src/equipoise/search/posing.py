@@ -81,7 +81,7 @@ def pose(
         kind=find_gate_kind(method),
         player=opponent,
         mass=mass,
-        leave=mass * value,
+        alternative=mass * value,
         deviation=subgame.to_rows(opponent, standing.deviation),
         prior=subgame.to_rows(opponent, subgame.reach[opponent]),
         share=method.share if isinstance(method, Resolve) else 1.0,

@@ -8,7 +8,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, overload
 
 import numpy as np
 
@@ -68,8 +68,7 @@ __all__ = [
     "normalize_rule",
 ]
 
-AnyTree = TypeVar("AnyTree", HistoryTree, PublicTree)
-
+NO_LOCKS: Final[Sequence[NodeLock]] = ()
 ALTERNATING, SIMULTANEOUS = "alternating", "simultaneous"
 PRECISIONS: Final = ("float32", "float64", "int16")  # of a spot's tables
 LINEAR: Final = "lcfr"  # of sampled methods, periods not yet chosen
@@ -110,15 +109,14 @@ class Method:
     has_baselines: bool = False  # whether sampled values may be corrected by guesses
     is_exact: bool = False  # one iteration is the whole of it
     is_sampled: bool = False
-    build: Callable[[HistoryTree, RunConfig], TreeSolver]
-    estimate_bytes: Callable[[HistoryTree, RunConfig], int]  # of what is allocated beside the tree
-    build_vector: Callable[[PublicTree, RunConfig], TreeSolver] | None = None  # None: histories alone
-    estimate_vector_bytes: Callable[[PublicTree, RunConfig], int] | None = None
+    has_vector: bool = False  # whether it sweeps public trees
+    has_holdem: bool = False  # whether it solves spots
+    # on a history tree, and on other trees that the method is for; with the locks of a spot
+    build: Callable[[Any, RunConfig, Sequence[NodeLock]], Any]
+    # of what is allocated beside the tree; of a spot from its plan, the tree's arrays too
+    estimate_bytes: Callable[[Any, RunConfig, Sequence[NodeLock]], int]
     # on the rules; the tree, if there is one, is for exact evaluation; None: trees alone
     build_treeless: Callable[[Game[Any], HistoryTree | None, RunConfig], TreelessMCCFRSolver] | None = None
-    # on spots of hold'em, with their locks; None: not for spots
-    build_holdem: Callable[[HoldemTree, RunConfig, Sequence[NodeLock]], HoldemRun] | None = None
-    estimate_holdem_bytes: Callable[[HoldemPlan, RunConfig, Sequence[NodeLock]], int] | None = None
     merges_suits: bool = True  # whether boards of spots that differ by the names of suits may be one
 
 
@@ -156,7 +154,7 @@ def check_config(config: RunConfig) -> None:
     method = find_method(config.method)
     if config.method == "cfr" and config.prune is not None:
         _check_pruned_cfr(config)
-    if config.form == Form.VECTOR and method.build_vector is None:
+    if config.form == Form.VECTOR and not method.has_vector:
         raise ConfigError(f"method {config.method} has no vector form")
     if config.form == Form.GAME and method.build_treeless is None:
         able = ", ".join(name for name, one in METHODS.items() if one.build_treeless is not None)
@@ -178,13 +176,19 @@ def _check_pruned_cfr(config: RunConfig) -> None:
         raise ConfigError(f"--prune {config.prune} runs on one thread, got --threads {config.threads}")
 
 
-def build_solver(tree: HistoryTree | PublicTree, config: RunConfig) -> TreeSolver:
-    """Returns a fresh run of a configuration on a tree of either form."""
-    method = find_method(config.method)
-    if isinstance(tree, HistoryTree):
-        return method.build(tree, config)
-    assert method.build_vector is not None  # see check_config
-    return method.build_vector(tree, config)
+@overload
+def build_solver(tree: HistoryTree | PublicTree, config: RunConfig) -> TreeSolver: ...
+
+
+@overload
+def build_solver(tree: HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> HoldemRun: ...
+
+
+def build_solver(
+    tree: HistoryTree | PublicTree | HoldemTree, config: RunConfig, locks: Sequence[NodeLock] = NO_LOCKS
+) -> Any:
+    """Returns a fresh run of a configuration on a tree that its method is for, see `check_config`."""
+    return find_method(config.method).build(tree, config, locks)
 
 
 def build_treeless_solver(game: Game[Any], tree: HistoryTree | None, config: RunConfig) -> TreelessMCCFRSolver:
@@ -194,49 +198,34 @@ def build_treeless_solver(game: Game[Any], tree: HistoryTree | None, config: Run
     return method.build_treeless(game, tree, config)
 
 
-def estimate_bytes(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
-    """Returns what a run of a configuration allocates beside its tree."""
-    method = find_method(config.method)
-    if isinstance(tree, HistoryTree):
-        return method.estimate_bytes(tree, config)
-    assert method.estimate_vector_bytes is not None
-    return method.estimate_vector_bytes(tree, config)
+def estimate_bytes(
+    tree: HistoryTree | PublicTree | HoldemPlan, config: RunConfig, locks: Sequence[NodeLock] = NO_LOCKS
+) -> int:
+    """Returns what a run of a configuration allocates beside its tree; of a spot, the tree's arrays too."""
+    return find_method(config.method).estimate_bytes(tree, config, locks)
 
 
-def _build_cfr(tree: AnyTree, config: RunConfig) -> TreeSolver:
+def _build_cfr(tree: Any, config: RunConfig, locks: Sequence[NodeLock]) -> Any:
     assert config.rule is not None
-    is_alternating = config.updates == ALTERNATING
+    rule, is_alternating = parse_rule(config.rule), config.updates == ALTERNATING
     if config.prune is not None:
-        assert isinstance(tree, HistoryTree)  # see check_config
-        pruning = parse_pruning(config.prune)
-        return PrunedSolver(tree, parse_rule(config.rule), pruning=pruning, is_alternating=is_alternating)
-    return CFRSolver(tree, parse_rule(config.rule), is_alternating=is_alternating, num_threads=config.threads)
-
-
-def _estimate_cfr(tree: HistoryTree | PublicTree, config: RunConfig) -> int:
-    assert config.rule is not None
-    if config.prune is not None:
-        assert isinstance(tree, HistoryTree)
-        return estimate_pruned_bytes(tree)
-    return estimate_table_bytes(tree, parse_rule(config.rule), num_threads=config.threads)
-
-
-def _build_holdem_cfr(tree: HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> HoldemRun:
-    assert config.rule is not None
+        return PrunedSolver(tree, rule, pruning=parse_pruning(config.prune), is_alternating=is_alternating)
     return CFRSolver(
         tree,
-        parse_rule(config.rule),
-        dtype=find_dtype(config),
-        is_alternating=config.updates == ALTERNATING,
+        rule,
+        dtype=find_dtype(config) if isinstance(tree, HoldemTree) else None,
+        is_alternating=is_alternating,
         num_threads=config.threads,
         locks=locks,
     )
 
 
-def _estimate_holdem_cfr(plan: HoldemPlan, config: RunConfig, locks: Sequence[NodeLock]) -> int:
+def _estimate_cfr(tree: Any, config: RunConfig, locks: Sequence[NodeLock]) -> int:
     assert config.rule is not None
-    rule, dtype = parse_rule(config.rule), find_dtype(config)
-    return estimate_table_bytes(plan, rule, dtype=dtype, num_threads=config.threads, locks=locks)
+    if config.prune is not None:
+        return estimate_pruned_bytes(tree)
+    dtype = find_dtype(config) if isinstance(tree, HoldemPlan) else None
+    return estimate_table_bytes(tree, parse_rule(config.rule), dtype=dtype, num_threads=config.threads, locks=locks)
 
 
 def find_dtype(config: RunConfig) -> np.dtype[Any]:
@@ -283,11 +272,11 @@ def _measure_rate(probe: Solver, seconds: float) -> float:
     return rate
 
 
-def _build_egt(tree: HistoryTree, config: RunConfig) -> TreeSolver:
+def _build_egt(tree: HistoryTree, config: RunConfig, _locks: Sequence[NodeLock]) -> TreeSolver:
     return EGTSolver(tree, parse_egt(config.rule) if config.rule else None, num_threads=config.threads)
 
 
-def _estimate_egt(tree: HistoryTree, config: RunConfig) -> int:
+def _estimate_egt(tree: HistoryTree, config: RunConfig, _locks: Sequence[NodeLock]) -> int:
     walk = (8 + 3 * 4) * tree.actor.size if config.rule else 0  # chance, last sequences and terminals of histories
     return 8 * 14 * _num_sequences(tree) + tree.utility.nbytes + walk
 
@@ -302,31 +291,26 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
             baselines=_baselines(config),
         )
 
-    def build(tree: HistoryTree, config: RunConfig) -> TreeSolver:
-        return MCCFRSolver(tree, sampling(config), rng=np.random.default_rng(config.seed))
+    def build(tree: HistoryTree | HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> Any:
+        if locks:
+            raise ConfigError(f"locks are for method cfr, and the spot has some: got --method {config.method}")
+        rng = np.random.default_rng(config.seed)
+        if isinstance(tree, HoldemTree):
+            return HoldemMCCFRSolver(tree, sampling(config), rng=rng, dtype=find_dtype(config))
+        return MCCFRSolver(tree, sampling(config), rng=rng)
 
     def build_treeless(game: Game[Any], tree: HistoryTree | None, config: RunConfig) -> TreelessMCCFRSolver:
         return TreelessMCCFRSolver(game, sampling(config), rng=np.random.default_rng(config.seed), tree=tree)
 
-    def estimate(tree: HistoryTree, config: RunConfig) -> int:
+    def estimate(tree: HistoryTree | HoldemPlan, config: RunConfig, _locks: Sequence[NodeLock]) -> int:
+        if isinstance(tree, HoldemPlan):
+            tables = (2 if config.prune is None else 3) * tree.arrays.num_cells * find_dtype(config).itemsize
+            return tree.arrays.num_bytes + tables + tree.arrays.estimate_workspace(8, 1)
         # two tables and what pruning adds, the terminals' weights, and the tree in the order of traversals
         per_sequence = 16 if config.prune is None else 33
         num_guesses = lay_out_baselines(_baselines(config), tree).num_guesses
         guesses = 8 * tree.num_players * num_guesses + (4 * tree.actor.size if num_guesses else 0)
         return per_sequence * _num_sequences(tree) + 30 * tree.actor.size + 2 * tree.utility.nbytes + guesses
-
-    def build_holdem(tree: HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> HoldemRun:
-        if locks:
-            raise ConfigError(f"locks are for method cfr, and the spot has some: got --method {config.method}")
-        dtype = find_dtype(config)
-        return HoldemMCCFRSolver(tree, sampling(config), rng=np.random.default_rng(config.seed), dtype=dtype)
-
-    def estimate_holdem(plan: HoldemPlan, config: RunConfig, _locks: Sequence[NodeLock]) -> int:
-        num_tables = 2 if config.prune is None else 3
-        tables = num_tables * plan.arrays.num_cells * find_dtype(config).itemsize
-        return plan.arrays.num_bytes + tables + plan.arrays.estimate_workspace(8, 1)
-
-    is_for_holdem = scheme in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE)
 
     def normalize(text: str) -> str:
         return format_sampled_pruning(parse_sampled_pruning(text))
@@ -339,11 +323,10 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
         has_baselines=scheme in (Scheme.EXTERNAL, Scheme.OUTCOME),
         has_threads=False,
         is_sampled=True,
+        has_holdem=scheme in (Scheme.EXTERNAL, Scheme.PUBLIC_CHANCE),
         build=build,
         estimate_bytes=estimate,
         build_treeless=build_treeless if scheme in (Scheme.EXTERNAL, Scheme.OUTCOME) else None,
-        build_holdem=build_holdem if is_for_holdem else None,
-        estimate_holdem_bytes=estimate_holdem if is_for_holdem else None,
         merges_suits=scheme is not Scheme.EXTERNAL,  # which deals cards one by one
     )
 
@@ -355,8 +338,8 @@ def _baselines(config: RunConfig) -> Baselines:
 def _fictitious_method(rule: FictitiousPlayRule, description: str) -> Method:
     return Method(
         description=description,
-        build=lambda tree, config: FictitiousPlaySolver(tree, rule, num_threads=config.threads),
-        estimate_bytes=lambda tree, _: 8 * 6 * _num_sequences(tree) + tree.utility.nbytes,
+        build=lambda tree, config, _: FictitiousPlaySolver(tree, rule, num_threads=config.threads),
+        estimate_bytes=lambda tree, *_: 8 * 6 * _num_sequences(tree) + tree.utility.nbytes,
     )
 
 
@@ -379,12 +362,10 @@ METHODS: Mapping[str, Method] = {
         normalize_rule=lambda text: parse_rule(text).name,
         normalize_pruning=lambda text: format_pruning(parse_pruning(text)),
         has_updates=True,
+        has_vector=True,
+        has_holdem=True,
         build=_build_cfr,
         estimate_bytes=_estimate_cfr,
-        build_vector=_build_cfr,
-        estimate_vector_bytes=_estimate_cfr,
-        build_holdem=_build_holdem_cfr,
-        estimate_holdem_bytes=_estimate_holdem_cfr,
     ),
     "external": _sampling_method(Scheme.EXTERNAL, "MCCFR that samples chance and the opponents"),
     "outcome": _sampling_method(Scheme.OUTCOME, "MCCFR that samples single paths"),
@@ -403,8 +384,8 @@ METHODS: Mapping[str, Method] = {
         description="the sequence-form linear program; exact, two players, zero-sum",
         has_threads=False,
         is_exact=True,
-        build=lambda tree, _: _InterruptibleLPRun(tree),
+        build=lambda tree, *_: _InterruptibleLPRun(tree),
         # rows and columns of the program as SciPy and HiGHS hold them, several copies each
-        estimate_bytes=lambda tree, _: 100 * (tree.terminal_node.size + 2 * _num_sequences(tree)),
+        estimate_bytes=lambda tree, *_: 100 * (tree.terminal_node.size + 2 * _num_sequences(tree)),
     ),
 }

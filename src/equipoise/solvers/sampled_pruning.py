@@ -174,7 +174,7 @@ def prune_betting(pruning: SampledPruning, betting: BettingArrays, label: str) -
     """Returns a pruning over the children of a hold'em tree's betting; the range is that of its ends."""
     if pruning.kind is SkipKind.NONE:
         return NO_SKIPPING
-    kind, first, count = betting.nodes[:, 0], betting.nodes[:, 2], betting.nodes[:, 3]
+    kind, first, count = betting.kind, betting.first_child, betting.num_children
     low, high = (betting.scale * np.where(kind == SHOWDOWN, sign - betting.rake, 1.0) for sign in (-1, 1))
     has_deal = kind == DEAL
     rise, has_round_below = np.zeros(betting.children.size), np.zeros(betting.children.size, np.bool_)

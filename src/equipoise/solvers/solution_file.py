@@ -11,7 +11,6 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -155,9 +154,7 @@ class SolutionFile(abc.ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property

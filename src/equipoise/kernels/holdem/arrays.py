@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from equipoise.kernels.arrays import check_range
 from equipoise.kernels.buckets import NUM_CARDS
-from equipoise.kernels.calls import check_integer
+from equipoise.kernels.calls import check_integer, check_player
 
 __all__ = [
     "MAX_ACTIONS",
@@ -21,12 +21,14 @@ __all__ = [
     "HoldemArrays",
     "HoldemShape",
     "StreetFields",
+    "StreetShape",
     "check_betting",
     "check_boards",
     "check_hands",
 ]
 
 IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 TILE: Final = 8  # hands that a sweep takes at a time, and terminals of a pack
@@ -47,6 +49,16 @@ class StreetFields(NamedTuple):
     flat_packs: int  # showdowns or lines that go on, in packs of eight
     fold_packs: int
 
+    @property
+    def num_cells(self) -> tuple[int, int]:
+        """Returns the (decision, action) pairs of each player."""
+        return self.num_cells_0, self.num_cells_1
+
+    @property
+    def num_nodes(self) -> tuple[int, int]:
+        """Returns the decisions of each player."""
+        return self.num_nodes_0, self.num_nodes_1
+
 
 class BoardFields(NamedTuple):
     """A board in numbers; X is all hands of all boards, by board and player, each padded to whole tiles."""
@@ -62,41 +74,81 @@ class BoardFields(NamedTuple):
     first_hand_1: int
     first_cell_1: int
 
+    @property
+    def num_hands(self) -> tuple[int, int]:
+        """Returns the hands of each player."""
+        return self.num_hands_0, self.num_hands_1
+
+    @property
+    def first_hand(self) -> tuple[int, int]:
+        """Returns where the hands of each player begin in [X]."""
+        return self.first_hand_0, self.first_hand_1
+
+    @property
+    def first_cell(self) -> tuple[int, int]:
+        """Returns where the cells of each player begin in the tables."""
+        return self.first_cell_0, self.first_cell_1
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class HoldemShape:
-    """How large a hold'em tree is, known before its hands are listed."""
+class StreetShape:
+    """How large the betting of each street is."""
 
     streets: IntArray  # [streets, 8] StreetFields
-    boards: npt.NDArray[np.int64]  # [B, 10] BoardFields, the root first
+
+    def street(self, index: int) -> StreetFields:
+        """Returns a street in numbers."""
+        return StreetFields(*self.streets[index].tolist())
+
+    def street_field(self, name: str) -> LongArray:
+        """Returns `[streets]` a field of all streets; `[streets, 2]` one that each player has."""
+        return _column(self.streets, StreetFields._fields, name)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HoldemShape(StreetShape):
+    """How large a hold'em tree is, known before its hands are listed."""
+
+    boards: LongArray  # [B, 10] BoardFields, the root first
+
+    def board(self, index: int) -> BoardFields:
+        """Returns a board in numbers."""
+        return BoardFields(*self.boards[index].tolist())
+
+    def board_field(self, name: str) -> LongArray:
+        """Returns `[B]` a field of all boards; `[B, 2]` one that each player has."""
+        return _column(self.boards, BoardFields._fields, name)
 
     def num_rows(self, board: int, player: int) -> int:
         """Returns the hands of a player on a board, padding included."""
-        fields = BoardFields(*self.boards[board].tolist())
-        return -(-(fields.num_hands_1 if player else fields.num_hands_0) // TILE) * TILE
+        return -(-self.board(board).num_hands[player] // TILE) * TILE
 
-    def num_held(self, board: int, player: int) -> int:
-        """Returns the hands of a player on a board, without padding."""
-        fields = BoardFields(*self.boards[board].tolist())
-        return fields.num_hands_1 if player else fields.num_hands_0
+    def own_cells(self, player: int) -> list[slice]:
+        """Returns where tables keep a player's cells, a run for each board."""
+        check_player(player, 2)
+        runs = []
+        for index in range(len(self.boards)):
+            board = self.board(index)
+            size = self.num_rows(index, player) * self.street(board.street).num_cells[player]
+            runs.append(slice(board.first_cell[player], board.first_cell[player] + size))
+        return runs
 
     @property
     def num_hands(self) -> int:
         """Returns X, the hands of all boards and both players, padding included."""
-        return BoardFields(*self.boards[-1].tolist()).first_hand_1 + self.num_rows(-1, 1)
+        return self.board(-1).first_hand_1 + self.num_rows(-1, 1)
 
     @property
     def num_cells(self) -> int:
         """Returns the numbers in one table, padding included."""
-        last = BoardFields(*self.boards[-1].tolist())
-        return last.first_cell_1 + self.num_rows(-1, 1) * StreetFields(*self.streets[last.street].tolist()).num_cells_1
+        last = self.board(-1)
+        return last.first_cell_1 + self.num_rows(-1, 1) * self.street(last.street).num_cells_1
 
     @property
-    def node_rows(self) -> npt.NDArray[np.int64]:
+    def node_rows(self) -> LongArray:
         """Returns `[B, 2]` the rows of a table, one for each hand at each decision, padding included."""
-        tiles = -(-self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]] // TILE)
-        nodes = self.streets[:, [StreetFields._fields.index(f"num_nodes_{player}") for player in (0, 1)]]
-        rows: npt.NDArray[np.int64] = TILE * tiles * nodes[self.boards[:, 0]]
+        tiles = -(-self.board_field("num_hands") // TILE)
+        rows: LongArray = TILE * tiles * self.street_field("num_nodes")[self.board_field("street")]
         return rows
 
     @property
@@ -104,17 +156,11 @@ class HoldemShape:
         """Returns R, the rows of one table."""
         return int(self.node_rows.sum())
 
-    def first_hand(self, board: int, player: int) -> int:
-        """Returns where the hands of a player on a board begin in [X]."""
-        fields = BoardFields(*self.boards[board].tolist())
-        return fields.first_hand_1 if player else fields.first_hand_0
-
     @property
     def num_bytes(self) -> int:
         """Returns the bytes of the arrays."""
-        streets = [StreetFields(*row) for row in self.streets.tolist()]
-        num_nodes = sum(street.num_nodes_0 + street.num_nodes_1 for street in streets)
-        num_ends = sum(street.flat_packs + street.fold_packs for street in streets) * TILE
+        num_nodes = int(self.street_field("num_nodes").sum())
+        num_ends = int((self.street_field("flat_packs") + self.street_field("fold_packs")).sum()) * TILE
         num_root_rows = self.num_rows(0, 0) + self.num_rows(0, 1)
         lists = 3 * 4 * num_nodes + 2 * (4 + 8) * num_ends + 8 * num_root_rows + HAND_BYTES * self.num_hands
         return lists + self.streets.nbytes + self.boards.nbytes
@@ -123,11 +169,10 @@ class HoldemShape:
         """Returns the bytes that a sweep allocates beside the tables; the same sum as in native/holdem.hpp."""
         total = sum(self.num_rows(0, player) for player in (0, 1))
         streets = [StreetFields(*row) for row in self.streets.tolist()]
-        hands = self.boards[:, [BoardFields._fields.index(f"num_hands_{player}") for player in (0, 1)]]
-        padded = -(-hands // TILE) * TILE
-        num_children = BoardFields(*self.boards[0].tolist()).num_children
+        padded = -(-self.board_field("num_hands") // TILE) * TILE
+        num_children = self.board(0).num_children
         for street, fields in enumerate(streets):
-            rows = int(padded[self.boards[:, 0] == street].max(axis=0).sum())
+            rows = int(padded[self.board_field("street") == street].max(axis=0).sum())
             flats, folds = fields.flat_packs * TILE * rows, fields.fold_packs * TILE * rows
             whole = 2 * flats + 2 * folds + (0 if fields.is_last else flats)
             if street:
@@ -137,7 +182,7 @@ class HoldemShape:
                 total += whole + min(num_children, MAX_PIECES) * fields.flat_packs * TILE * root_rows
             else:
                 total += whole + (0 if fields.is_last else flats) * (num_threads - 1)
-        slots = max(fields.num_lines + max(fields.num_cells_0, fields.num_cells_1) for fields in streets)
+        slots = max(fields.num_lines + max(fields.num_cells) for fields in streets)
         return item_bytes * (total + 3 * TILE * slots * num_threads)
 
 
@@ -160,34 +205,30 @@ class HoldemArrays(HoldemShape):
 
     def table_blocks(self) -> Iterator[tuple[slice, IntArray]]:
         """Yields for each board and player where a table keeps its cells, and the decisions `[D, 3]` in them."""
-        ends = np.cumsum(_by_player(self.streets, StreetFields._fields, "num_nodes").ravel())
+        ends = np.cumsum(self.street_field("num_nodes").ravel())
         nodes = np.split(self.nodes, ends[:-1])
-        for board, row in enumerate(self.boards.tolist()):
-            fields = BoardFields(*row)
-            street = StreetFields(*self.streets[fields.street].tolist())
-            starts, sizes = (fields.first_cell_0, fields.first_cell_1), (street.num_cells_0, street.num_cells_1)
+        cells = self.own_cells(0), self.own_cells(1)
+        for board, street in enumerate(self.board_field("street").tolist()):
             for player in (0, 1):
-                end = starts[player] + self.num_rows(board, player) * sizes[player]
-                yield slice(starts[player], end), nodes[2 * fields.street + player]
+                yield cells[player][board], nodes[2 * street + player]
 
 
-def _by_player(fields: npt.NDArray[Any], names: tuple[str, ...], name: str) -> npt.NDArray[np.int64]:
-    """Returns `[rows, 2]` a field of both players."""
-    columns: npt.NDArray[np.int64] = fields[:, [names.index(f"{name}_{player}") for player in (0, 1)]].astype(np.int64)
-    return columns
+def _column(table: npt.NDArray[Any], names: tuple[str, ...], name: str) -> LongArray:
+    """Returns `[rows]` a field, or `[rows, 2]` that of both players."""
+    columns = names.index(name) if name in names else [names.index(f"{name}_{player}") for player in (0, 1)]
+    return np.asarray(table[:, columns], np.int64)
 
 
 def check_betting(arrays: HoldemArrays, *, has_leaves: bool) -> None:
     """Raises `ValueError` if decisions or ends of streets point at slots or cells that their street does not have."""
-    names, streets = StreetFields._fields, arrays.streets
-    num_lines, is_last, flat_packs, fold_packs = (
-        streets[:, names.index(name)] for name in ("num_lines", "is_last", "flat_packs", "fold_packs")
+    streets = arrays.streets
+    num_lines, is_last, flat_packs, fold_packs = map(
+        arrays.street_field, ("num_lines", "is_last", "flat_packs", "fold_packs")
     )
     check_range("num_lines", num_lines, np.arange(len(streets)) == 0, [2, *(TILE * flat_packs[:-1] + 1)])
     last = (np.arange(len(streets)) == len(streets) - 1) & (not has_leaves)
     check_range("is_last", is_last, last, last + 1)
-    num_cells = _by_player(streets, names, "num_cells")
-    num_nodes = _by_player(streets, names, "num_nodes")
+    num_cells, num_nodes = arrays.street_field("num_cells"), arrays.street_field("num_nodes")
     num_slots = num_lines[:, None] + num_cells
     first_cell, num_actions, source = arrays.nodes.T
     check_range("actions of decisions", num_actions, 1, MAX_ACTIONS + 1)
@@ -203,11 +244,8 @@ def check_betting(arrays: HoldemArrays, *, has_leaves: bool) -> None:
 
 def check_boards(arrays: HoldemArrays) -> None:
     """Raises `ValueError` unless boards, their hands and their cells follow one another without a gap."""
-    names, boards = BoardFields._fields, arrays.boards
-    street, first_child, num_children = (
-        boards[:, names.index(name)] for name in ("street", "first_child", "num_children")
-    )
-    num_boards, num_streets = len(boards), len(arrays.streets)
+    street, first_child, num_children = map(arrays.board_field, ("street", "first_child", "num_children"))
+    num_boards, num_streets = len(arrays.boards), len(arrays.streets)
     check_range("children of boards", num_children, 0, num_boards)
     check_integer("children of all boards", int(num_children.sum()), num_boards - 1, num_boards - 1)
     expected = 1 + np.cumsum(num_children) - num_children
@@ -217,20 +255,19 @@ def check_boards(arrays: HoldemArrays) -> None:
     check_range("street of the first board", street[:1], 0, 1)
     check_range("streets of boards", street, 0, num_streets)
     check_range("streets of boards", street[1:], street[above] + 1, street[above] + 2)
-    num_hands = _by_player(boards, names, "num_hands")
+    num_hands = arrays.board_field("num_hands")
     check_range("hands of boards", num_hands, 0, arrays.cards.shape[0] + 1)
     rows = -(-num_hands // TILE) * TILE
     check_integer("hands of all boards", int(rows.sum()), arrays.cards.shape[0], arrays.cards.shape[0])
-    cells = rows * _by_player(arrays.streets, StreetFields._fields, "num_cells")[street]
+    cells = rows * arrays.street_field("num_cells")[street]
     for name, sizes in (("first_hand", rows), ("first_cell", cells)):
         start = np.cumsum(sizes).reshape(sizes.shape) - sizes
-        check_range(f"{name} of boards", _by_player(boards, names, name), start, start + 1)
+        check_range(f"{name} of boards", arrays.board_field(name), start, start + 1)
 
 
 def check_hands(arrays: HoldemArrays) -> None:
     """Raises `ValueError` if hands point at rows that their board or the one above does not have."""
-    num_hands = _by_player(arrays.boards, BoardFields._fields, "num_hands").astype(np.int32)
-    num_children = arrays.boards[:, BoardFields._fields.index("num_children")]
+    num_hands, num_children = arrays.board_field("num_hands").astype(np.int32), arrays.board_field("num_children")
     above = np.concatenate([[0], np.repeat(np.arange(len(num_hands)), num_children)])
     rows = (-(-num_hands // TILE) * TILE).ravel()
     check_range("cards", arrays.cards, 0, NUM_CARDS)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arrays import check_array, check_range
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
-from equipoise.kernels.holdem.arrays import TILE, BoardFields, StreetFields
+from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.holdem.leaves import EntryArray
 from equipoise.kernels.holdem.sweeps import AVERAGE_TYPES, HoldemKernel, TableArray
 
@@ -74,20 +74,19 @@ def add_leaf_values(
     check_num_threads(num_threads)
     _check_out(out, weights, player)
     arrays = kernel.arrays
-    fields = StreetFields(*arrays.streets[-1].tolist())
+    fields = arrays.street(-1)
     _check_dtype("sums", sums, AVERAGE_TYPES.values())
     check_array("sums", sums, sums.dtype, (arrays.num_cells,))
     check_array("boards", boards, np.int32, (boards.size,))
     check_range("boards", boards, 0, arrays.boards.shape[0])
-    check_range("streets of boards", arrays.boards[boards, 0], len(arrays.streets) - 1, len(arrays.streets))
+    check_range("streets of boards", arrays.board_field("street")[boards], len(arrays.streets) - 1, len(arrays.streets))
     num_rows = out.shape[3 if player == 0 else 1], out.shape[1 if player == 0 else 3]
     for each in (0, 1):
-        check_array(f"kinds[{each}]", kinds[each], np.uint8, ((fields.num_cells_0, fields.num_cells_1)[each],))
+        check_array(f"kinds[{each}]", kinds[each], np.uint8, (fields.num_cells[each],))
         check_range(f"kinds[{each}]", kinds[each], 0, NUM_KINDS)
         check_array(f"weights[{each}]", weights[each], np.float64, (weights[each].shape[0], NUM_KINDS))
         check_array(f"rows[{each}]", rows[each], np.int32, (boards.size, num_rows[each]))
-        num_hands = arrays.boards[boards, BoardFields._fields.index(f"num_hands_{each}")]
-        check_range(f"rows[{each}]", rows[each], -1, num_hands[:, None])
+        check_range(f"rows[{each}]", rows[each], -1, arrays.board_field("num_hands")[boards, each, None])
     check_integer("line", line.line, 0, fields.num_lines - 1)
     for name, low, high, end in (
         ("nodes of player 0", line.first_node_0, line.end_node_0, fields.num_nodes_0),

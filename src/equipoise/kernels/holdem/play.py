@@ -17,7 +17,6 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array
 from equipoise.kernels.calls import check_num_threads, check_player
-from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
 from equipoise.kernels.holdem.sweeps import HoldemKernel, HoldemTables
 from equipoise.kernels.rules import KernelRule, check_discounts
 
@@ -48,18 +47,6 @@ class HoldemPlay:
         if kernel.leaves is not None:
             raise ConfigError("players with tables of their own need a tree that goes down to the end, got leaves")
         self.kernel, self.arrays = kernel, kernel.arrays
-
-    def own_cells(self, player: int) -> list[slice]:
-        """Returns where tables keep a player's cells, a run for each board."""
-        check_player(player, 2)
-        runs = []
-        for board, row in enumerate(self.arrays.boards.tolist()):
-            fields = BoardFields(*row)
-            street = StreetFields(*self.arrays.streets[fields.street].tolist())
-            first = (fields.first_cell_0, fields.first_cell_1)[player]
-            size = self.arrays.num_rows(board, player) * (street.num_cells_0, street.num_cells_1)[player]
-            runs.append(slice(first, first + size))
-        return runs
 
     def values(self, player: int, own: PlayTable, other: PlayTable, *, num_threads: int = 1) -> FloatArray:
         """Returns `[rows]` a player's counterfactual values at the root, given what both do; `[C]` each."""

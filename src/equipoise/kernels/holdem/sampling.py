@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import check_array
+from equipoise.kernels.arrays import arrays_by_name, check_array
 from equipoise.kernels.calls import OneCaller, check_integer, check_player
-from equipoise.kernels.holdem.arrays import MAX_ACTIONS, TILE, StreetFields
+from equipoise.kernels.holdem.arrays import MAX_ACTIONS, TILE, StreetFields, StreetShape
 from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sampling import NO_NODE_LIMIT, Scheme
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
@@ -68,6 +68,21 @@ class BettingArrays:
     first_row: LongArray  # [B, 2] into child_row; the root's is not read
     child_row: IntArray  # by board and player: row of each hand of the board above, -1 if the board blocks it
 
+    @property
+    def kind(self) -> IntArray:
+        """Returns `[N]` who acts, or what ends or begins."""
+        return self.nodes[:, 0]
+
+    @property
+    def first_child(self) -> IntArray:
+        """Returns `[N]` where the children of each node begin."""
+        return self.nodes[:, 2]
+
+    @property
+    def num_children(self) -> IntArray:
+        """Returns `[N]` how many children each node has."""
+        return self.nodes[:, 3]
+
 
 class HoldemSamplingKernel:
     """A hold'em tree as sampled iterations read it.
@@ -94,15 +109,12 @@ class HoldemSamplingKernel:
         check_array("rake", betting.rake, np.float64, (num_nodes,))
         check_array("first_row", betting.first_row, np.int64, (num_boards, 2))
         check_array("child_row", betting.child_row, np.int32, (betting.child_row.size,))
-        check_integer("most actions of a decision", int(betting.nodes[:, 3].max(initial=0)), 0, MAX_ACTIONS)
+        check_integer("most actions of a decision", int(betting.num_children.max(initial=0)), 0, MAX_ACTIONS)
         self.num_actions = betting.children.size  # of all decisions, and deals
         self._one_caller = OneCaller("solver")
         cumulative = [np.cumsum(reach) for reach in arrays.root_reach]
-        self._betting = _native.HoldemBetting(
-            [betting.nodes, betting.children, betting.child_row],
-            [betting.scale, betting.rake, *cumulative],
-            betting.first_row,
-        )
+        named = {"cumulative_0": cumulative[0], "cumulative_1": cumulative[1]}
+        self._betting = _native.HoldemBetting(arrays_by_name(betting) | named)
 
     def iterate(
         self,
@@ -177,13 +189,12 @@ def _check_tables(regret_sum: SampledArray, strategy_sum: SampledArray, num_cell
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class StreetArrays:
+class StreetArrays(StreetShape):
     """The betting of all streets as sweeps read it; fields as in `HoldemArrays`.
 
     `flat_scale` is, where lines go on, the chance of a deal given two hands over its chance given none.
     """
 
-    streets: IntArray
     nodes: IntArray
     flat_slot: IntArray
     flat_scale: FloatArray
@@ -195,10 +206,6 @@ class StreetArrays:
     def num_streets(self) -> int:
         """Returns how many streets are played."""
         return int(self.streets.shape[0])
-
-    def fields(self, street: int) -> StreetFields:
-        """Returns a street in numbers."""
-        return StreetFields(*self.streets[street].tolist())
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,21 +236,16 @@ class RunoutKernel:
 
     def __init__(self, arrays: StreetArrays) -> None:
         self.arrays = arrays
-        streets = arrays.streets
-        check_array("streets", streets, np.int32, (streets.shape[0], len(StreetFields._fields)))
-        check_array("nodes", arrays.nodes, np.int32, (int(streets[:, 4:6].sum()), 3))
-        check_array("flat_slot", arrays.flat_slot, np.int32, (2 * TILE * int(streets[:, 6].sum()),))
-        check_array("fold_slot", arrays.fold_slot, np.int32, (2 * TILE * int(streets[:, 7].sum()),))
+        check_array("streets", arrays.streets, np.int32, (arrays.num_streets, len(StreetFields._fields)))
+        check_array("nodes", arrays.nodes, np.int32, (int(arrays.street_field("num_nodes").sum()), 3))
+        for name, packs in (("flat_slot", "flat_packs"), ("fold_slot", "fold_packs")):
+            check_array(name, getattr(arrays, name), np.int32, (2 * TILE * int(arrays.street_field(packs).sum()),))
         check_array("flat_scale", arrays.flat_scale, np.float64, (arrays.flat_slot.size,))
         check_array("fold_scale", arrays.fold_scale, np.float64, (arrays.fold_slot.size,))
-        num_raked = TILE * int(streets[-1, 6]) if arrays.flat_rake.size else 0
+        num_raked = TILE * arrays.street(-1).flat_packs if arrays.flat_rake.size else 0
         check_array("flat_rake", arrays.flat_rake, np.float64, (num_raked,))
         self._one_caller = OneCaller("solver")
-        self._form = _native.RunoutForm(
-            [streets, arrays.nodes, arrays.flat_slot, arrays.fold_slot],
-            [arrays.flat_scale, arrays.fold_scale],
-            arrays.flat_rake,
-        )
+        self._form = _native.RunoutForm(arrays_by_name(arrays))
 
     @property
     def num_bytes(self) -> int:
@@ -252,21 +254,23 @@ class RunoutKernel:
 
     def bind(self, runout: RunoutArrays) -> object:
         """Returns a runout as the methods of this class take it; checks its arrays."""
-        ints: list[IntArray] = []
+        streets = []
         for street, cards in enumerate(runout.cards):
             rows = -(-runout.num_hands[street] // TILE) * TILE
             check_array("cards", cards, np.uint8, (rows, 2))
-            same_hand = np.arange(rows, dtype=np.int32)
-            here = [runout.strength[street], same_hand, runout.parent_row[street], *runout.table_row[street]]
-            for name, array in zip(
-                ("strength", "same_hand", "parent_row", "table_row", "table_row"), here, strict=True
-            ):
+            named = {
+                "strength": runout.strength[street],
+                "same_hand": np.arange(rows, dtype=np.int32),
+                "parent_row": runout.parent_row[street],
+                "table_row_0": runout.table_row[street][0],
+                "table_row_1": runout.table_row[street][1],
+            }
+            for name, array in named.items():
                 check_array(name, array, np.int32, (rows,))
-            ints += here
+            streets.append({"cards": cards, **named})
         return _native.Runout(
             runout.num_hands,
-            runout.cards,
-            ints,
+            streets,
             [cell for pair in runout.first_cell for cell in pair],
             [count for pair in runout.num_table_rows for count in pair],
         )
@@ -321,7 +325,7 @@ class RunoutKernel:
         self._check(player, played)
         check_array("own_weight", own_weight, np.float64, played.reach[player].shape)
         for street, (flats, folds) in enumerate(zip(flat_sums, fold_sums, strict=True)):
-            fields = self.arrays.fields(street)
+            fields = self.arrays.street(street)
             check_array("flat_sums", flats, np.float64, (flats.shape[0], TILE * fields.flat_packs), is_written=True)
             check_array("fold_sums", folds, np.float64, (flats.shape[0], TILE * fields.fold_packs), is_written=True)
         sums = list(flat_sums), list(fold_sums)

@@ -156,16 +156,16 @@ class HoldemKernel(VectorKernel):
             # values of lines come as they are, whatever chance follows
             arrays = dataclasses.replace(arrays, flat_scale=np.where(arrays.flat_scale != 0, 1.0, 0.0))
         self.arrays, self.locks, self.leaves = arrays, locks, leaves
-        first = StreetFields(*arrays.streets[0].tolist())
+        first = arrays.street(0)
         self._num_lines = 0 if first.is_last else TILE * first.flat_packs  # that leave the first street, and padding
         num_boards, num_hands = arrays.boards.shape[0], arrays.cards.shape[0]
         check_array("boards", arrays.boards, np.int64, (num_boards, len(BoardFields._fields)))
         check_array("cards", arrays.cards, np.uint8, (num_hands, 2))
         integers = {
             "streets": (arrays.streets, (arrays.streets.shape[0], len(StreetFields._fields))),
-            "nodes": (arrays.nodes, (int(arrays.streets[:, 4:6].sum()), 3)),
-            "flat_slot": (arrays.flat_slot, (2 * TILE * int(arrays.streets[:, 6].sum()),)),
-            "fold_slot": (arrays.fold_slot, (2 * TILE * int(arrays.streets[:, 7].sum()),)),
+            "nodes": (arrays.nodes, (int(arrays.street_field("num_nodes").sum()), 3)),
+            "flat_slot": (arrays.flat_slot, (2 * TILE * int(arrays.street_field("flat_packs").sum()),)),
+            "fold_slot": (arrays.fold_slot, (2 * TILE * int(arrays.street_field("fold_packs").sum()),)),
             "strength": (arrays.strength, (num_hands,)),
             "same_hand": (arrays.same_hand, (num_hands,)),
             "parent_row": (arrays.parent_row, (num_hands,)),
@@ -179,7 +179,7 @@ class HoldemKernel(VectorKernel):
             "fold_scale": (arrays.fold_scale, arrays.fold_slot.shape),
             "root_reach_0": (arrays.root_reach[0], (arrays.num_rows(0, 0),)),
             "root_reach_1": (arrays.root_reach[1], (arrays.num_rows(0, 1),)),
-            "flat_rake": (arrays.flat_rake, (TILE * int(arrays.streets[-1, 6]) if arrays.flat_rake.size else 0,)),
+            "flat_rake": (arrays.flat_rake, (TILE * arrays.street(-1).flat_packs if arrays.flat_rake.size else 0,)),
         }
         if locks is not None:
             numbers["strategy"] = locks.strategy, (locks.strategy.size,)
@@ -189,12 +189,11 @@ class HoldemKernel(VectorKernel):
             check_array(name, values, np.float64, shape)
         check_betting(arrays, has_leaves=leaves is not None)
         if leaves is not None:
-            fields = StreetFields(*arrays.streets[0].tolist())
             num_rows = arrays.num_rows(0, 0), arrays.num_rows(0, 1)
             if isinstance(leaves, HoldemLeaves):
-                leaves.check(num_boards, num_rows, TILE * fields.flat_packs)
+                leaves.check(num_boards, num_rows, TILE * first.flat_packs)
             else:
-                leaves.check(TILE * fields.flat_packs * max(num_rows))
+                leaves.check(TILE * first.flat_packs * max(num_rows))
         check_boards(arrays)
         check_hands(arrays)
         if locks is not None:
@@ -326,12 +325,13 @@ class HoldemKernel(VectorKernel):
         if gate is not None:
             num_rows = self.arrays.num_rows(0, gate.player)
             if gate.mass.size != num_rows:  # padding may be there, without mass
-                check_array("mass", gate.mass, np.float64, (self.arrays.num_held(0, gate.player),))
+                check_array("mass", gate.mass, np.float64, (self.arrays.board(0).num_hands[gate.player],))
             reach = np.zeros(num_rows)
         for player in (0, 1):
             rows = self.arrays.root_reach[player]
             if root_reach is not None:
-                check_array(f"root_reach[{player}]", root_reach[player], np.float64, (self.arrays.num_held(0, player),))
+                num_held = self.arrays.board(0).num_hands[player]
+                check_array(f"root_reach[{player}]", root_reach[player], np.float64, (num_held,))
                 rows = np.pad(root_reach[player], (0, rows.size - root_reach[player].size))
             arrays[f"root_reach_{player}"] = rows
             own = slice(*seen.player_start[player : player + 2].tolist())
@@ -351,9 +351,10 @@ class HoldemKernel(VectorKernel):
         for block, nodes in self.arrays.table_blocks():
             if not nodes.size:  # a street without decisions
                 continue
-            shares = sums[block].astype(np.float64).reshape(-1, int(nodes[:, 1].sum()), TILE)
+            num_cells = sum(num_actions for _, num_actions, _ in nodes.tolist())
+            shares = sums[block].astype(np.float64).reshape(-1, num_cells, TILE)
             played = out[block].reshape(shares.shape)
-            for first, num_actions in nodes[:, :2].tolist():
+            for first, num_actions, _ in nodes.tolist():
                 own = np.maximum(shares[:, first : first + num_actions], 0.0)
                 total = own.sum(axis=1, keepdims=True)
                 spread = np.full(own.shape, 1.0 / num_actions)
@@ -383,7 +384,8 @@ class HoldemKernel(VectorKernel):
         # buffers of a frontier serve one call at a time; everything else is read alone
         with self._one_caller if isinstance(self.leaves, Frontier) else contextlib.nullcontext():
             evaluate(self.form, is_best, respects_locks, strategy, num_threads, hooks, *self._bind_leaves(), *values)
-        return values[0][: self.arrays.num_held(0, 0)], values[1][: self.arrays.num_held(0, 1)]
+        root = self.arrays.board(0)
+        return values[0][: root.num_hands_0], values[1][: root.num_hands_1]
 
     def row_values(self, sums: TableArray, *, num_threads: int = 1) -> npt.NDArray[np.float32]:
         """Returns `[R]` what each hand's best response to the other's strategy is worth at each decision.
@@ -498,10 +500,10 @@ class HoldemKernel(VectorKernel):
         self._check_sums(sums)
         check_integer("board", board, 0, self.arrays.boards.shape[0] - 1)
         check_num_threads(num_threads)
-        fields = StreetFields(*self.arrays.streets[int(self.arrays.boards[board, 0])].tolist())
+        fields = self.arrays.street(self.arrays.board(board).street)
         check_integer("line", line, 0, fields.num_lines - 1)
         out = []
-        for player, num_cells in enumerate((fields.num_cells_0, fields.num_cells_1)):
+        for player, num_cells in enumerate(fields.num_cells):
             num_rows = self.arrays.num_rows(board, player)
             check_array(f"reach[{player}]", reach[player], np.float64, (num_rows,))
             out.append(np.zeros((num_rows // TILE, fields.num_lines + num_cells, TILE)))

@@ -34,7 +34,7 @@ def copy_strategy(policy: HoldemStrategy, tree: HoldemTree, outer: Mapping[int, 
         _copy_rows(source, table, tree, outer, sums)
         return sums
     for index, board in enumerate(tree.boards):
-        street = tree.arrays.boards[index, 0]
+        street = tree.arrays.board(index).street
         for inner, whole in outer.items():
             decision = tree.decisions[inner]
             if decision.street == street:
@@ -61,7 +61,7 @@ def _copy_rows(
         place, relabelling = source.locate(board)
         there = hand_permutation(relabelling, tree.spot.deck)
         for player in (0, 1):
-            inside = groups.get((int(tree.arrays.boards[index, 0]), player))
+            inside = groups.get((tree.arrays.board(index).street, player))
             if not inside:
                 continue
             rank = np.full(tree.spot.deck.num_hands, -1)

@@ -21,7 +21,7 @@ from equipoise.games.holdem.betting_tree import DEALING, BettingTree, NodeKind
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.kernels.holdem.arrays import TILE, StreetFields
+from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.holdem.leaf_tables import LeafLine, add_leaf_values
 from equipoise.kernels.holdem.leaves import ENTRY_TYPES, MAX_CHOICES, EntryArray, HoldemLeaves, LeafTables
 from equipoise.kernels.holdem.sweeps import HoldemKernel
@@ -268,7 +268,7 @@ def _check_blueprint(spot: HoldemSpot, tree: HoldemTree) -> None:
 def _group_lines(tree: HoldemTree) -> Iterator[_LeafGroup]:
     """Yields the lines that enter the last street: one by one, but those without decisions together."""
     arrays = tree.arrays
-    fields = StreetFields(*arrays.streets[-1].tolist())
+    fields = arrays.street(-1)
     stakes = arrays.flat_scale[-2 * TILE * fields.flat_packs :]
     alike: dict[float, list[tuple[LeafLine, float]]] = {}
     for part in _find_lines(tree):
@@ -303,7 +303,7 @@ def _find_lines(tree: HoldemTree) -> Iterator[LeafLine]:
 
 def _find_kinds(tree: HoldemTree) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     """Returns by player `[cells of the last street]` whether an action folds (0), calls (1) or raises (2)."""
-    fields = StreetFields(*tree.arrays.streets[-1].tolist())
+    fields = tree.arrays.street(-1)
     kinds = np.zeros(fields.num_cells_0, np.uint8), np.zeros(fields.num_cells_1, np.uint8)
     for index, decision in tree.decisions.items():
         if decision.street == len(tree.arrays.streets) - 1:

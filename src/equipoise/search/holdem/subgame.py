@@ -17,7 +17,6 @@ import numpy.typing as npt
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import Frontier
-from equipoise.kernels.holdem.arrays import BoardFields, StreetFields
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.search.holdem.leaves import bind_lines
@@ -109,13 +108,8 @@ class HoldemSubgame:
 
     def _combine(self, player: int, own: Table, other: Table) -> Table:
         """Returns `[C]` what a player does in `own` and the other player in `other`."""
-        arrays, out = self.tree.arrays, other.copy()
-        for board in range(len(self.tree.boards)):
-            fields = BoardFields(*arrays.boards[board].tolist())
-            street = StreetFields(*arrays.streets[fields.street].tolist())
-            first = (fields.first_cell_0, fields.first_cell_1)[player]
-            num_cells = (street.num_cells_0, street.num_cells_1)[player]
-            cells = slice(first, first + arrays.num_rows(board, player) * num_cells)
+        out = other.copy()
+        for cells in self.tree.arrays.own_cells(player):
             out[cells] = own[cells]
         return out
 

@@ -285,10 +285,12 @@ class _Sequences:
     def best_value(self, kernel: RunoutKernel, player: int, played: StrategyPair) -> float:
         """Returns a player's best-response value, in chips per hand."""
         tree = self.tree
-        num_columns = [[TILE * packs for packs in tree.arrays.fields(s)[6:8]] for s in range(len(tree.streets))]
         flats, folds = (
-            [np.zeros((keys.size, columns[kind])) for keys, columns in zip(self.keys, num_columns, strict=True)]
-            for kind in (0, 1)
+            [
+                np.zeros((keys.size, TILE * packs))
+                for keys, packs in zip(self.keys, tree.arrays.street_field(name).tolist(), strict=True)
+            ]
+            for name in ("flat_packs", "fold_packs")
         )
         own_weight = tree.reach[player] / tree.num_runouts
         for boards, numbers, keys in self._runouts():
@@ -304,9 +306,9 @@ class _Sequences:
     def _respond(self, player: int, ends: FloatArray, folds: list[FloatArray]) -> float:
         """Returns the sum over first buckets of what the best answers earn, working up from the last street's ends."""
         for street in reversed(range(len(folds))):
-            fields = self.tree.arrays.fields(street)
+            fields = self.tree.arrays.street(street)
             flat_slot, fold_slot, nodes = self._betting(player, street)
-            value = np.zeros((ends.shape[0], fields.num_lines + fields[2 + player]))
+            value = np.zeros((ends.shape[0], fields.num_lines + fields.num_cells[player]))
             for slots, worth in ((flat_slot, ends), (fold_slot, folds[street])):
                 for column, slot in enumerate(slots.tolist()):
                     value[:, slot] += worth[:, column]
@@ -320,8 +322,9 @@ class _Sequences:
     def _hand_up(self, entering: FloatArray, street: int) -> FloatArray:
         """Returns what the lines that go on are worth on the street above, padding included."""
         arrays = self.tree.arrays
-        first = 2 * TILE * int(arrays.streets[: street - 1, 6].sum())  # the chance of a deal is the same for both
-        scale = arrays.flat_scale[first : first + TILE * int(arrays.streets[street - 1, 6])]
+        packs = arrays.street_field("flat_packs")
+        first = 2 * TILE * int(packs[: street - 1].sum())  # the chance of a deal is the same for both
+        scale = arrays.flat_scale[first : first + TILE * int(packs[street - 1])]
         ends = np.zeros((self.keys[street - 1].size, scale.size))
         np.add.at(ends[:, : entering.shape[1]], self.parents[street - 1], entering)
         return ends * scale
@@ -330,9 +333,10 @@ class _Sequences:
         """Returns a player's slots of flats and folds, and its decisions, on a street."""
         arrays = self.tree.arrays
         slots = []
-        for kind, array in ((6, arrays.flat_slot), (7, arrays.fold_slot)):
-            size = TILE * int(arrays.streets[street, kind])
-            first = 2 * TILE * int(arrays.streets[:street, kind].sum()) + player * size
+        for name, array in (("flat_packs", arrays.flat_slot), ("fold_packs", arrays.fold_slot)):
+            packs = arrays.street_field(name)
+            size = TILE * int(packs[street])
+            first = 2 * TILE * int(packs[:street].sum()) + player * size
             slots.append(array[first : first + size])
-        start = int(arrays.streets[:street, 4:6].sum() + arrays.streets[street, 4] * player)
-        return slots[0], slots[1], arrays.nodes[start : start + int(arrays.streets[street, 4 + player])]
+        ends = np.cumsum(arrays.street_field("num_nodes").ravel())
+        return slots[0], slots[1], np.split(arrays.nodes, ends[:-1])[2 * street + player]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.kernels.holdem.arrays import TILE, BoardFields
+from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.holdem.sweeps import HoldemLocks
 from equipoise.trees.holdem.locks import LockedHands, NodeLock, compile_locks
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree
@@ -23,10 +23,11 @@ def estimate_lock_bytes(tree: HoldemTree | HoldemPlan, locks: Sequence[NodeLock]
     """Returns the bytes that locks take laid out, at the most: as if no two locked hands shared a tile."""
     if not locks:
         return 0
-    boards, total = tree.arrays.boards, 4 * (tree.arrays.num_hands // TILE + 1)
+    street, num_held = tree.arrays.board_field("street"), tree.arrays.board_field("num_hands")
+    total = 4 * (tree.arrays.num_hands // TILE + 1)
     for (node, board), locked in compile_locks(tree.spot, tree.betting, locks).places.items():
         decision = tree.decisions[node]
-        held = boards[boards[:, 0] == decision.street, BoardFields._fields.index(f"num_hands_{decision.player}")]
+        held = num_held[street == decision.street, decision.player]
         if board is not None:
             held = np.sort(held)[-1:]  # whichever it is
         num_hands = np.minimum(held, locked.is_locked.sum())
@@ -45,7 +46,7 @@ def lay_locks(tree: HoldemTree, locks: Sequence[NodeLock]) -> HoldemLocks | None
     table.check_symmetries(tree.symmetries)
     layout = _Layout(tree)
     for node in sorted({node for node, _ in table.places}):
-        for board in np.flatnonzero(tree.arrays.boards[:, 0] == tree.decisions[node].street).tolist():
+        for board in np.flatnonzero(tree.arrays.board_field("street") == tree.decisions[node].street).tolist():
             locked = table.find(node, tree.boards[board])
             if locked is not None:
                 layout.add(board, node, locked)
@@ -76,7 +77,7 @@ class _Layout:
         bits = lanes.reshape(-1, TILE) @ (1 << np.arange(TILE))
         tiles = np.flatnonzero(bits)
         entry = np.empty((tiles.size, 4), np.int64)
-        entry[:, 0] = tiles + self.tree.arrays.first_hand(board, decision.player) // TILE
+        entry[:, 0] = tiles + self.tree.arrays.board(board).first_hand[decision.player] // TILE
         entry[:, 1] = decision.first_cell
         entry[:, 2] = bits[tiles]
         entry[:, 3] = TILE * decision.num_actions

@@ -66,10 +66,8 @@ def _invert_parent_rows(tree: HoldemTree) -> tuple[npt.NDArray[np.int64], npt.ND
     for above in fields:
         for board in range(above.first_child, above.first_child + above.num_children):
             here = fields[board]
-            hands = ((here.first_hand_0, here.num_hands_0), (here.first_hand_1, here.num_hands_1))
-            for player, ((first, count), num_above) in enumerate(
-                zip(hands, (above.num_hands_0, above.num_hands_1), strict=True)
-            ):
+            for player, num_above in enumerate(above.num_hands):
+                first, count = here.first_hand[player], here.num_hands[player]
                 rows = np.full(num_above, -1, np.int32)
                 rows[arrays.parent_row[first : first + count]] = np.arange(count)
                 first_row[board, player] = size
@@ -157,7 +155,7 @@ class HoldemMCCFRSolver(SampledRun[HoldemSamplingTables]):
 
 
 def _check_deals(tree: HoldemTree) -> None:
-    if (tree.arrays.boards[1:, BoardFields._fields.index("num_images")] > 1).any():
+    if (tree.arrays.board_field("num_images")[1:] > 1).any():
         raise ConfigError(
             "external sampling deals cards one by one and this tree shares boards between suits; "
             "build it with merges_suits=False, or sample public chance"

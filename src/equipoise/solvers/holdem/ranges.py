@@ -88,10 +88,7 @@ def _see_streets(tree: HoldemTree) -> list[tuple[_Betting, _Betting]]:
         num_flats, num_folds = count_ends(tree, street)
         rake = arrays.flat_rake if fields.is_last and arrays.flat_rake.size else np.zeros(num_flats)
         seen = []
-        for num_cells, num_nodes in (
-            (fields.num_cells_0, fields.num_nodes_0),
-            (fields.num_cells_1, fields.num_nodes_1),
-        ):
+        for num_cells, num_nodes in zip(fields.num_cells, fields.num_nodes, strict=True):
             flats, folds = slice(next_flat, next_flat + num_flats), slice(next_fold, next_fold + num_folds)
             flat_columns = arrays.flat_slot[flats], arrays.flat_scale[flats], rake[:num_flats]
             fold_columns = arrays.fold_slot[folds], arrays.fold_scale[folds]
@@ -130,7 +127,7 @@ class _RangeWalk:
         """
         board = self.boards[index]
         street = self.streets[board.street]
-        sides, num_hands = _sides(board), (board.num_hands_0, board.num_hands_1)
+        sides, num_hands = _sides(board), board.num_hands
         first, second = (
             _Bounds.of_nothing(street[player].num_slots, sides[player].stop - sides[player].start) for player in (0, 1)
         )

@@ -247,7 +247,7 @@ class SpotViews:
             np.divide(slots[player][: held.size], met[:, None], out=share, where=met[:, None] > 0)
             shares.append(share + state.committed[player])
         actor = decision.player
-        first = int(tree.arrays.streets[decision.street, 0]) + decision.first_cell
+        first = tree.arrays.street(decision.street).num_lines + decision.first_cell
         action_values = shares[actor][:, first : first + decision.num_actions]
         values = [share[:, slot] for share, slot in zip(shares, decision.slots, strict=True)]
         # the actor's slot also leads to the other player's other moves

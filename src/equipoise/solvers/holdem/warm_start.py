@@ -127,7 +127,7 @@ def _pay_one(tree: HoldemTree) -> HoldemArrays:
     return dataclasses.replace(
         arrays,
         flat_scale=np.concatenate(flat_scale),
-        flat_rake=np.full(TILE * int(arrays.streets[-1, 6]), -1.0),
+        flat_rake=np.full(TILE * arrays.street(-1).flat_packs, -1.0),
         fold_scale=np.concatenate(fold_scale),
         strength=np.zeros_like(arrays.strength),
     )

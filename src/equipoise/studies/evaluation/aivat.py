@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.core.errors import ConfigError, UnknownNameError
-from equipoise.evaluation.aivat_holdem import HoldemAivat, build_guesses
-from equipoise.evaluation.batched_holdem import BatchedHoldem, BucketRows, deal_hands
+from equipoise.evaluation.holdem.aivat import HoldemAivat, build_guesses
+from equipoise.evaluation.holdem.batched import BatchedHoldem, BucketRows, deal_hands
 from equipoise.evaluation.matches import MatchConfig
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS, Deck

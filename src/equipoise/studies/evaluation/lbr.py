@@ -11,10 +11,10 @@ import numpy as np
 
 from equipoise.agents.base import PublicAgent
 from equipoise.agents.notation import AgentText
-from equipoise.agents.tables import TableAgent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError
+from equipoise.evaluation.holdem.lbr import LbrHands, LbrMenu, measure_holdem_lbr
 from equipoise.evaluation.lbr import LocalResponse, measure_lbr
-from equipoise.evaluation.lbr_holdem import LbrHands, LbrMenu, measure_holdem_lbr
 from equipoise.evaluation.matches import DealRange, MatchConfig
 from equipoise.evaluation.statistics import big_blind_of, estimate_mean
 from equipoise.games.base import Game
@@ -78,7 +78,7 @@ def measure(configuration: LbrConfiguration) -> Iterator[Step]:
 def _measure_exactly(game: Game[Any], name: str, iterations: int) -> LocalResponse:
     rng = np.random.default_rng(SEED)
     if name == SOLVED:
-        return measure_lbr(TableAgent(solve(game, rule=CFR(), iterations=iterations).strategy), game, rng=rng)
+        return measure_lbr(StrategyAgent(solve(game, rule=CFR(), iterations=iterations).strategy), game, rng=rng)
     agent = AgentText(name)(game)
     assert isinstance(agent, PublicAgent)
     if isinstance(game, Holdem):

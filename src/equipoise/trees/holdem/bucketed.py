@@ -65,7 +65,7 @@ class Rows:
         first, rows, total = [], [], 0
         for street, count in enumerate(num_rows):
             padded = -(-count // TILE) * TILE
-            sizes = [padded * cells for cells in arrays.fields(street)[2:4]]
+            sizes = [padded * cells for cells in arrays.street(street).num_cells]
             first.append((total, total + sizes[0]))
             rows.append((padded, padded))
             total += sum(sizes)
@@ -245,7 +245,7 @@ class BucketedTree(HoldemPlaces):
 
     def _sums(self, table: CellTable, decision: Decision) -> FloatArray:
         """Returns `[buckets, A]` a table's numbers at a decision, padding included."""
-        num_cells = self.arrays.fields(decision.street)[2 + decision.player]
+        num_cells = self.arrays.street(decision.street).num_cells[decision.player]
         tile, lane = np.divmod(np.arange(self.rows.num_rows[decision.street][decision.player]), TILE)
         first = self.rows.first_cell[decision.street][decision.player] + tile * num_cells * TILE + lane
         cells = first[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))

@@ -133,13 +133,13 @@ class HoldemTree(HoldemPlaces):
         """Returns the betting nodes of all boards."""
         root_street = self.betting.root.state.street
         per_street = collections.Counter(node.state.street - root_street for node in self.betting.nodes)
-        return sum(per_street[street] for street in self.arrays.boards[:, 0].tolist())
+        return sum(per_street[street] for street in self.arrays.board_field("street").tolist())
 
     def leaving_nodes(self) -> tuple[int, ...]:
         """Returns the betting nodes at which the first street is left for another one, in the order of its lines."""
         first = self.betting.root.state.street
         ends = (NodeKind.DECISION, NodeKind.FOLD)
-        if self.arrays.streets[0, StreetFields._fields.index("is_last")]:
+        if self.arrays.street(0).is_last:
             return ()
         nodes = self.betting.nodes
         return tuple(node.index for node in nodes if node.state.street == first and node.kind not in ends)
@@ -156,7 +156,7 @@ class HoldemTree(HoldemPlaces):
 
     def leaf_cells(self, player: int) -> list[IntArray]:
         """Returns by line that leaves the first street `[H]` where the kernel finds a player's hands, `hands[0]`."""
-        num_columns = TILE * StreetFields(*self.arrays.streets[0].tolist()).flat_packs
+        num_columns = TILE * self.arrays.street(0).flat_packs
         rows = np.arange(self.hands[0][player].size, dtype=np.int32)
         return [rows * np.int32(num_columns) + np.int32(line) for line in range(len(self.leaving_nodes()))]
 
@@ -187,13 +187,12 @@ class HoldemTree(HoldemPlaces):
     def cells(self, board: int, node: int) -> npt.NDArray[np.int64]:
         """Returns `[H, A]` where tables keep a decision of the betting tree, hands as in `hands[board]`."""
         decision = self.decisions[node]
-        fields = BoardFields(*self.arrays.boards[board].tolist())
+        fields = self.arrays.board(board)
         if fields.street != decision.street:
             raise ConfigError(f"betting node {node} is not on the street of board {format_board(self.boards[board])}")
-        street = StreetFields(*self.arrays.streets[decision.street].tolist())
-        num_cells = (street.num_cells_0, street.num_cells_1)[decision.player]
+        num_cells = self.arrays.street(decision.street).num_cells[decision.player]
         tile, lane = np.divmod(np.arange(self.hands[board][decision.player].size), TILE)
-        first = (fields.first_cell_0, fields.first_cell_1)[decision.player] + tile * num_cells * TILE + lane
+        first = fields.first_cell[decision.player] + tile * num_cells * TILE + lane
         return first[:, None] + TILE * (decision.first_cell + np.arange(decision.num_actions))
 
     def rows(self, table: CellTable, board: int, node: int) -> FloatArray:
@@ -244,11 +243,11 @@ class HoldemPlan:
         """Returns the spot laid out for sweeps."""
         check_memory(self.arrays.num_bytes, "the spot's tree")
         found = fill_hands(self.spot, self.levels, self.groups, is_cut=self.is_cut)
-        columns = [BoardFields._fields.index(name) for name in ("num_hands_0", "first_hand_0")]
-        step = BoardFields._fields.index("num_hands_1") - columns[0]
+        begin = self.arrays.board_field("first_hand")
+        end = begin + self.arrays.board_field("num_hands")
         hands = tuple(
-            (found.number[row[1] : row[1] + row[0]], found.number[row[3] : row[3] + row[2]])
-            for row in self.arrays.boards[:, [*columns, *(column + step for column in columns)]].tolist()
+            (found.number[first[0] : last[0]], found.number[first[1] : last[1]])
+            for first, last in zip(begin.tolist(), end.tolist(), strict=True)
         )
         forests = self.forests
         return HoldemTree(

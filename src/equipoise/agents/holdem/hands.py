@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Agents that play hold'em by tables of hands: solved spots and blueprints in buckets."""
+"""Hands of hold'em by their names in information states, and what a strategy of hands plays there."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy
-from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
+from equipoise.agents.base import Observation, PublicDecision
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.games.base import Game
 from equipoise.games.holdem.cards import Deck
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
@@ -20,45 +21,40 @@ from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 
-__all__ = ["HoldemAgent", "check_holdem_game", "describe_holdem_decision", "hands_by_name"]
+__all__ = ["HandRows", "check_holdem_game", "describe_holdem_decision", "hands_by_name"]
 
 FloatArray = npt.NDArray[np.float64]
 
 
-class HoldemAgent(PolicyAgent):
-    """Plays a table of hands in the game of its spot."""
+class HandRows:
+    """Rows of a strategy of hands, in the game of its spot."""
 
-    def __init__(self, policy: HoldemStrategy, game: Holdem, *, name: str) -> None:
-        """Keeps the policy.
+    def __init__(self, strategy: HoldemStrategy, game: Game[Any] | None = None, *, name: str) -> None:
+        """Keeps the strategy.
 
         Args:
-            policy: what is played.
-            game: of the same cards and chips as the policy's spot.
-            name: for tables of results.
+            strategy: whose rows are found.
+            game: what will be played; raises unless its cards and chips are those of the strategy's spot.
+            name: of the strategy, for messages.
         """
-        check_holdem_game(policy.tree.spot, game)
-        self.policy = policy
-        self._name = name
-        self._node_of = lines_of(policy.tree.betting)
-        self._hand_of = hands_by_name(policy.tree.spot.deck)
+        if game is not None:
+            check_holdem_game(strategy.tree.spot, game)
+        self.strategy, self.name = strategy, name
+        self._node_of = lines_of(strategy.tree.betting)
+        self._hand_of = hands_by_name(strategy.tree.spot.deck)
 
-    @property
-    def name(self) -> str:
-        """Returns the name that was given."""
-        return self._name
-
-    def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
+    def row(self, observation: Observation) -> Sequence[float]:
         """Returns `[A]` what the hand plays."""
         place = self._find(observation.public_state, observation.actions)
         hand = self._hand_of[observation.infostate.partition("|")[0]]
-        if isinstance(self.policy, BucketedStrategy):
-            return self.policy.row(place, hand)
-        row: list[float] = self.policy.probabilities(place)[hand].tolist()
+        if isinstance(self.strategy, BucketedStrategy):
+            return self.strategy.row(place, hand)
+        row: list[float] = self.strategy.probabilities(place)[hand].tolist()
         return row
 
-    def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
+    def rows(self, decision: PublicDecision) -> FloatArray:
         """Returns `[H, A]` what each hand plays."""
-        table = self.policy.probabilities(self._find(decision.public_state, decision.actions))
+        table = self.strategy.probabilities(self._find(decision.public_state, decision.actions))
         hands = [self._hand_of[infostate.partition("|")[0]] for infostate in decision.infostates]
         return table[hands]
 
@@ -66,7 +62,7 @@ class HoldemAgent(PolicyAgent):
         """Returns the betting node of a public state, and its board."""
         line, board = parse_public_text(public_state)
         node = self._node_of.get(line)
-        known = () if node is None else self.policy.tree.betting.nodes[node].actions
+        known = () if node is None else self.strategy.tree.betting.nodes[node].actions
         if node is None or known != actions:
             raise InvalidStateError(
                 f"{self.name} knows actions {known} at {public_state!r}, the game offers {actions}: both need one menu"

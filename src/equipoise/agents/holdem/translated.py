@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.abstraction.translation import translate_bet
 from equipoise.agents.base import Observation
-from equipoise.agents.holdem import check_holdem_game, hands_by_name
+from equipoise.agents.holdem.hands import check_holdem_game, hands_by_name
 from equipoise.games.holdem.betting import (
     CALL,
     FOLD,
@@ -56,14 +56,9 @@ class HoldemTranslatingAgent:
         """
         check_holdem_game(policy.tree.spot, game)
         self.policy, self.game = policy, game
-        self._name = name
+        self.name = name
         self._hand_of = hands_by_name(policy.tree.spot.deck)
         self.begin_game(0)
-
-    @property
-    def name(self) -> str:
-        """Returns the name that was given."""
-        return self._name
 
     def begin_game(self, seat: int) -> None:
         """Forgets the last game."""

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.agents.base import Observation, PolicyAgent
-from equipoise.agents.holdem import HoldemAgent
 from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.evaluation.batched import BATCH_STREAM
 from equipoise.evaluation.matches import DealRange, MatchConfig
 from equipoise.games.base import ActionClass
@@ -68,7 +68,7 @@ class BucketRows:
     """A blueprint's rows: those of its buckets."""
 
     def __init__(self, blueprint: BucketedStrategy, *, name: str) -> None:
-        self._name = name
+        self.name = name
         tree = blueprint.tree
         self.table = np.maximum(blueprint.sums, 0.0)
         self.assigner: BucketAssigner = tree.assigner
@@ -81,14 +81,9 @@ class BucketRows:
         for node, decision in tree.decisions.items():
             first = tree.rows.first_cell[decision.street][decision.player]
             self.first[node] = first + decision.first_cell * TILE
-            self.step[node] = tree.arrays.fields(decision.street)[2 + decision.player] * TILE
+            self.step[node] = tree.arrays.street(decision.street).num_cells[decision.player] * TILE
             self.street[node] = decision.street
             self.is_action[node, : decision.num_actions] = True
-
-    @property
-    def name(self) -> str:
-        """Returns the agent's name."""
-        return self._name
 
     def prepare(self, spot: HoldemSpot, deals: HoldemDeals) -> IndexArray:
         """Returns `[streets, D, 2]` the bucket of each seat's hand on each street."""
@@ -112,15 +107,10 @@ class PolicyRows:
     """Rows of any strategy of hands, looked up board by board: for spots with few boards."""
 
     def __init__(self, policy: HoldemStrategy, *, name: str) -> None:
-        self._name = name
+        self.name = name
         self.policy = policy
         self.most = max(len(node.actions) for node in policy.tree.betting.nodes)
         self.num_cards = np.array([node.state.street.num_board_cards for node in policy.tree.betting.nodes])
-
-    @property
-    def name(self) -> str:
-        """Returns the agent's name."""
-        return self._name
 
     def prepare(self, spot: HoldemSpot, deals: HoldemDeals) -> HoldemDeals:
         """Returns the deals themselves."""
@@ -142,7 +132,7 @@ class BlindRows:
     """An agent that does not look at cards: one row for each betting node."""
 
     def __init__(self, agent: PolicyAgent, betting: BettingTree) -> None:
-        self._name = agent.name
+        self.name = agent.name
         most = max(len(node.actions) for node in betting.nodes)
         self.table = np.zeros((len(betting.nodes), most))
         for node in betting.nodes:
@@ -150,11 +140,6 @@ class BlindRows:
                 observation = Observation(node.state.actor, "", "", node.actions, _classes(node))
                 shares = agent.probabilities(observation, rng=np.random.default_rng(0))
                 self.table[node.index, : len(shares)] = shares
-
-    @property
-    def name(self) -> str:
-        """Returns the agent's name."""
-        return self._name
 
     def prepare(self, spot: HoldemSpot, deals: HoldemDeals) -> object:
         """Returns nothing."""
@@ -168,12 +153,13 @@ class BlindRows:
 
 def make_rows(agent: PolicyAgent, betting: BettingTree) -> RowSource | None:
     """Returns an agent as rows of arrays; None if it has no table and looks at its cards."""
-    if isinstance(agent, HoldemAgent):
-        if agent.policy.tree.betting.nodes != betting.nodes:
+    if isinstance(agent, StrategyAgent):
+        strategy = agent.hand_strategy
+        if strategy is None or strategy.tree.betting.nodes != betting.nodes:
             return None
-        if isinstance(agent.policy, BucketedStrategy):
-            return BucketRows(agent.policy, name=agent.name)
-        return PolicyRows(agent.policy, name=agent.name)
+        if isinstance(strategy, BucketedStrategy):
+            return BucketRows(strategy, name=agent.name)
+        return PolicyRows(strategy, name=agent.name)
     return BlindRows(agent, betting) if isinstance(agent, ClassAgent | UniformAgent) else None
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import PublicAgent
-from equipoise.agents.holdem import describe_holdem_decision
+from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.lbr import LocalResponse
 from equipoise.evaluation.matches import AgentMaker, DealRange, MatchConfig

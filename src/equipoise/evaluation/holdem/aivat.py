@@ -20,7 +20,7 @@ import numpy.typing as npt
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
-from equipoise.evaluation.batched_holdem import HoldemDeals, deal_hands, find_buckets
+from equipoise.evaluation.holdem.batched import HoldemDeals, deal_hands, find_buckets
 from equipoise.games.holdem.betting import Street, payoffs
 from equipoise.games.holdem.betting_tree import NO_PARENT, BettingNode, NodeKind
 from equipoise.games.holdem.cards import NUM_CARDS
