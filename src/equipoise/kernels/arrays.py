@@ -16,7 +16,16 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["arrays_by_name", "check_array", "check_axes", "check_finite", "check_range", "check_segments"]
+__all__ = [
+    "arrays_by_name",
+    "check_array",
+    "check_axes",
+    "check_finite",
+    "check_generator",
+    "check_range",
+    "check_segments",
+    "draw_generator",
+]
 
 ONE_THREAD: Final = 8192  # numbers of a product that BLAS computes alone: its teams cost milliseconds on a busy machine
 
@@ -76,6 +85,18 @@ def check_finite(name: str, value: npt.NDArray[Any]) -> None:
     if not is_finite.all():
         place = int(np.argmin(is_finite.ravel()))
         raise ValueError(f"{name} must be finite, got {value.ravel()[place]} at place {place}")
+
+
+def draw_generator(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
+    """Returns `[4]` the state of a native generator."""
+    return rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True)
+
+
+def check_generator(random_words: npt.NDArray[np.uint64]) -> None:
+    """Raises unless these four words are a state that the native generator (xoshiro256**) can go on from."""
+    check_array("random_words", random_words, np.uint64, (4,), is_written=True)
+    if not random_words.any():
+        raise ValueError("random_words must not all be zero")
 
 
 def check_range(name: str, value: npt.NDArray[Any], low: npt.ArrayLike, high: npt.ArrayLike) -> None:

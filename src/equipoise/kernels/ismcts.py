@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
+from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_generator, check_range, check_segments
 from equipoise.kernels.calls import OneCaller, check_integer
 from equipoise.kernels.sampling import SamplingArrays, SamplingKernel
 
@@ -91,9 +91,7 @@ class SearchKernel:
         check_range("infosets", infosets, 0, self.num_infosets)
         for name in ("visits", "return_sum"):
             check_array(name, getattr(tables, name), np.float64, (self.num_sequences,), is_written=True)
-        check_array("random_words", tables.random_words, np.uint64, (4,), is_written=True)
-        if not tables.random_words.any():
-            raise ValueError("random_words must not all be zero")
+        check_generator(tables.random_words)
         with self._one_caller:
             _native.search_infosets(
                 self.tree.form,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import check_array
+from equipoise.kernels.arrays import check_array, check_generator
 from equipoise.kernels.calls import OneCaller, check_integer
 from equipoise.kernels.sampling import SamplingArrays, SamplingKernel
 
@@ -56,7 +56,7 @@ class LearningKernel:
         if not 0 <= exploration <= 1:
             raise ConfigError(f"exploration must be between 0 and 1, got {exploration}")
         check_array("value", value, np.float64, (self.num_sequences,), is_written=True)
-        _check_generator(random_words)
+        check_generator(random_words)
         with self._one_caller:
             _native.q_learning_play(self.tree.form, num_games, step_size, exploration, random_words, value)
 
@@ -64,7 +64,7 @@ class LearningKernel:
         """Returns the decisions of games in which all play `strategy` `[Q]`; `random_words` moves on."""
         check_integer("num_games", num_games, 0)
         check_array("strategy", strategy, np.float64, (self.num_sequences,))
-        _check_generator(random_words)
+        check_generator(random_words)
         room = num_games * self.longest
         sequence, next_infoset, returns = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room)
         with self._one_caller:
@@ -72,12 +72,6 @@ class LearningKernel:
                 self.tree.form, strategy, num_games, random_words, sequence, next_infoset, returns
             )
         return Decisions(sequence[:count], next_infoset[:count], returns[:count])
-
-
-def _check_generator(random_words: WordArray) -> None:
-    check_array("random_words", random_words, np.uint64, (4,), is_written=True)
-    if not random_words.any():
-        raise ValueError("random_words must not all be zero")
 
 
 def _most_decisions(arrays: SamplingArrays) -> int:

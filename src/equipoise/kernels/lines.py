@@ -12,7 +12,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, never
-from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_range
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_generator, check_range
 from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_player
 
 __all__ = ["LineArrays", "LineKernel"]
@@ -123,9 +123,7 @@ class LineKernel:
         for name, table in (("strategy", strategy), ("default", default)):
             check_array(name, table, np.float64, (self.num_table_cells,))
             check_finite(name, table)
-        check_array("random_words", random_words, np.uint64, (4,), is_written=True)
-        if not random_words.any():
-            raise ValueError("random_words must not all be zero")
+        check_generator(random_words)
 
 
 def _check_lines(arrays: LineArrays) -> None:

@@ -11,7 +11,15 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError, GameTooLargeError
-from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_range, check_segments
+from equipoise.kernels.arrays import (
+    arrays_by_name,
+    check_array,
+    check_axes,
+    check_finite,
+    check_generator,
+    check_range,
+    check_segments,
+)
 from equipoise.kernels.calls import OneCaller, check_integer, check_player
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
 
@@ -184,13 +192,11 @@ class SamplingKernel:
         for name, dtype, size in (
             ("regret_sum", np.float64, self.num_sequences),
             ("strategy_sum", np.float64, self.num_sequences),
-            ("random_words", np.uint64, 4),
             ("nodes_touched", np.uint64, 1),
             ("num_skipped", np.uint64, 1),
         ):
             check_array(name, getattr(tables, name), dtype, (size,), is_written=True)
-        if not tables.random_words.any():
-            raise ValueError("random_words must not all be zero")
+        check_generator(tables.random_words)
 
 
 def check_sampling_arrays(arrays: SamplingArrays) -> None:

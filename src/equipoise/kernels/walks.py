@@ -11,7 +11,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, never
-from equipoise.kernels.arrays import arrays_by_name, check_array, check_finite, check_range
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_finite, check_generator, check_range
 from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_player
 from equipoise.kernels.sampling import SamplingArrays, check_sampling_arrays
 
@@ -102,6 +102,4 @@ class WalkKernel:
     def _check_call(self, strategy: FloatArray, random_words: WordArray) -> None:
         check_array("strategy", strategy, np.float64, (self.num_sequences,))
         check_finite("strategy", strategy)
-        check_array("random_words", random_words, np.uint64, (4,), is_written=True)
-        if not random_words.any():
-            raise ValueError("random_words must not all be zero")
+        check_generator(random_words)

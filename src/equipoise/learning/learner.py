@@ -12,6 +12,7 @@ import abc
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.learning import LearningKernel
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
@@ -20,14 +21,9 @@ from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.segments import flatten_ranges, starts
 
-__all__ = ["SelfPlayLearner", "draw_generator", "play_greedily"]
+__all__ = ["SelfPlayLearner", "play_greedily"]
 
 FloatArray = npt.NDArray[np.float64]
-
-
-def draw_generator(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
-    """Returns `[4]` the state of a native generator."""
-    return rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True)
 
 
 def play_greedily(tree: HistoryTree, value: FloatArray) -> FloatArray:

@@ -13,10 +13,11 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted
 from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem, BucketedLimitLines
 from equipoise.games.registry import parse_game
+from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.lines import LineKernel
 from equipoise.responses.on_tree import OnTree
-from equipoise.responses.sampled import DEFAULT_EXPLORATION, draw_words
+from equipoise.responses.sampled import DEFAULT_EXPLORATION
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.bucket_lines import list_lines
 from equipoise.trees.public import PublicTree
@@ -83,7 +84,7 @@ class LineFBR:
             strategy,
             num_hands=self.num_hands,
             default=self.lines.always_call,
-            random_words=draw_words(rng),
+            random_words=draw_generator(rng),
             is_interrupted=self.lines.on_tree.is_interrupted,
         )
 
@@ -132,7 +133,7 @@ class LineUCT:
             num_iterations=self.num_iterations,
             exploration=self.exploration,
             default=self.lines.always_call,
-            random_words=draw_words(rng),
+            random_words=draw_generator(rng),
             is_interrupted=on_tree.is_interrupted,
         )
         return on_tree.combine(strategy, answer, seat)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, ParseError
+from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.walks import WalkKernel
 from equipoise.responses.arguments import Argument, Count, File, Files, Nested, NestedList, Number, Pattern
 from equipoise.responses.boards import BoardFBR, Hands, always_call
@@ -29,7 +30,7 @@ from equipoise.responses.mixtures import (
     trust_counts,
 )
 from equipoise.responses.protocol import Response
-from equipoise.responses.sampled import DEFAULT_EXPLORATION, FBRResponse, UCTResponse, draw_words, find_calls
+from equipoise.responses.sampled import DEFAULT_EXPLORATION, FBRResponse, UCTResponse, find_calls
 from equipoise.responses.streams import Purpose, spawn_stream
 from equipoise.responses.tables import read_buckets, read_table
 from equipoise.solvers.mccfr import lay_out_for_sampling
@@ -146,7 +147,7 @@ def _watch(making: Making, played: Table, num_hands: int) -> Table:
         return parts[0] + parts[1]
     walks, counts = WalkKernel(lay_out_for_sampling(making.histories("dbr"))), np.zeros(making.form.num_table_cells)
     for seat in (0, 1):
-        words = draw_words(streams[seat])
+        words = draw_generator(streams[seat])
         counts += walks.count_actions(seat, played, num_hands=num_hands, random_words=words)
     return counts
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import ActionClass
+from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.walks import WalkKernel
 from equipoise.responses.on_tree import OnTree
@@ -45,11 +46,6 @@ def probe_strategy(tree: HistoryTree) -> FloatArray:
     shares = np.zeros(int(tree.sequence_start[-1]))
     shares[sequences] = tree.action_class[sequences] != ACTION_CODES[ActionClass.FOLD]
     return bind_history_kernel(tree).normalize(shares)
-
-
-def draw_words(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
-    """Returns `[4]` the state of a native generator."""
-    return rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True)
 
 
 class UCTResponse(OnTree):
@@ -105,7 +101,7 @@ class UCTResponse(OnTree):
             num_iterations=self.num_iterations,
             exploration=self.exploration,
             fallback=self.fallback[which],
-            random_words=draw_words(rng),
+            random_words=draw_generator(rng),
             is_interrupted=self.is_interrupted,
         )
         return self.combine(strategy, self.merged[seat].lift(answer) if self.merged else answer, seat)
@@ -164,7 +160,7 @@ class FBRResponse(OnTree):
             1 - seat,
             hands,
             num_hands=self.num_hands,
-            random_words=draw_words(rng),
+            random_words=draw_generator(rng),
             is_interrupted=self.is_interrupted,
         )
         if self.model_map is None:

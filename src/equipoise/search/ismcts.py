@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.ismcts import SearchKernel, SearchTables, WorldArrays
 from equipoise.solvers.mccfr import lay_out_for_sampling
@@ -134,7 +135,7 @@ class TreeISMCTS:
     def reseed(self, rng: np.random.Generator) -> None:
         """Has what follows drawn from another generator."""
         self.rng = rng
-        self.tables.random_words[:] = rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True)
+        self.tables.random_words[:] = draw_generator(rng)
 
     def search(self, infosets: npt.ArrayLike) -> None:
         """Searches from each of some information sets; what an earlier search found there is forgotten."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.sampling import NO_NODE_LIMIT, SamplingArrays, SamplingKernel, SamplingTables, Scheme
 from equipoise.kernels.skipping import SkipKind
@@ -274,7 +275,7 @@ class MCCFRSolver(SampledRun[SamplingTables]):
         tables = SamplingTables(
             regret_sum=np.zeros(sequences),
             strategy_sum=np.zeros(sequences),
-            random_words=rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True),
+            random_words=draw_generator(rng),
             nodes_touched=np.zeros(1, np.uint64),
             missed=np.zeros(sequences if self.skipping.needs_missed else 0),
             baseline=np.zeros((tree.num_players, self.baselines.num_guesses)),

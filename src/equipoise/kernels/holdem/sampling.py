@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import arrays_by_name, check_array
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_generator
 from equipoise.kernels.calls import OneCaller, check_integer, check_player
 from equipoise.kernels.holdem.arrays import MAX_ACTIONS, TILE, StreetFields, StreetShape
 from equipoise.kernels.holdem.sweeps import HoldemKernel
@@ -170,11 +170,9 @@ class HoldemSamplingKernel:
     def _check(self, tables: HoldemSamplingTables) -> None:
         num_cells = self.kernel.arrays.num_cells
         _check_tables(tables.regret_sum, tables.strategy_sum, num_cells)
-        check_array("random_words", tables.random_words, np.uint64, (4,), is_written=True)
+        check_generator(tables.random_words)
         for name in ("nodes_touched", "num_skipped"):
             check_array(name, getattr(tables, name), np.uint64, (1,), is_written=True)
-        if not tables.random_words.any():
-            raise ValueError("random_words must not all be zero")
 
 
 def _fields(tables: HoldemSamplingTables) -> tuple[SampledArray, SampledArray, WordArray, WordArray]:

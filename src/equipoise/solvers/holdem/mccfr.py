@@ -9,6 +9,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting_tree import NodeKind
+from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.holdem.arrays import BoardFields
 from equipoise.kernels.holdem.sampling import (
     DEAL,
@@ -89,7 +90,7 @@ def make_sampling_tables(
     return HoldemSamplingTables(
         regret_sum=np.zeros(num_cells, dtype),
         strategy_sum=np.zeros(num_cells, dtype),
-        random_words=rng.integers(1, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True),
+        random_words=draw_generator(rng),
         nodes_touched=np.zeros(1, np.uint64),
         missed=np.zeros(num_cells if has_missed else 0, dtype),
     )

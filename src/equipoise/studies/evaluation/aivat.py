@@ -15,13 +15,11 @@ from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.evaluation.holdem.aivat import HoldemAivat, build_guesses
 from equipoise.evaluation.holdem.batched import BatchedHoldem, BucketRows, deal_hands
 from equipoise.evaluation.matches import MatchConfig
-from equipoise.games.holdem.betting import Street
-from equipoise.games.holdem.cards import DECKS, Deck
-from equipoise.games.holdem.menu_notation import parse_menu
-from equipoise.games.holdem.ranges import Range
+from equipoise.games.holdem.cards import DECKS
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
+from equipoise.studies.warm_start.runs import make_flop_spot
 from equipoise.trees.holdem.bucketed import build_bucketed_tree
 
 __all__ = ["AIVAT", "AivatConfiguration"]
@@ -60,22 +58,6 @@ class AivatConfiguration:
             raise ConfigError("buckets, iterations and samples must be at least 1, hands at least 2")
 
 
-def flop_limit(deck: Deck) -> HoldemSpot:
-    """Returns limit hold'em that ends with the betting on the flop."""
-    return HoldemSpot(
-        board=(),
-        ranges=(Range.random(deck), Range.random(deck)),
-        stacks=(1000, 1000),
-        big_blind=2,
-        small_blind=1,
-        bet_sizes=(2, 2),
-        max_raises=(3, 4),
-        menu=parse_menu("limit"),
-        last_street=Street.FLOP,
-        deck=deck,
-    )
-
-
 def train(spot: HoldemSpot, num_buckets: int, iterations: int, seed: int) -> BucketedStrategy:
     """Returns a blueprint in so many flop buckets."""
     recipe = BucketRecipe(sizes=(None, num_buckets))
@@ -89,7 +71,7 @@ def measure(configuration: AivatConfiguration) -> Iterator[Step]:
     """Yields deviations of a hand's winnings and of its estimates, in big blinds."""
     share = 1.0 / len(configuration.decks)
     for place, name in enumerate(configuration.decks):
-        spot = flop_limit(DECKS[name])
+        spot = make_flop_spot(DECKS[name])
         made = []
         for number, (buckets, iterations) in enumerate(
             zip(configuration.buckets, configuration.iterations, strict=True)

@@ -13,7 +13,7 @@ from equipoise.search.leaves import ResolvedLeaves
 from equipoise.search.limits import RoundLimit
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.rules import LinearCFR
-from equipoise.studies.search.search_games import describe_games, make_public_game
+from equipoise.studies.search.search_games import describe_games, make_public_game, round_value
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
 from equipoise.trees.public import build_public_tree
 
@@ -65,7 +65,7 @@ def conclude(configuration: CFRAverageConfiguration, measured: Measured) -> Conc
         {
             "game": game,
             "iterations": mark,
-            **{str(kind): _round(measured.at(game, str(kind), mark)) for kind in Decomposition},
+            **{str(kind): round_value(measured.at(game, str(kind), mark)) for kind in Decomposition},
         }
         for game in configuration.games
         for mark in marks
@@ -92,10 +92,6 @@ def conclude(configuration: CFRAverageConfiguration, measured: Measured) -> Conc
         *describe_games(configuration.games),
     )
     return Conclusion(rows=rows, claims=tuple(claims), notes=notes)
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.4g}")
 
 
 CFR_AVG: Final = Study(

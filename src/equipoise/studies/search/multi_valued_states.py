@@ -23,6 +23,7 @@ from equipoise.studies.search.search_games import (
     holdem_with_three_bets,
     leduc_with_three_bets,
     parse_bucketing,
+    round_value,
 )
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
 
@@ -221,9 +222,9 @@ def conclude(configuration: MultiValuedConfiguration, measured: Measured) -> Con
             {
                 "game": panel,
                 "values": count,
-                "ours (thousandths)": _round(value),
-                IN_ALL: _round(measured.at(panel, f"{VALUES}, {IN_ALL}", count)),
-                **{name: _round(price) for name, price in others.items()},
+                "ours (thousandths)": round_value(value),
+                IN_ALL: round_value(measured.at(panel, f"{VALUES}, {IN_ALL}", count)),
+                **{name: round_value(price) for name, price in others.items()},
             }
             for count, value in curve.items()
         ]
@@ -306,10 +307,6 @@ def _pair_up(
                 firsts, seconds = zip(*known, strict=True)
                 found.append((statistics.median(firsts), statistics.median(seconds)))
     return found
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.4g}")
 
 
 def _claim(statement: str, less: float | None, more: float | None) -> Claim:

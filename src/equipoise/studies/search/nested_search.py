@@ -32,6 +32,7 @@ from equipoise.studies.search.search_games import (
     holdem_with_three_bets,
     leduc_with_three_bets,
     parse_bucketing,
+    round_value,
     solve_in_buckets,
 )
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
@@ -248,8 +249,8 @@ def conclude(configuration: NestedConfiguration, measured: Measured) -> Conclusi
                         "game": panel,
                         "buckets": None if mark == UNBUCKETED else mark,
                         "method": name,
-                        "ours (thousandths)": _round(measured.at(panel, name, mark)),
-                        "by the unknown bet": _round(statistics.median(more) if more else None),
+                        "ours (thousandths)": round_value(measured.at(panel, name, mark)),
+                        "by the unknown bet": round_value(statistics.median(more) if more else None),
                         "paper (mbb)": PRINTED.get(name),
                     }
                 )
@@ -294,10 +295,6 @@ def _list_added(measured: Measured, panel: str, name: str, mark: int, num_runs: 
         if whole is not None and known is not None:
             found.append(round(whole - known, 9))  # a difference of two sums: nothing is nothing
     return found
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.4g}")
 
 
 def _claims(panel: str, added: Mapping[str, float]) -> Iterator[Claim]:

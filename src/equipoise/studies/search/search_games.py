@@ -48,6 +48,7 @@ __all__ = [
     "leduc_with_three_bets",
     "make_public_game",
     "parse_bucketing",
+    "round_value",
     "solve_in_buckets",
 ]
 
@@ -310,3 +311,8 @@ def solve_in_buckets(game: SecondRound, bucket: IntArray, iterations: int) -> Bu
         last=solver.current_strategy(),
         exploitability=evaluate(game.tree, average).exploitability,
     )
+
+
+def round_value(value: float | None) -> float | None:
+    """Returns a number to four digits, as points of studies keep it."""
+    return None if value is None else float(f"{value:.4g}")
