@@ -48,11 +48,6 @@ class Estimate:
         """Returns the interval's ends."""
         return self.mean - self.half_width, self.mean + self.half_width
 
-    @property
-    def standard_deviation(self) -> float:
-        """Returns the deviation of one sample."""
-        return self.standard_error * math.sqrt(self.num_samples)
-
     def scale(self, factor: float) -> Estimate:
         """Returns the estimate in another unit.
 

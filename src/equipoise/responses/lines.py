@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.core.interruption import IsInterrupted
 from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem, BucketedLimitLines
 from equipoise.games.registry import parse_game
 from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.lines import LineKernel
 from equipoise.responses.on_tree import OnTree
-from equipoise.responses.sampled import DEFAULT_EXPLORATION
+from equipoise.responses.sampled import DEFAULT_EXPLORATION, name_uct
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.bucket_lines import list_lines
 from equipoise.trees.public import PublicTree
@@ -51,7 +50,7 @@ def find_lines(tree: HistoryTree | PublicTree) -> Lines | None:
     return None
 
 
-class LineFBR:
+class LineFBR(OnTree):
     """Frequentist best response: a model from hands against a probe, and the exact best response to it.
 
     Paper: Davis 2015 (thesis) [D15], 5.2.1, after Johanson 2007 (thesis).
@@ -66,16 +65,9 @@ class LineFBR:
 
     def __init__(self, lines: Lines, num_hands: int) -> None:
         check_integer("num_hands", num_hands, 0)
+        super().__init__(lines.on_tree.form)
         self.lines, self.num_hands = lines, num_hands
-
-    def listen(self, is_interrupted: IsInterrupted) -> None:
-        """Lets long answers, of all responses on these lines, ask whether they are still wanted."""
-        self.lines.on_tree.listen(is_interrupted)
-
-    @property
-    def name(self) -> str:
-        """Returns fbr and the number of hands."""
-        return f"fbr:{self.num_hands}"
+        self.name = f"fbr:{num_hands}"
 
     def model(self, strategy: FloatArray, target: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[Q]` what the hands say that the player in `target` does; it calls where none came by."""
@@ -85,18 +77,17 @@ class LineFBR:
             num_hands=self.num_hands,
             default=self.lines.always_call,
             random_words=draw_generator(rng),
-            is_interrupted=self.lines.on_tree.is_interrupted,
+            is_interrupted=self.is_interrupted,
         )
 
     def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[Q]` the best response of the player in `seat` to the model of the other."""
-        on_tree = self.lines.on_tree
-        on_tree.check_strategy("strategy", strategy)
-        _, best = on_tree.form.answer(self.model(strategy, 1 - seat, rng), seat)
-        return on_tree.combine(strategy, best, seat)
+        self.check_strategy("strategy", strategy)
+        _, best = self.form.answer(self.model(strategy, 1 - seat, rng), seat)
+        return self.combine(strategy, best, seat)
 
 
-class LineUCT:
+class LineUCT(OnTree):
     """UCT from an empty tree against a fixed strategy: pure, the best mean where it has been, calling elsewhere.
 
     Paper: Davis 2015 (thesis) [D15], 5.1.1 and 5.2.
@@ -111,22 +102,13 @@ class LineUCT:
 
     def __init__(self, lines: Lines, num_iterations: int, *, exploration: float = DEFAULT_EXPLORATION) -> None:
         check_integer("num_iterations", num_iterations, 0)
+        super().__init__(lines.on_tree.form)
         self.lines, self.num_iterations, self.exploration = lines, num_iterations, exploration
-
-    def listen(self, is_interrupted: IsInterrupted) -> None:
-        """Lets long answers, of all responses on these lines, ask whether they are still wanted."""
-        self.lines.on_tree.listen(is_interrupted)
-
-    @property
-    def name(self) -> str:
-        """Returns uct, the number of iterations and the exploration constant if it is another than the default."""
-        beside = "" if self.exploration == DEFAULT_EXPLORATION else f",{self.exploration:g}"
-        return f"uct:{self.num_iterations}{beside}"
+        self.name = name_uct(num_iterations, exploration)
 
     def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[Q]` what a search of the player in `seat` finds best against the other."""
-        on_tree = self.lines.on_tree
-        on_tree.check_strategy("strategy", strategy)
+        self.check_strategy("strategy", strategy)
         answer = self.lines.kernel.search_uct(
             seat,
             strategy,
@@ -134,6 +116,6 @@ class LineUCT:
             exploration=self.exploration,
             default=self.lines.always_call,
             random_words=draw_generator(rng),
-            is_interrupted=on_tree.is_interrupted,
+            is_interrupted=self.is_interrupted,
         )
-        return on_tree.combine(strategy, answer, seat)
+        return self.combine(strategy, answer, seat)

@@ -20,7 +20,7 @@ from equipoise.trees.history import ACTION_CODES, HistoryTree
 from equipoise.trees.merging import MergedTree, merge_infosets
 from equipoise.trees.segments import flatten_ranges
 
-__all__ = ["DEFAULT_EXPLORATION", "FBRResponse", "UCTResponse", "find_calls", "probe_strategy"]
+__all__ = ["DEFAULT_EXPLORATION", "FBRResponse", "UCTResponse", "find_calls", "name_uct", "probe_strategy"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -46,6 +46,11 @@ def probe_strategy(tree: HistoryTree) -> FloatArray:
     shares = np.zeros(int(tree.sequence_start[-1]))
     shares[sequences] = tree.action_class[sequences] != ACTION_CODES[ActionClass.FOLD]
     return bind_history_kernel(tree).normalize(shares)
+
+
+def name_uct(num_iterations: int, exploration: float) -> str:
+    """Returns the name of a search, with its constant if that is another than the default."""
+    return f"uct:{num_iterations}" + ("" if exploration == DEFAULT_EXPLORATION else f",{exploration:g}")
 
 
 class UCTResponse(OnTree):
@@ -84,7 +89,7 @@ class UCTResponse(OnTree):
         if not 0 <= exploration < np.inf:
             raise ConfigError(f"exploration of UCT must be at least 0 and finite, got {exploration}")
         self.num_iterations, self.exploration = num_iterations, exploration
-        self.name = f"uct:{num_iterations}" + ("" if exploration == DEFAULT_EXPLORATION else f",{exploration:g}")
+        self.name = name_uct(num_iterations, exploration)
         self.merged: tuple[MergedTree, ...] = ()
         if groups is not None:
             self.merged = tuple(merge_infosets(tree, groups, players=(seat,)) for seat in (0, 1))
