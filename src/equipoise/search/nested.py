@@ -8,6 +8,7 @@ the result is the strategy so far for what comes below. Written against profiles
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, cast
 
@@ -18,9 +19,9 @@ from equipoise.core.errors import ConfigError
 from equipoise.search.gadgets import Estimate, Unsafe
 from equipoise.search.overlays import LayeredStrategy, Overlay
 from equipoise.search.posing import Standing, measure, pose
-from equipoise.search.profiles import Profile, Reply, Stage, given_there
+from equipoise.search.profiles import Profile, Reply, Stage
 from equipoise.search.public import PublicProfile
-from equipoise.search.resolving import SearchResult, SubgameSolver
+from equipoise.search.resolving import SearchResult, SubgameSolver, summarize
 from equipoise.search.settings import SearchSettings
 from equipoise.trees.subtree import cut_subtree
 from equipoise.trees.vector import Place
@@ -100,16 +101,8 @@ class NestedSearch(Generic[Place]):
         keeps = not isinstance(method, Unsafe) and isinstance(method.alternatives, Estimate)
         response = opening.subgame.complete(solver.tables.regret_sum)[1] if keeps else None
         following = profile.follow(subgame, strategy, response)
-        mass = subgame.mass(self.opponent)
-        return SearchResult(
-            searcher=self.searcher,
-            subgame=subgame,
-            strategy=strategy,
-            alternative=problem.alternative,
-            value=given_there(subgame.best_values(self.opponent, strategy), mass),
-            possible=mass > 0,
-            stage=Stage(following, standing.gifts, opening.place),
-        )
+        stage = Stage(following, standing.gifts, opening.place)
+        return dataclasses.replace(summarize(subgame, problem, strategy), stage=stage)
 
     def measure(self, stage: Stage[Place], place: Place) -> Standing:
         """Returns what the opponent has at a place of a stage, gifts of earlier stages included."""
