@@ -12,6 +12,8 @@ from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.evaluation.matches import play_game
 from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Maxmargin, Reach, Resolve
+from equipoise.search.leaves import FixedLeaves
+from equipoise.search.limits import ActionLimit
 from equipoise.search.partial_games import RulesBlueprint
 from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import search_everywhere
@@ -32,8 +34,8 @@ TREE = build_public_tree(GAME)
 BLUEPRINT = PublicProfile(TREE, random_strategy(TREE, 1))
 
 
-def plan(method, iterations, **where):
-    return SearchPlan(search=SearchSettings(method=method, iterations=iterations), **where)
+def plan(method, iterations, *, limit=None, leaves=None, **where):
+    return SearchPlan(search=SearchSettings(method=method, iterations=iterations, limit=limit, leaves=leaves), **where)
 
 
 @pytest.fixture
@@ -114,6 +116,17 @@ def test_a_blueprint_over_rules_is_searched_as_one_on_the_tree(when, method):
     blueprints = BLUEPRINT, RulesBlueprint(game=GAME, policy=policy)
     on_tree, over_rules = (assemble(SearchAgent(blueprint, plan=settings)) for blueprint in blueprints)
     np.testing.assert_allclose(over_rules, on_tree, atol=1e-7)
+
+
+def test_searches_that_end_at_leaves_are_the_same_over_rules_and_on_the_tree():
+    policy = RulesStrategy(GAME, TabularStrategy.from_tree(TREE, BLUEPRINT.strategy))
+    leaves = FixedLeaves(TREE, BLUEPRINT.strategy)
+    settings = plan(Resolve(share=0.2), 20, limit=ActionLimit(1), leaves=leaves)
+    blueprints = BLUEPRINT, RulesBlueprint(game=GAME, policy=policy)
+    on_tree, over_rules = (assemble(SearchAgent(blueprint, plan=settings)) for blueprint in blueprints)
+    np.testing.assert_allclose(over_rules, on_tree, atol=1e-7)
+    whole = assemble(SearchAgent(BLUEPRINT, plan=plan(Resolve(share=0.2), 20)))
+    assert np.abs(whole - on_tree).max() > 0.1
 
 
 def test_no_more_of_a_game_is_expanded_than_lies_below_a_search():

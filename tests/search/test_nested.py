@@ -6,12 +6,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Distribution, Estimate, GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
 from equipoise.search.nested import NestedSearch
-from equipoise.search.overlays import LayeredStrategy, Overlay
 from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import search_everywhere
 from equipoise.search.settings import SearchSettings
@@ -56,18 +55,17 @@ def test_nested_search_is_far_below_translation(searcher, method, is_expensive):
     floor = evaluate(known.tree, known.restrict(three.strategy)).best_response_values[1 - searcher]
     translated = translate_strategy(three.tree, three.off_tree, searcher, three.strategy, three.images)
     search = nested(three, searcher, method, 200, is_expensive=is_expensive).everywhere()
-    price = lost(three, search.flatten(), searcher) - floor
+    price = lost(three, search, searcher) - floor
     assert -1e-9 <= price < 0.5 * (lost(three, translated, searcher) - floor)
 
 
 @pytest.mark.parametrize("is_expensive", [False, True])
-def test_overlays_leave_other_branches_alone(is_expensive):
+def test_replies_leave_other_branches_alone(is_expensive):
     three = three_sizes()
     search = nested(three, 1, Maxmargin(), is_expensive=is_expensive)
     _, reply = next(search.surprises(search.begin()))
     node = reply.action
-    layers = search.everywhere()
-    out = layers.flatten()
+    out = search.everywhere()
     behind = np.zeros(three.tree.actor.size, bool)
     for gone in three.off_tree:
         behind[three.tree.descendants.of(int(gone))] = True
@@ -77,7 +75,7 @@ def test_overlays_leave_other_branches_alone(is_expensive):
     np.testing.assert_array_equal(out[cells[pairs]], three.strategy[cells[pairs]])
     changed = np.repeat(~known & (three.tree.infoset_player() == 1), np.diff(three.tree.infoset_start))
     assert not np.array_equal(out[cells[changed]], three.strategy[cells[changed]])
-    np.testing.assert_array_equal(layers.probabilities(node), read_policy(three.tree, node, out))
+    assert not np.array_equal(read_policy(three.tree, node, out), read_policy(three.tree, node, three.strategy))
 
 
 def test_stages_are_rooted_behind_the_action_with_values_from_before_it():
@@ -158,22 +156,6 @@ def test_translation_mixes_plans_by_own_reach():
     shares = three.images(node)
     expected = sum(share * read_policy(three.tree, image, three.strategy) for image, share in shares.items())
     np.testing.assert_allclose(read_policy(three.tree, node, out), expected)  # no own action lies before it
-
-
-def test_layers_answer_node_by_node():
-    three = three_sizes()
-    layers = LayeredStrategy(tree=three.tree, base=three.strategy)
-    part = cut_subtree(three.tree, 1)
-    other = random_strategy(part.tree, 5)
-    over = layers.over(Overlay(part=part, strategy=other, players=(1,)))
-    flat = over.flatten()
-    for node in range(0, three.tree.actor.size, 11):
-        if three.tree.actor[node] >= 0:
-            np.testing.assert_array_equal(over.probabilities(node), read_policy(three.tree, node, flat))
-    with pytest.raises(InvalidStateError, match="nobody moves at"):
-        over.probabilities(int(np.flatnonzero(three.tree.actor < 0)[0]))
-    with pytest.raises(ConfigError, match="for a part of the same tree"):
-        layers.over(Overlay(part=cut_subtree(part.tree, 0), strategy=other))
 
 
 def test_nonsense_is_refused():

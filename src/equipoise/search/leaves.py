@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import multiply
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.kernels.vector import VectorKernel
 from equipoise.search.beliefs import PublicBelief
@@ -25,6 +26,7 @@ from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.joint import DenseJoint
 from equipoise.trees.public import PublicTree
+from equipoise.trees.public_pairs import leaf_payoffs
 from equipoise.trees.subtree import cut_subtree
 
 __all__ = [
@@ -162,7 +164,7 @@ class FixedLeaves:
     def __init__(self, whole: PublicTree | Rest, strategy: Any) -> None:
         """Keeps a strategy of the whole: `[C]` over a public tree, or what the rest copies."""
         self.rest, self.strategy = _find_rest(whole), strategy
-        self._played: dict[Any, tuple[LeafPart, npt.NDArray[Any]]] = {}
+        self._played: dict[Any, Callable[[Values], Values]] = {}
 
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the values of the strategy."""
@@ -170,10 +172,17 @@ class FixedLeaves:
 
     def _values(self, state: Any, reach: Values) -> Values:
         if state not in self._played:
-            part = self.rest.part(state)
-            self._played[state] = part, part.copy(self.strategy)
-        part, table = self._played[state]
-        return part.values(table, reach)
+            self._played[state] = self._play(state)
+        return self._played[state](reach)
+
+    def _play(self, state: Any) -> Callable[[Values], Values]:
+        """Returns what reaches are worth at a public state."""
+        part = self.rest.part(state)
+        table = part.copy(self.strategy)
+        if isinstance(part.tree, PublicTree):  # few private states: what pairs earn takes less than a sweep
+            payoff = leaf_payoffs(part.tree, 0, table)
+            return lambda reach: (multiply(payoff, reach[1]), -multiply(reach[0], payoff))
+        return functools.partial(part.values, table)
 
     def evaluate_played(self, asked: BeliefBatch, met: BeliefBatch) -> LeafValues:
         """Returns the values of the strategy, whatever was asked for."""

@@ -8,6 +8,7 @@ the result is the strategy so far for what comes below. Written against profiles
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, cast
 
@@ -16,11 +17,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.search.gadgets import Estimate, Unsafe
-from equipoise.search.overlays import LayeredStrategy, Overlay
 from equipoise.search.posing import Standing, measure, pose
-from equipoise.search.profiles import Profile, Reply, Stage, given_there
+from equipoise.search.profiles import Profile, Reply, Stage
 from equipoise.search.public import PublicProfile
-from equipoise.search.resolving import SearchResult, SubgameSolver
+from equipoise.search.resolving import SearchResult, SubgameSolver, summarize
 from equipoise.search.settings import SearchSettings
 from equipoise.trees.subtree import cut_subtree
 from equipoise.trees.vector import Place
@@ -100,16 +100,8 @@ class NestedSearch(Generic[Place]):
         keeps = not isinstance(method, Unsafe) and isinstance(method.alternatives, Estimate)
         response = opening.subgame.complete(solver.tables.regret_sum)[1] if keeps else None
         following = profile.follow(subgame, strategy, response)
-        mass = subgame.mass(self.opponent)
-        return SearchResult(
-            searcher=self.searcher,
-            subgame=subgame,
-            strategy=strategy,
-            alternative=problem.alternative,
-            value=given_there(subgame.best_values(self.opponent, strategy), mass),
-            possible=mass > 0,
-            stage=Stage(following, standing.gifts, opening.place),
-        )
+        stage = Stage(following, standing.gifts, opening.place)
+        return dataclasses.replace(summarize(subgame, problem, strategy), stage=stage)
 
     def measure(self, stage: Stage[Place], place: Place) -> Standing:
         """Returns what the opponent has at a place of a stage, gifts of earlier stages included."""
@@ -131,18 +123,15 @@ class NestedSearch(Generic[Place]):
         """Yields the places of a stage at which the opponent may take an unknown action, with that action."""
         yield from _as_public(stage).surprises(self.opponent, stage.place)
 
-    def everywhere(self) -> LayeredStrategy:
-        """Returns the searcher's replies to every unknown action, at every stage, over the strategy that was given.
+    def everywhere(self) -> FloatArray:
+        """Returns `[C]` the searcher's replies to all unknown actions, at every stage, over the strategy given.
 
         What the opponent does is the first stage's where it is known, and means nothing elsewhere.
         """
         first: Stage[Any] = self.begin()
         ground = _as_public(first).ground
-        layers = LayeredStrategy(
-            tree=ground.whole,
-            base=ground.whole.legal_share.copy(),
-            overlays=(Overlay(part=ground, strategy=_as_public(first).strategy),),
-        )
+        out = ground.whole.legal_share.copy()
+        ground.insert(_as_public(first).strategy, out)
         pending = [first]
         while pending:
             stage = pending.pop()
@@ -151,20 +140,21 @@ class NestedSearch(Generic[Place]):
                 if found is None:
                     continue
                 assert found.stage is not None
-                layers = layers.over(self._overlay(found.stage))
+                self._insert(found.stage, out)
                 pending.append(found.stage)
-        return layers
+        return out
 
-    def _overlay(self, stage: Stage[int]) -> Overlay:
-        """Returns what is played of a stage: what lies below the action."""
+    def _insert(self, stage: Stage[int], out: FloatArray) -> None:
+        """Overwrites `out` `[C]` with what the searcher plays of a stage: what lies below the action."""
         profile = _as_public(stage)
-        ground = profile.ground
-        if stage.place == 0:
-            return Overlay(part=ground, strategy=profile.strategy, players=(self.searcher,))
-        part = cut_subtree(ground.whole, int(ground.nodes[stage.place]), without=profile.off_tree)
-        everything = ground.whole.legal_share.copy()
-        ground.insert(profile.strategy, everything)
-        return Overlay(part=part, strategy=part.restrict(everything), players=(self.searcher,))
+        part = profile.ground
+        strategy = profile.strategy
+        if stage.place != 0:
+            everything = part.whole.legal_share.copy()
+            part.insert(strategy, everything)
+            part = cut_subtree(part.whole, int(part.nodes[stage.place]), without=profile.off_tree)
+            strategy = part.restrict(everything)
+        part.insert(strategy, out, players=(self.searcher,))
 
 
 def _as_public(stage: Stage[Any]) -> PublicProfile:

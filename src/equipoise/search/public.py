@@ -22,7 +22,7 @@ from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.public import PublicKernel
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.leaves import LeafEvaluator
-from equipoise.search.limits import DepthLimit
+from equipoise.search.limits import DepthLimit, Step
 from equipoise.search.posing import Standing
 from equipoise.search.profiles import Opening, Reply
 from equipoise.search.settings import DEFAULT_ITERATIONS, SearchSettings
@@ -85,7 +85,8 @@ class PublicSubgame:
             return self
         part = cut_subtree(self.tree, 0, leaves=leaves)
         joint = [self.tree.joint_at(leaf) for leaf in leaves]
-        states = [self.tree.states[leaf] for leaf in leaves]
+        found = [self.tree.states[leaf] for leaf in leaves]
+        states = [state.state if isinstance(state, Step) else state for state in found]  # of trees grown from rules
         return dataclasses.replace(
             self,
             part=part,

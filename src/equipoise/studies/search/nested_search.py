@@ -191,7 +191,7 @@ class ThreeSizes:
         method, is_expensive = METHODS[name]
         settings = SearchSettings(method=method, iterations=iterations, is_expensive=is_expensive)
         known = PublicProfile.without(self.tree, strategy, self.off_tree)
-        return NestedSearch(known, searcher, settings).everywhere().flatten()
+        return NestedSearch(known, searcher, settings).everywhere()
 
 
 Made = tuple[int, int, Callable[[], FloatArray]]  # mark, run, and the blueprint when it is wanted
