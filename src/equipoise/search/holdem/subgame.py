@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.holdem.leaves import HoldemLeaves
@@ -64,10 +65,17 @@ class HoldemSubgame:
 
     def mass(self, player: int) -> FloatArray:
         """Returns `[H]` the other's range, summing to 1, less the hands that share a card with each of a player's."""
-        tree, other, mass = self.tree, *np.zeros((2, self.tree.spot.deck.num_hands))
+        tree = self.tree
+        other = tree.arrays.root_reach[1 - player]
         numbers, others = tree.hands[0][player], tree.hands[0][1 - player]
-        other[others] = tree.arrays.root_reach[1 - player][: others.size]
-        mass[numbers] = tree.joint_at(tree.root_place).mass(player, other)[numbers]
+        cards = np.asarray(hands_of(tree.spot.deck).cards)
+        of_card = np.zeros(int(cards.max()) + 1)
+        np.add.at(of_card, cards[others], other[: others.size, None])
+        same = np.zeros(len(cards))
+        same[others] = other[: others.size]
+        mass = np.zeros(tree.spot.deck.num_hands)
+        mass[numbers] = other.sum() - of_card[cards[numbers]].sum(axis=1) + same[numbers]
+        mass[mass < 1e-12] = 0.0  # sums that cancel
         return mass
 
     def best_values(self, player: int, strategy: Table) -> FloatArray:
