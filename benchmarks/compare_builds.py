@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints how much processor time two builds take for the same iterations: `compare_builds.py BEFORE_PYTHON AFTER_PYTHON`.
+"""Prints the processor time of two builds for the same iterations: `compare_builds.py BEFORE_PYTHON AFTER_PYTHON`.
 
 Each build is the package that a Python interpreter imports. One process a build solves the same inputs in turns, a
 few hundredths of a second at a time: what other programs do to the clock and to the caches, they do to both. The least
@@ -19,6 +19,12 @@ from typing import Any, Final
 
 SECONDS: Final = 0.03  # about one measurement; short, so that some of them are not interrupted
 Iterate = Callable[[int], Any]
+
+
+def say(line: str) -> None:
+    """Prints a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def find(name: str, *modules: str) -> Any:
@@ -122,7 +128,7 @@ def serve() -> None:
             for _ in range(calls):
                 iterate(rows)
             answer = time.process_time() - began
-        print(answer, flush=True)
+        say(str(answer))
 
 
 class Build:
@@ -134,7 +140,8 @@ class Build:
 
     def ask(self, text: str) -> float:
         """Returns the processor seconds of what was asked for."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         print(text, file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         if not answer:
@@ -152,7 +159,7 @@ def choose_count(build: Build) -> int:
 
 def compare(before: Build, after: Build, names: list[str], repeats: int) -> None:
     """Prints microseconds an iteration of both builds and their ratio."""
-    print(f"{'input':32} {'before us':>10} {'after us':>10} {'ratio':>7} {'of medians':>11}")
+    say(f"{'input':32} {'before us':>10} {'after us':>10} {'ratio':>7} {'of medians':>11}")
     for name in names:
         for build in (before, after):
             build.ask(name)
@@ -161,18 +168,18 @@ def compare(before: Build, after: Build, names: list[str], repeats: int) -> None
         first, second = zip(*seconds, strict=True)
         medians = statistics.median(second) / statistics.median(first)
         low, high = min(first) / count * 1e6, min(second) / count * 1e6
-        print(f"{name:32} {low:10.2f} {high:10.2f} {high / low:7.3f} {medians:11.3f}", flush=True)
+        say(f"{name:32} {low:10.2f} {high:10.2f} {high / low:7.3f} {medians:11.3f}")
 
 
 def compare_calls(build: Build, names: list[str], repeats: int) -> None:
     """Prints microseconds an iteration in one call of many, and in calls of one."""
-    print(f"{'input':32} {'many us':>10} {'one us':>10} {'ratio':>7}")
+    say(f"{'input':32} {'many us':>10} {'one us':>10} {'ratio':>7}")
     for name in names:
         build.ask(name)
         count = choose_count(build)
         seconds = [[build.ask(text) for text in (f"1 {count}", f"{count} 1")] for _ in range(repeats)]
         many, one = (min(column) / count * 1e6 for column in zip(*seconds, strict=True))
-        print(f"{name:32} {many:10.2f} {one:10.2f} {one / many:7.3f}", flush=True)
+        say(f"{name:32} {many:10.2f} {one:10.2f} {one / many:7.3f}")
 
 
 def main() -> None:
