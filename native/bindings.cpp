@@ -104,29 +104,16 @@ template <typename Bound>
 void bind_sweeps(nb::class_<Bound> bound_class) {
   bound_class.def(
       "iterate",
-      [](Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
-         bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads,
-         MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
-         MutableDoubles scale, MutableDoubles value_moments) {
-        const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
-        const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
-                            realization.data(), scale.data(),        value_moments.data()};
-        static_assert(sizeof(Discount) == 6 * sizeof(double));
-        const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
-        const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-        run_iterations(bound, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables);
+      [](Bound& bound, const BoundRun& run, Doubles discounts, std::int64_t first_t, bool is_alternating,
+         int num_threads) {
+        run_iterations(bound, run.rule, view_rows(discounts), first_t, static_cast<std::int64_t>(discounts.shape(0)),
+                       is_alternating, num_threads, run.tables);
       });
-  bound_class.def("learn", [](const Bound& bound, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
-                              bool tracks_variance, Doubles discounts, std::int64_t first_t, int player,
-                              Doubles terminal_values, MutableDoubles regret_sum, MutableDoubles strategy_sum,
-                              MutableDoubles strategy, MutableDoubles realization, MutableDoubles scale,
-                              MutableDoubles value_moments, MutableDoubles utility) {
-    const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
-    const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
-                        realization.data(), scale.data(),        value_moments.data()};
+  bound_class.def("learn", [](const Bound& bound, const BoundRun& run, Doubles discounts, std::int64_t first_t,
+                              int player, Doubles terminal_values, MutableDoubles utility) {
     nb::gil_scoped_release release;
-    run_learning(bound, rule, reinterpret_cast<const Discount*>(discounts.data()), first_t,
-                 static_cast<std::int64_t>(discounts.shape(0)), player, terminal_values.data(), tables, utility.data());
+    run_learning(bound, run.rule, view_rows(discounts), first_t, static_cast<std::int64_t>(discounts.shape(0)), player,
+                 terminal_values.data(), run.tables, utility.data());
   });
   bound_class.def("realize", [](const Bound& bound, Doubles strategy, MutableDoubles realization) {
     realize_all(bound.form, strategy.data(), realization.data());
@@ -155,6 +142,9 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
 
 void bind_history(nb::module_& module) {
   module.attr("MAX_PLAYERS") = max_players;
+  nb::class_<BoundRun>(module, "SweepRun")
+      .def(nb::init<int, int, bool, bool, bool, MutableDoubles, MutableDoubles, MutableDoubles, MutableDoubles,
+                    MutableDoubles, MutableDoubles>());
   nb::class_<BoundHistoryForm> history(module, "HistoryForm");
   history.def(nb::init<const nb::dict&>());
   bind_sweeps(history);

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -35,6 +36,28 @@ inline Rule make_rule(int policy_map, int fallback, bool is_optimistic, bool flo
               .is_optimistic = is_optimistic,
               .floors_regrets = floors_regrets,
               .tracks_variance = tracks_variance};
+}
+
+// A rule and the tables of a run over a history tree or a public tree, kept alive: a call of one iteration has only its
+// row of discounts to look at.
+struct BoundRun {
+  Rule rule;
+  Tables tables;
+  std::array<MutableDoubles, 6> arrays;
+
+  BoundRun(int policy_map, int fallback, bool is_optimistic, bool floors_regrets, bool tracks_variance,
+           MutableDoubles regret_sum, MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization,
+           MutableDoubles scale, MutableDoubles value_moments)
+      : rule(make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance)),
+        tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
+               realization.data(), scale.data(),        value_moments.data()},
+        arrays{regret_sum, strategy_sum, strategy, realization, scale, value_moments} {}
+};
+
+// Rows of discounts as iterations read them.
+inline const Discount* view_rows(const Doubles& discounts) {
+  static_assert(sizeof(Discount) == 6 * sizeof(double));
+  return reinterpret_cast<const Discount*>(discounts.data());
 }
 
 // Arrays by name, kept alive as long as it is. Throws on names that are missing, of another dtype, or not asked for.

@@ -45,6 +45,7 @@ inline void accumulate_terminals(const HistoryForm& form, int player, const doub
   if (form.num_players == 2) {
     const std::int32_t* __restrict other = form.terminal_sequence[1 - player];
     const double* __restrict weight = form.weight[form.is_zero_sum ? 0 : player];
+#pragma GCC unroll 4
     for (std::int64_t z = begin; z < end; ++z) cfv[own[z]] += weight[z] * realization[other[z]];
     return;
   }
@@ -89,6 +90,16 @@ inline std::vector<std::int32_t> split_forest(const HistoryForm& form, int playe
   return bounds;
 }
 
+// Calls `work` with the number of actions as a constant where information sets often have it, else with 0.
+template <PolicyMap policy_map, typename Work>
+[[gnu::always_inline]] inline void with_actions(int num_actions, Work&& work) {
+  if constexpr (policy_map == PolicyMap::regret_matching) {
+    if (num_actions == 2) return work.template operator()<2>();
+    if (num_actions == 3) return work.template operator()<3>();
+  }
+  work.template operator()<0>();
+}
+
 // One player's regret and average update over information sets [begin, end), children before parents.
 // `cfv` holds accumulated terminal values and is consumed; `sign` turns them into the player's own.
 template <PolicyMap policy_map, bool is_optimistic>
@@ -96,22 +107,27 @@ void update_infosets(const HistoryForm& form, const Rule& rule, const Discount& 
                      double sign, std::int32_t begin, std::int32_t end, const Tables& tables, double* __restrict cfv) {
   const std::int32_t empty = form.sequence_start[player];
   const double floor = rule.floor();
+  const Tables own = tables;  // copies: as far as the compiler knows, numbers are stored anywhere
+  const Discount row_discount = discount;
   for (std::int32_t infoset = end; infoset-- > begin;) {
     const std::int32_t first = form.first_sequence[infoset];
-    const int num_actions = form.num_actions[infoset];
-    double expected = 0.0;
-    for (int a = 0; a < num_actions; ++a) expected += tables.strategy[first + a] * cfv[first + a];
-    if (form.parent_sequence[infoset] != empty) cfv[form.parent_sequence[infoset]] += expected;
-    update_row<policy_map, is_optimistic>(
-        rule, discount, t, floor, sign, expected,
-        Row{.num_actions = num_actions,
-            .value = cfv + first,
-            .reach = tables.realization + first,
-            .regret = tables.regret_sum + first,
-            .average = tables.strategy_sum + first,
-            .strategy = tables.strategy + first,
-            .scale = tables.scale + infoset,
-            .moments = tables.value_moments + 2 * static_cast<std::ptrdiff_t>(infoset)});
+    const std::int32_t parent = form.parent_sequence[infoset];
+    with_actions<policy_map>(form.num_actions[infoset], [&]<int fixed_actions>() {
+      const int num_actions = fixed_actions > 0 ? fixed_actions : form.num_actions[infoset];
+      double expected = 0.0;
+      for (int a = 0; a < num_actions; ++a) expected += own.strategy[first + a] * cfv[first + a];
+      if (parent != empty) cfv[parent] += expected;
+      update_row<policy_map, is_optimistic, fixed_actions>(
+          rule, row_discount, t, floor, sign, expected,
+          Row{.num_actions = num_actions,
+              .value = cfv + first,
+              .reach = own.realization + first,
+              .regret = own.regret_sum + first,
+              .average = own.strategy_sum + first,
+              .strategy = own.strategy + first,
+              .scale = own.scale + infoset,
+              .moments = own.value_moments + 2 * static_cast<std::ptrdiff_t>(infoset)});
+    });
   }
 }
 

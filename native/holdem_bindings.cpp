@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hold'em trees in the native module.
+#include <tuple>
+
 #include "frontier_bindings.hpp"
 #include "holdem.hpp"
 #include "holdem_bindings.hpp"
@@ -48,23 +50,39 @@ HoldemFrontier* open_frontier(BoundFrontier& bound, const BoundHoldemHooks& hook
   return out.frontier.is_empty() ? nullptr : &out;
 }
 
-template <typename Real, typename Cell>
-void bind_holdem_iterate(nb::module_& module, const char* name) {
+// A rule and the tables of a run, kept alive.
+template <typename Cell>
+struct BoundHoldemRun {
   using Average = typename AverageOf<Cell>::Type;
-  module.def(name, [](BoundHoldemForm& bound, int policy_map, int fallback, bool is_optimistic,
-                      bool floors_regrets, bool tracks_variance, Doubles discounts, std::int64_t first_t, bool is_alternating,
-                      int num_threads, Array<Cell> regret_sum, Array<Average> strategy_sum, Array<Cell> last_regret,
-                      Exponents regret_exponent, Exponents strategy_exponent, Exponents last_exponent,
-                      Array<Cell> scale, Array<Cell> step, Array<Cell> value_moments, const BoundHoldemHooks& given,
+  Rule rule;
+  HoldemTables<Cell> tables;
+  std::tuple<Array<Cell>, Array<Average>, Array<Cell>, Exponents, Exponents, Exponents, Array<Cell>, Array<Cell>,
+             Array<Cell>> arrays;
+
+  BoundHoldemRun(int policy_map, int fallback, bool is_optimistic, bool floors_regrets, bool tracks_variance,
+                 Array<Cell> regret_sum, Array<Average> strategy_sum, Array<Cell> last_regret,
+                 Exponents regret_exponent, Exponents strategy_exponent, Exponents last_exponent, Array<Cell> scale,
+                 Array<Cell> step, Array<Cell> value_moments)
+      : rule(make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance)),
+        tables{.regret_sum = {regret_sum.data(), regret_exponent.data()},
+               .strategy_sum = {strategy_sum.data(), strategy_exponent.data()},
+               .last_regret = {last_regret.data(), last_exponent.data()},
+               .scale = scale.data(),
+               .step = step.data(),
+               .value_moments = value_moments.data()},
+        arrays{regret_sum,    strategy_sum, last_regret, regret_exponent, strategy_exponent,
+               last_exponent, scale,        step,        value_moments} {}
+};
+
+template <typename Real, typename Cell>
+void bind_holdem_iterate(nb::module_& module, const char* run_name, const char* name) {
+  using Average = typename AverageOf<Cell>::Type;
+  nb::class_<BoundHoldemRun<Cell>>(module, run_name)
+      .def(nb::init<int, int, bool, bool, bool, Array<Cell>, Array<Average>, Array<Cell>, Exponents, Exponents,
+                    Exponents, Array<Cell>, Array<Cell>, Array<Cell>>());
+  module.def(name, [](BoundHoldemForm& bound, const BoundHoldemRun<Cell>& run, Doubles discounts, std::int64_t first_t,
+                      bool is_alternating, int num_threads, const BoundHoldemHooks& given,
                       const BoundHoldemLeaves& leaves, BoundFrontier& frontier) {
-    const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
-    const HoldemTables<Cell> tables{.regret_sum = {regret_sum.data(), regret_exponent.data()},
-                                    .strategy_sum = {strategy_sum.data(), strategy_exponent.data()},
-                                    .last_regret = {last_regret.data(), last_exponent.data()},
-                                    .scale = scale.data(),
-                                    .step = step.data(),
-                                    .value_moments = value_moments.data()};
-    const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
     const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
     HoldemFrontier opened;
     HoldemHooks<Real> hooks{.start = given.start, .gate = given.gate, .watch = given.watch};
@@ -74,8 +92,8 @@ void bind_holdem_iterate(nb::module_& module, const char* name) {
       const auto game = begin_leaves<Real>(leaves, num_threads);
       hooks.leaves = game.get();
       bound.lend<Real>(num_threads, [&](HoldemWorkspace<Real>& workspace) {
-        iterate_holdem<Real, Cell>(bound.form, rule, rows, first_t, num_iterations, is_alternating, num_threads, tables,
-                                   workspace, bound.crew, hooks);
+        iterate_holdem<Real, Cell>(bound.form, run.rule, view_rows(discounts), first_t, num_iterations, is_alternating,
+                                   num_threads, run.tables, workspace, bound.crew, hooks);
       });
     }
     frontier.finish();
@@ -92,12 +110,12 @@ void bind_holdem_evaluate(nb::module_& module, const char* name) {
     {
       nb::gil_scoped_release release;
       const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
-      HoldemWorkspace<double> workspace;
-      workspace.prepare(bound.form, num_threads);
-      evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), given.start, num_threads, workspace,
-                                    bound.crew, begin_leaves<double>(leaves, num_threads).get(), lines);
-      std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
-      std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
+      bound.lend<double>(num_threads, [&](HoldemWorkspace<double>& workspace) {
+        evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), given.start, num_threads,
+                                      workspace, bound.crew, begin_leaves<double>(leaves, num_threads).get(), lines);
+        std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
+        std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
+      });
     }
     frontier.finish();
   });
@@ -157,9 +175,9 @@ void bind_holdem(nb::module_& module) {
   nb::class_<BoundHoldemForm>(module, "HoldemForm")
       .def(nb::init<const nb::dict&>());
   nb::class_<BoundHoldemHooks>(module, "HoldemHooks").def(nb::init<int, int, double, std::int32_t, const nb::dict&>());
-  bind_holdem_iterate<float, float>(module, "holdem_iterate_float32");
-  bind_holdem_iterate<double, double>(module, "holdem_iterate_float64");
-  bind_holdem_iterate<float, std::int16_t>(module, "holdem_iterate_int16");
+  bind_holdem_iterate<float, float>(module, "HoldemRun_float32", "holdem_iterate_float32");
+  bind_holdem_iterate<double, double>(module, "HoldemRun_float64", "holdem_iterate_float64");
+  bind_holdem_iterate<float, std::int16_t>(module, "HoldemRun_int16", "holdem_iterate_int16");
   bind_holdem_evaluate<float>(module, "holdem_evaluate_float32");
   bind_holdem_evaluate<double>(module, "holdem_evaluate_float64");
   bind_holdem_evaluate<std::uint16_t>(module, "holdem_evaluate_uint16");

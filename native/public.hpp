@@ -25,75 +25,98 @@ namespace equipoise {
 
 // --- terminals ---
 
+// What a run of terminals of one group reads and writes, from a row on; passed as a copy, because as far as the compiler
+// knows vectors are stored anywhere.
+struct DenseRun {
+  const double* matrix;
+  std::ptrdiff_t num_rows;
+  int num_columns;
+  const std::int32_t* own;  // of terminals, as the next two
+  const std::int32_t* other;
+  const double* scale;
+  const double* reach;
+  double* cfv;  // from the row on
+};
+
 // Adds scale * matrix * reach of `batch` terminals from one on into cfv, over `vectors` vectors of rows. With
-// `fixed_columns` the sum is unrolled (instructions, not loads, are the limit on small matrices); 0 reads the number from
-// the group. A sum waits for its own last addition: two terminals at a time keep the adders of large matrices busy.
+// `fixed_columns` the sum is unrolled and there are no other rows (instructions, not loads, are the limit on small
+// matrices); 0 reads both numbers from the run. A sum waits for its own last addition: two terminals at a time keep the
+// adders of large matrices busy.
 template <int vectors, int fixed_columns, int batch>
-void multiply_batch(const DenseGroup& group, std::int32_t row, std::int64_t terminal, const PublicForm& form,
-                    const double* __restrict reach, double* __restrict cfv) {
-  const double* __restrict matrix = form.matrix + group.matrix_start + row;
-  const int num_columns = fixed_columns > 0 ? fixed_columns : group.num_columns;
-  const std::ptrdiff_t num_rows = group.num_rows;
-  const double* __restrict other[batch];
-  for (int b = 0; b < batch; ++b) other[b] = reach + form.dense_other[terminal + b];
+[[gnu::always_inline]] inline void multiply_batch(const DenseRun run, std::int64_t terminal) {
+  const int num_columns = fixed_columns > 0 ? fixed_columns : run.num_columns;
+  const std::ptrdiff_t num_rows = fixed_columns > 0 ? 4 * vectors : run.num_rows;
+  const double* other[batch];
+  for (int b = 0; b < batch; ++b) other[b] = run.reach + run.other[terminal + b];
   Quad sum[batch][vectors] = {};
   for (int column = 0; column < num_columns; ++column) {
     for (int v = 0; v < vectors; ++v) {
-      const Quad entry = load<Quad>(matrix + column * num_rows + 4 * v);
-      for (int b = 0; b < batch; ++b) sum[b][v] += entry * broadcast<Quad>(other[b][column]);
+      const Quad entry = load<Quad>(run.matrix + column * num_rows + 4 * v);
+      for (int b = 0; b < batch; ++b) {
+        const Quad product = entry * broadcast<Quad>(other[b][column]);
+        // a zero's sign, the one thing that adding to nothing may change, is lost in the sums in cfv, which begin at 0
+        sum[b][v] = fixed_columns > 0 && column == 0 ? product : sum[b][v] + product;
+      }
     }
   }
   for (int b = 0; b < batch; ++b) {
-    double* __restrict own = cfv + form.dense_own[terminal + b] + row;
-    const Quad scale = broadcast<Quad>(form.dense_scale[terminal + b]);
+    double* const own = run.cfv + run.own[terminal + b];
+    const Quad scale = broadcast<Quad>(run.scale[terminal + b]);
     for (int v = 0; v < vectors; ++v) store<Quad>(own + 4 * v, load<Quad>(own + 4 * v) + scale * sum[b][v]);
   }
 }
 
 // The same over a run of terminals.
 template <int vectors, int fixed_columns>
-void multiply_rows(const DenseGroup& group, std::int32_t row, Share share, const PublicForm& form,
-                   const double* __restrict reach, double* __restrict cfv) {
+void multiply_rows(const DenseGroup& group, std::int32_t row, Share share, const PublicForm& form, const double* reach,
+                   double* cfv) {
+  const DenseRun run{.matrix = form.matrix + group.matrix_start + row,
+                     .num_rows = group.num_rows,
+                     .num_columns = group.num_columns,
+                     .own = form.dense_own,
+                     .other = form.dense_other,
+                     .scale = form.dense_scale,
+                     .reach = reach,
+                     .cfv = cfv + row};
   std::int64_t terminal = group.first_terminal + share.begin;
   const std::int64_t end = group.first_terminal + share.end;
   if constexpr (fixed_columns == 0) {
-    for (; terminal + 1 < end; terminal += 2) {
-      multiply_batch<vectors, 0, 2>(group, row, terminal, form, reach, cfv);
-    }
+    for (; terminal + 1 < end; terminal += 2) multiply_batch<vectors, 0, 2>(run, terminal);
   }
-  for (; terminal < end; ++terminal) {
-    multiply_batch<vectors, fixed_columns, 1>(group, row, terminal, form, reach, cfv);
-  }
+  for (; terminal < end; ++terminal) multiply_batch<vectors, fixed_columns, 1>(run, terminal);
 }
 
+// All rows of small groups.
 template <int vectors>
-void multiply_rows_by_columns(const DenseGroup& group, std::int32_t row, Share share, const PublicForm& form,
-                              const double* reach, double* cfv) {
+void multiply_rows_by_columns(const DenseGroup& group, Share share, const PublicForm& form, const double* reach,
+                              double* cfv) {
   switch (group.num_columns) {
     case 3:
-      return multiply_rows<vectors, 3>(group, row, share, form, reach, cfv);
+      return multiply_rows<vectors, 3>(group, 0, share, form, reach, cfv);
     case 4:
-      return multiply_rows<vectors, 4>(group, row, share, form, reach, cfv);
+      return multiply_rows<vectors, 4>(group, 0, share, form, reach, cfv);
     case 5:
-      return multiply_rows<vectors, 5>(group, row, share, form, reach, cfv);
+      return multiply_rows<vectors, 5>(group, 0, share, form, reach, cfv);
     case 6:
-      return multiply_rows<vectors, 6>(group, row, share, form, reach, cfv);
+      return multiply_rows<vectors, 6>(group, 0, share, form, reach, cfv);
     default:
-      return multiply_rows<vectors, 0>(group, row, share, form, reach, cfv);
+      return multiply_rows<vectors, 0>(group, 0, share, form, reach, cfv);
   }
 }
 
 inline void evaluate_group(const DenseGroup& group, Share share, const PublicForm& form, const double* reach,
                            double* cfv) {
+  if (group.num_rows == 8) return multiply_rows_by_columns<2>(group, share, form, reach, cfv);
+  if (group.num_rows == 4) return multiply_rows_by_columns<1>(group, share, form, reach, cfv);
   std::int32_t row = 0;
   for (; group.num_rows - row >= 16; row += 16) multiply_rows<4, 0>(group, row, share, form, reach, cfv);
   switch ((group.num_rows - row) / 4) {
     case 3:
       return multiply_rows<3, 0>(group, row, share, form, reach, cfv);
     case 2:
-      return multiply_rows_by_columns<2>(group, row, share, form, reach, cfv);
+      return multiply_rows<2, 0>(group, row, share, form, reach, cfv);
     case 1:
-      return multiply_rows_by_columns<1>(group, row, share, form, reach, cfv);
+      return multiply_rows<1, 0>(group, row, share, form, reach, cfv);
     default:
       return;
   }

@@ -39,22 +39,16 @@ void bind_public_hooks(nb::module_& module) {
   nb::class_<BoundFrontier>(module, "Frontier").def(nb::init<>()).def(nb::init<const nb::dict&, nb::callable>());
   nb::class_<BoundHooks>(module, "PublicHooks").def(nb::init<int, int, double, const nb::dict&>());
   module.def("public_iterate_hooked",
-             [](BoundPublicForm& bound, const BoundHooks& bound_hooks, BoundFrontier& frontier, int policy_map,
-                int fallback, bool is_optimistic, bool floors_regrets, bool tracks_variance, Doubles discounts,
-                std::int64_t first_t, bool is_alternating, int num_threads, MutableDoubles regret_sum,
-                MutableDoubles strategy_sum, MutableDoubles strategy, MutableDoubles realization, MutableDoubles scale,
-                MutableDoubles value_moments) {
-               const Rule rule = make_rule(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance);
-               const Tables tables{regret_sum.data(),  strategy_sum.data(), strategy.data(),
-                                   realization.data(), scale.data(),        value_moments.data()};
-               const auto* rows = reinterpret_cast<const Discount*>(discounts.data());
+             [](BoundPublicForm& bound, const BoundHooks& bound_hooks, BoundFrontier& frontier, const BoundRun& run,
+                Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads) {
                const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
                const TeamPlan* plans = bound.team(num_threads);
                PublicHooks hooks = bound_hooks.hooks;
                hooks.frontier = frontier.open();
                {
                  nb::gil_scoped_release release;
-                 bound.iterate_plans(plans, rule, rows, first_t, num_iterations, is_alternating, tables, hooks);
+                 bound.iterate_plans(plans, run.rule, view_rows(discounts), first_t, num_iterations, is_alternating, run.tables,
+                                     hooks);
                }
                frontier.finish();
              });

@@ -80,11 +80,11 @@ inline double hedge_scale(const Rule& rule, std::int64_t t, double seen, double 
 }
 
 // One information state's regret and average update, and its next strategy. `expected` is the value of the present
-// strategy; `sign` turns values into the player's own.
-template <PolicyMap policy_map, bool is_optimistic>
-inline void update_row(const Rule& rule, const Discount& discount, std::int64_t t, double floor, double sign,
+// strategy; `sign` turns values into the player's own. With `fixed_actions` their number is known to the compiler.
+template <PolicyMap policy_map, bool is_optimistic, int fixed_actions = 0>
+[[gnu::always_inline]] inline void update_row(const Rule& rule, const Discount& discount, std::int64_t t, double floor, double sign,
                        double expected, const Row& row) {
-  const int num_actions = row.num_actions;
+  const int num_actions = fixed_actions > 0 ? fixed_actions : row.num_actions;
   double* __restrict value = row.value;
   double* __restrict regret = row.regret;
   double* __restrict average = row.average;

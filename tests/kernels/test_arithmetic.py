@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arithmetic import dot, exponential, logarithm, multiply, power
+from equipoise.kernels.arithmetic import dot, exponential, logarithm, multiply, power, powers
 
 LAST_BITS = 4e-16  # relative: less than two of them
 
@@ -36,8 +36,10 @@ def test_logarithm_at_its_ends():
 
 @pytest.mark.parametrize("exponent", [0.0, 0.3, 0.5, 1.0, 1.5, 1.7, 2.0, 3.0, -0.5])
 def test_powers(exponent):
-    for base in (1e-3, 0.5, 1.0, 7.0, 12345.0):
+    bases = (1e-3, 0.5, 1.0, 7.0, 12345.0)
+    for base in bases:
         assert power(base, exponent) == pytest.approx(base**exponent, rel=1e-14)
+    assert powers(np.array(bases), exponent).tolist() == [power(base, exponent) for base in bases]
     if exponent >= 0:
         assert power(0.0, exponent) == 0.0**exponent
 

@@ -193,6 +193,27 @@ def test_table_has_a_row_per_iteration():
     assert rows[0].tolist() == pytest.approx([2**1.5 / (2**1.5 + 1), 0.5, (2 / 3) ** 2, 1.0, 1.0, 0.0])
 
 
+@pytest.mark.parametrize("first_t", [1, 2, 1000])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        CFR(),
+        CFRPlus(),
+        LinearCFR(),
+        LinearCFRPlus(),
+        DCFR(),
+        DCFR(alpha=0.5, beta=-1.0, gamma=2.5),
+        DCFR(alpha=1.7, beta=0.3, gamma=3.0),
+        DCFR(alpha=300.0, beta=1.0, gamma=0.5),
+    ],
+)
+def test_rows_of_a_table_are_those_of_their_iterations_to_the_bit(rule, first_t):
+    rows = tabulate_discounts(rule, first_t, 30)
+    expected = np.array([rule.discounts(t) for t in range(first_t, first_t + 30)])
+    assert rows.tobytes() == expected.tobytes()
+    assert tabulate_discounts(rule, first_t, 0).shape == (0, 6)
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [

@@ -17,6 +17,8 @@ MAX_INTEGER: Final = 2**62  # of counts; sums of two fit the native module's 64 
 
 def check_integer(name: str, value: int, low: int, high: int = MAX_INTEGER) -> None:
     """Raises `ConfigError` unless a whole number is from `low` to `high`, both included."""
+    if type(value) is int and low <= value <= high:  # almost always, and in calls of one iteration
+        return
     try:
         is_inside = low <= operator.index(value) <= high
     except TypeError:

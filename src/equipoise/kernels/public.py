@@ -210,7 +210,7 @@ class PublicKernel(SweepKernel):
 
     def team_size(self, num_threads: int) -> int:
         """Returns how many of `num_threads` are worth their meetings on a tree of this size."""
-        return max(1, min(num_threads, self.num_cells // MIN_CELLS_PER_THREAD))
+        return 1 if num_threads == 1 else max(1, min(num_threads, self.num_cells // MIN_CELLS_PER_THREAD))
 
     def allocate(self, num_cells: int) -> FloatArray:
         """Returns zeros that start on a cache line."""
@@ -277,18 +277,11 @@ class PublicKernel(SweepKernel):
     ) -> None:
         """Runs iterations, see `VectorKernel.iterate`."""
         if gate is None and watched is None and frontier is None:
-            super().iterate(
-                rule,
-                discounts,
-                tables,
-                first_t=first_t,
-                is_alternating=is_alternating,
-                num_threads=num_threads,
-            )
+            self._sweep(rule, discounts, tables, first_t, is_alternating, num_threads)
             return
         check_discounts(discounts, first_t)
         check_num_threads(num_threads)
-        self.check_tables(rule, tables)
+        run = self.bind_run(rule, tables)
         hooks = self._bind_hooks(gate, watched)
         if frontier is not None:
             frontier.check(self.num_cells)
@@ -297,12 +290,11 @@ class PublicKernel(SweepKernel):
                 self._form,
                 hooks,
                 Frontier.none() if frontier is None else frontier.bound,
-                *rule.native_arguments,
+                run,
                 discounts,
                 first_t,
                 is_alternating,
                 self.team_size(num_threads),
-                *tables.native_arguments,
             )
         if gate is not None:
             gate.reach[:] = tables.realization[self.root_cells[gate.player]]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ __all__ = ["NUM_DISCOUNT_COLUMNS", "Fallback", "KernelRule", "PolicyMap", "apply
 
 FloatArray = npt.NDArray[np.float64]
 
+FLOAT64: Final = np.dtype(np.float64)  # compares faster than the type
 NUM_DISCOUNT_COLUMNS = 6  # positive, negative, average decay, average weight, eta scale, threshold
 
 
@@ -98,5 +100,5 @@ def apply_policy_map(
 def check_discounts(discounts: FloatArray, first_t: int) -> None:
     """Raises unless these are rows of discounts `[B, 6]` for iterations from `first_t` on."""
     check_axes("discounts", discounts, 2)
-    check_array("discounts", discounts, np.float64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
+    check_array("discounts", discounts, FLOAT64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
     check_integer("first_t", first_t, 1)

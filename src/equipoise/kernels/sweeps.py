@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_finite
 from equipoise.kernels.calls import OneCaller, check_num_threads, check_player
@@ -75,7 +76,7 @@ class SweepKernel(VectorKernel):
 
     def __init__(self) -> None:
         self._one_caller = OneCaller("solver")
-        self._checked: tuple[KernelRule | None, SweepTables | None] = None, None
+        self._bound: tuple[KernelRule | None, SweepTables | None, Any] = None, None, None
 
     @abc.abstractmethod
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
@@ -144,20 +145,25 @@ class SweepKernel(VectorKernel):
 
         The tables are the same bits whatever the number of threads.
         """
-        check_discounts(discounts, first_t)
-        check_num_threads(num_threads)
-        self.check_tables(rule, tables)
         if gate is not None or frontier is not None or watched is not None:
             raise ConfigError("gates, leaves and watched values need a tree of public states")
+        self._sweep(rule, discounts, tables, first_t, is_alternating, num_threads)
+
+    def _sweep(
+        self,
+        rule: KernelRule,
+        discounts: FloatArray,
+        tables: SweepTables,
+        first_t: int,
+        is_alternating: bool,
+        num_threads: int,
+    ) -> None:
+        """Runs iterations without hooks."""
+        check_discounts(discounts, first_t)
+        check_num_threads(num_threads)
+        run = self.bind_run(rule, tables)
         with self._one_caller:
-            self._form.iterate(
-                *rule.native_arguments,
-                discounts,
-                first_t,
-                is_alternating,
-                self.team_size(num_threads),
-                *tables.native_arguments,
-            )
+            self._form.iterate(run, discounts, first_t, is_alternating, self.team_size(num_threads))
 
     def learn(
         self,
@@ -185,24 +191,16 @@ class SweepKernel(VectorKernel):
         check_discounts(discounts, first_t)
         check_player(player, self.num_players)
         check_array("terminal_values", terminal_values, np.float64, (self.num_cells,))
-        self.check_tables(rule, tables)
+        run = self.bind_run(rule, tables)
         utility = np.zeros(discounts.shape[0])
         with self._one_caller:
-            self._form.learn(
-                *rule.native_arguments,
-                discounts,
-                first_t,
-                player,
-                terminal_values,
-                *tables.native_arguments,
-                utility,
-            )
+            self._form.learn(run, discounts, first_t, player, terminal_values, utility)
         return utility
 
-    def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
-        """Raises unless every table that the rule reads has the tree's size; those of the last call are known."""
-        if self._checked[0] is rule and self._checked[1] is tables:
-            return
+    def bind_run(self, rule: KernelRule, tables: SweepTables) -> Any:
+        """Returns a run as the native module reads it, once every table has the tree's size; the last one is kept."""
+        if self._bound[0] is rule and self._bound[1] is tables:
+            return self._bound[2]
         cells, rows = (self.num_table_cells,), self.num_rows
         for name, table, shape in (
             ("regret_sum", tables.regret_sum, cells),
@@ -213,7 +211,9 @@ class SweepKernel(VectorKernel):
             ("value_moments", tables.value_moments, (rows if rule.tracks_variance else 0, 2)),
         ):
             check_array(name, table, np.float64, shape, is_written=True)
-        self._checked = rule, tables
+        run = _native.SweepRun(*rule.native_arguments, *tables.native_arguments)
+        self._bound = rule, tables, run
+        return run
 
     def realize(self, strategy: FloatArray, *, root_reach: FloatArray | None = None) -> FloatArray:
         """Returns `[C]` own reach under a strategy `[Q]`.

@@ -205,7 +205,8 @@ class HoldemKernel(VectorKernel):
         named |= {name: array for name, (array, _) in integers.items()}
         named |= {name: values for name, (values, _) in numbers.items()}
         self.form = _native.HoldemForm(named)
-        self._checked: tuple[KernelRule | None, HoldemTables | None] = None, None
+        self._bound: tuple[KernelRule | None, HoldemTables | None, tuple[Any, Any]] = None, None, (None, None)
+        self._bound_leaves = self._bind_leaves()
         self._hooks: tuple[RootGate | None, WatchedValues | None, Reaches | None, Any, FloatArray] | None = None
 
     @classmethod
@@ -259,48 +260,33 @@ class HoldemKernel(VectorKernel):
     ) -> None:
         """Runs iterations, see `VectorKernel.iterate`; discounts have no thresholds."""
         check_discounts(discounts, first_t)
-        dtype = self._check_tables(rule, tables)
+        iterate, run = self._bind_run(rule, tables)
         check_num_threads(num_threads)
         hooks, reach = self._bind_hooks(gate, watched, root_reach)
         if gate is not None:
             reach[: gate.reach.size] = gate.reach
         with self._one_caller:
-            getattr(_native, f"holdem_iterate_{dtype}")(
-                self.form,
-                *rule.native_arguments,
-                discounts,
-                first_t,
-                is_alternating,
-                num_threads,
-                tables.regret_sum,
-                tables.strategy_sum,
-                tables.last_regret,
-                tables.regret_exponent,
-                tables.strategy_exponent,
-                tables.last_exponent,
-                tables.scale,
-                tables.step,
-                tables.value_moments,
-                hooks,
-                *self._bind_leaves(),
-            )
+            iterate(self.form, run, discounts, first_t, is_alternating, num_threads, hooks, *self._bound_leaves)
         if watched is not None:
             watched.add_weights(discounts)
         if gate is not None:
             gate.reach[:] = reach[: gate.reach.size]
 
-    def _check_tables(self, rule: KernelRule, tables: HoldemTables) -> np.dtype[Any]:
-        """Returns the dtype of tables that fit the tree and the rule; those of the last call are known."""
+    def _bind_run(self, rule: KernelRule, tables: HoldemTables) -> tuple[Any, Any]:
+        """Returns the native call and a run as it reads it, once the tables fit tree and rule; the last one is kept."""
+        if self._bound[0] is rule and self._bound[1] is tables:
+            return self._bound[2]
         dtype = tables.regret_sum.dtype
-        if self._checked[0] is rule and self._checked[1] is tables:
-            return dtype
         _check_dtype(dtype, AVERAGE_TYPES)
         if rule.needs_scale and dtype == np.int16:
             raise ValueError("Hedge's scales and steps are floats, got tables of int16")
+        given = []
         for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
-            check_array(name, getattr(tables, name), kind, shape, is_written=True)
-        self._checked = rule, tables
-        return dtype
+            given.append(getattr(tables, name))
+            check_array(name, given[-1], kind, shape, is_written=True)
+        run = getattr(_native, f"HoldemRun_{dtype}")(*rule.native_arguments, *given)
+        self._bound = rule, tables, (getattr(_native, f"holdem_iterate_{dtype}"), run)
+        return self._bound[2]
 
     def _bind_leaves(self) -> tuple[Any, Any]:
         """Returns leaf tables and frontier as the native module reads them."""
@@ -317,10 +303,9 @@ class HoldemKernel(VectorKernel):
         is_kept: bool = True,
     ) -> tuple[Any, FloatArray]:
         """Returns hooks as the native module reads them, and `[rows]` what a gate lets in; the last ones are kept."""
-        if self._hooks is not None and all(
-            old is new for old, new in zip(self._hooks[:3], (gate, watched, root_reach), strict=True)
-        ):
-            return self._hooks[3], self._hooks[4]
+        kept = self._hooks
+        if kept is not None and kept[0] is gate and kept[1] is watched and kept[2] is root_reach:
+            return kept[3], kept[4]
         arrays, reach, seen = gate_arrays(gate), np.zeros(0), watched or WatchedValues((), ((), ()))
         if gate is not None:
             num_rows = self.arrays.num_rows(0, gate.player)
@@ -383,7 +368,7 @@ class HoldemKernel(VectorKernel):
         hooks = self._bind_hooks(None, None, root_reach, is_kept=False)[0]
         # buffers of a frontier serve one call at a time; everything else is read alone
         with self._one_caller if isinstance(self.leaves, Frontier) else contextlib.nullcontext():
-            evaluate(self.form, is_best, respects_locks, strategy, num_threads, hooks, *self._bind_leaves(), *values)
+            evaluate(self.form, is_best, respects_locks, strategy, num_threads, hooks, *self._bound_leaves, *values)
         root = self.arrays.board(0)
         return values[0][: root.num_hands_0], values[1][: root.num_hands_1]
 
