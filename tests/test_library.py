@@ -131,7 +131,13 @@ def test_a_solution_is_short_to_look_at():
         (lambda: equipoise.solve("kuhn", "cfr++"), "unknown rule 'cfr\\+\\+'"),
         (lambda: equipoise.solve(3), "game must be a Game such as Kuhn\\(\\), a spot, or the name of one, got 3"),
         (lambda: equipoise.solve("kuhn", 3), "rule must be a rule such as DCFR\\(\\), or its name, got 3"),
-        (lambda: equipoise.solve("kuhn", colour="red"), "a solve has .*, got colour"),
+        (lambda: equipoise.solve("kuhn", colour="red"), "unknown option of solve 'colour'"),
+        (lambda: equipoise.solve("kuhn", threads=2), "unknown option of solve 'threads'; did you mean num_threads"),
+        (lambda: equipoise.solve("kuhn", iterations="ten"), "iterations must be a whole number, got 'ten'"),
+        (lambda: equipoise.solve("kuhn", iterations=10.5), "iterations must be a whole number, got 10.5"),
+        (lambda: equipoise.solve("kuhn", seconds="3"), "seconds must be a number, got '3'"),
+        (lambda: equipoise.solve("run.eq"), "run.eq is a file with a result: name the game or the spot"),
+        (lambda: equipoise.Solution(equipoise.prepare_run("kuhn")).describe(), "nothing is computed yet"),
         (lambda: equipoise.solve("turn.toml", against="uct:9", iterations=2), "which a spot has too many of"),
         (lambda: equipoise.solve("turn.toml", target="5 bb"), "a target is written"),
         (lambda: equipoise.match("call", "fold", game="kuhn", colour="red"), "a match has .*, got colour"),
@@ -141,6 +147,37 @@ def test_a_solution_is_short_to_look_at():
 def test_bad_input_is_said_as_in_the_shell(ask, message):
     with pytest.raises(ConfigError if "target" not in message else ValueError, match=message):
         ask()
+
+
+@pytest.mark.parametrize(
+    ("options", "asked", "message"),
+    [
+        ({}, {"iterations": 0}, "iterations must be at least 1, got 0"),
+        ({}, {"player": 2}, "player must be between 0 and 1, got 2"),
+        ({}, {"is_expensive": True}, "unknown option of a search 'is_expensive'; did you mean expensive"),
+        ({"against": "best"}, {"method": "estimate"}, "method cfr against a response keeps no table of regrets"),
+    ],
+)
+@pytest.mark.parametrize(("name", "line"), [("kuhn", "p"), ("turn.toml", "check")])
+def test_bad_searches_are_refused(name, line, options, asked, message):
+    solution = equipoise.solve(name, iterations=2, **options)
+    with pytest.raises(ConfigError, match=message):
+        solution.search(line, **asked)
+
+
+def test_a_run_without_a_tree_has_no_last_iterate_to_estimate_by():
+    solution = equipoise.solve("kuhn", form="game", method="external", iterations=20)
+    with pytest.raises(ConfigError, match="the run has no tree"):
+        solution.search("p", "estimate")
+
+
+def test_a_search_is_short_to_look_at():
+    text = repr(equipoise.solve("turn.toml", iterations=5).search("check", "resolve", iterations=3))
+    assert text.startswith("<Search of 'check' by resolve: 3 iterations in ")
+    assert "least margin" in text
+    unsafe = repr(equipoise.solve("kuhn", iterations=5).search("root", "unsafe", iterations=3))
+    assert unsafe.startswith("<Search of 'root' by unsafe: 3 iterations in ")
+    assert "margin" not in unsafe
 
 
 def test_ctrl_c_returns_what_was_computed():

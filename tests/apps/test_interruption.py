@@ -16,6 +16,7 @@ import tomllib
 import numpy as np
 import pytest
 
+from equipoise.apps import cli, signals
 from equipoise.apps.signals import SignalFlag
 from equipoise.games.registry import make_game
 from equipoise.responses.against import AgainstSolver
@@ -143,6 +144,22 @@ def test_the_first_signal_is_a_flag_and_the_second_an_exception():
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_signal_after_the_work_is_no_traceback(monkeypatch):
+    """It may come while handlers are put back; what was done stays done."""
+    restore = signals._restore
+
+    def restore_late(previous):
+        with contextlib.ExitStack() as stack:
+            stack.callback(restore, previous)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(signals, "_restore", restore_late)
+    monkeypatch.setattr(cli, "_run", lambda: 3)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 3
 
 
 def test_ctrl_c_is_heard_within_a_single_long_answer():

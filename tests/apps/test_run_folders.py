@@ -55,6 +55,7 @@ def test_a_spot_in_a_folder_brings_its_own_copy(equipoise):
         (["solve", "kuhn", "--run", "two", "--out", "x.eq"], "--run two has a file of its own: leave out --out"),
         (["solve", "kuhn", "--run", "one", "--resume", "--overwrite"], "give one of them"),
         (["solve", "leduc", "--run", "one", "--resume"], "holds another run: game kuhn, asked for leduc"),
+        (["solve", "--run", "two", "--resume"], "two holds no run to go on with: name a game or a spot"),
         (["solve", "nothing", "--run", "two"], "unknown game 'nothing'"),
         (["match", "call", "fold", "-g", "kuhn", "--run", "one", "--resume"], "one holds a solve, expected a match"),
         (["match", "call", "fold", "-g", "kuhn", "--run", "two", "--out", "x.eq"], "has a file of its own"),

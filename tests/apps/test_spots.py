@@ -236,6 +236,18 @@ def test_hands_as_json_and_as_a_table(folder):
     assert "no hand matches" in run(folder, "show", "turn.eq", "-i", "32o").stderr
 
 
+def test_places_where_nobody_acts(folder):
+    found = json.loads(run(folder, "show", "turn.eq", "--node", "check, check", "--json").stdout)
+    assert (found["node"], found["player"], found["rows"]) == ("check, check", None, [])
+    assert found["place"]["kind"] == "deal"
+    assert len(found["place"]["cards"]) == 48
+    shown = run(folder, "show", "turn.eq", "--node", "check, check").stdout
+    assert "check, check: deal on Ks7s2s5d, 20 in the pot" in shown
+    assert "add a card, as in 'check, check, [2c]'" in shown
+    over = json.loads(run(folder, "show", "turn.eq", "--node", "bet 50%, fold", "--json").stdout)
+    assert (over["place"]["kind"], over["place"]["cards"], over["pot"]) == ("fold", None, 30)
+
+
 def test_a_saved_spot_is_evaluated(folder):
     result = json.loads((folder / "result.json").read_text())
     found = json.loads(run(folder, "evaluate", "turn.eq", "--json").stdout)
@@ -248,7 +260,7 @@ def test_a_saved_spot_is_evaluated(folder):
     ("arguments", "message"),
     [
         (["show", "turn.eq", "--node", "bet 70%"], "none of the actions at the root: check, bet 50%, all-in"),
-        (["show", "turn.eq", "--node", "check, check"], "it is a street end; add the river, as in [7h]"),
+        (["show", "turn.eq", "--node", "check, check", "--csv"], "it is a street end; add the river, as in [7h]"),
         (["show", "turn.eq", "--player", "1"], "player 1 does not act at"),
         (["show", "turn.eq", "--out", "x"], "--out needs a format"),
         (["solve", "turn.toml", "--out", "turn.eq"], "turn.eq exists: give --resume"),
@@ -285,7 +297,7 @@ def test_a_saved_spot_is_evaluated(folder):
         (["solve", "turn.toml", "--menu", "flop: a"], "menu has no sizes for turn oop"),
         (["solve", "turn.toml", "--endgame", "x"], "give one spot"),
         (["solve", "--endgame", "x"], "x: cannot be read: no such file"),
-        (["solve", "nothing.toml"], "nothing.toml: cannot read nothing.toml: no such file"),
+        (["solve", "nothing.toml"], "error: cannot read nothing.toml: no such file"),
         (["solve"], "name a game that `equipoise games` lists, a spot such as spot.toml, or --endgame FILE"),
         (["solve", "kuhn", "--menu", "a"], "--menu is for hold'em spots, and kuhn is a game"),
         (["solve", "kuhn", "--target", "1%"], "--target of a game must be a number such as 1e-4, got '1%'"),

@@ -118,8 +118,12 @@ def main() -> None:
     streams = [stream for stream in (sys.stdout, sys.stderr) if isinstance(stream, io.TextIOWrapper)]  # if open
     for stream in streams:
         stream.reconfigure(errors="backslashreplace")  # names of games and files may have letters that it lacks
-    with raise_at_signals():
-        code = _run()
+    code: int | None = None
+    try:
+        with raise_at_signals():
+            code = _run()
+    except KeyboardInterrupt as error:  # it came after the work, while handlers were put back
+        code = exit_code_of_interrupt(error) if code is None else code
     for stream in streams:
         _settle(stream)
     if any(thread.daemon for thread in threading.enumerate()):

@@ -20,7 +20,11 @@ def main() -> None:
 
     if is_interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    run_command_line()
+    try:
+        run_command_line()
+    finally:
+        if is_interruptible:  # all is said and saved: one more Ctrl-C ends the process without a word
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _leave(number: int, _frame: FrameType | None) -> None:

@@ -23,13 +23,15 @@ from equipoise.apps.display import ConsoleReporter, describe_figures, make_conso
 from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import format_json, print_result, write_json
-from equipoise.apps.show_spot import SpotReport, evaluate_spot
+from equipoise.apps.show_spot import EndReport, SpotReport, evaluate_spot
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_atomically
 from equipoise.core.formatting import format_duration, format_small, format_utility
 from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.base import Game
+from equipoise.games.holdem.betting_tree import NodeKind
+from equipoise.games.holdem.line_notation import parse_decision, parse_line
 from equipoise.kernels.calls import MAX_THREADS
 from equipoise.responses.forms import BoardForm
 from equipoise.responses.notation import ResponseSpec, parse_responses
@@ -293,7 +295,18 @@ def show(options: ShowOptions) -> None:
 
 
 def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
-    report = SpotReport(solved, options.node or "", options.infostate, has_values=options.values)
+    betting, spot = solved.tree.betting, solved.spot
+    line = parse_line(options.node or "", betting, spot.board, spot.deck)
+    asks_for_hands = options.csv or options.grid or options.infostate is not None or options.player is not None
+    if betting.nodes[line.node].kind is not NodeKind.DECISION and not asks_for_hands:
+        end = EndReport(solved, line)
+        if options.json:
+            _write(options, format_json(end.as_json()))
+        else:
+            print_result(end.as_text())
+        return
+    line = parse_decision(options.node or "", betting, spot.board, spot.deck)
+    report = SpotReport(solved, line, options.infostate, has_values=options.values)
     if options.player is not None and options.player != report.view.actor:
         raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}")
     if options.json:

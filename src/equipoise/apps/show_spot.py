@@ -18,14 +18,14 @@ from rich.text import Text
 from equipoise.apps.grid import render_grid
 from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
-from equipoise.games.holdem.line_notation import format_line, name_actions, parse_decision
+from equipoise.games.holdem.line_notation import Line, format_line, name_actions
 from equipoise.games.holdem.menus import POSITIONS
 from equipoise.solvers.best_response import Evaluation, evaluate
 from equipoise.solvers.holdem.description import describe_place
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.trees.holdem.places import HoldemPlace
 
-__all__ = ["SpotReport", "evaluate_spot"]
+__all__ = ["EndReport", "SpotReport", "evaluate_spot"]
 
 
 def evaluate_spot(solved: SolvedSpot, *, num_threads: int) -> tuple[dict[str, Any], Evaluation]:
@@ -45,10 +45,9 @@ class SpotReport:
     Values need the whole table; of a large file they are left out unless asked for.
     """
 
-    def __init__(self, solved: SolvedSpot, text: str, pattern: str | None, *, has_values: bool) -> None:
+    def __init__(self, solved: SolvedSpot, line: Line, pattern: str | None, *, has_values: bool) -> None:
         self.label, self.run, self.spot = solved.label, solved.describe(), solved.spot
-        self.betting = solved.tree.betting
-        self.line = parse_decision(text, self.betting, self.spot.board, self.spot.deck)
+        self.betting, self.line = solved.tree.betting, line
         if has_values:
             solved.read_values()
         self.solved, self.is_valued = solved, solved.views.kernel is not None
@@ -135,6 +134,42 @@ class SpotReport:
             value = "-" if math.isnan(found["value"]) else f"{found['value']:.4g}"
             table.add_row(found["hand"], f"{found['weight']:.3g}", _format_percent(found["equity"]), value, *shares)
         return table
+
+
+class EndReport:
+    """A place of a solved spot where nobody acts, as text or JSON: cards come next, or the hand is over."""
+
+    def __init__(self, solved: SolvedSpot, line: Line) -> None:
+        self._solved, self._place = solved, describe_place(solved, line)
+
+    def as_text(self) -> str:
+        """Returns the place, how many combinations each player still has, and how to go on."""
+        place = self._place
+        board = "".join(place["board"])
+        where = f"on {board}" if board else "before the flop"
+        ranges = zip(POSITIONS, place["players"], strict=True)
+        left = "   ".join(f"{name} {player['summary']['combos']:.4g} combinations" for name, player in ranges)
+        text = f"{self._solved.label}\n{place['text']}: {place['kind']} {where}, {place['pot']:,} in the pot\n{left}"
+        cards = place["cards"]
+        return f"{text}\nadd a card, as in '{place['text']}, [{cards[0]['card']}]'" if cards else text
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns everything under the keys of a decision; none of them has hands in `rows`."""
+        place = self._place
+        return {
+            **self._solved.describe(),
+            "label": self._solved.label,
+            "node": place["text"],
+            "player": None,
+            "board": "".join(place["board"]),
+            "pot": place["pot"],
+            "value": None,
+            "actions": [],
+            "frequencies": [],
+            "place": place,
+            "num_matching": 0,
+            "rows": [],
+        }
 
 
 def _format_percent(share: float) -> str:

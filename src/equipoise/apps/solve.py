@@ -67,6 +67,8 @@ def _open_folder(options: SolveOptions, path: Path) -> tuple[RunFolder, SolveOpt
         raise ConfigError(f"--run {path} has a file of its own: leave out --out {options.out}")
     given = {name: value for name, value in dataclasses.asdict(options).items() if value not in (None, False)}
     goes_on = options.resume and RunFolder.is_run(path)
+    if options.resume and not goes_on and options.game is None and options.endgame is None:
+        raise ConfigError(f"{path} holds no run to go on with: name a game or a spot to begin one")
     subject = None if goes_on else _find_subject(options, None)  # what is wrong is said before a folder is made
     folder = RunFolder.open_or_create(path, KIND, given, is_resumed=options.resume, is_overwritten=options.overwrite)
     if goes_on and options.game is None and options.endgame is None:

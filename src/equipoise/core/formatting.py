@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-__all__ = ["format_duration", "format_estimate", "format_optional", "format_small", "format_utility"]
+__all__ = ["format_duration", "format_estimate", "format_optional", "format_small", "format_utility", "shorten_text"]
 
 
 def format_duration(seconds: float) -> str:
@@ -57,3 +57,12 @@ def format_estimate(mean: float, standard_error: float) -> str:
     '+0.607 ± 0.016'
     """
     return f"{mean:+.3f} ± {standard_error:.3f}"
+
+
+def shorten_text(text: str, most: int = 60) -> str:
+    """Returns a text for a message, its end left out where it is long: ranges may fill pages.
+
+    >>> shorten_text("22+, A2s+, K9s+", 8)
+    '22+, A2s...'
+    """
+    return text if len(text) <= most else f"{text[:most]}..."

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.abstraction.solutions import open_solution
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import shorten_text
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, format_spot
 from equipoise.kernels.holdem.play import PLAY_TYPES
@@ -22,8 +22,6 @@ from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.holdem.tree import HoldemTree
 
 __all__ = ["as_play_table", "read_buckets", "read_table"]
-
-MOST_SHOWN: Final = 100  # characters of what differs between spots: ranges may fill pages
 
 
 def read_table(path: Path, form: PlayForm) -> Table:
@@ -59,6 +57,6 @@ def _check_spot(path: Path, theirs: HoldemSpot, ours: HoldemSpot) -> None:
     """Raises `ConfigError` unless a file's strategy is for the same spot, locks apart."""
     found, expected = (format_spot(SpotFile(spot=spot)).splitlines() for spot in (theirs, ours))
     if found != expected:
-        has = "; ".join(line for line in found if line not in expected) or "nothing else"
-        wanted = "; ".join(line for line in expected if line not in found) or "nothing else"
-        raise ConfigError(f"{path} is for another spot: it has {has[:MOST_SHOWN]}, this one {wanted[:MOST_SHOWN]}")
+        has = "; ".join(shorten_text(line) for line in found if line not in expected) or "nothing else"
+        wanted = "; ".join(shorten_text(line) for line in expected if line not in found) or "nothing else"
+        raise ConfigError(f"{path} is for another spot: it has {has}, this one {wanted}")

@@ -126,14 +126,10 @@ class GameRun(Run):
 
     def last_iterate(self, tree: PublicTree) -> TreeStrategy[PublicTree]:
         """Returns what the run's regrets play now, on a public tree of its game; for estimates of searches."""
-        with self._guarded.turns.taken():
-            regrets = self.solver.state().get("regret_sum")
-        own = getattr(self.solver, "tree", None)
-        if regrets is not None and isinstance(own, PublicTree):
-            return TreeStrategy(tree, regrets.copy())
-        if regrets is None or not isinstance(own, HistoryTree):
-            raise ConfigError(f"method {self.config.method} keeps no regrets by which a search could estimate")
-        return TreeStrategy(tree, play_regrets(own, regrets, tree))
+        if isinstance(self.solver, TreelessMCCFRSolver):
+            raise ConfigError("the run has no tree: its last iterate, by which to estimate, is not known everywhere")
+        regrets, own = self.regrets(), getattr(self.solver, "tree", None)
+        return TreeStrategy(tree, play_regrets(own, regrets, tree) if isinstance(own, HistoryTree) else regrets)
 
     def measure(self) -> Quality:
         """Returns the quality of the result: exact, or from more games than a progress record is worth."""

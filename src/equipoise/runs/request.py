@@ -77,6 +77,10 @@ def find_subject(
             raise ConfigError("name a game that `equipoise games` lists, a spot such as spot.toml, or --endgame FILE")
         if menu is not None:
             raise ConfigError(f"--menu is for hold'em spots, and {name} is a game")
+        if name.endswith(".eq"):
+            raise ConfigError(
+                f"{name} is a file with a result: name the game or the spot, and go on with --out {name} --resume"
+            )
         return parse_game_options(name, parameters)
     if list(parameters):
         raise ConfigError("--parameter is for games; a spot has none")
@@ -92,7 +96,9 @@ def find_subject(
             file = dataclasses.replace(file, spot=dataclasses.replace(file.spot, menu=parse_menu(menu)))
             check_locks(file)
     except EquipoiseError as error:
-        raise ParseError(f"{endgame or name}: {error}") from None
+        message, given = str(error), str(endgame or name)
+        is_named = message.startswith((f"cannot read {given}:", f"{given} "))
+        raise ParseError(message if is_named else f"{given}: {message}") from None
     return file
 
 

@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy.typing as npt
+
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration, format_optional
@@ -216,12 +218,23 @@ class Run(abc.ABC):
         }
         return " or ".join(f"{name} {limit}" for name, limit in limits.items() if limit is not None)
 
+    def regrets(self) -> npt.NDArray[Any]:
+        """Returns the table of regrets as it is now, on the run's tree; raises `ConfigError` if there is none."""
+        with self._guarded.turns.taken():
+            found = self.solver.state().get("regret_sum")
+            if found is None:
+                whose = f"method {self.config.method}" + (" against a response" if self.config.against else "")
+                raise ConfigError(f"{whose} keeps no table of regrets by which a search could estimate")
+            return found.copy()
+
     def describe_own(self, quality: Quality) -> dict[str, Any]:
         """Returns the keys of a result that only this kind of run has."""
         return {}
 
     def describe(self, quality: Quality) -> dict[str, Any]:
         """Returns the result under the documented keys."""
+        if not self.records:
+            raise ConfigError("nothing is computed yet: there is nothing to describe")
         config, last, sizes = self.config, self.records[-1], self.sizes
         exact = quality if isinstance(quality, Evaluation) else None
         sampled = quality if isinstance(quality, SampledFigures) else None

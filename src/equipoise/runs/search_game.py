@@ -11,7 +11,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.reporting import Reporter
 from equipoise.games.base import TERMINAL, Game
 from equipoise.runs.preparation import build_vector_tree
-from equipoise.runs.search_request import RunIterations, SearchRequest, run_at_once
+from equipoise.runs.search_request import RunIterations, SearchRequest, describe_search, run_at_once
 from equipoise.search.last_iterates import needs_response
 from equipoise.search.notation import parse_method
 from equipoise.search.posing import pose
@@ -82,6 +82,9 @@ class GameSearch:
         self.seconds, self.result = time.perf_counter() - began, solver.result()
         self.after = blueprint.strategy.copy()
         self.subgame.part.insert(self.result.strategy, self.after, players=(self.searcher,))
+
+    def __repr__(self) -> str:
+        return describe_search(self.request, self.iterations, self.seconds, self.least_margin)
 
     @property
     def least_margin(self) -> float | None:

@@ -6,11 +6,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from equipoise.core.formatting import format_duration
+from equipoise.kernels.calls import check_integer, check_num_threads, check_player
 from equipoise.search.notation import parse_leaf_choices, parse_method
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["RunIterations", "SearchRequest", "run_at_once"]
+__all__ = ["RunIterations", "SearchRequest", "describe_search", "run_at_once"]
 
 RunIterations = Callable[[Callable[[int], None], int], int]  # runs so many with a solver, and says how many were run
 
@@ -31,6 +33,11 @@ class SearchRequest:
     max_histories: int = DEFAULT_MAX_HISTORIES
 
     def __post_init__(self) -> None:
+        if self.player is not None:
+            check_player(self.player, 2)
+        if self.iterations is not None:
+            check_integer("iterations", self.iterations, 1)
+        check_num_threads(self.threads)
         parse_rule(self.rule)
         parse_method(self.method)
         if self.leaves is not None:
@@ -41,3 +48,10 @@ def run_at_once(iterate: Callable[[int], None], num_iterations: int) -> int:
     """Runs all iterations in one call and returns how many."""
     iterate(num_iterations)
     return num_iterations
+
+
+def describe_search(request: SearchRequest, iterations: int, seconds: float, least_margin: float | None) -> str:
+    """Returns a search that is done, in a line."""
+    margin = "" if least_margin is None else f", least margin {least_margin:.4g}"
+    spent = f"{iterations:,} iterations in {format_duration(seconds)}"
+    return f"<Search of {request.state or 'root'!r} by {request.method}: {spent}{margin}>"

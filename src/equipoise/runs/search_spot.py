@@ -22,7 +22,7 @@ from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import Stretch, name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.place_notation import find_place, follow_stretch
-from equipoise.runs.search_request import RunIterations, SearchRequest, run_at_once
+from equipoise.runs.search_request import RunIterations, SearchRequest, describe_search, run_at_once
 from equipoise.search.holdem.profile import HoldemProfile, has_leaves
 from equipoise.search.last_iterates import needs_response
 from equipoise.search.nested import NestedSearch
@@ -90,6 +90,9 @@ class SpotSearch:
         self.now: HoldemPlace = self.result.stage.place
         self.seconds = time.perf_counter() - began
         self.has_before = self.place.last.total is None and request.menu is None
+
+    def __repr__(self) -> str:
+        return describe_search(self.request, self.iterations, self.seconds, self.least_margin)
 
     def _make_settings(self) -> SearchSettings:
         options = self.request
@@ -176,6 +179,11 @@ class SpotSearch:
         return self.request.method != "unsafe"
 
     @property
+    def least_margin(self) -> float | None:
+        """Returns the least margin in chips, None for unsafe search, which has no alternatives."""
+        return self.result.least_margin if self.is_safe else None
+
+    @property
     def root(self) -> BettingState:
         """Returns where the betting stands when the search begins, behind a bet that the strategy lacks."""
         return self.after.betting.nodes[self.now.node].state
@@ -258,7 +266,7 @@ class SpotSearch:
             "search_rule": options.rule,
             "search_iterations": self.iterations,
             "is_expensive": self.is_expensive if self.place.strangers else None,
-            "least_margin": self.result.least_margin if self.is_safe else None,
+            "least_margin": self.least_margin,
             "best_response_before": before,
             "best_response_after": after,
             "frequencies": self.frequencies(),

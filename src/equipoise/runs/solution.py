@@ -17,7 +17,7 @@ from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overloa
 
 from equipoise.abstraction.solutions import open_solution
 from equipoise.core.checkpoint import Kind
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration
 from equipoise.core.progress import Progress, SampledFigures
@@ -189,8 +189,11 @@ class Solution(Generic[Found]):
         Args:
             line: of a spot a line or a public state; of a game the public state's label, or `"root"`.
             method: as `equipoise search --method`.
-            how: other fields of `SearchRequest`: player, iterations, rule, menu, leaves, is_expensive, threads.
+            how: other fields of `SearchRequest`: player, iterations, rule, menu, leaves, expensive, threads.
         """
+        known = [field.name for field in dataclasses.fields(SearchRequest)]
+        for name in how.keys() - set(known):
+            raise UnknownNameError("option of a search", name, known)
         request = SearchRequest(state=line, method=method, **how)
         if isinstance(self.run, SpotRun):
             return SpotSearch(self.run.strategy(), request, find_response=self.run.last_iterate)
@@ -251,9 +254,8 @@ def solve(
     """
     if form is not None and form not in set(Form):
         raise ConfigError(f"form must be {', '.join(Form)}, got {form!r}")
-    known = {field.name for field in dataclasses.fields(RunRequest)}
-    if unknown := set(how) - known:
-        raise ConfigError(f"a solve has {', '.join(sorted(known))}, got {', '.join(sorted(unknown))}")
+    for name in how.keys() - SolveOptions.__annotations__.keys():
+        raise UnknownNameError("option of solve", name, SolveOptions.__annotations__)
     request = RunRequest(
         rule=_name_rule(rule),
         iterations=iterations,

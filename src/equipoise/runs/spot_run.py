@@ -10,7 +10,7 @@ import numpy as np
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath, format_bytes
-from equipoise.core.formatting import format_duration
+from equipoise.core.formatting import format_duration, shorten_text
 from equipoise.core.memory import check_memory
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
@@ -55,7 +55,6 @@ __all__ = ["SpotRun", "find_target", "prepare_spot", "refuse_game_options"]
 
 SPOT_VERSION: Final = 1  # of what a spot means
 DEFAULT_TARGET: Final = Target(0.5, TargetUnit.POT)
-MOST_SHOWN: Final = 60  # characters of a parameter
 FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the time to a target
 MEASURED_SECONDS: Final = 10.0  # or so long
 GAME_OPTIONS: Final = ("form", "baseline")
@@ -145,8 +144,7 @@ class SpotRun(Run):
 
     def last_iterate(self) -> TreeStrategy[HoldemTree]:
         """Returns what the run's regrets play now; for estimates of searches."""
-        with self._guarded.turns.taken():
-            return TreeStrategy(self.tree, self.solver.state()["regret_sum"].copy())
+        return TreeStrategy(self.tree, self.regrets())
 
     def view(self, line: str = "") -> NodeView:
         """Returns what both players' hands do and are worth at a decision: `"check, bet 50%"`; the root if empty."""
@@ -166,7 +164,8 @@ class SpotRun(Run):
             differing = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
             if differing:
                 listed = "; ".join(
-                    f"{name} {_shorten(theirs.get(name))}, expected {_shorten(ours.get(name))}" for name in differing
+                    f"{name} {shorten_text(theirs.get(name, 'none'))}, expected {shorten_text(ours.get(name, 'none'))}"
+                    for name in differing
                 )
                 raise ConfigError(f"{path} holds another spot: {listed}")
             sums = stored.strategy_sum.read()
@@ -307,13 +306,6 @@ def _typical_slope(config: RunConfig) -> float:
     later = parse_rule(config.rule).discounts(10)
     favours_later_iterations = later.average_decay < 1.0 or later.average_weight > 1.0
     return -1.5 if favours_later_iterations else -1.0
-
-
-def _shorten(text: str | None) -> str:
-    """Returns a parameter for a message: ranges may fill pages."""
-    if text is None:
-        return "none"
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def _describe_plan(plan: HoldemPlan) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import time
 from collections.abc import Callable, Iterator
 from typing import Protocol
@@ -68,10 +69,15 @@ def check_stopping(*, iterations: int | None, target: float | None, seconds: flo
     """Raises `ConfigError` unless at least one stopping criterion is given and all make sense."""
     if iterations is None and target is None and seconds is None:
         raise ConfigError("at least one of iterations, target and seconds is needed")
+    if iterations is not None and not isinstance(iterations, numbers.Integral):
+        raise ConfigError(f"iterations must be a whole number, got {iterations!r}")
     if iterations is not None and iterations < 1:
         raise ConfigError(f"iterations must be at least 1, got {iterations}")
     if iterations is not None and iterations > MOST_ITERATIONS:
         raise ConfigError(f"iterations must be at most {MOST_ITERATIONS:,}, got {iterations}")
+    for name, value in (("target", target), ("seconds", seconds)):
+        if value is not None and not isinstance(value, numbers.Real):
+            raise ConfigError(f"{name} must be a number, got {value!r}")
     if target is not None and not 0 <= target < math.inf:
         raise ConfigError(f"target must be at least 0 and finite, got {target}")
     if seconds is not None and not 0 < seconds < math.inf:

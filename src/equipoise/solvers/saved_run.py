@@ -9,6 +9,7 @@ from typing import Any
 
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import shorten_text
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
 from equipoise.core.records import check_types
@@ -41,7 +42,8 @@ class RunConfig:
 
     def differences(self, other: RunConfig) -> list[str]:
         """Returns what keeps a run of this configuration from going on under another, in words; threads may differ."""
-        names = [field.name for field in dataclasses.fields(self) if field.name != "threads"]
+        unasked = {"threads"} | ({"against_digest"} if self.against != other.against else set())
+        names = [field.name for field in dataclasses.fields(self) if field.name not in unasked]
         pairs = {name: _reduce(getattr(self, name), getattr(other, name)) for name in names}
         return [
             f"{name.replace('_', ' ')} {_format(ours)}, asked for {_format(theirs)}"
@@ -99,5 +101,5 @@ class RunRecord:
 
 def _format(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={item}" for key, item in value.items()) or "none"
+        return ", ".join(f"{key}={shorten_text(str(item))}" for key, item in value.items()) or "none"
     return str(value)
