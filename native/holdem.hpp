@@ -330,13 +330,14 @@ class HoldemSweep {
     }
   }
 
-  // The children of the team's board, each piece of them by one thread into sums of its own.
+  // The children of the team's board, each piece of them by one thread into sums of its own. One thread alone adds pieces
+  // up as they come, in the same order: it has one buffer for all, which stays in the cache.
   void visit_pieces(const HoldemBoard& board, HoldemWorker<Real>& worker, const HoldemMember& member) {
     const std::int64_t num_pieces = count_pieces(board.num_children);
     for (std::int64_t piece = member.thread; piece < num_pieces; piece += member.size) {
       for (int player = 0; player < 2; ++player) {
         if (!task_.is_active[player]) continue;
-        auto& sums = workspace_.pieces[player][piece];
+        auto& sums = workspace_.pieces[player][member.size == 1 ? 0 : piece];
         std::fill(sums.begin(), sums.end(), Real{0});
         worker.sums[player] = sums.data();
       }
@@ -344,6 +345,40 @@ class HoldemSweep {
       for (std::int64_t child = board.num_children * piece / num_pieces; child < end; ++child) {
         visit(board.first_child + child, start_.board, worker, {0, 1, nullptr});
       }
+      if (member.size > 1) continue;
+      for (int player = 0; player < 2; ++player) {
+        if (task_.is_active[player]) add_piece(board, player, worker, piece == 0, piece + 1 == num_pieces);
+      }
+    }
+  }
+
+  // Whether pieces are added up as they come.
+  bool adds_pieces(const HoldemBoard& board, const HoldemMember& member) const {
+    return member.size == 1 && board.num_children > 0 && &board == form_.boards + start_.board;
+  }
+
+  // Adds a piece to the values of orbits; the last one leaves their means.
+  void add_piece(const HoldemBoard& board, int player, HoldemWorker<Real>& worker, bool is_first, bool is_last) {
+    const std::int64_t stride = line_stride(form_.streets[board.street]);
+    const Real* const from = worker.sums[player];
+    Real* const out = worker.streets[board.street].flat_value[player].data();
+    for_orbits(board.sides[player], [&](std::int64_t row, std::int64_t next) {
+      const Vector share = fill_pack(is_last ? Real{1} / static_cast<Real>(next - row) : Real{1});
+      for (std::int64_t at = row * stride; at < (row + 1) * stride; at += kPackSize) {
+        Vector total = is_first ? Vector{} : load_pack<Real>(out + at);
+        for (std::int64_t same = 0; same < next - row; ++same) total += load_pack<Real>(from + at + same * stride);
+        store_pack<Real>(out + at, total * share);
+      }
+    });
+  }
+
+  // Calls `work(first row, row after the last)` for hands that are the same but for the names of suits.
+  template <typename Work>
+  [[gnu::always_inline]] void for_orbits(const HoldemSide& side, Work&& work) const {
+    const std::int32_t* const first_row = form_.value_row + side.first_hand;
+    for (std::int64_t row = 0, next = 0; row < side.num_hands; row = next) {
+      for (next = row + 1; next < side.num_hands && first_row[next] == row;) ++next;
+      work(row, next);
     }
   }
 
@@ -686,18 +721,17 @@ class HoldemSweep {
   // Adds up what children handed up, and leaves in the first row of each orbit the mean of its rows: the group moves a
   // child through the boards that it stands for, and a hand through its orbit, as often to each.
   void average_orbits(const HoldemBoard& board, int player, HoldemBuffers<Real>& buffers, const HoldemMember& member) {
+    if (adds_pieces(board, member)) return;
     const HoldemSide& side = board.sides[player];
     const std::int32_t num_packs = form_.streets[board.street].flats.num_packs;
     const std::int64_t stride = static_cast<std::int64_t>(num_packs) * kPackSize;
     const auto begin = member.begin(num_packs), end = member.end(num_packs);
-    const std::int32_t* const first_row = form_.value_row + side.first_hand;
     Real* const out = buffers.flat_value[player].data();
     std::vector<const Real*> addends = list_addends(board, player, member);
     const bool is_in_place = addends.empty();
     if (is_in_place) addends = {out};
-    for (std::int64_t row = 0, next = 0; row < side.num_hands; row = next) {
-      for (next = row + 1; next < side.num_hands && first_row[next] == row;) ++next;
-      if (next == row + 1 && is_in_place) continue;
+    for_orbits(side, [&](std::int64_t row, std::int64_t next) {
+      if (next == row + 1 && is_in_place) return;
       const Real share = Real{1} / static_cast<Real>(next - row);
       for (std::int64_t at = row * stride + begin * kPackSize; at < row * stride + end * kPackSize; at += kPackSize) {
         Vector total{};
@@ -706,7 +740,7 @@ class HoldemSweep {
         }
         store_pack<Real>(out + at, total * share);
       }
-    }
+    });
   }
 
   // Adds the values of a street's ends, scaled, to the slots that lead to them.

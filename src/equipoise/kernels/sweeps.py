@@ -198,9 +198,16 @@ class SweepKernel(VectorKernel):
         return utility
 
     def bind_run(self, rule: KernelRule, tables: SweepTables) -> Any:
-        """Returns a run as the native module reads it, once every table has the tree's size; the last one is kept."""
+        """Returns a run as the native module reads it, once its tables are checked; the last one is kept."""
         if self._bound[0] is rule and self._bound[1] is tables:
             return self._bound[2]
+        self.check_tables(rule, tables)
+        run = _native.SweepRun(*rule.native_arguments, *tables.native_arguments)
+        self._bound = rule, tables, run
+        return run
+
+    def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
+        """Raises unless every table that the rule reads has the tree's size."""
         cells, rows = (self.num_table_cells,), self.num_rows
         for name, table, shape in (
             ("regret_sum", tables.regret_sum, cells),
@@ -211,9 +218,6 @@ class SweepKernel(VectorKernel):
             ("value_moments", tables.value_moments, (rows if rule.tracks_variance else 0, 2)),
         ):
             check_array(name, table, np.float64, shape, is_written=True)
-        run = _native.SweepRun(*rule.native_arguments, *tables.native_arguments)
-        self._bound = rule, tables, run
-        return run
 
     def realize(self, strategy: FloatArray, *, root_reach: FloatArray | None = None) -> FloatArray:
         """Returns `[C]` own reach under a strategy `[Q]`.
