@@ -150,7 +150,7 @@ def test_grids_before_and_on_the_flop(folder):
     ],
 )
 def test_wrong_lines_are_refused(folder, line, message):
-    done = run(folder, "show", "limit.eq", "--node", line, COLUMNS="200")
+    done = run(folder, "show", "limit.eq", "--csv", "--node", line, COLUMNS="200")
     assert done.returncode == 2
     assert message in done.stderr
 

@@ -151,7 +151,9 @@ class EndReport:
         left = "   ".join(f"{name} {player['summary']['combos']:.4g} combinations" for name, player in ranges)
         text = f"{self._solved.label}\n{place['text']}: {place['kind']} {where}, {place['pot']:,} in the pot\n{left}"
         cards = place["cards"]
-        return f"{text}\nadd a card, as in '{place['text']}, [{cards[0]['card']}]'" if cards else text
+        if cards:
+            return f"{text}\nadd a card, as in '{place['text']}, [{cards[0]['card']}]'"
+        return f"{text}\nadd the flop, as in [Ks7h2d]" if place["kind"] == "deal" else text
 
     def as_json(self) -> dict[str, Any]:
         """Returns everything under the keys of a decision; none of them has hands in `rows`."""
