@@ -101,5 +101,5 @@ class RunRecord:
 
 def _format(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={shorten_text(str(item))}" for key, item in value.items()) or "none"
+        return ",".join(f"{key}={shorten_text(str(item))}" for key, item in value.items()) or "none"
     return str(value)
