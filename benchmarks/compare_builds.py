@@ -41,7 +41,7 @@ def solve_history(game: str, rule: str) -> Iterate:
     """Returns iterations over a game's histories."""
     tree = find("build_history_tree", "equipoise.trees.history")(find("make_game", "equipoise.games.registry")(game))
     solver: Any = find("CFRSolver", "equipoise.solvers.cfr")(tree, find_rule(rule))
-    return solver.iterate  # type: ignore[no-any-return]
+    return solver.iterate
 
 
 def solve_public(game: str, rule: str) -> Iterate:
@@ -50,7 +50,7 @@ def solve_public(game: str, rule: str) -> Iterate:
     public = find("derive_public_game", "equipoise.trees.derive", "equipoise.trees.public")(rules)
     tree = find("build_public_tree", "equipoise.trees.public")(public)
     solver: Any = find("CFRSolver", "equipoise.solvers.cfr")(tree, find_rule(rule))
-    return solver.iterate  # type: ignore[no-any-return]
+    return solver.iterate
 
 
 def solve_spot(street: str, rule: str, dtype: str) -> Iterate:
@@ -73,14 +73,14 @@ def solve_spot(street: str, rule: str, dtype: str) -> Iterate:
     except ImportError:
         kind = find("CFRSolver", "equipoise.solvers.cfr")
     solver: Any = kind(tree, find_rule(rule), dtype=dtype)
-    return solver.iterate  # type: ignore[no-any-return]
+    return solver.iterate
 
 
 def solve_first_order(game: str) -> Iterate:
     """Returns iterations of the excessive gap technique."""
     tree = find("build_history_tree", "equipoise.trees.history")(find("make_game", "equipoise.games.registry")(game))
     solver: Any = find("EGTSolver", "equipoise.solvers.egt")(tree)
-    return solver.iterate  # type: ignore[no-any-return]
+    return solver.iterate
 
 
 def find_rule(name: str) -> Any:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.units import format_shares
 from equipoise.runs.game_run import GameRun
 from equipoise.runs.keeping import Keeper
-from equipoise.runs.run import Quality, Run
+from equipoise.runs.run import Quality
 from equipoise.runs.spot_run import SpotRun
 from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.stopping import StopReason
@@ -37,7 +36,7 @@ from equipoise.solvers.stopping import StopReason
 __all__ = ["run_shown"]
 
 
-def run_shown(run: Run, options: SolveOptions, console: Console, folder: RunFolder | None = None) -> None:
+def run_shown(run: GameRun | SpotRun, options: SolveOptions, console: Console, folder: RunFolder | None = None) -> None:
     """Runs to the stopping point, saves, reports and draws; ends with the exit code that the run deserves."""
     keeper = Keeper(run, options.out, ConsoleReporter(console), folder)
     with SignalFlag(is_immediate=run.is_exact) as flag:
@@ -66,7 +65,7 @@ def run_shown(run: Run, options: SolveOptions, console: Console, folder: RunFold
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
 
 
-def _advance(run: Run, keeper: Keeper, flag: SignalFlag, console: Console) -> None:
+def _advance(run: GameRun | SpotRun, keeper: Keeper, flag: SignalFlag, console: Console) -> None:
     """Runs to the stopping point, shown; says once how long it will take, as soon as the first records tell."""
     if (end := run.find_end()) is not None:
         has_memory = end is not StopReason.MEMORY
@@ -86,7 +85,9 @@ def _advance(run: Run, keeper: Keeper, flag: SignalFlag, console: Console) -> No
             keeper.save_now_and_then()
 
 
-def _report(run: Run, options: SolveOptions, out: Path | None, quality: Quality, console: Console) -> None:
+def _report(
+    run: GameRun | SpotRun, options: SolveOptions, out: Path | None, quality: Quality, console: Console
+) -> None:
     """Says the result: JSON to standard output, or a table; then where it is and how to go on."""
     if options.json:
         files = {"out": None if out is None else str(out), "plot": None if options.plot is None else str(options.plot)}
@@ -99,7 +100,7 @@ def _report(run: Run, options: SolveOptions, out: Path | None, quality: Quality,
         console.print(_how_to_go_on(run, options, is_saved=out is not None), style="yellow")
 
 
-def _summary(run: Run, quality: Quality) -> Table:
+def _summary(run: GameRun | SpotRun, quality: Quality) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -122,13 +123,11 @@ def _summary(run: Run, quality: Quality) -> Table:
     return table
 
 
-@functools.singledispatch
-def _figures(run: Run, quality: Quality) -> dict[str, Any]:
+def _figures(run: GameRun | SpotRun, quality: Quality) -> dict[str, Any]:
     """Returns rows of the summary for people: what was solved, and how good it is."""
-    raise NotImplementedError(type(run))
+    return _figures_of_spot(run, quality) if isinstance(run, SpotRun) else _figures_of_game(run, quality)
 
 
-@_figures.register
 def _figures_of_game(run: GameRun, quality: Quality) -> dict[str, Any]:
     if isinstance(quality, SampledFigures):
         return {
@@ -152,7 +151,6 @@ def _figures_of_game(run: GameRun, quality: Quality) -> dict[str, Any]:
     }
 
 
-@_figures.register
 def _figures_of_spot(run: SpotRun, quality: Quality) -> dict[str, Any]:
     assert not isinstance(quality, SampledFigures)
     spot = run.file.spot
@@ -181,7 +179,7 @@ def _describe_pruning(solver: object) -> dict[str, str]:
     }
 
 
-def _how_to_go_on(run: Run, options: SolveOptions, *, is_saved: bool) -> str:
+def _how_to_go_on(run: GameRun | SpotRun, options: SolveOptions, *, is_saved: bool) -> str:
     """Returns where the work is after an interruption, and the command that continues it."""
     where = f"interrupted at iteration {run.records[-1].iteration:,}"
     if options.out is None:

@@ -20,11 +20,10 @@ from equipoise.core.files import check_writable, lock, write_atomically
 from equipoise.core.runs import RunFolder
 from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.holdem.spot_file import SpotFile, format_spot
-from equipoise.runs.game_run import prepare_game
+from equipoise.runs.game_run import GameRun, prepare_game
 from equipoise.runs.request import Subject, find_subject
-from equipoise.runs.run import Run
 from equipoise.runs.solution import load_run
-from equipoise.runs.spot_run import prepare_spot
+from equipoise.runs.spot_run import SpotRun, prepare_spot
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 
@@ -90,7 +89,7 @@ def _write_text(file: BinaryIO, text: str) -> None:
     file.write(text.encode())
 
 
-def _prepare(subject: Subject, options: SolveOptions, saved: Saved, console: Console) -> Run:
+def _prepare(subject: Subject, options: SolveOptions, saved: Saved, console: Console) -> GameRun | SpotRun:
     request, reporter = make_request(options), ConsoleReporter(console)
     if isinstance(subject, SpotFile):
         assert saved is None or isinstance(saved, SolvedSpot)
