@@ -5,12 +5,12 @@ import numpy as np
 
 import equipoise
 from equipoise.agents import ClassAgent, StrategyAgent
-from equipoise.evaluation.aivat import Aivat, PublicTracer, guess_values, strategy_tables
+from equipoise.evaluation.aivat import Aivat
+from equipoise.evaluation.aivat_histories import HistoryForm
 from equipoise.evaluation.lbr import measure_lbr
 from equipoise.evaluation.matches import GivenAgent, HandByHand, MatchConfig, run_match
 from equipoise.evaluation.play import play_game
 from equipoise.games.base import ActionClass
-from equipoise.trees.derive import derive_public_game
 
 game = equipoise.make_game("leduc")
 strategy = equipoise.solve(game, iterations=200).strategy
@@ -23,15 +23,12 @@ print(f"solved wins {estimate.mean:+.2f} ± {estimate.half_width:.2f} chips a ga
 assert estimate.interval[0] > 0
 
 # the same game without most of its luck: nobody's strategy is needed but our own
-public = derive_public_game(game)
-tables = strategy_tables(public, strategy)
-aivat = Aivat(public, tables, guess_values(public, tables), known=[0])
-tracer, chips, estimates = PublicTracer(public), [], []
+aivat = Aivat(HistoryForm.of(game, strategy), [solved, None])
+chips, estimates = [], []
 for deal in range(200):
-    states: list[object] = []
     chance, rng = np.random.default_rng([0, deal]), np.random.default_rng([1, deal])
-    chips.append(play_game(game, [solved, caller], chance=chance, rng=rng, on_state=states.append)[0])
-    estimates.append(aivat.estimate(tracer.trace(game, states)))
+    chips.append(play_game(game, [solved, caller], chance=chance, rng=rng, on_state=aivat.hear)[0])
+    estimates.append(aivat.estimate()[0])
 print(f"deviation of a game: {np.std(chips):.2f} chips, {np.std(estimates):.2f} by AIVAT")
 assert np.std(estimates) < np.std(chips)
 

@@ -394,4 +394,5 @@ NB_MODULE(_native, module) {
   bind_responses(module);
   bind_sampling(module);
   bind_treeplex(module);
+  bind_value_nets(module);
 }

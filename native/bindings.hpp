@@ -142,5 +142,6 @@ void bind_lines(nb::module_& module);
 void bind_pruning(nb::module_& module);
 void bind_public_hooks(nb::module_& module);
 void bind_responses(nb::module_& module);
+void bind_value_nets(nb::module_& module);
 
 }  // namespace equipoise

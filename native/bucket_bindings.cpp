@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand strength, buckets and preflop showdowns in the native module.
 #include "bindings.hpp"
+#include "bucket_pairs.hpp"
 #include "buckets.hpp"
 #include "pair_showdowns.hpp"
 
@@ -74,6 +75,13 @@ void bind_buckets(nb::module_& module) {
     return rank_scores(previous.data(), scores.data(), static_cast<std::int64_t>(scores.size()), ranks.data(),
                        static_cast<std::int64_t>(ranks.shape(0)), static_cast<std::int64_t>(ranks.shape(1)), num_ranks,
                        out.data());
+  });
+  module.def("sum_bucket_pairs", [](Array<const double> values, Ints buckets, Cards cards, Array<const double> first,
+                                    Array<const double> second, Array<double> out) {
+    nb::gil_scoped_release release;
+    const BucketRanges ranges{cards.data(), first.data(), second.data(), rows_of(cards)};
+    return sum_bucket_pairs(values.data(), static_cast<std::int64_t>(values.shape(0)), buckets.data(),
+                            static_cast<std::int64_t>(buckets.shape(0)), ranges, out.data());
   });
   module.def("find_nearest", [](Array<const float> points, Array<const float> centroids, Array<std::int32_t> nearest,
                                 Array<float> distance) {

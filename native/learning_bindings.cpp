@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What learners need of the native module: tabular Q-learning, and games played by a given strategy.
+// What learners need of the native module: tabular Q-learning, games played by a given strategy, toy games.
 #include "q_learning.hpp"
 #include "sampling_bindings.hpp"
 #include "self_play.hpp"
+#include "toy_games.hpp"
 
 namespace equipoise {
 
@@ -30,6 +31,22 @@ void bind_learning(nb::module_& module) {
     const std::int64_t count = play_games(tree.form, strategy.data(), num_games, generator, log);
     for (int word = 0; word < 4; ++word) state[word] = generator.state[word];
     return count;
+  });
+  module.def("toy_games_solve", [](Ints kind, Ints player, Ints first_child, Ints child, Array<const float> amount,
+                                   Array<const float> discounts, Array<const float> mass, Array<float> out) {
+    nb::gil_scoped_release release;
+    const ToyBetting betting{.num_nodes = static_cast<std::int64_t>(kind.size()),
+                             .kind = kind.data(),
+                             .player = player.data(),
+                             .first_child = first_child.data(),
+                             .child = child.data(),
+                             .amount = amount.data()};
+    const auto size = static_cast<std::int64_t>(mass.shape(2));
+    ToySolver solver(betting, static_cast<std::int32_t>(size));
+    for (std::int64_t game = 0; game < static_cast<std::int64_t>(mass.shape(0)); ++game) {
+      solver.solve(mass.data() + 2 * size * game, discounts.data(), static_cast<std::int64_t>(discounts.shape(0)),
+                   out.data() + 2 * size * game);
+    }
   });
 }
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+METHODS = ("ismcts", "reinforcement_learning", "value_networks")
+PAGES = ("README.md", *(f"docs/methods/{name}.md" for name in METHODS))
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
@@ -16,7 +18,7 @@ def test_example_holds(path, capsys):
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/methods/ismcts.md", "docs/methods/reinforcement_learning.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_python_of_pages_is_true(page):
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert result.attempted >= 4

@@ -10,6 +10,7 @@ import pytest
 
 import equipoise
 from equipoise.core.errors import ConfigError
+from equipoise.search.resolving import SubgameSolver
 
 TURN = """
 board = "Ks7s2d5d"
@@ -180,6 +181,25 @@ def test_a_search_is_short_to_look_at():
     assert "margin" not in unsafe
 
 
+def test_results_are_short_to_look_at():
+    game, spot = equipoise.solve("leduc", iterations=5), equipoise.solve("turn.toml", iterations=5)
+    played = equipoise.match("call", "uniform", game="kuhn", hands=200)
+    file = spot.run.file
+    assert (
+        repr(game.strategy)
+        == f"<TabularStrategy of {game.game.spec.label}: {len(game.strategy.infostates)} information states>"
+    )
+    assert repr(played).startswith("<MatchResult of call and uniform: 200 games, call wins ")
+    assert repr(spot.view("check")).startswith("<NodeView of player 1 on ")
+    assert repr(file).startswith(f"<SpotFile of HoldemSpot {file.spot.name}: pot {file.spot.pot}, ")
+    assert max(len(repr(one)) for one in (game.strategy, played, spot.view("check"), file, file.spot)) < 200
+
+
+def test_what_is_played_must_be_known():
+    with pytest.raises(ConfigError, match="game is needed, such as game='kuhn'"):
+        equipoise.match("uniform", "call")
+
+
 def test_ctrl_c_returns_what_was_computed():
     def interrupt(record):
         if record.iteration >= 8:
@@ -188,6 +208,22 @@ def test_ctrl_c_returns_what_was_computed():
     solution = equipoise.solve("leduc", iterations=10**9, on_progress=interrupt)
     assert solution.stopped_by == "interrupted"
     assert 8 <= solution.progress[-1].iteration < 10**6
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(("name", "line"), [("leduc", "root"), ("turn.toml", "check")])
+def test_ctrl_c_keeps_what_a_search_has_found(monkeypatch, name, line):
+    solution = equipoise.solve(name, iterations=5)
+
+    def interrupt(solver, num_iterations, iterate=SubgameSolver.iterate):
+        iterate(solver, num_iterations)
+        if solver.iteration >= 8 and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(SubgameSolver, "iterate", interrupt)
+    found = solution.search(line, "resolve", iterations=10**9)
+    assert 8 <= found.iterations < 10**3
+    assert found.result.possible.any()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`equipoise bench search` measures what it says. No test asserts a speed."""
 
+import importlib.util
 import json
 
 import pytest
@@ -13,7 +14,14 @@ from equipoise.apps.cli import app
 from equipoise.apps.display import make_console
 from equipoise.core.errors import ConfigError
 
-TINY = {"deck": "royal", "repeats": 2, "river_iterations": 3, "turn_iterations": 3, "blueprint_iterations": 2}
+TINY = {
+    "deck": "royal",
+    "repeats": 2,
+    "river_iterations": 3,
+    "turn_iterations": 3,
+    "blueprint_iterations": 2,
+    "loop_pots": (),
+}
 
 
 def tiny(**fields):
@@ -44,6 +52,18 @@ def test_progress_says_how_large_tables_are():
     run_search(tiny(river_pots=(), repeats=1), on_step=lambda share, text: steps.append((share, text)))
     assert [share for share, _ in steps] == [0.0, 0.25, 0.5, 0.75]
     assert "a table of" in steps[0][1]
+
+
+def test_loops_are_compared_by_rule(capsys):
+    report = run_search(tiny(river_pots=(), turn_pots=(), loop_pots=(4000,), loop_iterations=3, loop_seconds=0.1))
+    loops = ["core", "torch"] if importlib.util.find_spec("torch") else ["core"]
+    expected = [(loop, rule) for loop in loops for rule in ("CFR", "CFR+", "LCFR", "DCFR", "DCFR+")]
+    assert [(row["loop"], row["rule"]) for row in report.rows] == expected
+    for row in report.rows:
+        assert row["iterations_per_second"] > 0
+        assert row["target_iterations"] >= 50
+    print_search_report(report, make_console(is_stderr=False, is_quiet=False))
+    assert "LCFR" in capsys.readouterr().out
 
 
 def test_an_interrupted_bench_keeps_what_it_has(monkeypatch):

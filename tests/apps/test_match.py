@@ -18,6 +18,17 @@ small_blind = 5
 last_street = "flop"
 menu = "100%, a"
 """
+TURN_SPOT = """
+deck = "9TJQKA/dhs"
+board = "ThJhKsAd"
+pot = 20
+stacks = 40
+big_blind = 2
+menu = "100%, a"
+[ranges]
+oop = "AA, KQ, JT, Q9"
+ip = "AK, QJ, TT, 99"
+"""
 
 
 def test_a_match_says_who_wins_and_how_surely(equipoise):
@@ -74,10 +85,11 @@ def test_a_match_knows_files_by_what_is_in_them(equipoise, tmp_path):
 def test_aivat_refuses_to_know_what_is_searched_for_anew(equipoise, tmp_path):
     solve(make_game("kuhn"), rule=CFR(), iterations=5).strategy.save(tmp_path / "guess.eq")
     match = ("match", "ismcts:5", "call", "--game", "kuhn", "-n", 20, "--aivat", "guess.eq")
-    refused = equipoise(*match)
+    refused = equipoise(*match, "--known", "both")
     assert refused.code == 2
     assert "ismcts:5 searches anew at every decision: AIVAT cannot know what it plays" in refused.err
     assert equipoise(*match, "--known", "second").code == 0
+    assert equipoise(*match, "--json").json["aivat"]["known"] == ["call"]  # who can say what it plays
 
 
 def test_precision_ends_a_match_or_is_missed(equipoise):
@@ -112,6 +124,11 @@ def test_files_say_what_they_play_and_guess_values(equipoise, tmp_path):
     assert second["standard_error"] < first["standard_error"] / 2
     assert abs(first["mean"] - second["mean"]) < 4 * (first["standard_error"] + second["standard_error"])
     assert scored["elo"] is None
+    assert scored["aivat"]["known"] == ["file:good.eq", "file:bad.eq"]
+    assert scored["aivat"]["times_less"] > 2
+    raw = scored["aivat"]["won"]
+    assert raw["standard_error"] == pytest.approx(scored["aivat"]["times_less"] * second["standard_error"])
+    assert plain["aivat"] is None
 
 
 def test_blueprints_are_trained_and_meet(equipoise, tmp_path):
@@ -129,8 +146,11 @@ def test_blueprints_are_trained_and_meet(equipoise, tmp_path):
         "match", "file:fine.eq", "uniform", "--single", "-n", 60, "--aivat", "coarse.eq", "--known", "first"
     )
     assert stranger.code == 0
-    refused = equipoise("match", "file:fine.eq", "uniform", "--aivat", "coarse.eq", "-n", 10)
-    assert "uses strategies from files, got uniform" in refused.err
+    both = equipoise("match", "file:fine.eq", "uniform", "--aivat", "coarse.eq", "-n", 10)
+    assert "AIVAT, knowing file:fine.eq and uniform" in both.out
+    refused = equipoise("match", "file:fine.eq", "translate:fine.eq", "--aivat", "coarse.eq", "--known", "both")
+    assert refused.code == 2
+    assert "translate:fine.eq has no strategy for whole public states" in refused.err
     deviations = [row["standard_error"] * row["num_samples"] ** 0.5 for row in (raw, known)]
     assert deviations[1] < deviations[0] / 1.2
 
@@ -178,7 +198,7 @@ def test_bench_matches_counts_hands(equipoise, monkeypatch):
         (("match", "uniform", "call", "--game", "leduc", "--resume"), "--resume goes on with the match in --out"),
         (
             ("match", "uniform", "call", "--game", "holdem", "-p", "menu=all", "--runner", "batched"),
-            "use --runner hands",
+            "the runner `hands` takes everybody",
         ),
         (("match", "uniform", "call", "--game", "leduc", "--confidence", 2), "confidence must be between 0 and 1"),
         (("lbr", "uniform", "--game", "leduc", "--menu", "fcpa"), "menu fcpa is of hold'em"),
@@ -276,3 +296,24 @@ def test_continual_re_solving_is_for_two_players_and_games_that_can_be_listed(eq
     large = equipoise("match", "continual", "uniform", "--game", "holdem", "-n", 2)
     assert large.code == 2
     assert "histories are too many to find it" in " ".join(large.err.split())
+
+
+def test_searching_agents_are_scored_by_aivat_on_any_menu(equipoise, tmp_path):
+    (tmp_path / "turn.toml").write_text(TURN_SPOT)
+    (tmp_path / "few.toml").write_text(TURN_SPOT.replace("100%, a", "100%"))
+    assert equipoise("blueprint", "turn.toml", "--out", "turn.eq", "--buckets", 4, "-n", 30).code == 0
+    assert equipoise("blueprint", "few.toml", "--out", "few.eq", "--buckets", 3, "-n", 30).code == 0
+    wide = ("-p", "menu=50%, 100%, a")
+    match = ("match", "search:turn.eq,resolve,5", "call", *wide, "--aivat", "few.eq", "-n")
+    shown = equipoise(*match, 40)
+    assert "AIVAT, knowing search:turn.eq,resolve,5 and call: deals scatter" in shown.out
+    found = equipoise(*match, 40, "--json", "--out", "m.eq").json
+    assert found["aivat"]["times_less"] > 1.2
+    whole = equipoise(*match, 60, "--json").json
+    again = equipoise(*match, 60, "--json", "--out", "m.eq", "--resume").json
+    assert again["agents"] == whole["agents"]
+    assert again["aivat"] == whole["aivat"]
+    cards = equipoise(*match, 40, "--all-in-cards", "--known", "first", "--json").json
+    assert cards["aivat"]["known"] == ["search:turn.eq,resolve,5"]
+    every = ("match", "search:turn.eq,resolve,5", "uniform", "-p", "menu=all", "-n", 10, "--aivat", "few.eq")
+    assert equipoise(*every, "--json").json["aivat"]["known"] == ["search:turn.eq,resolve,5", "uniform"]

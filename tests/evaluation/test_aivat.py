@@ -2,138 +2,186 @@
 """AIVAT is unbiased: its expectation over every game, listed, is the true value, whatever guesses the values."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
 
-from equipoise.core.errors import InvalidStateError
-from equipoise.evaluation.aivat import Aivat, PublicStep, PublicTracer, guess_values, strategy_tables
-from equipoise.games.base import TERMINAL
+from equipoise.agents.base import PolicyAgent
+from equipoise.agents.continual import ContinualAgent
+from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
+from equipoise.agents.strategies import StrategyAgent
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.evaluation.aivat import Aivat, estimate_game
+from equipoise.evaluation.aivat_histories import HistoryForm, list_histories, value_histories
 from equipoise.games.registry import make_game
 from equipoise.runs.solution import solve
+from equipoise.search.continual import ContinualSettings
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.rules import CFR
 from equipoise.trees.derive import derive_public_game
-from tests.agents.games import walk
+from tests.evaluation.games import list_games
 
 GAMES = {"kuhn": {}, "liars_dice": {"faces": 2}, "goofspiel": {"cards": 3}}
 
 
 @functools.cache
-def prepared(name):
-    """Returns a game's public form, tables of two different strategies, and every game as a path with its chance."""
-    game = make_game(name, **GAMES[name])
-    public = derive_public_game(game)
-    played = strategy_tables(public, solve(game, rule=CFR(), iterations=3).strategy)
-    other = strategy_tables(public, solve(game, rule=CFR(), iterations=30).strategy)
-    return public, played, other, tuple(list_games(public, played))
+def prepared(name, **parameters):
+    """Returns a game's histories, two different strategies, and every game of the first with its chance."""
+    game = make_game(name, **parameters)
+    played, other = (solve(game, rule=CFR(), iterations=count).strategy for count in (3, 30))
+    agent = StrategyAgent(played)
+    return list_histories(game), played, other, agent, tuple(list_games(game, [agent] * game.spec.num_players))
 
 
-def list_games(public, tables):
-    """Yields (path, probability, utility of player 0) of every pair of private states at every end."""
-    stack = [
-        ([PublicStep(0, (first, second))], 1.0)
-        for first in range(public.num_private(0, 0))
-        for second in range(public.num_private(0, 1))
-    ]
-    while stack:
-        path, reach = stack.pop()
-        state, private = path[-1]
-        if public.actor(state) == TERMINAL:
-            weight = public.joint_weights(state)[private]
-            if weight * reach > 0:
-                yield path, weight * reach, public.payoffs(state)[0][private] / weight
-            continue
-        for edge in public.edges(state):
-            for first in entries(public, state, edge, 0, private[0], tables):
-                for second in entries(public, state, edge, 1, private[1], tables):
-                    step = PublicStep(edge.child, (first[0], second[0]))
-                    stack.append(([*path, step], reach * first[1] * second[1]))
+def scramble(histories, seed=7):
+    """Returns guesses that are nonsense."""
+    return np.random.default_rng(seed).normal(size=histories.utility.shape)
 
 
-def entries(public, state, edge, player, private, tables):
-    relation = edge.relations[player]
-    for entry in np.flatnonzero(relation.private == private):
-        share = tables[state][private, relation.action[entry]] if public.actor(state) == player else 1.0
-        yield int(relation.target[entry]), float(relation.weight[entry] * share)
+def estimates(form, agents, games):
+    """Returns `[games, P]` what AIVAT makes of each game."""
+    aivat = Aivat(form, agents)
+    out = []
+    for states, _, _ in games:
+        for state in states:
+            aivat.hear(state)
+        out.append(aivat.estimate())
+    return np.array(out)
+
+
+def mean(games):
+    """Returns `[P]` what each player wins on average."""
+    chances, won = np.array([chance for _, chance, _ in games]), np.array([won for _, _, won in games])
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+    return chances, chances @ won
+
+
+def pick(agent, known, num_players=2):
+    return [agent if seat in known else None for seat in range(num_players)]
 
 
 @pytest.mark.parametrize("known", [(), (0,), (1,), (0, 1)])
 @pytest.mark.parametrize("name", GAMES)
 def test_the_expectation_is_the_value_for_any_guess(name, known):
-    public, played, _, games = prepared(name)
-    rng = np.random.default_rng(7)
-    guesses = [
-        rng.normal(size=public.joint_weights(state).shape) * public.joint_weights(state)
-        for state in range(public.arrays.actor.size)
-    ]
-    aivat = Aivat(public, played, guesses, known=known)
-    value = sum(chance * utility for _, chance, utility in games)
-    assert sum(chance for _, chance, _ in games) == pytest.approx(1.0)
-    assert sum(chance * aivat.estimate(path) for path, chance, _ in games) == pytest.approx(value, abs=1e-12)
+    histories, _, _, agent, games = prepared(name, **GAMES[name])
+    chances, value = mean(games)
+    found = estimates(HistoryForm(histories, scramble(histories)), pick(agent, known), games)
+    assert chances @ found == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("known", [known for size in range(4) for known in itertools.combinations(range(3), size)])
+def test_three_players_of_whom_any_are_known(known):
+    histories, played, other, agent, games = prepared("kuhn", players=3)
+    chances, value = mean(games)
+    found = estimates(HistoryForm(histories, scramble(histories)), pick(agent, known, 3), games)
+    assert chances @ found == pytest.approx(value, abs=1e-12)
+    guessed = estimates(HistoryForm(histories, value_histories(histories, other)), pick(agent, known, 3), games)
+    won = np.array([won for _, _, won in games])
+    assert (chances @ (guessed - value) ** 2 < chances @ (won - value) ** 2).all()
+    if len(known) == 3:
+        exact = estimates(HistoryForm(histories, value_histories(histories, played)), pick(agent, known, 3), games)
+        assert exact == pytest.approx(np.tile(value, (len(games), 1)), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_exact_guesses_leave_no_luck_of_known_players(name):
-    public, played, other, games = prepared(name)
-    value = sum(chance * utility for _, chance, utility in games)
-    exact = Aivat(public, played, guess_values(public, played), known=(0, 1))
-    assert max(abs(exact.estimate(path) - value) for path, _, _ in games) < 1e-12
-
-    def deviation(estimates):
-        return np.sqrt(
-            sum(chance * (number - value) ** 2 for (_, chance, _), number in zip(games, estimates, strict=True))
-        )
-
-    raw = deviation([utility for _, _, utility in games])
-    guessed = guess_values(public, other)
+    histories, played, other, agent, games = prepared(name, **GAMES[name])
+    chances, value = mean(games)
+    exact = HistoryForm(histories, value_histories(histories, played))
+    assert estimates(exact, [agent, agent], games)[:, 0] == pytest.approx(np.full(len(games), value[0]), abs=1e-12)
+    guessed = HistoryForm(histories, value_histories(histories, other))
     one_side, both = (
-        deviation([Aivat(public, played, guessed, known=known).estimate(path) for path, _, _ in games])
+        np.sqrt(chances @ (estimates(guessed, pick(agent, known), games)[:, 0] - value[0]) ** 2)
         for known in ((0,), (0, 1))
     )
+    raw = np.sqrt(chances @ (np.array([won[0] for _, _, won in games]) - value[0]) ** 2)
     assert both < one_side < raw
 
 
-def test_the_whole_of_leduc_with_one_side_and_both():
-    game = make_game("leduc")
-    public = derive_public_game(game)
-    played = strategy_tables(public, solve(game, rule=CFR(), iterations=3).strategy)
-    guesses = guess_values(public, strategy_tables(public, solve(game, rule=CFR(), iterations=1).strategy))
-    games = list(list_games(public, played))
-    chances = np.array([chance for _, chance, _ in games])
-    value = float(chances @ [utility for _, _, utility in games])
-    assert value == pytest.approx(guess_values(public, played)[0].sum(), abs=1e-12)
-    # both known: only the public states matter, so one of the games that share them stands for all
-    estimator = Aivat(public, played, guesses, known=(0, 1))
-    seen = {}
-    for path, _, _ in games:
-        key = tuple(step.state for step in path)
-        if key not in seen:
-            seen[key] = estimator.estimate(path)
-    both = np.array([seen[tuple(step.state for step in path)] for path, _, _ in games])
-    assert float(chances @ both) == pytest.approx(value, abs=1e-12)
-    one_side = Aivat(public, played, guesses, known=(1,))
-    own = {}
-    for path, _, _ in games:
-        key = tuple((step.state, step.private[0]) for step in path)
-        if key not in own:
-            own[key] = one_side.estimate(path)
-    single = np.array([own[tuple((step.state, step.private[0]) for step in path)] for path, _, _ in games])
-    assert float(chances @ single) == pytest.approx(value, abs=1e-12)
+@pytest.mark.parametrize("known", [(1,), (0, 1)])
+def test_the_whole_of_leduc_with_one_side_and_both(known):
+    histories, _, other, agent, games = prepared("leduc")
+    chances, value = mean(games)
+    assert value[0] == pytest.approx(value_histories(histories, agent.strategy)[0, 0], abs=1e-12)
+    found = estimates(HistoryForm(histories, value_histories(histories, other)), pick(agent, known), games)
+    assert chances @ found == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["kuhn", "goofspiel"])
-def test_games_played_by_their_rules_are_traced(name):
-    game = make_game(name, **GAMES[name])
-    public, played, _, _ = prepared(name)
-    tracer, rng = PublicTracer(public), np.random.default_rng(2)
-    exact = Aivat(public, played, guess_values(public, played), known=())
-    for _ in range(20):
-        states = list(walk(game, rng))
-        path = tracer.trace(game, states)
-        assert path[0].state == 0
-        last = path[-1]
-        weight = public.joint_weights(last.state)[last.private]
-        assert public.payoffs(last.state)[0][last.private] / weight == pytest.approx(game.returns(states[-1])[0])
-        assert np.isfinite(exact.estimate(path))
+class Counting(SearchAgent):
+    """Counts its searches."""
+
+    @property
+    def num_searches(self):
+        return sum(len(walk.found) for walk in self.ground.walks)
+
+
+def searcher(game, strategy):
+    plan = SearchPlan(search=SearchSettings(iterations=5), when=SearchWhen.DECISIONS)
+    return Counting.from_table(game, strategy, plan=plan)
+
+
+def continual(game, _strategy):
+    return ContinualAgent(derive_public_game(game), search=ContinualSettings(iterations=5))
+
+
+@pytest.mark.parametrize("make", [searcher, continual])
+@pytest.mark.parametrize("known", [(0,), (0, 1)])
+def test_players_who_search_are_known(make, known):
+    histories, played, _, _, _ = prepared("kuhn")
+    game = histories.game
+    agents = [make(game, played), make(game, played)]
+    games = list(list_games(game, agents))
+    chances, value = mean(games)
+    assert value != pytest.approx(value_histories(histories, played)[0], abs=1e-6)  # they do not play the blueprint
+    listeners = [agent if seat in known else None for seat, agent in enumerate(agents)]
+    found = estimates(HistoryForm(histories, scramble(histories)), listeners, games)
+    assert chances @ found == pytest.approx(value, abs=1e-12)
+
+
+def test_leduc_searched_by_one_side_and_asked_for_nothing_more():
+    histories, played, other, agent, _ = prepared("leduc")
+    own = searcher(histories.game, played)
+    games = list(list_games(histories.game, [own, agent]))
+    chances, value = mean(games)
+    count = own.num_searches
+    assert count > 0
+    found = estimates(HistoryForm(histories, value_histories(histories, other)), [own, None], games)
+    assert chances @ found == pytest.approx(value, abs=1e-12)
+    assert own.num_searches == count
+
+
+class Liar(PolicyAgent):
+    """Says something else than it plays."""
+
+    name = "liar"
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def probabilities(self, observation, *, rng):
+        return self.rows
+
+
+def test_players_who_say_what_they_do_not_play_are_found_out():
+    histories, _, _, _, games = prepared("kuhn")
+    form = HistoryForm(histories, histories.utility)
+    betting = [game for game in games if "b" in histories.game.public_state(game[0][3])][:1]
+    assert betting
+    with pytest.raises(InvalidStateError, match="liar did what it says that it never does"):
+        estimates(form, [Liar([1.0, 0.0]), None], betting)
+    with pytest.raises(InvalidStateError, match=r"liar must say probabilities in sum 1 at .*, got 0\.9"):
+        estimates(form, [Liar([0.4, 0.5]), None], betting)
+
+
+def test_games_end_before_they_are_scored_and_agents_can_be_known():
+    histories, _, _, agent, games = prepared("kuhn")
+    form = HistoryForm(histories, histories.utility)
+    states = games[0][0]
     with pytest.raises(InvalidStateError, match="has not ended"):
-        exact.estimate(path[:1])
+        estimate_game(form.begin(frozenset()), form.trace(states[:3], [None] * 3))
+    with pytest.raises(InvalidStateError, match="does not lead"):
+        estimate_game(form.begin(frozenset()), form.trace((states[0], states[3]), [None] * 2))
+    strange = type("Strange", (), {"name": "strange"})()
+    with pytest.raises(ConfigError, match="strange in seat 1 has no strategy for whole public states"):
+        Aivat(form, [agent, strange])

@@ -1,44 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
 """AIVAT on hold'em: its expectation over every deal and every line is the true value, and hands scatter less."""
 
+import dataclasses
 import functools
-import itertools
 
 import numpy as np
 import pytest
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
-from equipoise.core.errors import ConfigError
-from equipoise.evaluation.holdem.aivat import HoldemAivat, HoldemGuesses, build_guesses
-from equipoise.games.holdem.betting import Street, payoffs
-from equipoise.games.holdem.betting_tree import NodeKind
+from equipoise.agents.search import SearchAgent, SearchPlan
+from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.agents.strategies import StrategyAgent
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.evaluation.aivat import Aivat, estimate_game
+from equipoise.evaluation.holdem import aivat as aivat_module
+from equipoise.evaluation.holdem.aivat import HoldemForm, group_actions
+from equipoise.evaluation.holdem.guesses import build_guesses
+from equipoise.evaluation.holdem.images import LOST, ImageWalk
+from equipoise.evaluation.play import expect_all_in
+from equipoise.games.base import ActionClass
+from equipoise.games.holdem.betting import CALL, FOLD, Street
 from equipoise.games.holdem.cards import DECKS, parse_board
-from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import parse_range
+from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.games.holdem.strength import evaluate_boards
+from equipoise.games.holdem.spot_game import game_of_spot
+from equipoise.search.holdem.profile import HoldemProfile
+from equipoise.search.settings import SearchSettings
 from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.trees.holdem.bucketed import build_bucketed_tree
-from equipoise.trees.holdem.places import HoldemPlace
 from tests.agents.games import small_spot
+from tests.evaluation.games import list_games
 
 TINY = DECKS["tiny"]
+WIDE, NARROW = "50%, 100%, a", "100%"
 
 
-def flop_spot():
+def flop_spot(menu):
     """Returns a flop of the tiny deck with few hands, played to the turn."""
-    ranges = parse_range("AA, KK, QJ", TINY), parse_range("AK, QQ, JT:0.5", TINY)
     return HoldemSpot(
         board=parse_board("ThJhKs", TINY),
         pot=20,
-        stacks=(20, 20),
+        stacks=(25, 25),
         big_blind=10,
-        ranges=ranges,
-        menu=parse_menu("100%"),
+        ranges=(parse_range("AA, QJ", TINY), parse_range("AK, QQ:0.5", TINY)),
+        menu=parse_menu(menu),
         last_street=Street.TURN,
         deck=TINY,
     )
+
+
+def preflop_spot(menu):
+    # few hands, for every pair of them is listed on every flop
+    ranges = parse_range("AA, JsTs", TINY), parse_range("QhJh, TT:0.5", TINY)
+    return small_spot(stacks=(25, 25), menu=menu, ranges=ranges)
+
+
+SPOTS = {"flop": flop_spot, "preflop": preflop_spot}
 
 
 def train(spot, num_buckets, iterations):
@@ -48,110 +67,200 @@ def train(spot, num_buckets, iterations):
     return BucketedStrategy.of(solver, recipe)
 
 
+def guesses_of(spot):
+    return build_guesses(train(spot, 2, 5), rng=np.random.default_rng(0), num_samples=500)
+
+
 @functools.cache
-def prepared(name):
-    # few hands, for every pair of them is listed on every flop
-    ranges = parse_range("AA, KQ, JsTs", TINY), parse_range("AK, QhJh, TT:0.5", TINY)
-    spot = flop_spot() if name == "flop" else small_spot(stacks=(20, 20), menu="a", ranges=ranges)
-    made = train(spot, 4, 20), train(spot, 3, 10)
-    guesses = build_guesses(train(spot, 2, 5), rng=np.random.default_rng(0), num_samples=500)
-    return spot, [one for one in made], guesses
+def blueprints(name):
+    """Returns the game with all bets, two strategies of it, and guesses that know the fewer bets, and all of them."""
+    spot = SPOTS[name](WIDE)
+    game = game_of_spot(spot)
+    agents = [StrategyAgent(train(spot, 4, 20), game), StrategyAgent(train(spot, 3, 10), game)]
+    guesses = {menu: guesses_of(SPOTS[name](menu)) for menu in (NARROW, WIDE)}
+    return game, agents, guesses
+
+
+@functools.cache
+def searching(name):
+    """Returns one who searches turns and answers to bets that it does not know, and one who makes such bets."""
+    game, _, _ = blueprints(name)
+    plan = SearchPlan(search=SearchSettings(iterations=5, early_iterations=3), first_street=Street.TURN)
+    own = SearchAgent(HoldemProfile(train(SPOTS[name]("100%, a"), 4, 20)), game=game, plan=plan)
+    return own, UniformAgent()
+
+
+@functools.cache
+def played(name, *, is_searched=False, expects_all_ins=True):
+    """Returns every hand of two players, as `list_games` has them."""
+    game, agents, _ = blueprints(name)
+    ends = functools.partial(expect_all_in, game) if expects_all_ins else lambda state: None
+    return tuple(list_games(game, searching(name) if is_searched else agents, ends=ends))
 
 
 def scramble(guesses):
-    """Returns guesses that are nonsense, but none of hands that share a card."""
+    """Returns guesses that are nonsense; means over flops are no guesses of their own, so those stay what they are."""
     rng = np.random.default_rng(3)
-    # the mean over flops is no guess of its own, so it stays what it is
-    ends = {node.index for node in guesses.blueprint.tree.betting.nodes if node.kind is NodeKind.STREET_END}
-    by_hands = {
-        node: table if node in ends else table * rng.uniform(-2, 2, table.shape).astype(np.float32)
-        for node, table in guesses.by_hands.items()
-    }
-    by_buckets = {
-        node: table + rng.normal(scale=5.0, size=table.shape) if not guesses.by_hands else table
-        for node, table in guesses.by_buckets.items()
-    }
-    return HoldemGuesses(blueprint=guesses.blueprint, by_hands=by_hands, by_buckets=by_buckets)
+    flops = {node.index for node in guesses.blueprint.tree.betting.nodes if node.state.street is Street.FLOP}
+    return dataclasses.replace(
+        guesses,
+        by_buckets={
+            node: table if guesses.means and node in flops else table + rng.normal(scale=5.0, size=table.shape)
+            for node, table in guesses.by_buckets.items()
+        },
+    )
 
 
-def list_hands(spot, policies):
-    """Yields (end, hands, board, probability, chips of player 0) of every way in which a hand can go."""
-    hands = hands_of(spot.deck)
-    nodes = policies[0].tree.betting.nodes
-    weights = [spot.live_weights(seat) for seat in (0, 1)]
-    total = spot.pair_weight()
-    for pair in itertools.product(*(np.flatnonzero(own).tolist() for own in weights)):
-        if hands.masks[pair[0]] & hands.masks[pair[1]]:
-            continue
-        chance = weights[0][pair[0]] * weights[1][pair[1]] / total
-        yield from walk(spot, policies, nodes[0], pair, spot.board, chance)
-
-
-def walk(spot, policies, node, pair, board, chance):
-    nodes = policies[0].tree.betting.nodes
-    if chance == 0.0:
-        return
-    if node.kind is NodeKind.DECISION:
-        shares = policies[node.state.actor].probabilities(HoldemPlace(node.index, board))[pair[node.state.actor]]
-        for child, share in zip(node.children, shares, strict=True):
-            yield from walk(spot, policies, nodes[child], pair, board, chance * share)
-    elif node.kind is NodeKind.STREET_END:
-        below = nodes[node.children[0]]
-        used = {*board, *hands_of(spot.deck).cards[list(pair)].ravel().tolist()}
-        count = below.state.street.num_board_cards - len(board)
-        deals = list(itertools.combinations([card for card in spot.deck.cards if card not in used], count))
-        for cards in deals:
-            yield from walk(spot, policies, below, pair, (*board, *cards), chance / len(deals))
-    elif node.kind is NodeKind.FOLD:
-        yield node.index, pair, board, chance, payoffs(node.state)[0]
-    else:
-        strength = evaluate_boards([board], spot.deck)[0][list(pair)].tolist()
-        yield node.index, pair, board, chance, payoffs(node.state, tuple(strength))[0]
-
-
-def expectations(name, known, guesses):
+def expectations(game, guesses, agents, hands):
     """Returns the true value, the estimate's expectation, and the deviations of both."""
-    spot, policies, _ = prepared(name)
-    aivat = HoldemAivat(guesses, policies, known=known)
-    kept = {}
-    rows = []
-    for end, pair, board, chance, chips in list_hands(spot, policies):
+    aivat = Aivat(HoldemForm(game, guesses), agents)
+    kept, rows = {}, []
+    for states, chance, won in hands:
         # what the estimate may depend on: hands of known seats are no part of it
-        key = (end, board, *(hand for seat, hand in enumerate(pair) if seat not in known))
+        hole = [states[-1].hole[2 * seat : 2 * seat + 2] for seat in (0, 1) if seat not in aivat.known]
+        key = states[-1].public, *hole
         if key not in kept:
-            kept[key] = aivat.estimate(end, pair, board)
-        rows.append((chance, chips, kept[key]))
+            for state in states:
+                aivat.hear(state)
+            kept[key] = aivat.estimate()[0]
+        rows.append((chance, won[0], kept[key]))
     chance, chips, estimate = np.array(rows).T
-    assert chance.sum() == pytest.approx(1.0)
+    assert chance.sum() == pytest.approx(1.0, abs=1e-12)
     value = chance @ chips
     return value, chance @ estimate, np.sqrt(chance @ (chips - value) ** 2), np.sqrt(chance @ (estimate - value) ** 2)
 
 
+def pick(agents, known):
+    return [agent if seat in known else None for seat, agent in enumerate(agents)]
+
+
+@pytest.mark.parametrize("menu", [NARROW, WIDE])
 @pytest.mark.parametrize("known", [(), (0,), (1,), (0, 1)])
-def test_the_expectation_is_the_value_on_a_flop(known):
-    _, _, guesses = prepared("flop")
-    value, mean, raw, left = expectations("flop", known, guesses)
-    assert mean == pytest.approx(value, abs=1e-9)
+def test_the_expectation_is_the_value_on_a_flop(known, menu):
+    game, agents, guesses = blueprints("flop")
+    hands = played("flop")
+    value, mean, raw, left = expectations(game, guesses[menu], pick(agents, known), hands)
+    assert mean == pytest.approx(value, abs=1e-12)
     assert left < raw
-    value, mean, _, _ = expectations("flop", known, scramble(guesses))
-    assert mean == pytest.approx(value, abs=1e-9)
+    value, mean, _, _ = expectations(game, scramble(guesses[menu]), pick(agents, known), hands)
+    assert mean == pytest.approx(value, abs=1e-12)
 
 
-def test_the_expectation_is_the_value_from_before_the_flop():
-    _, _, guesses = prepared("preflop")
-    value, mean, raw, left = expectations("preflop", (0, 1), guesses)
-    assert mean == pytest.approx(value, abs=1e-5)  # guesses of pairs of hands have 32 bits
+def test_all_ins_are_scored_by_their_cards_too():
+    game, agents, guesses = blueprints("flop")
+    hands = played("flop", expects_all_ins=False)
+    assert len(hands) > len(played("flop"))
+    for known in ((0,), (0, 1)):
+        value, mean, _, _ = expectations(game, scramble(guesses[NARROW]), pick(agents, known), hands)
+        assert mean == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("menu", "expects_all_ins"), [(NARROW, True), (WIDE, False)])
+def test_the_expectation_is_the_value_from_before_the_flop(menu, expects_all_ins):
+    game, agents, guesses = blueprints("preflop")
+    hands = played("preflop", expects_all_ins=expects_all_ins)
+    value, mean, raw, left = expectations(game, guesses[menu], agents, hands)
+    assert mean == pytest.approx(value, abs=1e-6)  # means of pairs of hands over flops have 32 bits
     assert left < raw / 3
-    value, mean, _, _ = expectations("preflop", (0, 1), scramble(guesses))
-    assert mean == pytest.approx(value, abs=1e-5)
+    value, mean, _, _ = expectations(game, scramble(guesses[menu]), agents, hands)
+    assert mean == pytest.approx(value, abs=1e-6)
 
 
-def test_other_spots_are_refused():
-    _, policies, guesses = prepared("flop")
-    _, others, _ = prepared("preflop")
-    with pytest.raises(ConfigError, match="of one spot with one menu"):
-        HoldemAivat(guesses, others, known=(0,))
-    with pytest.raises(ConfigError, match=r"some of 0 and 1, got \[2\]"):
-        HoldemAivat(guesses, policies, known=(2,))
-    with pytest.raises(ConfigError, match="node 0 is a decision"):
-        HoldemAivat(guesses, policies, known=(0,)).estimate(0, (1, 2), ())
+@pytest.mark.parametrize("known", [(0,), (1,), (0, 1)])
+def test_a_player_who_searches_is_known_and_both_bet_what_the_guesses_lack(known):
+    game, _, guesses = blueprints("flop")
+    agents, hands = searching("flop"), played("flop", is_searched=True)
+    count = num_searches(agents[0])
+    assert count > 0
+    for one in (guesses[NARROW], scramble(guesses[NARROW])):
+        value, mean, _, _ = expectations(game, one, pick(agents, known), hands)
+        assert mean == pytest.approx(value, abs=1e-12)
+    assert num_searches(agents[0]) == count  # asked for nothing that it had not searched
+
+
+def test_very_many_bets_are_guessed_together(monkeypatch):
+    monkeypatch.setattr(aivat_module, "MOST_GUESSED", 2)
+    assert group_actions((0, 1, 20, 30, 35), np.arange(5)) == [[0], [1], [2, 3, 4]]
+    game, _, guesses = blueprints("flop")
+    agents, hands = searching("flop"), played("flop", is_searched=True)
+    value, mean, _, _ = expectations(game, scramble(guesses[NARROW]), agents, hands)
+    assert mean == pytest.approx(value, abs=1e-12)
+
+
+def test_who_searches_is_asked_for_the_bets_that_it_has():
+    every = dataclasses.replace(blueprints("flop")[0], menu="all", stacks=(90, 90))
+    few, fewer = (dataclasses.replace(flop_spot(menu), stacks=(90, 90)) for menu in ("100%, a", NARROW))
+    own = SearchAgent(HoldemProfile(train(few, 4, 5)), game=every)
+    form = HoldemForm(every, guesses_of(fewer))
+    aivat = Aivat(form, [own, own])
+    state = next(states[4] for states, _, _ in played("flop"))
+    aivat.hear(state._replace(betting=every.initial_state().betting))
+    assert aivat._asked[0].actions == (CALL, 30, 100)
+    assert aivat._asked[0].table.shape == (45, 3)
+
+
+@pytest.mark.parametrize("known", [(0,), (0, 1)])
+def test_guesses_know_who_looks_at_no_cards(known):
+    game, agents, _ = blueprints("flop")
+    pair = agents[0], ClassAgent(ActionClass.CALL)
+    hands = list(list_games(game, pair, ends=functools.partial(expect_all_in, game)))
+    left = []
+    for blind in ({}, {1: pair[1]}):
+        guesses = build_guesses(
+            train(flop_spot(WIDE), 3, 50), rng=np.random.default_rng(0), blind=blind, num_samples=500
+        )
+        value, mean, _, deviation = expectations(game, guesses, pick(pair, known), hands)
+        assert mean == pytest.approx(value, abs=1e-12)
+        left.append(deviation)
+    assert left[1] < 0.8 * left[0]
+
+
+def num_searches(agent):
+    return sum(len(walk.found) for walk in agent.ground.walks)
+
+
+def test_bets_are_taken_for_others_or_for_none():
+    walk = ImageWalk(train(flop_spot(NARROW), 2, 5).tree.betting)
+    begin = walk.begin()
+
+    def follow(*actions):
+        point = begin
+        for action in actions:
+            point = walk.act(point, action)
+        shares = {}
+        for node, share in point.images:
+            action = LOST if node == LOST else walk.nodes[node].action
+            shares[action] = shares.get(action, 0.0) + share
+        return shares
+
+    assert follow(30) == {30: 1.0}  # a pot into a pot of 20, where both have put in 10
+    assert follow(20) == pytest.approx({30: 2 / 3, CALL: 1 / 3})  # half a pot: (1 - x) / (1 + x) of checks
+    assert follow(35) == {30: 1.0}  # all-in
+    assert follow(20, FOLD) == pytest.approx({FOLD: 2 / 3, LOST: 1 / 3})
+    assert follow(20, CALL) == pytest.approx({CALL: 1.0})
+    assert follow(CALL, 20, 35) == pytest.approx({35: 2 / 3, LOST: 1 / 3})
+    after = walk.deal(walk.act(walk.act(begin, 20), CALL))
+    assert sorted(share for _, share in after.images) == pytest.approx([1 / 3, 2 / 3])
+    assert all(walk.nodes[node].state.street is Street.TURN for node, _ in after.images)
+
+
+def test_what_cannot_be_followed_is_refused():
+    game, agents, guesses = blueprints("flop")
+    with pytest.raises(ConfigError, match="of another deck, board or other chips"):
+        HoldemForm(blueprints("preflop")[0], guesses[NARROW])
+    with pytest.raises(ConfigError, match="of another board than"):
+        HoldemForm(dataclasses.replace(game, board="ThJhQs"), guesses[NARROW])
+    with pytest.raises(ConfigError, match="for two players, holdem has 3"):
+        HoldemForm(Holdem(stacks=(100, 100, 100)), guesses[NARROW])
+    form = HoldemForm(game, guesses[NARROW])
+    states = next(states for states, _, _ in played("flop") if "c" in states[-1].public)
+    with pytest.raises(InvalidStateError, match="the hand has not ended, act is next"):
+        estimate_game(form.begin(frozenset()), form.trace(states[:5], [None] * 5))
+    aivat = Aivat(form, pick(agents, (0,)))
+    aivat.hear(states[4])
+    said = aivat._asked[0]
+    said.table[:] = [[float(action == FOLD) for action in said.actions]] * len(said.table)
+    said.table[:, said.actions.index(CALL)] += 1.0 - said.table.sum(axis=1)
+    raised = [*states[:5], game.apply(states[4], 20)]
+    with pytest.raises(InvalidStateError, match="strategy did what it says that it never does"):
+        estimate_game(form.begin(frozenset([0])), form.trace(raised, [None, None, None, None, said, None]))

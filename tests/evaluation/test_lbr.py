@@ -8,8 +8,7 @@ import pytest
 
 from equipoise.agents import ClassAgent, StrategyAgent, UniformAgent
 from equipoise.core.errors import ConfigError
-from equipoise.evaluation.aivat import strategy_tables
-from equipoise.evaluation.assembly import assemble_public_strategy
+from equipoise.evaluation.assembly import assemble_public_strategy, strategy_tables
 from equipoise.evaluation.lbr import every_action, fold_or_call, measure_lbr, respond_locally
 from equipoise.games.base import ActionClass
 from equipoise.games.registry import make_game

@@ -14,10 +14,9 @@ from equipoise.evaluation.holdem.lbr import (
     HoldemLbr,
     LbrHands,
     LbrMenu,
-    find_range_odds,
-    find_single_odds,
     measure_holdem_lbr,
 )
+from equipoise.evaluation.holdem.odds import find_range_odds, find_single_odds
 from equipoise.evaluation.lbr import measure_lbr
 from equipoise.evaluation.matches import MatchConfig, run_match
 from equipoise.games.base import ActionClass

@@ -12,7 +12,7 @@ from equipoise.agents.base import PolicyAgent
 from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import CheckpointError, ConfigError, IllegalActionError
-from equipoise.core.pool import LocalPool
+from equipoise.core.local_pool import LocalPool
 from equipoise.evaluation.assembly import assemble_strategy
 from equipoise.evaluation.holdem.batched import BatchedHoldem, BlindRows, BucketRows, PolicyRows, deal_hands
 from equipoise.evaluation.matches import DealRange, HandByHand, MatchConfig, load_match, run_match

@@ -33,6 +33,7 @@ SMALL_GAMES = [  # every one small enough to be enumerated
     "leduc(merge_suits=true,stack=5)",
     "leduc5(first_sizes=0.5,2,second_sizes=1)",
     "leduc_nolimit(merge_suits=true)",
+    "leduc_nolimit(merge_suits=true,ante=100,first_sizes=1,second_sizes=1,stack=1200)",
     "leduc_nolimit(merge_suits=true,first_sizes=0.33,0.34,second_sizes=3,stack=7.5,max_raises=2)",
     "liars_dice(dice=1,faces=3)",
     "liars_dice(dice=2,faces=2)",

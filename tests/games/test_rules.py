@@ -119,6 +119,21 @@ def test_nolimit_sizes_are_fractions_of_the_pot_after_calling(play):
     assert names == ["bet 1", "raise 3"]  # half of 2, half of 3 + 3
 
 
+def test_deepstack_leduc_bets_the_pot_three_times_at_most(play):
+    """Its betting: antes of 100 grow to 300 and 900 by bets of the pot, then there is all-in alone."""
+    game = make_game("leduc_nolimit", ante=100, stack=1200, first_sizes="1", second_sizes="1")
+
+    states = [play(game, 0, 5), play(game, 0, 5, RAISE), play(game, 0, 5, RAISE, RAISE)]
+    names = [[game.action_name(state, action) for action in game.legal_actions(state)] for state in states]
+
+    assert names == [
+        ["check", "bet 200", "all-in"],
+        ["fold", "call", "raise 600", "all-in"],
+        ["fold", "call", "all-in"],
+    ]
+    assert (game.spec.min_utility, game.spec.max_utility) == (-1200.0, 1200.0)
+
+
 def test_nolimit_size_that_reaches_the_stack_is_left_to_all_in(play):
     game = make_game("leduc_nolimit", stack=3)
 

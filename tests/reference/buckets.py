@@ -30,6 +30,15 @@ def pair_wins(strengths, weights):
     return (beats * np.asarray(weights, int)[:, None, None]).sum(0)
 
 
+def sum_bucket_pairs(values, buckets, masks, first, second):
+    """Returns `[B]` the sums of values over pairs of hands that share no card, listed."""
+    out = []
+    for row in buckets:
+        is_met = ((masks[:, None] & masks[None, :]) == 0) & (row >= 0)[:, None] & (row >= 0)[None, :]
+        out.append(first @ np.where(is_met, values[np.ix_(np.maximum(row, 0), np.maximum(row, 0))], 0.0) @ second)
+    return np.array(out)
+
+
 def nearest(points, centroids):
     """Returns the centroid of the least L1 distance to each point, and the distance."""
     distances = np.abs(points[:, None, :].astype(float) - centroids[None, :, :]).sum(2)

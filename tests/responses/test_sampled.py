@@ -120,5 +120,5 @@ def test_bad_input_is_refused():
         UCTResponse(LEDUC, -1)
     with pytest.raises(ConfigError, match="exploration of UCT"):
         UCTResponse(LEDUC, 1, exploration=float("nan"))
-    with pytest.raises(ConfigError, match="hands of FBR must be at least 0, got -1"):
+    with pytest.raises(ConfigError, match="num_hands must be at least 0, got -1"):
         FBRResponse(LEDUC, -1)

@@ -10,6 +10,7 @@ from equipoise.games.holdem.public_text import parse_public_text, parse_steps
 from equipoise.games.registry import parse_game
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.public import PublicProfile
+from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.holdem.places import HoldemPlace
@@ -57,6 +58,22 @@ class FlopGame:
         for node in np.flatnonzero(self.tree.actor >= 0).tolist():
             write_policy(self.tree, node, strategy.probabilities(self.place(node))[self.hands(node)], out)
         return out
+
+    def steps(self, node):
+        """Returns the actions and cards by hands that lead to a node of the public tree."""
+        nodes, edges = self.betting.nodes, self.holdem.tree.way_to(self.place(node))
+        return [
+            below.board[len(above.board) :] if below.board != above.board else nodes[below.node].action
+            for above, below in edges
+        ]
+
+    def assemble(self, answer, layout):
+        """Returns the exact quality of what `answer` says of every decision of the public tree, in rows of a layout."""
+        table = self.tree.legal_share.copy()
+        for node in np.flatnonzero(self.tree.actor >= 0).tolist():
+            rows = answer(node)
+            write_policy(self.tree, node, rows if layout == "public" else rows[self.hands(node)], table)
+        return evaluate(self.tree, table)
 
     def flops(self):
         """Returns decisions on two flops; on some others hands tie exactly, and rounding decides between actions."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Beliefs against histories counted one by one, and what is refused."""
+"""Beliefs against histories counted one by one, and on both trees of a game."""
 
 import numpy as np
 import pytest
@@ -7,15 +7,16 @@ import pytest
 from equipoise.core.errors import InvalidStateError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.registry import make_game
-from equipoise.search.beliefs import beliefs_at, initial_beliefs, update_beliefs
-from equipoise.solvers.best_response import bind_public_kernel
+from equipoise.search.beliefs import PublicBelief
+from equipoise.search.public import PublicProfile
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import build_public_tree
-from equipoise.trees.public_edges import find_children, read_policy
 from equipoise.trees.public_pairs import joint_weights
+from equipoise.trees.vector import TreeStrategy, follow_reach
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
 from tests.search.blueprints import random_strategy
+from tests.search.layouts import flop_game
 
 GAMES = {
     "leduc": ("leduc", {}),
@@ -60,9 +61,9 @@ def test_beliefs_are_bayes_rule_on_enumerated_histories(derived):
     game, public, tree = derived
     strategy = random_strategy(tree, 1)
     found = count_histories(game, TabularStrategy.from_tree(tree, strategy))
-    realization = bind_public_kernel(tree).realize(strategy)
+    profile = PublicProfile(tree, strategy)
     for node in range(0, tree.actor.size, 7):
-        got = beliefs_at(tree, node, realization).probabilities()
+        got = profile.beliefs(node).probabilities()
         pairs = found[tree.public_labels[node]]
         total = sum(pairs.values())
         expected = np.array(
@@ -77,19 +78,33 @@ def test_beliefs_are_bayes_rule_on_enumerated_histories(derived):
         np.testing.assert_allclose(got, expected, atol=1e-14)
 
 
-def test_updates_step_by_step_arrive_at_the_same_beliefs(derived):
+def test_reaches_followed_step_by_step_are_the_same(derived):
     _, _, tree = derived
     strategy = random_strategy(tree, 2)
-    realization = bind_public_kernel(tree).realize(strategy)
-    beliefs = {0: initial_beliefs(tree)}
-    for node in range(min(tree.actor.size, 150)):
-        policy = read_policy(tree, node, strategy) if tree.actor[node] >= 0 else None
-        for child in find_children(tree, node).tolist():
-            beliefs[child] = update_beliefs(tree, node, beliefs[node], child, policy)
-            expected = beliefs_at(tree, child, realization)
-            for player in (0, 1):
-                np.testing.assert_allclose(beliefs[child].reach[player], expected.reach[player], atol=1e-15)
-                np.testing.assert_allclose(beliefs[child].mass(player), expected.mass(player), atol=1e-15)
+    profile, played = PublicProfile(tree, strategy), TreeStrategy(tree, strategy)
+    root = np.ones(tree.num_private[0, 0]), np.ones(tree.num_private[0, 1])
+    for node in range(1, min(tree.actor.size, 150)):
+        found = follow_reach(tree, played, root, node)
+        for player in (0, 1):
+            np.testing.assert_allclose(found[player], profile.reach(node)[player], atol=1e-15)
+            mass = tree.joint_at(node).mass(player, found[1 - player])
+            np.testing.assert_allclose(mass, profile.mass(node, player), atol=1e-15)
+
+
+def test_both_trees_of_flop_holdem_have_the_same_reaches_and_masses():
+    game = flop_game()
+    for node in range(0, game.tree.actor.size, 5):
+        if game.tree.actor[node] < 0:
+            continue
+        hands, place = game.hands(node), game.place(node)
+        for player in (0, 1):
+            np.testing.assert_allclose(
+                game.holdem.reach(place)[player][hands], game.public.reach(node)[player], atol=1e-6
+            )
+        class_of = game.form.board(place.board).private_of_hand
+        num_alike = np.bincount(class_of[class_of >= 0])
+        found, expected = game.holdem.mass(place, 0)[hands], game.public.mass(node, 0) / num_alike
+        np.testing.assert_allclose(found / found.max(), expected / expected.max(), atol=1e-6)
 
 
 def test_joint_weights_of_the_tree_are_those_of_the_game(derived):
@@ -107,7 +122,7 @@ def test_joint_weights_where_private_states_merge():
 
 def test_marginals_sum_the_pairs(derived):
     _, _, tree = derived
-    beliefs = beliefs_at(tree, 1, bind_public_kernel(tree).realize(random_strategy(tree, 3)))
+    beliefs = PublicProfile(tree, random_strategy(tree, 3)).beliefs(1)
     np.testing.assert_allclose(beliefs.marginal(0), beliefs.probabilities().sum(axis=1))
     assert beliefs.marginal(1).sum() == pytest.approx(1.0)
     # a player's marginal is its reach times the mass of the others
@@ -117,15 +132,7 @@ def test_marginals_sum_the_pairs(derived):
 
 def test_what_nobody_plays_to_has_no_beliefs(derived):
     _, _, tree = derived
-    beliefs = beliefs_at(tree, 1, np.zeros(tree.cells.num_cells))
+    never = np.zeros(tree.num_private[1, 0]), np.zeros(tree.num_private[1, 1])
+    beliefs = PublicBelief(reach=never, joint=joint_weights(tree, 1))
     with pytest.raises(InvalidStateError, match="nobody plays to this public state"):
         beliefs.probabilities()
-
-
-def test_updates_refuse_what_does_not_follow(derived):
-    _, _, tree = derived
-    beliefs = initial_beliefs(tree)
-    with pytest.raises(InvalidStateError, match="does not follow"):
-        update_beliefs(tree, 0, beliefs, 0)
-    with pytest.raises(InvalidStateError, match="a policy is for players alone"):
-        update_beliefs(tree, 0, beliefs, 1, None if tree.actor[0] >= 0 else np.ones((1, 1)))

@@ -26,13 +26,13 @@ class Base:
     """A solve of the whole tree with its average values where the second round begins."""
 
     def __init__(self, sweeps, seed=None):
-        """Solves; with a seed, from regrets that are off by next to nothing, so that runs part as if by chance."""
+        """Solves; with a seed, from regrets that are off in their last digits, as if summed in another order."""
         uniform = UNIFORM
         game = uniform.subgame(0, landmarks=ROOTS)
         self.solver = SubgameSolver(game, pose(uniform, game, 0, Unsafe()), is_alternating=False, watched=ROOTS)
         if seed is not None:
             regrets = self.solver.tables.regret_sum
-            regrets[:] = 1e-6 * np.random.default_rng(seed).random(regrets.size)
+            regrets[:] = 1e-14 * np.random.default_rng(seed).random(regrets.size)
         self.solver.iterate(sweeps)
         strategy = TREE.legal_share.copy()
         game.part.insert(self.solver.average_strategy(), strategy)
@@ -64,17 +64,14 @@ def base_of(sweeps):
     return Base(sweeps)
 
 
-def search_with_every_method(base, sweeps):
-    """Returns the exploitability in mbb after unsafe search, behind the gate alone and with a share of 0.2."""
+def search_with_gates(base, sweeps):
+    """Returns the exploitability in mbb after search behind the gate alone and with a share of 0.2."""
     return [
-        base.resolve(sweeps, lambda subgame, searcher: Unsafe()),
-        *(
-            base.resolve(
-                sweeps,
-                lambda subgame, searcher, share=share: Resolve(alternatives=base.given(subgame, searcher), share=share),
-            )
-            for share in (1.0, 0.2)
-        ),
+        base.resolve(
+            sweeps,
+            lambda subgame, searcher, share=share: Resolve(alternatives=base.given(subgame, searcher), share=share),
+        )
+        for share in (1.0, 0.2)
     ]
 
 
@@ -86,7 +83,8 @@ TABLE = [  # sweeps of the search; unsafe, gate alone, gate with a share of 0.2
 
 @pytest.mark.parametrize(("sweeps", "expected"), TABLE)
 def test_table_of_the_digest(sweeps, expected):
-    unsafe, *gates = search_with_every_method(base_of(100), sweeps)
+    base = base_of(100)
+    unsafe, gates = base.resolve(sweeps, lambda subgame, searcher: Unsafe()), search_with_gates(base, sweeps)
     assert gates == pytest.approx(expected[1:], rel=0.02)
     assert unsafe == pytest.approx(expected[0], rel=0.02)
     if sweeps == 500:
@@ -94,12 +92,13 @@ def test_table_of_the_digest(sweeps, expected):
 
 
 def test_last_row_of_the_digest():
-    # after 1,000 sweeps of the base a number is one of many: unsafe search of 500 gives 12 to 122 mbb, the digest 110
-    found = np.array([search_with_every_method(Base(1000, seed), 500) for seed in range(6)])
-    unsafe, *gates = found.mean(axis=0)
+    # after 1,000 sweeps of the base a number is one of many: single runs of unsafe search deviate by 40 mbb
+    runs = [Base(1000, seed) for seed in range(48)]
+    unsafe = np.mean([base.resolve(500, lambda subgame, searcher: Unsafe()) for base in runs])
+    gates = np.mean([search_with_gates(base, 500) for base in runs[:6]], axis=0)
     assert gates == pytest.approx((11.5, 8.5), rel=0.1)
+    assert unsafe == pytest.approx(110.0, rel=0.1)
     assert unsafe > 5 * max(gates)
-    assert found[:, 0].min() < 110.0 < found[:, 0].max()
 
 
 def test_ranges_and_alternatives_in_different_units_are_catastrophic():

@@ -6,12 +6,11 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.search.beliefs import beliefs_at
 from equipoise.search.decomposition import DecomposedSolver, Decomposition
 from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves, batch_beliefs
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.public import PublicProfile
-from equipoise.solvers.best_response import bind_public_kernel, evaluate
+from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR
 from equipoise.trees.derive import derive_public_game
@@ -102,8 +101,7 @@ def test_extrapolated_values_come_close():
 
 
 def test_solved_leaves_are_worth_the_value_of_their_beliefs():
-    kernel = bind_public_kernel(TREE)
-    beliefs = beliefs_at(TREE, int(LEAVES[1]), kernel.realize(random_strategy(TREE, 1)))
+    beliefs = PublicProfile(TREE, random_strategy(TREE, 1)).beliefs(int(LEAVES[1]))
     first, second = ask(ResolvedLeaves(TREE, iterations=1000), TREE, int(LEAVES[1]), beliefs)
     assert beliefs.reach[0] @ first + beliefs.reach[1] @ second == pytest.approx(0.0, abs=1e-12)
     # from other beginnings and by other rules the same value: V is unique, values of single states need not be
@@ -119,9 +117,8 @@ def test_solved_leaves_are_worth_the_value_of_their_beliefs():
 
 
 def test_values_scale_with_the_opponents_reach():
-    kernel = bind_public_kernel(TREE)
     leaf = int(LEAVES[0])
-    beliefs = beliefs_at(TREE, leaf, kernel.realize(random_strategy(TREE, 2)))
+    beliefs = PublicProfile(TREE, random_strategy(TREE, 2)).beliefs(leaf)
     scaled = type(beliefs)(reach=(3.0 * beliefs.reach[0], 0.5 * beliefs.reach[1]), joint=beliefs.joint)
     evaluator = ResolvedLeaves(TREE, iterations=50)
     plain, other = (ask(evaluator, TREE, leaf, one) for one in (beliefs, scaled))
@@ -131,9 +128,8 @@ def test_values_scale_with_the_opponents_reach():
 
 def test_the_value_of_beliefs_is_concave_in_the_players_own():
     # section 5.3.2: V_1 is a minimum of functions that are linear in player 1's beliefs
-    kernel = bind_public_kernel(TREE)
     leaf, evaluator = int(LEAVES[0]), ResolvedLeaves(TREE, iterations=400)
-    first, second = (beliefs_at(TREE, leaf, kernel.realize(random_strategy(TREE, seed))) for seed in (3, 4))
+    first, second = (PublicProfile(TREE, random_strategy(TREE, seed)).beliefs(leaf) for seed in (3, 4))
 
     def value(own):
         beliefs = type(first)(reach=(own, first.reach[1]), joint=first.joint)

@@ -33,7 +33,7 @@ from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree
 from equipoise.trees.vector import TreeStrategy
-from tests.search.test_holdem_forms import BOARD, BOARD_TEXT, FEW, river
+from tests.search.river import BOARD, BOARD_TEXT, FEW, river
 
 DECK = parse_deck("TJQKA/cd")
 TURN = HoldemSpot(

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.betting import CALL
-from equipoise.games.holdem.cards import DECKS, parse_board
+from equipoise.games.holdem.betting import CALL, Street
+from equipoise.games.holdem.betting_tree import NodeKind, betting_tree
+from equipoise.games.holdem.cards import DECKS, parse_board, parse_deck
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
@@ -18,7 +19,8 @@ from equipoise.games.holdem.strength import evaluate_hand
 from equipoise.kernels.frontier import BeliefBatch
 from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe
 from equipoise.search.holdem.depth_limit import PLAIN, LeafChoices, limit_depth
-from equipoise.search.holdem.leaves import AfterDeal, HoldemRest, HoldemState, bind_lines, equity_leaves, trace_line
+from equipoise.search.holdem.equity_leaves import EquityLeaves, equity_leaves
+from equipoise.search.holdem.leaves import AfterDeal, HoldemRest, HoldemState, bind_lines, trace_line
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
@@ -30,10 +32,10 @@ from equipoise.search.resolving import SubgameSolver
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
-from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.trees.holdem.places import HoldemPlace, SpotPlaces
 from equipoise.trees.holdem.tree import build_holdem_tree, plan_first_street
 from equipoise.trees.joint import CardRemoval
-from equipoise.trees.vector import TreeStrategy, follow_reach
+from equipoise.trees.vector import TreeStrategy, UniformStrategy, follow_reach
 
 DECK = DECKS["royal"]
 SPOT = HoldemSpot(
@@ -69,7 +71,7 @@ def run(tree, frontier, iterations=15, **options):
 
 def batch_at(spot, nodes, seed=1):
     """Returns beliefs at nodes of a spot's betting, drawn."""
-    betting, rng = build_holdem_tree(spot, merges_suits=False).betting, np.random.default_rng(seed)
+    betting, rng = betting_tree(spot.betting_rules, spot.menu), np.random.default_rng(seed)
     deck, size = spot.deck, (len(nodes), spot.deck.num_hands)
     held = [np.asarray(spot.live_weights(player) > 0) for player in (0, 1)]
     return BeliefBatch(
@@ -143,7 +145,8 @@ def test_checked_down_hands_are_worth_their_equity():
     own, other = batch.reach[0][0], batch.reach[1][0]
     expected = np.zeros(own.size)
     left = [card for card in DECK.cards if card not in SPOT.board]
-    for first, second in itertools.product(np.flatnonzero(own), np.flatnonzero(other)):
+    live = np.flatnonzero(~hands_of(DECK).blocked(SPOT.board))  # also hands that are not in the range
+    for first, second in itertools.product(live, np.flatnonzero(other)):
         cards = {*hands[first].tolist(), *hands[second].tolist()}
         if len(cards) < 4:
             continue
@@ -151,6 +154,26 @@ def test_checked_down_hands_are_worth_their_equity():
             full = [evaluate_hand([*SPOT.board, card, *hands[hand].tolist()], DECK) for hand in (first, second)]
             expected[first] += other[second] * np.sign(full[0] - full[1]) * SPOT.pot / 2 / (len(left) - 4)
     np.testing.assert_allclose(found.cfv[0][0], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("board", "last"), [("ThJhQs", "river"), ("", "river"), ("ThJhQs", "turn")])
+def test_equity_is_a_street_that_is_checked_down(board, last):
+    deck = parse_deck("TJQKA/chs")
+    chips = {"pot": 20} if board else {}
+    spot = dataclasses.replace(
+        SPOT, deck=deck, board=parse_board(board, deck), pot=chips.get("pot", 0), menu=parse_menu("100%; cap: 1"),
+        ranges=(Range.random(deck), Range.random(deck)), last_street=Street[last.upper()],
+    )  # fmt: skip
+    betting, ends = betting_tree(spot.betting_rules, spot.menu), (NodeKind.STREET_END, NodeKind.SHOWDOWN)
+    street = betting.root.state.street
+    nodes = [node.index for node in betting.nodes if node.kind in ends and node.state.street == street]
+    batch = batch_at(spot, nodes)
+    rest = HoldemRest(spot, menu=parse_menu("none"))
+    checked = FixedLeaves(rest, UniformStrategy(SpotPlaces(spot, betting))).evaluate(batch)
+    found = EquityLeaves(deck, num_board_cards=spot.last_street.num_board_cards).evaluate(batch)
+    for player in (0, 1):
+        np.testing.assert_allclose(found.cfv[player], checked.cfv[player], atol=1e-4)
+        assert np.abs(found.cfv[player]).max() > 1.0
 
 
 def test_a_turn_with_solved_rivers_is_the_whole_turn():

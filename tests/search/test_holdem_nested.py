@@ -312,21 +312,6 @@ def test_unsafe_search_keeps_both_ranges(river):
     assert search.search(search.begin(), HoldemPlace(0, river.tree.spot.board), Reply(25)) is not None
 
 
-def test_a_share_of_the_gate_mixes_in_what_the_opponent_has_played(river):
-    priors = []
-
-    def watch(solver, num_iterations):
-        priors.append(solver.problem.gate.prior.copy())
-        solver.iterate(num_iterations)
-
-    search = NestedSearch(HoldemProfile(river), 1, SearchSettings(method=Resolve(share=0.2), iterations=20))
-    node = river.tree.betting.root.children[1]
-    found = search.search(search.begin(), HoldemPlace(node, river.tree.spot.board), run=watch)
-    hands = found.subgame.tree.hands[0][0]
-    np.testing.assert_allclose(priors[0][: hands.size], found.subgame.reach[0][hands])
-    assert 0 < priors[0].max() <= 1
-
-
 def test_uniform_hands_are_a_blueprint_too():
     policy = UniformStrategy(SpotPlaces.of(spot()))
     found = NestedSearch(HoldemProfile(policy), 0).search(
@@ -379,13 +364,3 @@ def test_deals_are_counted_by_all_their_cards():
     }
     assert numbers == {"FLOP": 22100, "TURN": 49, "RIVER": 48}
     assert count_deals(betting, 0, 52) == 1
-
-
-def test_gifts_of_earlier_stages_raise_alternatives(river):
-    search = NestedSearch(HoldemProfile(river), 1, SearchSettings(iterations=5))
-    stage = search.begin()
-    given = dataclasses.replace(stage, gifts=stage.gifts + 3.0)
-    for reply in (None, Reply(25)):
-        plain, raised = (search.search(one, HoldemPlace(0, river.tree.spot.board), reply) for one in (stage, given))
-        np.testing.assert_allclose(raised.alternative - plain.alternative, 3.0)
-        np.testing.assert_allclose(raised.stage.gifts - plain.stage.gifts, 3.0)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every search gives the same on both layouts of one flop game: alternatives, gifts, deviations, margins and values."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from equipoise.games.base import CHANCE
+from equipoise.games.holdem.betting import Street
 from equipoise.search.gadgets import Distribution, Estimate, GiftBound, Maxmargin, Reach, Resolve, SelfPlay, Unsafe
 from equipoise.search.nested import NestedSearch
 from equipoise.search.posing import measure
 from equipoise.search.settings import SearchSettings
 from equipoise.search.walks import SearchPlan, SearchWalk, SearchWhen
+from equipoise.solvers.best_response import evaluate
 from tests.search.layouts import flop_game
 
 LAYOUTS = ["public", "holdem"]
@@ -36,6 +40,12 @@ def searches(method, searcher, **options):
 def places(node, layout):
     """Returns a node of the public tree as a place of a layout."""
     return node if layout == "public" else flop_game().place(node)
+
+
+def steps_to(layout, node):
+    """Returns the steps of a walk to a node of the public tree."""
+    game = flop_game()
+    return [below for _, below in game.tree.way_to(node)] if layout == "public" else game.steps(node)
 
 
 @pytest.mark.parametrize("searcher", [0, 1])
@@ -106,14 +116,32 @@ def test_walks_search_when_a_round_opens(layout):
     search = SearchSettings(method=Resolve(), iterations=FEW, early_iterations=FEW)
     plan = SearchPlan(search=search, when=SearchWhen.ROUNDS, first_street=1, first_reply=1)
     walk = SearchWalk(profile, seat, plan)
-    steps = [below for _, below in tree.way_to(node)]
-    if layout == "holdem":
-        ways = profile.tree.way_to(game.place(node))
-        betting = profile.betting
-        steps = [
-            below.board if below.board != above.board else betting.nodes[below.node].action for above, below in ways
-        ]
+    steps = steps_to(layout, node)
     stage, place = walk.stage_at(steps, tree.public_labels[node])
     assert len(walk.found) == 1
     rows = stage.profile.probabilities(place)
     np.testing.assert_allclose(rows[rows.sum(axis=1) > 0].sum(axis=1), 1.0, atol=1e-6)
+
+
+@functools.cache
+def price_of_walks(layout):
+    """Returns the exact quality of what walks play in both seats."""
+    game = flop_game()
+    search = SearchSettings(method=Resolve(), iterations=60, early_iterations=60)
+    plan = SearchPlan(search=search, when=SearchWhen.ROUNDS, first_street=Street.FLOP, first_reply=Street.FLOP)
+    walks = [SearchWalk(getattr(game, layout), seat, plan) for seat in (0, 1)]
+
+    def answer(node):
+        stage, place = walks[game.tree.actor[node]].stage_at(steps_to(layout, node), game.tree.public_labels[node])
+        return stage.profile.probabilities(place)
+
+    return game.assemble(answer, layout)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_walks_are_less_exploitable_than_their_blueprint(layout):
+    game = flop_game()
+    before = evaluate(game.tree, game.public.strategy).best_response_values
+    after = price_of_walks(layout).best_response_values
+    assert all(now < then for now, then in zip(after, before, strict=True))
+    assert after == pytest.approx(price_of_walks(LAYOUTS[0]).best_response_values, abs=0.5)  # of 200

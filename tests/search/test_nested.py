@@ -7,23 +7,19 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.registry import make_game
 from equipoise.search.gadgets import Distribution, Estimate, GiftBound, Given, Maxmargin, Reach, Resolve, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
 from equipoise.search.nested import NestedSearch
 from equipoise.search.public import PublicProfile
-from equipoise.search.resolving import search_everywhere
 from equipoise.search.settings import SearchSettings
 from equipoise.search.translated import translate_strategy
 from equipoise.solvers.best_response import evaluate
-from equipoise.trees.derive import derive_public_game
-from equipoise.trees.public import build_public_tree
-from equipoise.trees.public_edges import find_children, read_policy
+from equipoise.trees.public_edges import read_policy
 from equipoise.trees.subtree import cut_subtree
 from equipoise.trees.vector import TreeStrategy
 from tests.search.betting import three_sizes
-from tests.search.blueprints import random_strategy
-from tests.search.fixtures import second_round
+from tests.search.grounds import ground
+from tests.search.surprises import SURPRISES, surprise
 
 
 def nested(three, searcher, method, iterations=20, *, is_expensive=False):
@@ -78,75 +74,91 @@ def test_replies_leave_other_branches_alone(is_expensive):
     assert not np.array_equal(read_policy(three.tree, node, out), read_policy(three.tree, node, three.strategy))
 
 
-def test_stages_are_rooted_behind_the_action_with_values_from_before_it():
+@pytest.fixture(params=SURPRISES)
+def met(request):
+    """Returns an unknown action of each layout."""
+    return surprise(request.param)
+
+
+def test_stages_are_rooted_behind_the_action_with_values_from_before_it(met):
+    search = met.nested(Resolve(), 10)
+    first = search.begin()
+    stage = met.find(search).stage
+    tree = stage.profile.tree
+    assert stage.place == tree.root_place
+    assert tree.actor_at(stage.place) == 1
+    assert first.profile.tree.actor_at(met.place) == 0
+    possible = first.profile.mass(met.place, 0) > 0
+    best = np.where(possible, first.profile.action_values(met.place, 0).max(axis=1), 0.0)
+    np.testing.assert_allclose(search.measure(first, met.place).value, best, atol=met.rounding)
+
+
+def test_stages_lack_other_unknown_actions():
     three = three_sizes()
     search = nested(three, 1, Resolve(), 10)
-    first = search.begin()
-    inner, reply = next(search.surprises(first))
-    found = search.search(first, inner, reply)
-    part = found.stage.profile.ground
-    assert found.stage.place == 0
+    inner, reply = next(search.surprises(search.begin()))
+    part = search.search(search.begin(), inner, reply).stage.profile.ground
     assert part.nodes[0] == reply.action
-    assert first.profile.ground.nodes[inner] == three.tree.parent[reply.action]
-    assert first.profile.tree.actor[inner] == 0
-    best = read_policy(first.profile.tree, inner, first.profile.best_cfv(0)).max(axis=1)
-    expected = best / first.profile.beliefs(inner).mass(0)
-    np.testing.assert_allclose(search.measure(first, inner).value, expected)
+    assert search.begin().profile.ground.nodes[inner] == three.tree.parent[reply.action]
     assert all(gone not in part.nodes[1:] for gone in three.off_tree)
 
 
-def test_unsafe_search_always_begins_before_the_action():
-    three = three_sizes()
-    search = nested(three, 1, Unsafe(), 10)
-    first = search.begin()
-    inner, reply = next(search.surprises(first))
-    stage = search.search(first, inner, reply).stage
-    assert stage.profile.ground.nodes[0] == three.tree.parent[reply.action]
-    assert stage.profile.ground.nodes[stage.place] == reply.action
+def test_unsafe_search_always_begins_before_the_action(met):
+    stage = met.find(met.nested(Unsafe(), 10)).stage
+    tree = stage.profile.tree
+    assert tree.actor_at(tree.root_place) == 0
+    assert tree.actor_at(stage.place) == 1
+    assert tree.way_to(stage.place) == [(tree.root_place, stage.place)]
 
 
 @pytest.mark.parametrize("is_expensive", [False, True])
-def test_gifts_of_earlier_stages_are_kept(is_expensive):
-    three = three_sizes()
-    search = nested(three, 1, Maxmargin(reach=Reach()), 5, is_expensive=is_expensive)
+def test_gifts_of_earlier_stages_are_kept_and_raise_alternatives(met, is_expensive):
+    search = met.nested(Maxmargin(reach=Reach()), 5, is_expensive=is_expensive)
     stage = search.begin()
-    place, reply = next(search.surprises(stage))
-    plain, raised = (
-        search.search(dataclasses.replace(stage, gifts=stage.gifts + more), place, reply).stage
-        for more in (0.0, np.arange(1.0, 7.0))
-    )
-    np.testing.assert_allclose(raised.gifts - plain.gifts, [1, 2, 4, 5, 6])  # the third card lies on the board
+    more = np.arange(1.0, stage.gifts.size + 1)
+    plain, raised = (met.find(search, dataclasses.replace(stage, gifts=stage.gifts + given)) for given in (0.0, more))
+    expected = more[met.private]
+    np.testing.assert_allclose(raised.stage.gifts - plain.stage.gifts, expected)
+    np.testing.assert_allclose(raised.alternative - plain.alternative, expected)
 
 
-def test_estimates_go_by_the_last_iterate_of_the_search_before():
-    three = three_sizes()
+def test_estimates_go_by_the_last_iterate_of_the_search_before(met):
     method = Resolve(reach=Reach(), alternatives=Estimate(), distribution=Distribution())
-    known = PublicProfile.without(three.tree, three.strategy, three.off_tree)
-    known.response = TreeStrategy(known.tree, known.strategy)
-    search = NestedSearch(known, 1, SearchSettings(method=method, iterations=30))
+    search = met.nested(method, 30)
     stage = search.begin()
-    place, reply = next(search.surprises(stage))
-    standing = search.measure(stage, place)
-    exact = nested(three, 1, Resolve()).measure(stage, place)
-    np.testing.assert_allclose(standing.deviation, exact.value - standing.value, atol=1e-12)
+    standing = search.measure(stage, met.place)
+    exact = met.nested(Resolve()).measure(stage, met.place)
+    np.testing.assert_allclose(standing.deviation, np.abs(exact.value - standing.value), atol=met.rounding)
+    assert np.all(standing.value <= exact.value + met.rounding)
     assert standing.deviation.max() > 0
-    following = search.search(stage, place, reply).stage
-    last = following.profile.response
-    assert isinstance(last, TreeStrategy)
-    assert search.search(following, 0).margin.size > 0
+    following = met.find(search).stage
+    assert isinstance(following.profile.response, TreeStrategy)
+    assert search.search(following, following.place).margin.size > 0
 
 
-def test_searching_again_below_a_search_does_not_raise_exploitability():
-    tree = build_public_tree(derive_public_game(make_game("leduc")))
-    blueprint = PublicProfile(tree, random_strategy(tree, 4))
-    roots = second_round(tree)
-    deeper = [int(child) for root in roots for child in find_children(tree, root) if tree.actor[child] >= 0]
-    values = [blueprint.evaluate().best_response_values[0]]
-    for nodes in (roots, deeper):
-        blueprint = PublicProfile(tree, search_everywhere(blueprint, nodes, 1, Maxmargin(), iterations=150))
-        values.append(blueprint.evaluate().best_response_values[0])
+def test_a_share_of_the_gate_mixes_in_what_the_opponent_has_played(met):
+    priors = []
+
+    def watch(solver, num_iterations):
+        priors.append(solver.problem.gate.prior.copy())
+        solver.iterate(num_iterations)
+
+    search = met.nested(Resolve(share=0.2))
+    found = search.search(search.begin(), met.place, run=watch)
+    subgame = found.subgame
+    np.testing.assert_allclose(priors[0], subgame.to_rows(0, subgame.reach[0]))
+    assert 0 < priors[0].max() <= 1
+
+
+@pytest.mark.parametrize("name", ["leduc-1", "public", "holdem"])
+def test_searching_again_below_a_search_does_not_raise_exploitability(name):
+    given = ground(name)
+    values = [given.price(given.table, 1)]
+    for places in (given.places_to_search, [below for place in given.places_to_search for below in given.below(place)]):
+        given = given.replace(given.search_at(places, 1, Maxmargin(), 150))
+        values.append(given.price(given.table, 1))
     assert values[1] < values[0]
-    assert values[2] < values[1] + 1e-3
+    assert values[2] < values[1] + 1e-3 * given.unit
 
 
 def test_translation_mixes_plans_by_own_reach():

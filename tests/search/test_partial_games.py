@@ -73,6 +73,19 @@ def test_what_lies_beside_the_way_is_leaves():
     assert {len(step.path) for step in steps if step.path[:2] == (0, 0) and partial.is_leaf(step)} == {4}
 
 
+def test_a_wide_part_goes_on_beside_the_way_and_counts_from_its_root():
+    root = second_round(TREE)[1]
+    partial = PartialGame(GAME, root, focus=(0,), limit=RoundLimit(is_after_deal=True), is_wide=True)
+    assert not [
+        step for step in extract_subgame(partial, BLUEPRINT.beliefs(root), 0).tree.states if partial.is_leaf(step)
+    ]
+    limit = RoundLimit(is_after_deal=True)
+    wide = PartialGame(GAME, 0, focus=(0, 0), limit=limit, is_wide=True)
+    subgame = extract_subgame(wide, BLUEPRINT.beliefs(0), 0, leaves=PolicyLeaves())
+    found = sorted(step.state for step in subgame.part.whole.states if wide.is_leaf(step))
+    assert found == limit.leaves(TREE, 0).tolist()
+
+
 def test_payoffs_of_continuations_are_those_of_the_tree():
     for node in (0, 1, second_round(TREE)[1]):
         expected = leaf_payoffs(TREE, node, STRATEGY)

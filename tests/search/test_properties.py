@@ -2,7 +2,7 @@
 """The laws of search that hold in every game: the digest's list (thesis-ch5-6, part 8), by number.
 
 1. Safety: `test_gadgets.test_safe_search_never_raises_exploitability`.
-2. Margins: `test_gadgets.test_margins_are_ordered_and_the_linear_program_agrees`; the gadget's own value: here.
+2. Margins: `test_gadgets.test_margins_are_ordered`, `test_the_linear_program_agrees`; the gadget's own value: here.
 3. Gifts: `test_gadgets.test_gifts_*`, `test_no_gifts_*`.
 4. Figure 5.4: `test_gadgets.test_gifts_that_are_not_split_break_safety`.
 5. Theorem 20: `test_gadgets.test_theorem_20`; 21: there with random estimates, here in random games too.
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import make_game
-from equipoise.search.beliefs import PublicBelief, beliefs_at
+from equipoise.search.beliefs import PublicBelief
 from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe
 from equipoise.search.leaves import ResolvedLeaves, batch_beliefs
 from equipoise.search.limits import RoundLimit
@@ -32,14 +32,12 @@ from equipoise.search.random_iteration import draw_iteration, iteration_chances,
 from equipoise.search.resolving import SubgameSolver
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR
-from equipoise.trees.derive import derive_public_game
-from equipoise.trees.public import build_public_tree
+from equipoise.trees.vector import TreeStrategy, follow_reach
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import coin_toss, make_blueprint, second_round
+from tests.search.grounds import GROUNDS, LEDUC, UNIFORM, ground
 
-LEDUC = build_public_tree(derive_public_game(make_game("leduc")))
 ROOTS = second_round(LEDUC)
-UNIFORM = PublicProfile(LEDUC, LEDUC.legal_share)
 LEAVES = RoundLimit().leaves(LEDUC, 0)
 
 
@@ -89,9 +87,8 @@ class LeafValue:
     """The value of a Leduc leaf as a function of one player's marginal beliefs, the other's reach held."""
 
     def __init__(self, leaf, seed, player, iterations=2000):
-        kernel = UNIFORM.kernel
         self.leaf, self.player = leaf, player
-        self.beliefs = beliefs_at(LEDUC, leaf, kernel.realize(random_strategy(LEDUC, seed)))
+        self.beliefs = PublicProfile(LEDUC, random_strategy(LEDUC, seed), like=UNIFORM).beliefs(leaf)
         self.mass = self.beliefs.mass(player)
         self.marginal = self.beliefs.marginal(player)
         self.evaluator = ResolvedLeaves(LEDUC, iterations=iterations)
@@ -163,32 +160,41 @@ def test_mixtures_of_equilibrium_values_are_equilibrium_values():
     assert solve_maxmargin_lp(subgame, pose(blueprint, subgame, 1, Resolve(alternatives=even))).least_margin <= 1e-9
 
 
-def test_all_best_responses_are_worth_the_same_where_beliefs_are_positive():
+@pytest.mark.parametrize("name", GROUNDS)
+def test_all_best_responses_are_worth_the_same_where_beliefs_are_positive(name):
     # Lemma 16: of two solutions' best responses each earns what the other does, in each private state
-    blueprint = PublicProfile(LEDUC, random_strategy(LEDUC, 4), like=UNIFORM)
-    subgame = blueprint.subgame(ROOTS[3])
-    runs = [SubgameSolver(subgame, pose(blueprint, subgame, 1, Unsafe()), rule=rule) for rule in (CFRPlus(), DCFR())]
+    given = ground(name)
+    runs = [given.solver(given.place(3), 1, Unsafe(), rule=rule) for rule in (CFRPlus(), DCFR())]
     for run in runs:
         run.iterate(3000)
-    against = runs[0].average_strategy()
+    subgame, against = runs[0].subgame, runs[0].average_strategy()
     earned = [subgame.strategy_values(0, run.average_strategy(), against) for run in runs]
     best = subgame.best_values(0, against)
-    np.testing.assert_allclose(earned[1], earned[0], atol=5e-3)
-    np.testing.assert_allclose(earned[0], best, atol=5e-3)
+    near = 5e-3 * given.unit
+    np.testing.assert_allclose(earned[1], earned[0], atol=near)
+    np.testing.assert_allclose(earned[0], best, atol=near)
 
 
+@pytest.mark.parametrize("name", ["leduc-1", "public", "holdem"])
 @pytest.mark.parametrize("is_alternating", [True, False])
 @pytest.mark.parametrize("rule", [CFR(), LinearCFR(), DCFR(), CFRPlus(gamma=1.0)], ids=lambda rule: rule.name)
-def test_a_random_iteration_is_the_average_as_others_see_it(rule, is_alternating):
+def test_a_random_iteration_is_the_average_as_others_see_it(name, rule, is_alternating):
     # property 11, over all draws of the iteration: own reaches of what is played add up to those of the average
-    blueprint = PublicProfile(LEDUC, random_strategy(LEDUC, 3), like=UNIFORM)
-    subgame = blueprint.subgame(ROOTS[6])
-    solver = SubgameSolver(subgame, pose(blueprint, subgame, 1, Unsafe()), rule=rule, is_alternating=is_alternating)
-    expected = np.zeros(subgame.kernel.num_cells)
+    given = ground(name)
+    solver = given.solver(given.place(6), 1, Unsafe(), rule=rule, is_alternating=is_alternating, dtype=np.float64)
+    tree, root = solver.tree, solver.subgame.reach
+
+    def reaches(sums):
+        strategy = TreeStrategy(tree, sums)
+        return np.concatenate(
+            [reach for place in given.decisions(tree) for reach in follow_reach(tree, strategy, root, place)]
+        )
+
+    expected = 0.0
     for chance in iteration_chances(rule, 30):
-        expected += chance * subgame.realize(solver.tables.strategy)
+        expected = expected + chance * reaches(solver.tables.regret_sum.copy())
         solver.iterate(1)
-    np.testing.assert_allclose(subgame.realize(solver.average_strategy()), expected, atol=1e-12)
+    np.testing.assert_allclose(reaches(solver.average_sums), expected, atol=1e-12)
 
 
 def test_iterations_are_drawn_as_often_as_they_count():

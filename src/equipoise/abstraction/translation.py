@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Sequence
 
 from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.betting import CALL, FOLD, BettingState, all_in_to, pot_after_call
 
-__all__ = ["pseudo_harmonic", "translate_bet"]
+__all__ = ["pot_fraction", "pseudo_harmonic", "translate_action", "translate_bet"]
 
 
 def pseudo_harmonic(below: float, above: float, size: float) -> float:
@@ -46,3 +47,33 @@ def translate_bet(size: float, known: Sequence[float]) -> dict[float, float]:
         return {below: 1.0}
     share = pseudo_harmonic(below, above, size)
     return {one: part for one, part in ((below, share), (above, 1.0 - share)) if part > 0}
+
+
+def translate_action(action: int, state: BettingState, image: BettingState, actions: Sequence[int]) -> dict[int, float]:
+    """Returns the actions of an image of a hand that an action is taken for, each with its probability.
+
+    Folds, calls and all-ins are taken for themselves. Other bets are compared as fractions of the pot, each hand's own;
+    no bet (a check or a call) is the size 0, below the smallest that is known.
+
+    Args:
+        action: what was done: 0 folds, 1 calls, others are totals that are raised to.
+        state: where.
+        image: where the image stands, with the same player to move.
+        actions: that the image has; nothing is returned if none is of the kind.
+    """
+    if action in (FOLD, CALL):
+        return {action: 1.0} if action in actions else {}
+    raises = [total for total in actions if total > CALL]
+    if raises and action == all_in_to(state):
+        return {raises[-1]: 1.0}
+    total_of = {pot_fraction(image, total): total for total in raises}
+    if CALL in actions:
+        total_of[0.0] = CALL
+    return {
+        total_of[size]: share for size, share in translate_bet(pot_fraction(state, action), sorted(total_of)).items()
+    }
+
+
+def pot_fraction(state: BettingState, total: int) -> float:
+    """Returns by which fraction of the pot after calling a raise goes above the price."""
+    return (total - state.price) / pot_after_call(state)

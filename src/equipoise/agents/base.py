@@ -21,6 +21,7 @@ from equipoise.solvers.playouts import draw_index
 
 __all__ = [
     "Agent",
+    "NarrowAgent",
     "Observation",
     "PolicyAgent",
     "PublicAgent",
@@ -52,6 +53,16 @@ class PublicDecision:
     actions: tuple[int, ...]  # [A] ascending, that some private state has
     classes: tuple[ActionClass, ...]  # [A]
     legality: npt.NDArray[np.bool_]  # [H, A] which of them each private state has
+
+    def narrow(self, actions: Sequence[int]) -> PublicDecision:
+        """Returns the same decision with some of its actions, ascending: for whoever never does another."""
+        columns = [self.actions.index(action) for action in actions]
+        return dataclasses.replace(
+            self,
+            actions=tuple(actions),
+            classes=tuple([self.classes[column] for column in columns]),
+            legality=self.legality[:, columns],
+        )
 
     def observation(self, private: int) -> Observation:
         """Returns what the seat sees in one of its private states."""
@@ -92,6 +103,15 @@ class PublicAgent(Agent, Protocol):
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` the probability of each action in each private state; rows of live states sum to 1."""
+        ...
+
+
+@runtime_checkable
+class NarrowAgent(PublicAgent, Protocol):
+    """One that says which actions it may play at all, where a game offers thousands of bets."""
+
+    def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
+        """Returns those of a decision's actions that some private state may play, ascending."""
         ...
 
 

@@ -72,6 +72,10 @@ class ContinualAgent(PolicyAgent):
         """Returns `[A]` what the last search on the way says."""
         return self._play.shares(observation)
 
+    def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
+        """Returns what some private state may do: of hold'em the bets that its last search has."""
+        return self._play.actions(decision) if isinstance(self._play, _HandPlay) else decision.actions
+
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` what each private state does."""
         return self._play.rows(decision)

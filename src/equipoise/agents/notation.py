@@ -7,7 +7,7 @@ An agent is written `NAME` or `NAME:SETTINGS`; what the settings are is the entr
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,10 @@ import numpy as np
 from equipoise.agents.base import Agent
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.files import FileSearch, game_of_file, load_agent, load_search_agent, load_translating_agent
+from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
+from equipoise.agents.leduc import make_leduc_agent
+from equipoise.agents.resolving import OPTIONS, make_resolving_agent
 from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.core.checkpoint import digest_file
@@ -24,6 +27,7 @@ from equipoise.games.base import ActionClass, Game
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.rules import ALL_RAISES, Holdem
 from equipoise.games.holdem.spot_game import spot_of_game
+from equipoise.games.leduc import Leduc
 from equipoise.games.public import HasPublicForm
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
@@ -31,7 +35,7 @@ from equipoise.search.notation import parse_method
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import estimate_num_histories
 
-__all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "make", "parse_agent"]
+__all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "limit_seconds", "make", "parse_agent"]
 
 MAX_HISTORIES: Final = 1_000_000  # of a game whose public form is found by listing them: some ten seconds
 EXPENSIVE: Final = "expensive"
@@ -47,6 +51,7 @@ class AgentEntry:
     settings: str = ""  # how these are written; empty: the agent takes none
     has_file: bool = False  # they begin with a file, which says what is played
     is_optional: bool = False  # they may be left out
+    game: Callable[[], Game[Any]] | None = None  # what is played unless another game is named
     description: str
 
 
@@ -115,6 +120,19 @@ def _make_continual(game: Game[Any], text: str) -> Agent:
     return ContinualAgent(derive_public_game(game), search=settings)
 
 
+def _resolving_entry(name: str, description: str) -> AgentEntry:
+    """Returns an agent that plays whole hands of hold'em, or of Leduc, by continual re-solving."""
+    return AgentEntry(
+        make=lambda game, text: (
+            make_leduc_agent(name, game, text) if isinstance(game, Leduc) else make_resolving_agent(name, game, text)
+        ),
+        settings="OPTION=VALUE,...",
+        is_optional=True,
+        game=lambda: Holdem(menu=ALL_RAISES),
+        description=f"{description}; OPTION is one of {', '.join(OPTIONS)}",
+    )
+
+
 def _parse_iterations(text: str, given: str) -> int:
     if not text.isdecimal() or len(text) > LONGEST_NUMBER or int(text) < 1:
         got = f"{text[:LONGEST_NUMBER]!r} in {given[:80]!r}"
@@ -131,6 +149,10 @@ AGENTS: Mapping[str, AgentEntry] = {
     "raise": AgentEntry(
         make=lambda _game, _text: ClassAgent(ActionClass.RAISE),
         description="raises whenever it can, each size as often",
+    ),
+    "pushfold": AgentEntry(
+        make=lambda game, _text: PushFoldAgent(game),
+        description="hold'em heads-up by a push-or-fold chart: all in before the flop or not at all",
     ),
     "file": AgentEntry(
         make=lambda game, path: load_agent(path, game),
@@ -161,6 +183,8 @@ AGENTS: Mapping[str, AgentEntry] = {
         is_optional=True,
         description="solves every decision again from what it found at the one before; needs no file",
     ),
+    "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
+    "deepstack": _resolving_entry("deepstack", "the same with DeepStack's menu and rule, the turn solved to the end"),
 }
 
 
@@ -184,9 +208,16 @@ class AgentText:
 
     @property
     def game(self) -> Game[Any] | None:
-        """Returns the game that the agent's file is for; None if any game will do."""
-        path = self._path()
-        return None if path is None else game_of_file(path)
+        """Returns the game that the agent's file is for, or that the agent is made for; None if any will do."""
+        path, entry = self._path(), AGENTS[_split(self.text)[0]]
+        if path is not None:
+            return game_of_file(path)
+        return None if entry.game is None else entry.game()
+
+    @property
+    def takes_seconds(self) -> bool:
+        """Returns whether its decisions can have a limit of seconds."""
+        return AGENTS[_split(self.text)[0]].game is not None
 
     def digest(self) -> str | None:
         """Returns a short hash over the content of the agent's file, None if it has none."""
@@ -205,6 +236,25 @@ class AgentText:
         """Returns the agent."""
         name, settings = _split(self.text)
         return AGENTS[name].make(game, settings)
+
+
+def limit_seconds(makers: Sequence[AgentText], seconds: float | None) -> list[AgentText]:
+    """Returns agents of which those that can have so many seconds for a decision; None: as they are.
+
+    >>> [maker.name for maker in limit_seconds([AgentText("call"), AgentText("supremus")], 2.0)]
+    ['call', 'supremus:seconds=2']
+    """
+    if seconds is None:
+        return list(makers)
+    if not any(maker.takes_seconds for maker in makers):
+        able = ", ".join(name for name, entry in AGENTS.items() if entry.game is not None)
+        raise ConfigError(f"none of these agents takes seconds for its decisions: {able} do")
+    return [
+        AgentText(f"{maker.text}{',' if ':' in maker.text else ':'}seconds={seconds:g}")
+        if maker.takes_seconds
+        else maker
+        for maker in makers
+    ]
 
 
 def parse_agent(text: str, game: Game[Any]) -> Agent:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
-from equipoise.agents.holdem.hands import check_holdem_game, hands_by_name
+from equipoise.agents.holdem.hands import check_holdem_game, hands_by_name, number_hands
 from equipoise.agents.public_paths import Path, PublicPaths
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.base import CHANCE, Game
@@ -95,6 +95,10 @@ class SearchAgent(PolicyAgent):
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
         """Returns `[A]` what is played at an information state, after all searches on the way to it."""
         return self.ground.shares(observation)
+
+    def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
+        """Returns what some private state may play: of hold'em the bets that its last search has."""
+        return self.ground.actions(decision) if isinstance(self.ground, HoldemGround) else decision.actions
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` what each private state plays."""
@@ -226,10 +230,17 @@ class HoldemGround(_Ground):
         row: list[float] = shares.tolist()
         return row
 
+    def actions(self, decision: PublicDecision) -> tuple[int, ...]:
+        """Returns the actions that the last search has at a decision."""
+        stage, place = self.stage_at(decision.seat, decision.public_state)
+        assert isinstance(stage.profile, HoldemProfile)
+        known: tuple[int, ...] = stage.profile.betting.nodes[place.node].actions
+        return known
+
     def rows(self, decision: PublicDecision) -> FloatArray:
         """Returns `[H, A]` what each hand plays."""
         stage, place = self.stage_at(decision.seat, decision.public_state)
-        hands = [self._hand_of[infostate.partition("|")[0]] for infostate in decision.infostates]
+        hands = number_hands(decision.infostates, self.spot.deck)
         out = np.zeros(decision.legality.shape)
         out[:, self._columns(stage, place, decision.public_state, decision.actions)] = stage.profile.probabilities(
             place

@@ -28,6 +28,8 @@ from equipoise.apps.search import SearchOptions, search
 from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
 from equipoise.apps.solve import solve
 from equipoise.apps.solve_options import SolveOptions
+from equipoise.apps.table.command import PlayOptions, play
+from equipoise.apps.train import train_app
 from equipoise.core.errors import CheckpointError, EquipoiseError, NotConvergedError
 from equipoise.core.files import describe_os_error
 from equipoise.core.provenance import find_commit, version
@@ -107,8 +109,10 @@ app.command("search")(make_command(SearchOptions, search))
 app.command("pushfold")(make_command(PushFoldOptions, push_fold))
 app.command("blueprint")(make_command(BlueprintOptions, blueprint))
 app.command("match")(make_command(MatchOptions, match))
+app.command("play")(make_command(PlayOptions, play))
 app.command("lbr")(make_command(LbrOptions, lbr))
 app.command("compare")(make_command(CompareOptions, compare))
+app.add_typer(train_app, name="train")
 app.add_typer(bench_app, name="bench")
 app.add_typer(reproduce_app)
 

@@ -25,8 +25,8 @@ from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_utility
+from equipoise.core.local_pool import LocalPool
 from equipoise.core.machine import describe_origin
-from equipoise.core.pool import LocalPool
 from equipoise.evaluation.holdem.lbr import LbrHands, LbrMenu, measure_holdem_lbr
 from equipoise.evaluation.lbr import LocalResponse, every_action, fold_or_call, measure_lbr
 from equipoise.evaluation.matches import MatchConfig, MatchResult

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
-from equipoise.agents.notation import AgentText, describe_agents
+from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
@@ -23,8 +23,8 @@ from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, lock
 from equipoise.core.formatting import format_duration
+from equipoise.core.local_pool import LocalPool
 from equipoise.core.machine import describe_origin
-from equipoise.core.pool import LocalPool
 from equipoise.core.runs import RunFolder
 from equipoise.evaluation.cross_table import CrossTable, play_cross_table
 from equipoise.evaluation.matches import (
@@ -74,7 +74,10 @@ class MatchOptions:
     aivat: Annotated[
         Path | None, typer.Option(help="Score by AIVAT, guesses from the strategy in this file.", metavar="FILE")
     ] = None
-    known: Annotated[Known, typer.Option(help="Whose strategies AIVAT uses.")] = Known.BOTH
+    known: Annotated[Known, typer.Option(help="Whose strategies AIVAT uses: of all who can say theirs.")] = Known.ABLE
+    seconds_per_decision: Annotated[
+        float | None, typer.Option(help="The longest that agents which search may take.", metavar="S")
+    ] = None
     workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the games there.")] = None
     run: Annotated[
@@ -108,7 +111,7 @@ def match(options: MatchOptions) -> None:
 def _match(options: MatchOptions, folder: RunFolder | None) -> None:
     """Plays; a folder is told how it goes."""
     console = make_console(is_quiet=options.quiet)
-    makers = [AgentText(text) for text in options.agents]
+    makers = limit_seconds([AgentText(text) for text in options.agents], options.seconds_per_decision)
     if len(makers) < 2:
         raise ConfigError(f"a match needs at least two agents, got {len(makers)}")
     game = find_game(makers, options.game, options.parameters)
@@ -277,7 +280,7 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
                 "hands_per_second": rate,
                 "seed": options.seed,
                 "configuration": dataclasses.asdict(result.config),
-                "aivat": None if options.aivat is None else {"guesses": str(options.aivat), "known": options.known},
+                "aivat": _describe_aivat(options, result, blind),
                 "out": None if options.out is None else str(options.out),
                 **describe_origin(),
             }
@@ -296,7 +299,31 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
     if elo is not None:
         parts.append(f"Elo {elo['difference']:+.0f} ± {elo['half_width']:.0f} by games won")
     parts.append(f"± is half an interval of {options.confidence:.0%} confidence over {result.num_deals:,} deals")
+    if result.won is not None:
+        parts.append(_explain_aivat(result, blind))
     print_result(Group(*parts), is_quiet=options.quiet)
+
+
+def _describe_aivat(options: MatchOptions, result: MatchResult, blind: float | None) -> dict[str, Any] | None:
+    """Returns how games were scored as JSON values; None if by what was won."""
+    if result.won is None:
+        return None
+    return {
+        "guesses": str(options.aivat),
+        "known": list(result.known),
+        "won": describe_estimate(result.estimate_won(), blind),
+        "times_less": result.times_less(),
+    }
+
+
+def _explain_aivat(result: MatchResult, blind: float | None) -> str:
+    """Returns what AIVAT was told and what it was good for."""
+    known = " and ".join(result.known) or "nobody"
+    won = f"by chips alone {result.names[0]} wins {format_estimate(result.estimate_won(), blind)}"
+    times = result.times_less()
+    if times is None:
+        return f"AIVAT, knowing {known}; {won}"
+    return f"AIVAT, knowing {known}: deals scatter {times:.1f} times less, worth {times**2:,.0f} times the deals; {won}"
 
 
 def _report_table(options: MatchOptions, game: Game[Any], table: CrossTable) -> None:

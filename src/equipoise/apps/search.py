@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import time
 from collections.abc import Callable
-from typing import Final
 
 import typer
 from rich.console import Console
@@ -22,14 +20,12 @@ from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.machine import describe_origin
 from equipoise.runs.search_game import GameSearch
-from equipoise.runs.search_request import SearchRequest
+from equipoise.runs.search_request import SearchRequest, run_in_pieces
 from equipoise.runs.search_spot import SpotSearch
 from equipoise.search.last_iterates import find_response
 from equipoise.solvers.solution_file import SolvedGame
 
 __all__ = ["SearchOptions", "search"]
-
-SECONDS_OF_A_PIECE: Final = 0.2  # of iterations between two looks at signals
 
 
 def search(options: SearchOptions) -> None:
@@ -46,7 +42,7 @@ def search(options: SearchOptions) -> None:
         )
     console = make_console(is_quiet=options.quiet)
     with SignalFlag() as flag, open_solution(options.file) as solution:
-        run, reporter = _Run(console, flag), ConsoleReporter(console)
+        run, reporter = functools.partial(_run, console, flag), ConsoleReporter(console)
         if not isinstance(solution, SolvedGame):
             respond = functools.partial(find_response, solution)
             spot_search = SpotSearch(solution.strategy, request, run=run, reporter=reporter, find_response=respond)
@@ -73,22 +69,11 @@ def search(options: SearchOptions) -> None:
         raise typer.Exit(flag.exit_code)
 
 
-class _Run:
-    """Runs iterations in pieces, shows how far they are, and stops early if the program is asked to end."""
+def _run(console: Console, flag: SignalFlag, iterate: Callable[[int], None], num_iterations: int) -> int:
+    """Runs iterations, shows how far they are, and stops early if the program is asked to end."""
+    with TaskDisplay(console, "search") as display:
 
-    def __init__(self, console: Console, flag: SignalFlag) -> None:
-        self.console, self.flag = console, flag
+        def show(done: int, total: int) -> None:
+            display.update(done / total, f"{done:,} of {total:,} iterations")
 
-    def __call__(self, iterate: Callable[[int], None], num_iterations: int) -> int:
-        """Returns how many iterations were run, at least one."""
-        done, piece = 0, 1
-        with TaskDisplay(self.console, "search") as display:
-            while done < num_iterations and not (done and self.flag()):
-                began = time.perf_counter()
-                piece = min(piece, num_iterations - done)
-                iterate(piece)
-                done += piece
-                display.update(done / num_iterations, f"{done:,} of {num_iterations:,} iterations")
-                if time.perf_counter() - began < SECONDS_OF_A_PIECE:
-                    piece *= 2
-        return done
+        return run_in_pieces(iterate, num_iterations, is_interrupted=flag, on_piece=show)

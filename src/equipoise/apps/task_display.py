@@ -42,12 +42,12 @@ class TaskDisplay:
     def __exit__(self, *error: object) -> None:
         self.bar.stop()
 
-    def update(self, fraction: float, step: str) -> None:
-        """Shows which share is done and what comes now."""
+    def update(self, fraction: float, step: str, seconds_left: float | None = None) -> None:
+        """Shows which share is done and what comes now; the time left is reckoned from the share unless it is known."""
         now = time.monotonic()
-        left = ""
-        if fraction >= MIN_FRACTION:
-            left = f"{format_duration((now - self.began) * (1 - fraction) / fraction)} left"
+        if seconds_left is None and fraction >= MIN_FRACTION:
+            seconds_left = (now - self.began) * (1 - fraction) / fraction
+        left = "" if seconds_left is None else f"{format_duration(seconds_left)} left"
         self.bar.update(self.task, completed=fraction, left=left, step=step)
         if not self.console.is_terminal and now - self.last_line >= SECONDS_BETWEEN_LINES:
             self.last_line = now

@@ -54,6 +54,7 @@ class Kind(enum.StrEnum):
     BLUEPRINT = "blueprint"
     MATCH = "match"
     TREE = "tree"
+    SITUATIONS = "situations"  # with what they are worth, for networks to learn from
     TABLE = "table"  # numbers that take long to compute, such as hand strengths
 
 

@@ -1,232 +1,187 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AIVAT: what a game was worth without most of its luck, for games small enough for their public form.
+"""AIVAT: what a game was worth without most of its luck, for any number of players.
 
 Luck is what chance and the players whose strategies are known happened to do. Whatever guesses the values of positions,
-the mean over games is the true one; the better the guess, the less the games scatter.
+the mean over games is the true one; the better the guess, the less the games scatter. How positions are kept and
+guessed is a form's business: `aivat_histories` lists a small game, `holdem.aivat` has ranges of hands.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, Protocol, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.agents.base import Agent, NarrowAgent, PolicyAgent, PublicAgent, PublicDecision
 from equipoise.core.errors import ConfigError, InvalidStateError
-from equipoise.games.base import CHANCE, TERMINAL, Game
-from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
-from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.derive import DerivedPublicGame
+from equipoise.games.base import Game
 
-__all__ = ["Aivat", "PublicStep", "PublicTracer", "guess_values", "strategy_tables"]
+__all__ = ["Aivat", "AivatForm", "Beliefs", "KnownMove", "estimate_game", "explain_unknown"]
 
 FloatArray = npt.NDArray[np.float64]
-Pair = tuple[int, int]
+MANY_ACTIONS: Final = 32  # for whole tables of them: agents are asked for those that they may play
+SUM_TOLERANCE: Final = 1e-6  # by which the probabilities that an agent says may miss 1
 
 
-class PublicStep(NamedTuple):
-    """A public state that a game came through, and where each player was in it."""
+class Beliefs(Protocol):
+    """What may be at one point of a game, as far as chance and the known players alone tell it apart."""
 
-    state: Any
-    private: Pair
+    def follow(self, move: Any) -> tuple[FloatArray, Self]:
+        """Returns `[P]` the mean guess over all that might have followed, and the beliefs after what did.
+
+        Of players who are not known only what they did might have followed; what chance and known players might have
+        done counts with its true probability.
+        """
+        ...
+
+    def guess(self) -> FloatArray:
+        """Returns `[P]` the mean of the guesses of what each player will win."""
+        ...
+
+    def payoff(self) -> FloatArray:
+        """Returns `[P]` the mean of what each player has won; raises `InvalidStateError` before the end."""
+        ...
 
 
-class Aivat:
-    """Estimates of what player 0 wins, game by game.
+class KnownMove:
+    """What a known player would have done in a whole public state, asked when it was to act there."""
+
+    __slots__ = ("actions", "infostates", "name", "table")
+
+    def __init__(self, decision: PublicDecision, table: FloatArray, name: str) -> None:
+        """Keeps a strategy.
+
+        Args:
+            decision: with every private state that the player may be in.
+            table: `[H, A]` the probability of each of its actions.
+            name: of the player, for messages.
+        """
+        # not the decision itself, under which this is remembered as long as somebody has it
+        self.infostates, self.actions = decision.infostates, decision.actions
+        self.table, self.name = table, name
+
+    def shares(self, is_live: npt.NDArray[np.bool_]) -> FloatArray:
+        """Returns `[H, A]` the table with rows in sum 1 where they count; raises if they are none."""
+        sums = np.einsum("ha->h", self.table)  # several times as fast as a sum along short rows
+        # turned around, so that what is no number is refused too
+        is_wrong = is_live & ~(np.abs(sums - 1.0) <= SUM_TOLERANCE)
+        if not self.table.min() >= 0:
+            is_wrong |= is_live & (self.table < 0).any(axis=1)
+        if is_wrong.any():
+            row = int(np.flatnonzero(is_wrong)[0])
+            raise InvalidStateError(
+                f"{self.name} must say probabilities in sum 1 at {self.infostates[row]!r}, got {sums[row]:g}"
+            )
+        shares: FloatArray = self.table / np.where(is_live, sums, 1.0)[:, None]
+        return shares
+
+
+class AivatForm(Protocol):
+    """A game as AIVAT follows it: its positions, their guesses, and moves from the states of its rules."""
+
+    @property
+    def game(self) -> Game[Any]:
+        """Returns the rules."""
+        ...
+
+    def describe(self, state: Any) -> PublicDecision:
+        """Returns the decision of the player to move, with every private state that it may be in."""
+        ...
+
+    def begin(self, known: frozenset[int]) -> Beliefs:
+        """Returns the beliefs before anything has happened, given who is known."""
+        ...
+
+    def trace(self, states: Sequence[Any], asked: Sequence[KnownMove | None]) -> Iterable[Any]:
+        """Returns the moves of a game, given all of its states and what known players said in them."""
+        ...
+
+
+def estimate_game(beliefs: Beliefs, moves: Iterable[Any]) -> FloatArray:
+    """Returns `[P]` an estimate of what each player wins, from one game's moves.
 
     Paper: Burch, Schmid, Moravcik, Morrill & Bowling 2018, "AIVAT: A New Variance Reduction Technique for Agent
         Evaluation in Imperfect Information Games", arXiv:1612.06915.
-    Symbols: P_a -> known (and chance); the histories that only P_a tells apart -> all private states of the known
-        players, with one each for the others; u -> guesses; k -> the difference in `_correct`.
-    Departs from the paper: positions are public states, so that private deals and what leads to them are one event.
-    Checked by: tests/evaluation/test_aivat.py.
+    Symbols: P_a -> the known players (and chance); the histories that only P_a tells apart -> beliefs; u -> guesses;
+        k -> the differences that are added up.
+    Departs from the paper: the set of known players is any one, of any number of players.
+    Checked by: tests/evaluation/test_aivat.py, tests/evaluation/test_aivat_holdem.py.
+
+    Args:
+        beliefs: before the first move.
+        moves: all of them, to the end.
+    """
+    corrections: FloatArray | float = 0.0
+    for move in moves:
+        expected, beliefs = beliefs.follow(move)
+        corrections = corrections + (expected - beliefs.guess())
+    total: FloatArray = beliefs.payoff() + corrections
+    return total
+
+
+class Aivat:
+    """Hears games and says what they were worth.
+
+    Known players are asked for the strategy of the whole public state where they are to act, as the game goes on: what
+    an agent searches to answer it remembers, and plays.
     """
 
     def __init__(
-        self,
-        public: PublicGame[Any],
-        tables: Sequence[FloatArray],
-        guesses: Sequence[FloatArray],
-        *,
-        known: Iterable[int],
+        self, form: AivatForm, agents: Sequence[Agent | None], *, rng: np.random.Generator | None = None
     ) -> None:
-        """Keeps what is known.
+        """Keeps who is known.
 
         Args:
-            public: states numbered from 0, as `derive_public_game` makes them.
-            tables: by state, `[H, A]` what its actor plays; those of players that are not known are not read.
-            guesses: by state, `[H0, H1]` the guessed value for player 0 times the joint weight of the pair.
-            known: the players whose strategies are given.
+            form: of the game that is played.
+            agents: by seat, None for those whose strategies are not known.
+            rng: what agents draw from when they are asked.
         """
-        self.public, self.tables, self.guesses = public, tables, guesses
-        self.known = frozenset(known)
-        if not self.known <= {0, 1}:
-            raise ConfigError(f"the players known are some of 0 and 1, got {sorted(self.known)}")
-        self._edges: dict[Any, tuple[PublicEdge[Any], ...]] = {}
-        self._joint: dict[Any, FloatArray] = {}
+        for seat, agent in enumerate(agents):
+            if agent is not None and (reason := explain_unknown(agent)):
+                raise ConfigError(f"{agent.name} in seat {seat} {reason}")
+        self.form = form
+        self._asks = {seat: agent for seat, agent in enumerate(agents) if isinstance(agent, PublicAgent)}
+        self.known = frozenset(self._asks)
+        self._rng = rng or np.random.default_rng(0)
+        self._begin = form.begin(self.known)
+        self._states: list[Any] = []
+        self._asked: list[KnownMove | None] = []
+        # forms of small games give a public state's decision once and for all
+        self._kept: WeakKeyDictionary[PublicDecision, KnownMove] = WeakKeyDictionary()
 
-    def estimate(self, path: Sequence[PublicStep]) -> float:
-        """Returns an estimate of what player 0 wins, from one game's public states, the first and the last included."""
-        public = self.public
-        first = path[0]
-        sizes = [public.num_private(first.state, player) for player in (0, 1)]
-        everything = [np.ones(size) for size in sizes]
-        reach = [self._keep(everything[player], player, first.private[player]) for player in (0, 1)]
-        # the deal before the first state
-        total = float(self.guesses[first.state].sum() / public.joint_weights(first.state).sum())
-        total -= self._mean_guess(first.state, reach)
-        for above, below in itertools.pairwise(path):
-            total += self._expect(above, below, reach)
-            reach = self._advance(above, below, reach)
-            total -= self._mean_guess(below.state, reach)
-        last = path[-1].state
-        if public.actor(last) != TERMINAL:
-            raise InvalidStateError(f"the game has not ended at {public.public_state(last)!r}")
-        return total + float(reach[0] @ public.payoffs(last)[0] @ reach[1]) / self._weight(last, reach)
+    def hear(self, state: Any) -> None:
+        """Takes in the next state of a game, before the move that is made in it."""
+        actor = self.form.game.actor(state)
+        agent = self._asks.get(actor)
+        self._states.append(state)
+        if agent is None:
+            self._asked.append(None)
+            return
+        decision = self.form.describe(state)
+        said = self._kept.get(decision)
+        if said is None:
+            asked = decision
+            if len(decision.actions) > MANY_ACTIONS and isinstance(agent, NarrowAgent):
+                asked = decision.narrow(agent.public_actions(decision))
+            said = KnownMove(asked, agent.public_strategy(asked, rng=self._rng), agent.name)
+            if isinstance(agent, PolicyAgent):  # a fixed one, see `explain_unknown`
+                self._kept[decision] = said
+        self._asked.append(said)
 
-    def _keep(self, reach: FloatArray, player: int, private: int) -> FloatArray:
-        """Returns the reach of all private states if the player is known, else that of its own alone."""
-        if player in self.known:
-            return reach
-        own = np.zeros_like(reach)
-        own[private] = reach[private]
-        return own
-
-    def _weight(self, state: Any, reach: Sequence[FloatArray]) -> float:
-        if state not in self._joint:
-            self._joint[state] = self.public.joint_weights(state)
-        return float(reach[0] @ self._joint[state] @ reach[1])
-
-    def _mean_guess(self, state: Any, reach: Sequence[FloatArray]) -> float:
-        return float(reach[0] @ self.guesses[state] @ reach[1]) / self._weight(state, reach)
-
-    def _expect(self, above: PublicStep, below: PublicStep, reach: Sequence[FloatArray]) -> float:
-        """Returns the mean guess over all that chance and known players might have done in this step."""
-        actor = self.public.actor(above.state)
-        action = None
-        if actor not in self.known and actor != CHANCE:
-            action = self._find_action(above, below, actor)
-        total = 0.0
-        for edge in self._edges_of(above.state):
-            after = [self._push(above, edge, player, reach[player], action) for player in (0, 1)]
-            if after[0].any() and after[1].any():
-                total += float(after[0] @ self.guesses[edge.child] @ after[1])
-        return total / self._weight(above.state, reach)
-
-    def _advance(self, above: PublicStep, below: PublicStep, reach: Sequence[FloatArray]) -> list[FloatArray]:
-        """Returns the reach at the state that the game came to."""
-        edge = next(edge for edge in self._edges_of(above.state) if edge.child == below.state)
-        actor = self.public.actor(above.state)
-        action = None
-        if actor not in self.known and actor != CHANCE:
-            action = self._find_action(above, below, actor)
-        after = [self._push(above, edge, player, reach[player], action) for player in (0, 1)]
-        return [self._keep(after[player], player, below.private[player]) for player in (0, 1)]
-
-    def _push(
-        self, above: PublicStep, edge: PublicEdge[Any], player: int, reach: FloatArray, action: int | None
-    ) -> FloatArray:
-        """Returns a player's reach along an edge; of an unknown actor along one action."""
-        relation = edge.relations[player]
-        size = self.guesses[edge.child].shape[player]
-        weight = relation.weight * reach[relation.private]
-        if self.public.actor(above.state) == player:
-            if action is None:
-                weight = weight * self.tables[above.state][relation.private, relation.action]
-            else:
-                weight = weight * (relation.action == action)
-        after: FloatArray = np.bincount(relation.target, weight, minlength=size).astype(np.float64, copy=False)
-        return after
-
-    def _find_action(self, above: PublicStep, below: PublicStep, actor: int) -> int:
-        edge = next(edge for edge in self._edges_of(above.state) if edge.child == below.state)
-        relation = edge.relations[actor]
-        is_taken = (relation.private == above.private[actor]) & (relation.target == below.private[actor])
-        return int(relation.action[np.flatnonzero(is_taken)[0]])
-
-    def _edges_of(self, state: Any) -> tuple[PublicEdge[Any], ...]:
-        if state not in self._edges:
-            self._edges[state] = self.public.edges(state)
-        return self._edges[state]
+    def estimate(self) -> FloatArray:
+        """Returns `[P]` an estimate of what each player won in the game that was heard, and forgets it."""
+        states, asked = self._states, self._asked
+        self._states, self._asked = [], []
+        return estimate_game(self._begin, self.form.trace(states, asked))
 
 
-def strategy_tables(public: DerivedPublicGame, strategy: TabularStrategy) -> list[FloatArray]:
-    """Returns by state `[H, A]` what its actor plays; an empty table where nobody acts."""
-    tables: list[FloatArray] = []
-    for state in range(public.arrays.actor.size):
-        actor = public.actor(state)
-        if actor < 0:
-            tables.append(np.zeros((0, 0)))
-            continue
-        legality = public.legality(state)
-        table = np.zeros(legality.shape)
-        for private in range(len(legality)):
-            table[private, legality[private]] = strategy.probabilities(actor, public.infostate(state, actor, private))
-        tables.append(table)
-    return tables
-
-
-def guess_values(public: DerivedPublicGame, tables: Sequence[FloatArray]) -> list[FloatArray]:
-    """Returns by state `[H0, H1]` the joint weight times what player 0 wins if both play by `tables`."""
-    size = public.arrays.actor.size
-    guesses: list[FloatArray] = [np.zeros(0)] * size
-    for state in reversed(range(size)):  # children have higher numbers
-        if public.actor(state) == TERMINAL:
-            guesses[state] = public.payoffs(state)[0]
-            continue
-        shape = public.num_private(state, 0), public.num_private(state, 1)
-        total = np.zeros(shape)
-        for edge in public.edges(state):
-            steps = [
-                _step_matrix(edge.relations[player], shape[player], public.num_private(edge.child, player), table)
-                for player, table in enumerate(
-                    tables[state] if public.actor(state) == player else None for player in (0, 1)
-                )
-            ]
-            total += steps[0] @ guesses[edge.child] @ steps[1].T
-        guesses[state] = total
-    return guesses
-
-
-def _step_matrix(relation: Relation, num_above: int, num_below: int, table: FloatArray | None) -> FloatArray:
-    """Returns `[above, below]` the weight with which private states go along an edge."""
-    weight = relation.weight if table is None else relation.weight * table[relation.private, relation.action]
-    assert table is not None or (relation.action == NO_ACTION).all()
-    matrix = np.zeros((num_above, num_below))
-    np.add.at(matrix, (relation.private, relation.target), weight)
-    return matrix
-
-
-@dataclasses.dataclass(slots=True)
-class PublicTracer:
-    """Finds the public states that a game came through."""
-
-    public: DerivedPublicGame
-    _states: dict[str, int] = dataclasses.field(init=False)
-    _private: dict[tuple[int, int, str], int] = dataclasses.field(init=False)
-
-    def __post_init__(self) -> None:
-        public = self.public
-        size = public.arrays.actor.size
-        self._states = {public.public_state(state): state for state in range(size)}
-        self._private = {
-            (state, player, public.infostate(state, player, private)): private
-            for state in range(size)
-            for player in (0, 1)
-            for private in range(public.num_private(state, player))
-        }
-
-    def trace(self, game: Game[Any], states: Iterable[Any]) -> list[PublicStep]:
-        """Returns the path of a game, given all of its states in order, without deals that are no public states."""
-        path: list[PublicStep] = []
-        for state in states:
-            found = self._states.get(game.public_state(state))
-            if found is None:
-                continue
-            keys = [(found, player, game.infostate(state, player)) for player in (0, 1)]
-            if all(key in self._private for key in keys):
-                path.append(PublicStep(found, (self._private[keys[0]], self._private[keys[1]])))
-        return path
+def explain_unknown(agent: Agent) -> str:
+    """Returns why an agent, whose name goes before, cannot be one whose strategy is known; nothing if it can."""
+    if not isinstance(agent, PublicAgent):
+        return "has no strategy for whole public states, which AIVAT needs to know a player"
+    if isinstance(agent, PolicyAgent) and not agent.is_fixed:  # another search would play otherwise: a bias
+        return "searches anew at every decision: AIVAT cannot know what it plays"
+    return ""

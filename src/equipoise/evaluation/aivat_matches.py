@@ -1,171 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matches whose games are scored by AIVAT: the same players as in `matches`, estimates in the place of winnings."""
+"""Matches whose games are scored by AIVAT: the same games as in `matches`, estimates in the place of winnings."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.bucketed_strategy import SolvedBuckets
-from equipoise.agents.base import Agent, PolicyAgent, PublicAgent
-from equipoise.agents.strategies import StrategyAgent
+from equipoise.agents.base import Agent, PolicyAgent
+from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError
-from equipoise.evaluation.aivat import Aivat, PublicTracer, guess_values, strategy_tables
-from equipoise.evaluation.assembly import assemble_public_strategy
-from equipoise.evaluation.holdem.aivat import HoldemAivat, build_guesses
-from equipoise.evaluation.matches import AGENT_STREAM, CHANCE_STREAM, AgentMaker, DealRange, MatchConfig
+from equipoise.evaluation.aivat import Aivat, AivatForm, explain_unknown
+from equipoise.evaluation.aivat_histories import HistoryForm
+from equipoise.evaluation.holdem.aivat import HoldemForm
+from equipoise.evaluation.holdem.guesses import build_guesses
+from equipoise.evaluation.matches import AgentMaker, DealRange, MatchConfig, list_seatings, make_agents
 from equipoise.evaluation.play import play_game
 from equipoise.games.base import Game
-from equipoise.games.holdem.betting_tree import betting_tree
-from equipoise.games.holdem.hands import hands_of
-from equipoise.games.holdem.public_text import lines_of, parse_public_text
-from equipoise.games.holdem.rules import Holdem, HoldemState
-from equipoise.games.holdem.spot_game import spot_of_game
+from equipoise.games.holdem.rules import Holdem
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.derive import derive_public_game
-from equipoise.trees.holdem.places import HoldemStrategy
 
-__all__ = ["AivatGames", "AivatHands"]
+__all__ = ["AivatMatch", "find_known"]
 
 FloatArray = npt.NDArray[np.float64]
-GUESS_SEED = 0  # of the deals behind guesses: part of what guesses are, not of a match
-
-
-def _play_deals(
-    game: Game[Any],
-    agents: Sequence[Agent],
-    config: MatchConfig,
-    deals: DealRange,
-    estimate: Callable[[int, list[Any]], float],
-) -> FloatArray:
-    """Returns `[deals, rotations, 2]` what `estimate` makes of a rotation's states, for who sits first and against."""
-    out = np.zeros((deals.size, 2 if config.is_duplicate else 1, 2))
-    for place in range(deals.size):
-        deal = deals.first + place
-        for column in range(out.shape[1]):
-            rotation = column if config.is_duplicate else deal % 2
-            states: list[Any] = []
-            play_game(
-                game,
-                [agents[rotation], agents[1 - rotation]],
-                chance=np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
-                rng=np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
-                expects_all_ins=False,
-                on_state=states.append,
-            )
-            won = estimate(rotation, states)
-            out[place, column, rotation], out[place, column, 1 - rotation] = won, -won
-    return out
+GUESS_SEED: Final = 0  # of the deals behind guesses: part of what guesses are, not of a match
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class AivatGames:
-    """Plays deals of a small two-player game and scores them by AIVAT; see `HandByHand` for seats and chance."""
+class AivatMatch:
+    """Plays deals as `HandByHand` does and scores them by AIVAT."""
 
     game: Game[Any]
     makers: tuple[AgentMaker, ...]
     names: tuple[str, ...]
     config: MatchConfig
     plays_singly: ClassVar[bool] = True
-    guesses: str  # file of the strategy whose values guess
+    guesses: str  # file of the strategy whose values guess; of hold'em a blueprint
     known: tuple[int, ...]  # agents whose strategies are used
 
     def __call__(self, deals: DealRange) -> FloatArray:
-        """Returns `[deals, rotations, agents]` estimates of what every agent won."""
-        estimators, tracer, agents = _prepare_games(self)
-
-        def estimate(rotation: int, states: list[Any]) -> float:
-            return estimators[rotation].estimate(tracer.trace(self.game, states))
-
-        return _play_deals(self.game, agents, self.config, deals, estimate)
-
-
-@functools.lru_cache(2)
-def _prepare_games(match: AivatGames) -> tuple[list[Aivat], PublicTracer, list[Any]]:
-    """Returns an estimator for each rotation, what finds public states, and the agents."""
-    public = derive_public_game(match.game)
-    agents = [maker(match.game) for maker in match.makers]
-    rng = np.random.default_rng(GUESS_SEED)
-    guesses = guess_values(public, strategy_tables(public, TabularStrategy.load(match.guesses)))
-    tables: list[list[FloatArray] | None] = [None, None]
-    for place in match.known:
-        agent = agents[place]
-        if not isinstance(agent, PublicAgent):
-            raise ConfigError(f"{match.names[place]} has no strategy for whole public states, which AIVAT needs")
-        if isinstance(agent, PolicyAgent) and not agent.is_fixed:  # another search would play otherwise: a bias
-            raise ConfigError(
-                f"{match.names[place]} searches anew at every decision: AIVAT cannot know what it plays; "
-                "--known names agents with a fixed strategy"
+        """Returns `[deals, rotations, agents, 2]` an estimate of what every agent won, and what it won."""
+        game: Any = self.game
+        agents, config = make_agents(self.makers, game), self.config
+        estimators = self.prepare()
+        size = len(agents)
+        out = np.zeros((deals.size, config.num_rotations(size), size, 2))
+        for seating in list_seatings(config, deals, size):
+            aivat = estimators[seating.rotation]
+            won = play_game(
+                game,
+                [agents[agent] for agent in seating.agents],
+                chance=seating.chance,
+                rng=seating.rng,
+                expects_all_ins=config.expects_all_ins,
+                on_state=aivat.hear,
             )
-        tables[place] = strategy_tables(public, assemble_public_strategy(agent, public, rng=rng))
-    estimators = []
-    for rotation in (0, 1):
-        seats = tables[rotation], tables[1 - rotation]
-        known = [seat for seat in (0, 1) if seats[seat] is not None]
-        played = [_pick(seats, public.actor(state), state) for state in range(public.arrays.actor.size)]
-        estimators.append(Aivat(public, played, guesses, known=known))
-    return estimators, PublicTracer(public), agents
+            row = out[seating.place, seating.column]
+            row[seating.agents, 0], row[seating.agents, 1] = aivat.estimate(), won
+        return out
 
+    def prepare(self, on_progress: Callable[[float], None] | None = None) -> Sequence[Aivat]:
+        """Returns who estimates, for each rotation.
 
-def _pick(seats: tuple[list[FloatArray] | None, list[FloatArray] | None], actor: int, state: int) -> FloatArray:
-    own = seats[actor] if actor >= 0 else None
-    return np.zeros((0, 0)) if own is None else own[state]
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class AivatHands:
-    """Plays hands of heads-up hold'em through the agents and scores them by AIVAT.
-
-    Known agents are strategies of hands; the others may be anything.
-    """
-
-    game: Holdem
-    makers: tuple[AgentMaker, ...]
-    names: tuple[str, ...]
-    config: MatchConfig
-    plays_singly: ClassVar[bool] = True
-    guesses: str  # file of the blueprint whose values guess
-    known: tuple[int, ...]  # agents whose strategies are used
-
-    def __call__(self, deals: DealRange) -> FloatArray:
-        """Returns `[deals, rotations, agents]` estimates of what every agent won."""
-        estimators, agents, node_of = _prepare_hands(self)
-        hands = hands_of(self.game.card_deck)
-
-        def estimate(rotation: int, states: list[HoldemState]) -> float:
-            end = states[-1]
-            pair = [hands.index(*end.hole[2 * seat : 2 * seat + 2]) for seat in (0, 1)]
-            node = node_of[parse_public_text(end.public).line]
-            return estimators[rotation].estimate(node, pair, end.board)
-
-        return _play_deals(self.game, agents, self.config, deals, estimate)
+        Args:
+            on_progress: called now and then with the share of the guesses done, if they are made.
+        """
+        game: Any = self.game  # hashable: rules are frozen values
+        kept = _kept(game, self.makers, self.guesses, digest_file(self.guesses), self.known)
+        agents = make_agents(self.makers, game)
+        size = len(agents)
+        forms: dict[tuple[int, ...], AivatForm] = {}
+        for rotation in range(len(kept), size):
+            seats = [agents[(seat + rotation) % size] for seat in range(size)]
+            listed = [agent if (seat + rotation) % size in self.known else None for seat, agent in enumerate(seats)]
+            blind = {seat: agent for seat, agent in enumerate(listed) if isinstance(agent, ClassAgent | UniformAgent)}
+            if tuple(blind) not in forms:  # guesses of hold'em know in which seats nobody looks at cards
+                forms[tuple(blind)] = _make_form(game, self.guesses, blind, on_progress)
+            kept.append(Aivat(forms[tuple(blind)], listed))
+        return kept
 
 
 @functools.lru_cache(2)
-def _prepare_hands(match: AivatHands) -> tuple[list[HoldemAivat], list[Any], dict[str, int]]:
-    """Returns who estimates, for each rotation, the agents, and the betting node of each line."""
-    with SolvedBuckets(match.guesses) as solution:
+def _kept(
+    _game: Any, _makers: tuple[AgentMaker, ...], _guesses: str, _digest: str, _known: tuple[int, ...]
+) -> list[Aivat]:
+    """Returns what this process keeps of a match: who estimates, for each rotation; empty if nobody was made yet."""
+    return []
+
+
+def find_known(agents: Sequence[Agent], names: Sequence[str], wanted: Sequence[int] | None) -> tuple[int, ...]:
+    """Returns whose strategies are used.
+
+    Args:
+        agents: of a match.
+        names: of theirs, for messages.
+        wanted: places of agents that must be known; None: of all who can say what they play.
+    """
+    reasons = [explain_unknown(agent) for agent in agents]
+    for place in wanted or ():
+        if reasons[place]:
+            raise ConfigError(f"{names[place]} {reasons[place]}; --known names agents that say what they play")
+    return tuple(place for place, reason in enumerate(reasons) if not reason) if wanted is None else tuple(wanted)
+
+
+def _make_form(
+    game: Game[Any], path: str, blind: Mapping[int, PolicyAgent], on_progress: Callable[[float], None] | None
+) -> AivatForm:
+    """Returns a game as AIVAT follows it, given by seat who looks at no cards."""
+    if not isinstance(game, Holdem):
+        return HistoryForm.of(game, TabularStrategy.load(path))
+    with SolvedBuckets(path) as solution:
         blueprint = solution.strategy
-    betting = blueprint.tree.betting
-    spot = spot_of_game(match.game)
-    if spot.deck != blueprint.tree.spot.deck or betting_tree(spot.betting_rules, spot.menu).nodes != betting.nodes:
-        raise ConfigError(f"{match.guesses} guesses for another spot or another menu than {match.game.spec.label}")
-    guesses = build_guesses(blueprint, rng=np.random.default_rng(GUESS_SEED))
-    agents = [maker(match.game) for maker in match.makers]
-    policies: list[HoldemStrategy | None] = [None, None]
-    for place in match.known:
-        agent = agents[place]
-        policies[place] = agent.hand_strategy if isinstance(agent, StrategyAgent) else None
-        if policies[place] is None:
-            raise ConfigError(f"AIVAT of hold'em uses strategies from files, got {match.names[place]}")
-    estimators = []
-    for first, second in ((0, 1), (1, 0)):
-        seats = [policies[first], policies[second]]
-        known = [seat for seat in (0, 1) if seats[seat] is not None]
-        estimators.append(HoldemAivat(guesses, seats, known=known))
-    return estimators, agents, lines_of(betting)
+    rng = np.random.default_rng(GUESS_SEED)
+    return HoldemForm(game, build_guesses(blueprint, rng=rng, blind=blind, on_progress=on_progress))

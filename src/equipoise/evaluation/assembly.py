@@ -22,7 +22,13 @@ from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import DerivedPublicGame, derive_public_game
 from equipoise.trees.history import HistoryTree, build_history_tree
 
-__all__ = ["SeededExploitability", "assemble_public_strategy", "assemble_strategy", "measure_seeds"]
+__all__ = [
+    "SeededExploitability",
+    "assemble_public_strategy",
+    "assemble_strategy",
+    "measure_seeds",
+    "strategy_tables",
+]
 
 FloatArray = npt.NDArray[np.float64]
 SUM_TOLERANCE = 1e-6  # by which an agent's probabilities may miss 1
@@ -164,6 +170,22 @@ def assemble_public_strategy(
         actions=tuple(actions),
         probability=np.array(shares),
     )
+
+
+def strategy_tables(public: DerivedPublicGame, strategy: TabularStrategy) -> list[FloatArray]:
+    """Returns by state `[H, A]` what its actor plays; an empty table where nobody acts."""
+    tables: list[FloatArray] = []
+    for state in range(public.arrays.actor.size):
+        actor = public.actor(state)
+        if actor < 0:
+            tables.append(np.zeros((0, 0)))
+            continue
+        legality = public.legality(state)
+        table = np.zeros(legality.shape)
+        for private in range(len(legality)):
+            table[private, legality[private]] = strategy.probabilities(actor, public.infostate(state, actor, private))
+        tables.append(table)
+    return tables
 
 
 def _check_shares(name: str, shares: Sequence[float], count: int, infostate: str) -> None:

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from equipoise.agents.base import PublicAgent, PublicDecision, describe_decision
 from equipoise.agents.simple import ClassAgent
 from equipoise.core.errors import ConfigError
-from equipoise.evaluation.aivat import strategy_tables
-from equipoise.evaluation.assembly import assemble_public_strategy
+from equipoise.evaluation.assembly import assemble_public_strategy, strategy_tables
 from equipoise.games.base import TERMINAL, ActionClass, Game
 from equipoise.games.public import PublicEdge, Relation
 from equipoise.solvers.best_response import evaluate

@@ -23,7 +23,8 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind, digest_file
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.files import StrPath
-from equipoise.core.pool import LocalPool, Pool
+from equipoise.core.local_pool import LocalPool
+from equipoise.core.pool import Pool
 from equipoise.evaluation.play import play_game
 from equipoise.evaluation.statistics import Estimate, estimate_mean
 from equipoise.games.base import Game
@@ -41,7 +42,9 @@ __all__ = [
     "HandByHand",
     "MatchConfig",
     "MatchResult",
+    "list_seatings",
     "load_match",
+    "make_agents",
     "run_match",
 ]
 
@@ -52,6 +55,7 @@ FloatArray = npt.NDArray[np.float64]
 
 CHANCE_STREAM, AGENT_STREAM = 0, 1  # of random numbers, beside the seed and the deal
 UTILITY: Final = "match.utility"
+WON: Final = "match.won"  # beside estimates
 OWN_SETTINGS: Final = ("guesses", "known", "menu", "passive_streets")  # of players that have them
 SAVE_SECONDS: Final = 10.0
 LEAST_SAMPLES: Final = 100  # before a match may stop early: intervals of a few samples mean little
@@ -82,6 +86,10 @@ class MatchConfig:
             raise ConfigError(f"precision must be positive, got {self.precision}")
         if not 0 < self.confidence < 1:
             raise ConfigError(f"confidence must be between 0 and 1, got {self.confidence}")
+
+    def num_rotations(self, num_agents: int) -> int:
+        """Returns how often a deal is played."""
+        return num_agents if self.is_duplicate else 1
 
 
 @runtime_checkable
@@ -118,7 +126,7 @@ class ChunkPlayer(Protocol):
         ...
 
     def __call__(self, deals: DealRange) -> FloatArray:
-        """Returns `[deals, rotations, agents]` what every agent won."""
+        """Returns `[deals, rotations, agents]` what every agent won, or `[.., 2]` an estimate of it, and it itself."""
         ...
 
 
@@ -139,25 +147,46 @@ class HandByHand:
 
     def __call__(self, deals: DealRange) -> FloatArray:
         """Returns `[deals, rotations, agents]` what every agent won; on rotation r agent a sits in seat (a - r)."""
-        game: Any = self.game  # hashable: rules are frozen values
-        agents = [_make_agent(maker, game, place) for place, maker in enumerate(self.makers)]
-        size = len(agents)
-        config = self.config
-        out = np.zeros((deals.size, size if config.is_duplicate else 1, size))
-        for place in range(deals.size):
-            deal = deals.first + place
-            for column in range(out.shape[1]):
-                rotation = column if config.is_duplicate else deal % size
-                seats = [(seat + rotation) % size for seat in range(size)]
-                won = play_game(
-                    self.game,
-                    [agents[agent] for agent in seats],
-                    chance=np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
-                    rng=np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
-                    expects_all_ins=config.expects_all_ins,
-                )
-                out[place, column, seats] = won
+        agents = make_agents(self.makers, self.game)
+        config, size = self.config, len(agents)
+        out = np.zeros((deals.size, config.num_rotations(size), size))
+        for seating in list_seatings(config, deals, size):
+            won = play_game(
+                self.game,
+                [agents[agent] for agent in seating.agents],
+                chance=seating.chance,
+                rng=seating.rng,
+                expects_all_ins=config.expects_all_ins,
+            )
+            out[seating.place, seating.column, seating.agents] = won
         return out
+
+
+class Seating(NamedTuple):
+    """A game of a match: who sits where, and what is drawn from."""
+
+    place: int  # of the deal among those that are played together
+    column: int  # among the games of the deal
+    rotation: int
+    agents: list[int]  # by seat
+    chance: np.random.Generator
+    rng: np.random.Generator  # of agents
+
+
+def list_seatings(config: MatchConfig, deals: DealRange, num_agents: int) -> Iterator[Seating]:
+    """Yields the games of some deals; on rotation r agent a sits in seat (a - r)."""
+    for place in range(deals.size):
+        deal = deals.first + place
+        for column in range(config.num_rotations(num_agents)):
+            rotation = column if config.is_duplicate else deal % num_agents
+            yield Seating(
+                place,
+                column,
+                rotation,
+                [(seat + rotation) % num_agents for seat in range(num_agents)],
+                np.random.default_rng([config.seed, CHANCE_STREAM, deal]),
+                np.random.default_rng([config.seed, AGENT_STREAM, deal, rotation]),
+            )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -176,6 +205,11 @@ class GivenAgent:
         return self.agent
 
 
+def make_agents(makers: Sequence[AgentMaker], game: Any) -> list[Agent]:
+    """Returns agents that this process keeps; games are hashable, their rules are frozen values."""
+    return [_make_agent(maker, game, place) for place, maker in enumerate(makers)]
+
+
 @functools.lru_cache(16)
 def _make_agent(maker: AgentMaker, game: Any, _place: int) -> Agent:
     """Returns an agent that this process keeps; each place has its own, for agents remember their game."""
@@ -189,8 +223,17 @@ class MatchResult:
     names: tuple[str, ...]
     config: MatchConfig
     utility: FloatArray  # [deals, rotations, agents]
+    won: FloatArray | None = None  # likewise, what was won where `utility` are estimates of it
+    known: tuple[str, ...] = ()  # agents whose strategies these estimates used
     stopped_by: str  # deals, precision, interrupted
     seconds: float  # of play, resumed parts included
+
+    def __repr__(self) -> str:
+        won = "nothing played"
+        if self.num_hands:
+            first = self.estimate()
+            won = f"{self.names[0]} wins {first.mean:.4g} ± {first.half_width:.2g} a game"
+        return f"<MatchResult of {' and '.join(self.names)}: {self.num_hands:,} games, {won}>"
 
     @property
     def num_deals(self) -> int:
@@ -204,8 +247,16 @@ class MatchResult:
 
     def estimate(self, agent: int = 0) -> Estimate:
         """Returns what an agent wins a game, in the game's unit of utility."""
-        samples = self.utility[:, :, agent].mean(axis=1)
-        return estimate_mean(samples, confidence=self.config.confidence)
+        return _estimate([self.utility], self.config, agent)
+
+    def estimate_won(self, agent: int = 0) -> Estimate:
+        """Returns the same from what was won, luck included, where games were scored by estimates."""
+        return _estimate([self.utility if self.won is None else self.won], self.config, agent)
+
+    def times_less(self, agent: int = 0) -> float | None:
+        """Returns how many times less deals scatter by estimates than by what was won; None if they cannot tell."""
+        before, after = self.estimate_won(agent).standard_error, self.estimate(agent).standard_error
+        return before / after if self.won is not None and after > 0 and math.isfinite(before) else None
 
     def count_results(self, agent: int = 0) -> tuple[int, int, int]:
         """Returns how many games an agent won, drew and lost against the mean of the others."""
@@ -245,7 +296,7 @@ def run_match(
     results = workers.map(play, tasks)
     try:
         for part in results:
-            games.parts.append(part)
+            games.add(part)
             pace.note(len(part))
             stopped_by = _is_over(games.parts, config)
             if not stopped_by and should_stop():
@@ -265,6 +316,8 @@ def run_match(
         names=play.names,
         config=config,
         utility=np.concatenate(games.parts),
+        won=np.concatenate(games.won) if games.won else None,
+        known=tuple(play.names[place] for place in getattr(play, "known", ())),
         stopped_by=stopped_by,
         seconds=games.seconds,
     )
@@ -275,9 +328,15 @@ class _KeptGames:
 
     def __init__(self, path: StrPath | None, identity: dict[str, Any], *, is_resumed: bool) -> None:
         self.path, self.identity = path, identity
-        known = _load_parts(path, identity) if path is not None and is_resumed else ([], 0.0)
-        self.parts, self._seconds_before = known
+        known = _load_parts(path, identity) if path is not None and is_resumed else ([], [], 0.0)
+        self.parts, self.won, self._seconds_before = known
         self._began = self._last_save = time.perf_counter()
+
+    def add(self, part: FloatArray) -> None:
+        """Takes in what a `ChunkPlayer` gave."""
+        if part.ndim > 3:
+            self.won.append(part[..., 1])
+        self.parts.append(part[..., 0] if part.ndim > 3 else part)
 
     @property
     def num_deals(self) -> int:
@@ -293,7 +352,10 @@ class _KeptGames:
         """Writes the file, if there is one and anything to write."""
         if self.path is not None and self.parts:
             metadata = {**self.identity, "seconds": self.seconds, "stopped_by": stopped_by}
-            checkpoint.save(self.path, Kind.MATCH, metadata, {UTILITY: np.concatenate(self.parts)})
+            arrays = {UTILITY: np.concatenate(self.parts)}
+            if self.won:
+                arrays[WON] = np.concatenate(self.won)
+            checkpoint.save(self.path, Kind.MATCH, metadata, arrays)
         self._last_save = time.perf_counter()
 
     def save_now_and_then(self) -> None:
@@ -303,11 +365,14 @@ class _KeptGames:
 
 
 def load_match(path: StrPath) -> dict[str, Any]:
-    """Returns what a file says of its match, and under `utility` its games `[deals, rotations, agents]`."""
+    """Returns what a file says of its match, and under `utility` its games `[deals, rotations, agents]`.
+
+    Where these are estimates, `won` has what was won.
+    """
     content = checkpoint.load(path, Kind.MATCH)
     if UTILITY not in content.arrays:
         raise CheckpointError(f"{path} holds no games of a match")
-    return {**content.metadata, "utility": content.arrays[UTILITY]}
+    return {**content.metadata, "utility": content.arrays[UTILITY], "won": content.arrays.get(WON)}
 
 
 def _identify(play: ChunkPlayer, config: MatchConfig, label: str) -> dict[str, Any]:
@@ -327,16 +392,17 @@ def _identify(play: ChunkPlayer, config: MatchConfig, label: str) -> dict[str, A
     }
 
 
-def _load_parts(path: StrPath, identity: dict[str, Any]) -> tuple[list[FloatArray], float]:
+def _load_parts(path: StrPath, identity: dict[str, Any]) -> tuple[list[FloatArray], list[FloatArray], float]:
     if not os.path.exists(path):
-        return [], 0.0
+        return [], [], 0.0
     found = load_match(path)
     # settings one by one, so that people need not look for the difference
     before, wanted = ({**one, **dict(one.get("settings") or {}), "settings": None} for one in (found, identity))
     for name, value in wanted.items():
         if before.get(name) != value:
             raise CheckpointError(f"{path} holds another match: {name} is {before.get(name)}, asked for {value}")
-    return [found["utility"]], float(found.get("seconds", 0.0))
+    won = [] if found["won"] is None else [found["won"]]
+    return [found["utility"]], won, float(found.get("seconds", 0.0))
 
 
 class _Pace:
@@ -367,13 +433,13 @@ def _chunks(num_done: int, config: MatchConfig, pace: _Pace | None) -> Iterator[
         first = end
 
 
-def _samples(parts: Sequence[FloatArray]) -> FloatArray:
-    """Returns `[N]` what the first agent won on average over the seats of each deal."""
-    return np.concatenate([part[:, :, 0].mean(axis=1) for part in parts])
+def _samples(parts: Sequence[FloatArray], agent: int = 0) -> FloatArray:
+    """Returns `[N]` what an agent won on average over the seats of each deal."""
+    return np.concatenate([part[:, :, agent].mean(axis=1) for part in parts])
 
 
-def _estimate(parts: Sequence[FloatArray], config: MatchConfig) -> Estimate:
-    return estimate_mean(_samples(parts), confidence=config.confidence)
+def _estimate(parts: Sequence[FloatArray], config: MatchConfig, agent: int = 0) -> Estimate:
+    return estimate_mean(_samples(parts, agent), confidence=config.confidence)
 
 
 def _is_precise(samples: FloatArray, precision: float, confidence: float) -> bool:

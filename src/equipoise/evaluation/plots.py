@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
@@ -16,13 +17,14 @@ if TYPE_CHECKING:  # importing matplotlib takes longer than solving a small game
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PanelLabels", "check_plot_path", "plot_bars", "plot_convergence", "plot_panels"]
+__all__ = ["PanelLabels", "check_plot_path", "plot_bars", "plot_convergence", "plot_grids", "plot_panels"]
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B4E9B", "#4D4D4D")
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES: Final = ("-", "--", ":")  # more curves than colours differ by these
 INK: Final = "#333333"
+DARK: Final = 0.6  # values above it are shaded so that white is read
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
 Abscissa = Callable[[Progress], float]
@@ -143,6 +145,32 @@ def plot_bars(bars: Mapping[str, tuple[float, float]], path: Path, *, title: str
     axes.tick_params(colors=INK)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+    figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
+    _write_figure(figure, path)
+
+
+def plot_grids(grids: Mapping[str, Curves], path: Path, *, title: str) -> None:
+    """Writes squares of classes of hands side by side, shaded from 0 to 1.
+
+    Args:
+        grids: by name, classes in the order of `Hands.class_names`, each with one point whose ordinate is shown.
+        path: a picture of type png, svg or pdf.
+        title: of the whole.
+    """
+    figure, panels = _make_figure(1, len(grids), width=5.6, height=5.4)
+    for axes, (name, classes) in zip(panels, grids.items(), strict=True):
+        size = math.isqrt(len(classes))
+        values = [points[0][1] for points in classes.values()]
+        rows = [values[row * size : (row + 1) * size] for row in range(size)]
+        axes.imshow(rows, cmap="Blues", vmin=0.0, vmax=1.0)
+        for place, (label, value) in enumerate(zip(classes, values, strict=True)):
+            ink = "white" if value > DARK else INK
+            axes.text(
+                place % size, place // size, f"{label}\n{value:.0%}", ha="center", va="center", fontsize=5, color=ink
+            )
+        axes.set_title(name, color=INK, fontsize=10, loc="left")
+        axes.set_xticks([])
+        axes.set_yticks([])
     figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
     _write_figure(figure, path)
 

@@ -93,7 +93,7 @@ def scale_precision(precision: float | None, blind: float | None) -> float | Non
     if precision is None:
         return None
     if not 0 < precision < math.inf:
-        raise ConfigError(f"--precision must be positive and finite, got {precision:g}")
+        raise ConfigError(f"precision must be positive and finite, got {precision:g}")
     return precision if blind is None else precision * blind / 1000
 
 

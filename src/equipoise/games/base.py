@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 from equipoise.core.errors import ConfigError, IllegalActionError, InvalidStateError
-from equipoise.games.parameters import derived, format_value, parameter
+from equipoise.games.parameters import derived, format_value, parameter, parameters_of
 
 __all__ = [
     "CHANCE",
@@ -22,6 +22,7 @@ __all__ = [
     "Game",
     "GameSpec",
     "derived",
+    "duel_spec",
     "illegal_action",
     "no_returns",
     "parameter",
@@ -73,6 +74,27 @@ class GameSpec:
         """Returns the name with every parameter, a key for caches and reports; `parse_game` reads it back."""
         inside = ",".join(f"{key}={format_value(value)}" for key, value in self.parameters.items())
         return f"{self.name}({inside})"
+
+
+def duel_spec(game: Any, *, most: float, max_length: int, version: int = 1) -> GameSpec:
+    """Returns the facts of a game of two players in sum 0 in which both can win the same.
+
+    Args:
+        game: a dataclass with a name and parameters.
+        most: that either can win.
+        max_length: most actions on any path.
+        version: of its behaviour.
+    """
+    return GameSpec(
+        name=game.name,
+        version=version,
+        num_players=2,
+        parameters=parameters_of(game),
+        is_zero_sum=True,
+        min_utility=-most,
+        max_utility=most,
+        max_length=max_length,
+    )
 
 
 class Game(Protocol[State]):

@@ -14,11 +14,12 @@ from equipoise.games.base import (
     ActionClass,
     GameSpec,
     derived,
+    duel_spec,
     illegal_action,
     no_returns,
     parameter,
 )
-from equipoise.games.parameters import check_parameters, parameters_of
+from equipoise.games.parameters import check_parameters
 
 __all__ = ["CoinToss", "CoinTossState"]
 
@@ -62,16 +63,7 @@ class CoinToss:
             if not math.isfinite(getattr(self, name)):
                 raise ConfigError(f"{name} must be finite, got {getattr(self, name)}")
         most = max(1.0, abs(self.sell_heads), abs(self.sell_tails))
-        spec = GameSpec(
-            name=self.name,
-            version=1,
-            num_players=2,
-            parameters=parameters_of(self),
-            is_zero_sum=True,
-            min_utility=-most,
-            max_utility=most,
-            max_length=2 + self.subgames,
-        )
+        spec = duel_spec(self, most=most, max_length=2 + self.subgames)
         object.__setattr__(self, "spec", spec)
 
     def initial_state(self) -> CoinTossState:

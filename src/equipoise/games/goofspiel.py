@@ -13,11 +13,12 @@ from equipoise.games.base import (
     ActionClass,
     GameSpec,
     derived,
+    duel_spec,
     illegal_action,
     no_returns,
     parameter,
 )
-from equipoise.games.parameters import check_parameters, parameters_of
+from equipoise.games.parameters import check_parameters
 
 __all__ = ["Goofspiel", "GoofspielState", "Payoff", "PrizeOrder"]
 
@@ -78,16 +79,7 @@ class Goofspiel:
         most = float(self.cards * (self.cards + 1) // 2 - 2)
         top = {Payoff.DIFFERENCE: most, Payoff.HALF_DIFFERENCE: most / 2, Payoff.WIN_LOSS: 1.0}[self.payoff]
         num_rounds = self.cards - self.auto_last
-        spec = GameSpec(
-            name=self.name,
-            version=1,
-            num_players=2,
-            parameters=parameters_of(self),
-            is_zero_sum=True,
-            min_utility=-top,
-            max_utility=top,
-            max_length=num_rounds * (3 if self.prizes is PrizeOrder.RANDOM else 2),
-        )
+        spec = duel_spec(self, most=top, max_length=num_rounds * (3 if self.prizes is PrizeOrder.RANDOM else 2))
         object.__setattr__(self, "spec", spec)
 
     def initial_state(self) -> GoofspielState:

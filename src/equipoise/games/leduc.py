@@ -21,11 +21,12 @@ from equipoise.games.base import (
     ActionClass,
     GameSpec,
     derived,
+    duel_spec,
     illegal_action,
     no_returns,
     parameter,
 )
-from equipoise.games.parameters import check_parameters, format_value, parameters_of
+from equipoise.games.parameters import check_parameters, format_value
 
 __all__ = ["Leduc", "Leduc5", "LeducNoLimit", "LeducState", "Sizing"]
 
@@ -251,16 +252,7 @@ class Leduc:
             stake = self.ante + self.max_raises * (self.first_sizes[-1] + self.second_sizes[-1])
         num_deals, num_passive = 3, 2  # in each round at most one check and one call
         num_raises = self._most_raises(self.first_sizes) + self._most_raises(self.second_sizes)
-        return GameSpec(
-            name=self.name,
-            version=1,
-            num_players=2,
-            parameters=parameters_of(self),
-            is_zero_sum=True,
-            min_utility=-stake,
-            max_utility=stake,
-            max_length=num_deals + 2 * num_passive + num_raises,
-        )
+        return duel_spec(self, most=stake, max_length=num_deals + 2 * num_passive + num_raises)
 
     def _most_raises(self, sizes: tuple[float, ...]) -> int:
         """Returns how often one round can be raised: always by the smallest size, then all-in."""

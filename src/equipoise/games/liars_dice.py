@@ -15,11 +15,12 @@ from equipoise.games.base import (
     ActionClass,
     GameSpec,
     derived,
+    duel_spec,
     illegal_action,
     no_returns,
     parameter,
 )
-from equipoise.games.parameters import check_parameters, parameters_of
+from equipoise.games.parameters import check_parameters
 
 __all__ = ["LiarsDice", "LiarsDiceState"]
 
@@ -71,16 +72,7 @@ class LiarsDice:
             "_bids": bids,
             "_words": (*(f"{count}-{face}" for count, face in bids), "liar"),
             "_legal": (tuple(range(liar)), *(tuple(range(last + 1, liar + 1)) for last in range(liar))),
-            "spec": GameSpec(
-                name=self.name,
-                version=1,
-                num_players=2,
-                parameters=parameters_of(self),
-                is_zero_sum=True,
-                min_utility=-1.0,
-                max_utility=1.0,
-                max_length=2 + liar + 1,  # rolls, every bid, the challenge
-            ),
+            "spec": duel_spec(self, most=1.0, max_length=2 + liar + 1),  # rolls, every bid, the challenge
         }
         for name, table in tables.items():
             object.__setattr__(self, name, table)

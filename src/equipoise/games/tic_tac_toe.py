@@ -13,11 +13,12 @@ from equipoise.games.base import (
     ActionClass,
     GameSpec,
     derived,
+    duel_spec,
     illegal_action,
     no_returns,
     parameter,
 )
-from equipoise.games.parameters import check_parameters, parameters_of
+from equipoise.games.parameters import check_parameters
 
 __all__ = ["NOBODY", "STONES", "Board", "LineGame", "TicTacToe", "TicTacToeState"]
 
@@ -107,16 +108,7 @@ class LineGame(abc.ABC, Generic[State]):
     def __post_init__(self) -> None:
         check_parameters(self)
         object.__setattr__(self, "_board", Board(self.rows, self.columns, self.line))
-        spec = GameSpec(
-            name=self.name,
-            version=1,
-            num_players=2,
-            parameters=parameters_of(self),
-            is_zero_sum=True,
-            min_utility=-1.0,
-            max_utility=1.0,
-            max_length=self._most_moves(),
-        )
+        spec = duel_spec(self, most=1.0, max_length=self._most_moves())
         object.__setattr__(self, "spec", spec)
 
     def actor(self, state: State) -> int:

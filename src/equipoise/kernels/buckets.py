@@ -14,7 +14,7 @@ from equipoise.kernels.arrays import check_array, check_axes, check_range
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.handeval import BLOCKED
 
-__all__ = ["BLOCKED", "BoardRows", "count_scores", "find_nearest", "rank_scores"]
+__all__ = ["BLOCKED", "BoardRows", "count_scores", "find_nearest", "rank_scores", "sum_bucket_pairs"]
 
 NUM_CARDS = 52
 MAX_BUCKETS = 2**31 - 1
@@ -115,6 +115,36 @@ def find_nearest(
     nearest, distance = np.empty(num_points, np.int32), np.empty(num_points, np.float32)
     _native.find_nearest(points, np.ascontiguousarray(centroids.T), nearest, distance)
     return nearest, distance
+
+
+def sum_bucket_pairs(
+    values: npt.NDArray[np.float64],
+    buckets: BucketArray,
+    cards: CardArray,
+    first: npt.NDArray[np.float64],
+    second: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Returns `[B]` sums over pairs of hands that share no card of what their buckets are worth on each board.
+
+    Args:
+        values: `[K, K]` of pairs of buckets.
+        buckets: `[B, H]` on each board, negative where it blocks a hand.
+        cards: `[H, 2]` of each hand.
+        first: `[H]` weights of the first range.
+        second: `[H]` weights of the second.
+    """
+    check_axes("buckets", buckets, 2)
+    num_hands = buckets.shape[1]
+    check_array("values", values, np.float64, (len(values), len(values)))
+    check_array("buckets", buckets, np.int32, buckets.shape)
+    check_array("cards", cards, np.uint8, (num_hands, 2))
+    check_range("cards", cards, 0, NUM_CARDS)
+    check_array("first", first, np.float64, (num_hands,))
+    check_array("second", second, np.float64, (num_hands,))
+    out = np.empty(len(buckets))
+    if not _native.sum_bucket_pairs(values, buckets, cards, first, second, out):
+        raise ValueError(f"buckets must be below {len(values)}, got {int(buckets.max())}")
+    return out
 
 
 def _out_of_range(shape: tuple[int, ...]) -> ValueError:

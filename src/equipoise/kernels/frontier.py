@@ -109,15 +109,15 @@ class Frontier:
 
     def values(self, realization: FloatArray) -> list[tuple[IntArray, FloatArray]]:
         """Returns by player the cells of leaves and their values for reaches of all cells `[C]`."""
-        out = []
-        for player in (0, 1):
-            own = slice(*self.start[player : player + 2].tolist())
-            self.batch.reach[player].reshape(-1)[self.places[own]] = realization[self.cells[own]]
+        return self.exchange((realization, realization))
+
+    def exchange(self, reach: tuple[FloatArray, FloatArray]) -> list[tuple[IntArray, FloatArray]]:
+        """Returns by player the cells of leaves and their values for each player's reaches of its cells `[C]`."""
+        owns = [slice(*self.start[player : player + 2].tolist()) for player in (0, 1)]
+        for player, own in enumerate(owns):
+            self.batch.reach[player].reshape(-1)[self.places[own]] = reach[player][self.cells[own]]
         self.ask()
-        for player in (0, 1):
-            own = slice(*self.start[player : player + 2].tolist())
-            out.append((self.cells[own], self.cfv[player].reshape(-1)[self.places[own]]))
-        return out
+        return [(self.cells[own], self.cfv[player].reshape(-1)[self.places[own]]) for player, own in enumerate(owns)]
 
     def reset(self) -> None:
         """Forgets nothing: evaluators have no memory of a run."""

@@ -20,13 +20,13 @@ import numpy.typing as npt
 from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.core.interruption import IsInterrupted, Listener
 from equipoise.kernels.calls import check_integer, check_num_threads
-from equipoise.responses.forms import BoardForm, PlayForm, PlayTree, SequenceForm, Table, bind_form
+from equipoise.responses.forms import BoardForm, PlayForm, PlayTree, SequenceForm, Table, Updates, bind_form
 from equipoise.responses.hand_buckets import BucketForm, HandBuckets
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.streams import Purpose, spawn_stream
 from equipoise.solvers.best_response import Evaluation, evaluate
-from equipoise.solvers.rules import CFR, Rule, tabulate_discounts
+from equipoise.solvers.rules import CFR, Rule
 from equipoise.solvers.saved_state import (
     SavedArrays,
     name_tables,
@@ -145,21 +145,10 @@ class SeatLearner:
         self._facing = self.form.face(reach, self.seat, num_threads=self.num_threads)
 
     def _learn(self, num_updates: int) -> None:
-        first_t = self.iteration + 1
-        discounts = tabulate_discounts(self.rule, first_t, num_updates)
-        utility = self.form.learn(
-            self.rule,
-            discounts,
-            self.tables,
-            self.seat,
-            self._facing,
-            first_t=first_t,
-            num_threads=self.num_threads,
-        )
+        updates = Updates.tabulate(self.rule, self.iteration + 1, num_updates)
+        utility = self.form.learn(updates, self.tables, self.seat, self._facing, num_threads=self.num_threads)
         # one number after the other, so that sums do not depend on how a run is cut into calls
-        for decay, weight, earned in zip(
-            discounts[:, 2].tolist(), discounts[:, 3].tolist(), utility.tolist(), strict=True
-        ):
+        for (decay, weight), earned in zip(updates.discounts[:, 2:4].tolist(), utility.tolist(), strict=True):
             self.earlier_share *= decay
             self.standing_weight = decay * self.standing_weight + weight
             self.utility_sum = decay * self.utility_sum + weight * earned

@@ -13,10 +13,9 @@ from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.cards import FULL_DECK
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
-from equipoise.kernels.calls import check_integer
 from equipoise.kernels.holdem.arrays import TILE
 from equipoise.responses.forms import BoardForm, Table
-from equipoise.responses.on_tree import OnTree
+from equipoise.responses.sampled import FrequentistResponse
 from equipoise.trees.holdem.tree import Decision, HoldemTree
 
 __all__ = ["BoardFBR", "Hands", "always_call", "probe_table"]
@@ -188,23 +187,11 @@ class _Walk:
         return chosen
 
 
-class BoardFBR(OnTree):
-    """Frequentist best response on a hold'em tree: a model from hands against a probe, and the best response to it.
-
-    Paper: [D15] 5.2 and 5.2.1, as `FBRResponse`.
-    Symbols: n -> num_hands.
-    Departs from the paper: nothing that it prints. The probe calls where it cannot raise; cards are seen after folds;
-        hands that differ only by the names of suits are modelled as one where the tree merges them.
-    Checked by: tests/responses/test_boards.py.
-    """
-
-    deterministic = False
-    is_pretty_good = False
+class BoardFBR(FrequentistResponse):
+    """The frequentist best response on a hold'em tree; where it merges suits, hands are modelled as one too."""
 
     def __init__(self, form: BoardForm, num_hands: int) -> None:
-        super().__init__(form)
-        check_integer("num_hands", num_hands, 0)
-        self.num_hands, self.name = num_hands, f"fbr:{num_hands}"
+        super().__init__(form, num_hands)
         self.hands = Hands(form.tree)
         self.probe, self.calls = probe_table(form.tree), always_call(form.tree)
 
@@ -220,8 +207,3 @@ class BoardFBR(OnTree):
         assert isinstance(self.form, BoardForm)
         unseen = self.form.spread_rows(self.form.row_totals(counts) == 0)
         return np.where(unseen, self.calls.astype(strategy.dtype), counts)
-
-    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
-        """Returns `[C]` the best response to the model, exactly."""
-        _, best = self.form.answer(self.model(strategy, seat, rng), seat)
-        return self.combine(strategy, best, seat)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,19 +22,32 @@ from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.holdem.play import HoldemPlay, Trust
 from equipoise.kernels.holdem.sweeps import HoldemKernel
-from equipoise.kernels.sweeps import SweepKernel, SweepTables
+from equipoise.kernels.sweeps import SweepKernel
 from equipoise.solvers.best_response import bind_kernel
 from equipoise.solvers.payoffs import find_scales
-from equipoise.solvers.rules import Rule
+from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
 
-__all__ = ["BoardForm", "PlayForm", "PlayTree", "SequenceForm", "Table", "bind_form"]
+__all__ = ["BoardForm", "PlayForm", "PlayTree", "SequenceForm", "Table", "Updates", "bind_form"]
 
 FloatArray = npt.NDArray[np.float64]
 Table: TypeAlias = npt.NDArray[Any]  # of floats
 PlayTree: TypeAlias = HistoryTree | PublicTree | HoldemTree
+
+
+class Updates(NamedTuple):
+    """Updates of a learner, one after the other against the same opponent."""
+
+    rule: Rule
+    discounts: FloatArray  # [B, 6] as `tabulate_discounts` has them
+    first_t: int  # index of the first, from 1
+
+    @classmethod
+    def tabulate(cls, rule: Rule, first_t: int, num_updates: int) -> Updates:
+        """Returns so many updates by a rule."""
+        return cls(rule, tabulate_discounts(rule, first_t, num_updates), first_t)
 
 
 class PlayForm(abc.ABC):
@@ -90,22 +103,18 @@ class PlayForm(abc.ABC):
         """Returns the tables of a learner that has not begun; by default of the layout's usual dtype."""
 
     @abc.abstractmethod
-    def learn(
-        self,
-        rule: Rule,
-        discounts: FloatArray,
-        tables: Any,
-        seat: int,
-        facing: Table,
-        *,
-        first_t: int,
-        num_threads: int = 1,
-    ) -> FloatArray:
-        """Updates the part of the player in `seat` once per row of `discounts`; returns `[B]` what it earned."""
+    def learn(self, updates: Updates, tables: Any, seat: int, facing: Table, *, num_threads: int = 1) -> FloatArray:
+        """Updates the part of the player in `seat` by some updates; returns `[B]` what it earned in each."""
 
     @abc.abstractmethod
     def current(self, rule: Rule, tables: Any, *, has_played: bool) -> Table:
         """Returns `[Q]` what a learner plays next."""
+
+    def _begin(self, rule: Rule, dtype: npt.DTypeLike) -> Any:
+        """Returns the kernel's tables, before the first update."""
+        tables = self.kernel.allocate_tables(rule.kernel, dtype, find_scales(self.tree, rule.kernel))
+        self.kernel.begin(tables)
+        return tables
 
     def average(self, tables: Any) -> Table:
         """Returns `[Q]` own reach that a learner has summed up, or what is in proportion to it."""
@@ -197,26 +206,15 @@ class SequenceForm(PlayForm):
         totals: Table = total[first + self.tree.num_actions] - total[first]
         return totals
 
-    def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> SweepTables:
+    def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> Any:
         """Returns the tables of a learner that has not begun, in float64."""
         chosen = np.float64 if dtype is None else dtype
         self.kernel.check_run(rule.kernel, chosen, name=rule.name)
-        tables = self.kernel.allocate_tables(rule.kernel, chosen, find_scales(self.tree, rule.kernel))
-        self.kernel.begin(tables)
-        return tables
+        return self._begin(rule, chosen)
 
-    def learn(
-        self,
-        rule: Rule,
-        discounts: FloatArray,
-        tables: Any,
-        seat: int,
-        facing: Table,
-        *,
-        first_t: int,
-        num_threads: int = 1,
-    ) -> FloatArray:
+    def learn(self, updates: Updates, tables: Any, seat: int, facing: Table, *, num_threads: int = 1) -> FloatArray:
         """Updates one player; what it faces has the work of threads in it already."""
+        rule, discounts, first_t = updates
         return self.kernel.learn(rule.kernel, discounts, tables, seat, facing, first_t=first_t)
 
     def current(self, rule: Rule, tables: Any, *, has_played: bool) -> Table:
@@ -316,22 +314,11 @@ class BoardForm(PlayForm):
         if chosen == np.int16:
             raise ConfigError("learners against a response need --precision float32 or float64, got int16")
         self.kernel.check_run(rule.kernel, chosen, name=rule.name, threshold=rule.discounts(1).threshold)
-        tables = self.kernel.allocate_tables(rule.kernel, chosen, find_scales(self.tree, rule.kernel))
-        self.kernel.begin(tables)
-        return tables
+        return self._begin(rule, chosen)
 
-    def learn(
-        self,
-        rule: Rule,
-        discounts: FloatArray,
-        tables: Any,
-        seat: int,
-        facing: Table,
-        *,
-        first_t: int,
-        num_threads: int = 1,
-    ) -> FloatArray:
-        """Updates one player, a sweep for each row of `discounts`."""
+    def learn(self, updates: Updates, tables: Any, seat: int, facing: Table, *, num_threads: int = 1) -> FloatArray:
+        """Updates one player, a sweep each time."""
+        rule, discounts, first_t = updates
         other = facing.astype(tables.regret_sum.dtype, copy=False)
         values = self.hands.learn(rule.kernel, discounts, tables, seat, other, first_t=first_t, num_threads=num_threads)
         return np.array([self.tree.mean_value(seat, row) for row in values])

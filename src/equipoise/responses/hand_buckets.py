@@ -17,7 +17,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.holdem.arrays import TILE
 from equipoise.kernels.rules import Fallback, PolicyMap
-from equipoise.responses.forms import BoardForm, Table
+from equipoise.responses.forms import BoardForm, Table, Updates
 from equipoise.responses.on_tree import OnTree
 from equipoise.solvers.rules import Rule
 from equipoise.trees.holdem.bucketed import BucketAssigner, BucketedTree, build_bucketed_tree
@@ -177,18 +177,9 @@ class BucketForm(BoardForm):
             last_regret=np.zeros(size if rule.kernel.is_optimistic else 0),
         )
 
-    def learn(
-        self,
-        rule: Rule,
-        discounts: FloatArray,
-        tables: Any,
-        seat: int,
-        facing: Table,
-        *,
-        first_t: int,
-        num_threads: int = 1,
-    ) -> FloatArray:
-        """Updates one player's buckets, a sweep over hands for each row of `discounts`."""
+    def learn(self, updates: Updates, tables: Any, seat: int, facing: Table, *, num_threads: int = 1) -> FloatArray:
+        """Updates one player's buckets, a sweep over hands each time."""
+        rule, discounts, first_t = updates
         earned = np.zeros(len(discounts))
         for update, (positive, negative, decay, weight, _, _) in enumerate(discounts.tolist()):
             strategy = self._match(rule, tables, has_played=first_t + update > 1)

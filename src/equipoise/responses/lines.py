@@ -16,7 +16,7 @@ from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.lines import LineKernel
 from equipoise.responses.on_tree import OnTree
-from equipoise.responses.sampled import DEFAULT_EXPLORATION, name_uct
+from equipoise.responses.sampled import DEFAULT_EXPLORATION, FrequentistResponse, name_uct
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.bucket_lines import list_lines
 from equipoise.trees.public import PublicTree
@@ -50,41 +50,23 @@ def find_lines(tree: HistoryTree | PublicTree) -> Lines | None:
     return None
 
 
-class LineFBR(OnTree):
-    """Frequentist best response: a model from hands against a probe, and the exact best response to it.
-
-    Paper: Davis 2015 (thesis) [D15], 5.2.1, after Johanson 2007 (thesis).
-    Symbols: FBR-n -> num_hands.
-    Departs from the paper: the probe calls where nobody may raise, which the paper leaves open; model, response and
-        the strategy modelled all live in the buckets of the game, as in its experiments.
-    Checked by: tests/responses/test_lines.py.
-    """
-
-    deterministic = False
-    is_pretty_good = False
+class LineFBR(FrequentistResponse):
+    """The frequentist best response over lines; model, response and what is modelled live in the game's buckets."""
 
     def __init__(self, lines: Lines, num_hands: int) -> None:
-        check_integer("num_hands", num_hands, 0)
-        super().__init__(lines.on_tree.form)
-        self.lines, self.num_hands = lines, num_hands
-        self.name = f"fbr:{num_hands}"
+        super().__init__(lines.on_tree.form, num_hands)
+        self.lines = lines
 
-    def model(self, strategy: FloatArray, target: int, rng: np.random.Generator) -> FloatArray:
-        """Returns `[Q]` what the hands say that the player in `target` does; it calls where none came by."""
+    def model(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` what the hands say that the opponent of `seat` does; it calls where none came by."""
         return self.lines.kernel.model_by_probe(
-            target,
+            1 - seat,
             strategy,
             num_hands=self.num_hands,
             default=self.lines.always_call,
             random_words=draw_generator(rng),
             is_interrupted=self.is_interrupted,
         )
-
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
-        """Returns `[Q]` the best response of the player in `seat` to the model of the other."""
-        self.check_strategy("strategy", strategy)
-        _, best = self.form.answer(self.model(strategy, 1 - seat, rng), seat)
-        return self.combine(strategy, best, seat)
 
 
 class LineUCT(OnTree):

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, Listener
-from equipoise.responses.forms import PlayForm, PlayTree, Table
+from equipoise.responses.forms import PlayForm, PlayTree, Table, Updates
 from equipoise.responses.on_tree import OnTree
 from equipoise.responses.protocol import Response
-from equipoise.solvers.rules import CFR, Rule, tabulate_discounts
+from equipoise.solvers.rules import CFR, Rule
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
 
 __all__ = ["AverageResponse", "DataBiasedResponse", "MimicResponse", "MixedResponse", "trust_counts"]
@@ -173,8 +173,7 @@ class MimicResponse(_Mix):
     def _learn(self, strategy: Table) -> None:
         self.num_updates += 1
         facing = self.form.face(self.form.realize(strategy), self.seat)
-        discounts = tabulate_discounts(self.rule, self.num_updates, 1)
-        self.form.learn(self.rule, discounts, self.tables, self.seat, facing, first_t=self.num_updates)
+        self.form.learn(Updates.tabulate(self.rule, self.num_updates, 1), self.tables, self.seat, facing)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which it goes on to the bit."""

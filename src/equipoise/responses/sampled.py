@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Final
 
 import numpy as np
@@ -11,8 +12,11 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import ActionClass
 from equipoise.kernels.arrays import draw_generator
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.history import HistoryKernel
 from equipoise.kernels.walks import WalkKernel
+from equipoise.responses.exact import respond_merged
+from equipoise.responses.forms import PlayForm, PlayTree, Table
 from equipoise.responses.on_tree import OnTree
 from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.solvers.mccfr import lay_out_for_sampling
@@ -20,7 +24,15 @@ from equipoise.trees.history import ACTION_CODES, HistoryTree
 from equipoise.trees.merging import MergedTree, merge_infosets
 from equipoise.trees.segments import flatten_ranges
 
-__all__ = ["DEFAULT_EXPLORATION", "FBRResponse", "UCTResponse", "find_calls", "name_uct", "probe_strategy"]
+__all__ = [
+    "DEFAULT_EXPLORATION",
+    "FBRResponse",
+    "FrequentistResponse",
+    "UCTResponse",
+    "find_calls",
+    "name_uct",
+    "probe_strategy",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -112,18 +124,40 @@ class UCTResponse(OnTree):
         return self.combine(strategy, self.merged[seat].lift(answer) if self.merged else answer, seat)
 
 
-class FBRResponse(OnTree):
-    """A best response to what an opponent did in n hands against a probe.
+class FrequentistResponse(OnTree, abc.ABC):
+    """A best response to what an opponent did in n hands against a probe, whatever the hands are walked on.
 
-    Paper: [D15] 5.2 and 5.2.1; Johanson, Zinkevich & Bowling 2007, "Computing Robust Counter-Strategies" (frequentist
-        best response).
-    Symbols: n -> num_hands.
-    Departs from the paper: nothing that it prints. The probe calls where it cannot raise; cards are seen after folds.
-    Checked by: tests/kernels/test_walks.py, tests/responses/test_sampled.py.
+    Paper: Davis 2015 (thesis) [D15], 5.2 and 5.2.1; Johanson, Zinkevich & Bowling 2007, "Computing Robust
+        Counter-Strategies" (frequentist best response).
+    Symbols: FBR-n -> num_hands.
+    Departs from the paper: nothing that it prints. The probe calls where it cannot raise, which is left open; cards are
+        seen after folds.
+    Checked by: tests/responses/test_sampled.py, tests/responses/test_lines.py, tests/responses/test_boards.py.
     """
 
     deterministic = False
     is_pretty_good = False
+
+    def __init__(self, tree: PlayTree | PlayForm, num_hands: int) -> None:
+        super().__init__(tree)
+        check_integer("num_hands", num_hands, 0)
+        self.num_hands, self.name = num_hands, f"fbr:{num_hands}"
+
+    @abc.abstractmethod
+    def model(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
+        """Returns `[Q]` what the hands say that the opponent of `seat` does; it calls where none came by."""
+
+    def respond(self, strategy: Table, seat: int, rng: np.random.Generator) -> Table:
+        """Returns `[Q]` the best response to the model, exactly."""
+        self.check_strategy("strategy", strategy)
+        return self.combine(strategy, self._answer(self.model(strategy, seat, rng), seat), seat)
+
+    def _answer(self, model: Table, seat: int) -> Table:
+        return self.form.answer(model, seat)[1]
+
+
+class FBRResponse(FrequentistResponse):
+    """The frequentist best response on a history tree, the other's model or the response itself in groups."""
 
     def __init__(
         self,
@@ -141,11 +175,7 @@ class FBRResponse(OnTree):
             model_groups: `[I]` information sets in which the opponent is modelled as one; None: each by itself.
             groups: `[I]` information sets that the response takes for one; None: it tells all apart.
         """
-        super().__init__(tree)
-        if num_hands < 0:
-            raise ConfigError(f"hands of FBR must be at least 0, got {num_hands}")
-        self.num_hands = num_hands
-        self.name = f"fbr:{num_hands}"
+        super().__init__(tree, num_hands)
         self.walks = WalkKernel(lay_out_for_sampling(tree))
         self.probe = probe_strategy(tree)
         calls = find_calls(tree)
@@ -180,13 +210,11 @@ class FBRResponse(OnTree):
         filled[self.call_sequence[seen == 0]] = 1.0
         return self.form.play(filled)
 
-    def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
-        """Returns `[Q]` the best response to the model, exactly."""
-        model = self.fit(self.observe(strategy, seat, rng))
-        if self.responders:
-            merged, kernel = self.responders[seat]
-            _, best = kernel.best_response(seat, kernel.realize(merged.lower(model)))
-            best = merged.lift(best)
-        else:
-            _, best = self.form.answer(model, seat)
-        return self.combine(strategy, best, seat)
+    def model(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
+        """Returns `[Q]` what the hands say that the opponent of `seat` does; it calls where none came by."""
+        return self.fit(self.observe(strategy, seat, rng))
+
+    def _answer(self, model: FloatArray, seat: int) -> FloatArray:
+        if not self.responders:
+            return super()._answer(model, seat)
+        return respond_merged(*self.responders[seat], model, seat)

@@ -8,16 +8,16 @@ import enum
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from equipoise.agents.base import Agent
 from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, never
-from equipoise.core.pool import LocalPool
+from equipoise.core.local_pool import LocalPool
 from equipoise.core.reporting import Reporter
-from equipoise.evaluation.aivat_matches import AivatGames, AivatHands
+from equipoise.evaluation.aivat_matches import AivatMatch, find_known
 from equipoise.evaluation.matches import (
     AgentMaker,
     ChunkPlayer,
@@ -25,6 +25,7 @@ from equipoise.evaluation.matches import (
     HandByHand,
     MatchConfig,
     MatchResult,
+    make_agents,
     run_match,
 )
 from equipoise.evaluation.statistics import Estimate, big_blind_of, scale_precision
@@ -54,6 +55,7 @@ class Runner(enum.StrEnum):
 class Known(enum.StrEnum):
     """Whose strategies AIVAT uses."""
 
+    ABLE = "able"  # of all who can say what they play
     FIRST = "first"
     SECOND = "second"
     BOTH = "both"
@@ -61,7 +63,7 @@ class Known(enum.StrEnum):
 
 Maker = AgentText | GivenAgent
 
-KNOWN: Final = {Known.FIRST: (0,), Known.SECOND: (1,), Known.BOTH: (0, 1)}
+KNOWN: Final = {Known.ABLE: None, Known.FIRST: (0,), Known.SECOND: (1,), Known.BOTH: (0, 1)}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ class MatchRequest:
     duplicate: bool = True  # every deal in every seat; else seats alternate
     all_in_expectation: bool = True  # all-ins of hold'em are scored by their expectation
     aivat: Path | None = None  # score by AIVAT, guesses from the strategy in this file
-    known: Known = Known.BOTH
+    known: Known = Known.ABLE
 
 
 def match(
@@ -131,7 +133,16 @@ def _find_game_of(agents: Sequence[Any]) -> Game[Any]:
     for agent in agents:
         if isinstance(agent, Solution):
             return agent.game
-    return find_game([AgentText(agent) for agent in agents if isinstance(agent, str)], None, None)
+    if (own := _find_own_game(AgentText(agent) for agent in agents if isinstance(agent, str))) is None:
+        raise ConfigError(
+            "game is needed, such as game='kuhn': no agent is a solution, or a file that says what it plays"
+        )
+    return own
+
+
+def _find_own_game(makers: Iterable[AgentText]) -> Game[Any] | None:
+    """Returns the game of the first agent whose file says one."""
+    return next((own for maker in makers if (own := maker.game) is not None), None)
 
 
 def _make_agent(given: Agent | Solution[Any] | TabularStrategy, game: Game[Any]) -> Agent:
@@ -143,14 +154,13 @@ def _make_agent(given: Agent | Solution[Any] | TabularStrategy, game: Game[Any])
 
 
 def find_game(makers: Sequence[AgentText], name: str | None, parameters: Iterable[str] | None) -> Game[Any]:
-    """Returns the game that was named, or that of the first agent's file; both may have parameters changed."""
+    """Returns the game that a command names, or that of the first agent's file; both may have parameters changed."""
     if name is not None:
         return parse_game_options(name, parameters or [])
-    for maker in makers:
-        if (own := maker.game) is not None:
-            if not parameters:
-                return own
-            return make_game(own.spec.name, **{**own.spec.parameters, **parse_parameters(parameters)})
+    if (own := _find_own_game(makers)) is not None:
+        if not parameters:
+            return own
+        return make_game(own.spec.name, **{**own.spec.parameters, **parse_parameters(parameters)})
     if parameters:
         raise ConfigError("-p changes a game that --game or an agent's file names, and there is none")
     raise ConfigError("--game NAME is needed: no agent is a file that says what it plays")
@@ -161,32 +171,44 @@ def make_player(request: MatchRequest, game: Game[Any], makers: Sequence[Maker],
     names = tuple(maker.name for maker in makers)
     chosen: tuple[AgentMaker, ...] = tuple(makers)
     if request.aivat is not None:
-        if game.spec.num_players != 2:
-            raise ConfigError(f"AIVAT is for two players, {game.spec.name} has {game.spec.num_players}")
-        config = _configure(request, game, is_batched=False)
-        known, guesses = KNOWN[request.known], str(request.aivat)
-        if isinstance(game, Holdem):
-            reporter.say(
-                "guesses of every pair of hands come first: seconds for a small deck, minutes for the full one"
-            )
-            return AivatHands(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
-        return AivatGames(game=game, makers=chosen, names=names, config=config, guesses=guesses, known=known)
+        return _make_aivat(request, game, chosen, names, reporter)
     is_batched = request.runner is not Runner.HANDS and can_be_batched(game, chosen)
     if request.runner is Runner.BATCHED and not is_batched:
         raise ConfigError(
             f"{game.spec.name} cannot be played in batches by {', '.join(names)}: that takes strategies on trees, or "
-            "agents that look at nothing; use --runner hands"
+            "agents that look at nothing; the runner `hands` takes everybody"
         )
     config = _configure(request, game, is_batched=is_batched)
     if not is_batched:
         for maker in makers:
             maker(game)
-    # with fixed bets nobody is all-in before the flop
-    if request.all_in_expectation and isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes:
+    if request.all_in_expectation and _needs_showdowns(game):
         prepare_showdowns(game, reporter)
     if is_batched:
         return StoredStrategies(game=game, makers=chosen, names=names, config=config)
     return HandByHand(game=game, makers=chosen, names=names, config=config)
+
+
+def _make_aivat(
+    request: MatchRequest, game: Game[Any], makers: tuple[AgentMaker, ...], names: tuple[str, ...], reporter: Reporter
+) -> ChunkPlayer:
+    """Returns who plays the deals and scores them by AIVAT, after making all that it takes once."""
+    known = find_known(make_agents(makers, game), names, KNOWN[request.known])
+    if not known:
+        reporter.say("nobody can say what it plays: only the luck of the cards is taken out")
+    guesses = str(request.aivat)
+    config = _configure(request, game, is_batched=False)
+    play = AivatMatch(game=game, makers=makers, names=names, config=config, guesses=guesses, known=known)
+    with reporter.task("guesses") as on_step:
+        play.prepare(lambda share: on_step(share, "of every pair of hands before the flop"))
+    if request.all_in_expectation and _needs_showdowns(game):
+        prepare_showdowns(game, reporter)
+    return play
+
+
+def _needs_showdowns(game: Game[Any]) -> TypeGuard[Holdem]:
+    """Returns whether hands may be all-in before the flop; with fixed bets nobody is."""
+    return isinstance(game, Holdem) and game.spec.num_players == 2 and not game.bet_sizes
 
 
 def _configure(request: MatchRequest, game: Game[Any], *, is_batched: bool) -> MatchConfig:

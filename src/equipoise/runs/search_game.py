@@ -11,7 +11,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.reporting import Reporter
 from equipoise.games.base import TERMINAL, Game
 from equipoise.runs.preparation import build_vector_tree
-from equipoise.runs.search_request import RunIterations, SearchRequest, describe_search, run_at_once
+from equipoise.runs.search_request import DoneSearch, RunIterations, SearchRequest, run_in_pieces
 from equipoise.search.last_iterates import needs_response
 from equipoise.search.notation import parse_method
 from equipoise.search.posing import pose
@@ -30,7 +30,7 @@ __all__ = ["GameSearch", "find_state"]
 DEFAULT_ITERATIONS: Final = 1000
 
 
-class GameSearch:
+class GameSearch(DoneSearch):
     """A search in a game other than hold'em by hands, done."""
 
     def __init__(
@@ -40,7 +40,7 @@ class GameSearch:
         request: SearchRequest,
         *,
         is_partial: bool = False,
-        run: RunIterations = run_at_once,
+        run: RunIterations = run_in_pieces,
         reporter: Reporter | None = None,
         find_response: Callable[[PublicTree], Any] | None = None,
     ) -> None:
@@ -83,15 +83,6 @@ class GameSearch:
         self.after = blueprint.strategy.copy()
         self.subgame.part.insert(self.result.strategy, self.after, players=(self.searcher,))
 
-    def __repr__(self) -> str:
-        return describe_search(self.request, self.iterations, self.seconds, self.least_margin)
-
-    @property
-    def least_margin(self) -> float | None:
-        """Returns the least margin, None for unsafe search, which has no alternatives."""
-        is_safe = self.request.method != "unsafe" and bool(self.result.possible.any())
-        return self.result.least_margin if is_safe else None
-
     def responses(self) -> tuple[float, float]:
         """Returns what the opponent's best response to the whole strategy earns, before and after."""
         before = self.blueprint.evaluate().best_response_values[self.opponent]
@@ -120,35 +111,7 @@ class GameSearch:
     def margins(self) -> list[dict[str, Any]]:
         """Returns alternative, new value and margin of every private state of the opponent."""
         labels = find_private_labels(self.blueprint.tree, self.node, self.opponent)
-        is_safe = self.request.method != "unsafe"
-        return [
-            {
-                "private": label,
-                "alternative": float(self.result.alternative[k]) if is_safe else None,
-                "value": float(self.result.value[k]),
-                "margin": float(self.result.margin[k]) if is_safe else None,
-            }
-            for k, label in enumerate(labels)
-            if self.result.possible[k]
-        ]
-
-    def as_json(self) -> dict[str, Any]:
-        """Returns everything under the documented keys."""
-        before, after = self.responses()
-        options = self.request
-        return {
-            "state": options.state,
-            "player": self.searcher,
-            "search_method": options.method,
-            "search_rule": options.rule,
-            "search_iterations": self.iterations,
-            "least_margin": self.least_margin,
-            "best_response_before": before,
-            "best_response_after": after,
-            "strategy": self.decisions(),
-            "margins": self.margins(),
-            "seconds": self.seconds,
-        }
+        return [{"private": label, **self.margin_of(k)} for k, label in enumerate(labels) if self.result.possible[k]]
 
 
 def find_state(tree: PublicTree, text: str) -> int:

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of a search, as it would be typed, and how its iterations are run."""
+"""What is asked of a search, as it would be typed, how its iterations are run, and what every search can say."""
 
 from __future__ import annotations
 
+import abc
 import dataclasses
+import time
 from collections.abc import Callable
+from typing import Any, Final
 
 from equipoise.core.formatting import format_duration
+from equipoise.core.interruption import IsInterrupted, never
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
 from equipoise.search.notation import parse_leaf_choices, parse_method
+from equipoise.search.resolving import SearchResult
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["RunIterations", "SearchRequest", "describe_search", "run_at_once"]
+__all__ = ["DoneSearch", "RunIterations", "SearchRequest", "run_in_pieces"]
+
+SECONDS_OF_A_PIECE: Final = 0.2  # of iterations between two looks at whether to go on
 
 RunIterations = Callable[[Callable[[int], None], int], int]  # runs so many with a solver, and says how many were run
 
@@ -44,14 +51,93 @@ class SearchRequest:
             parse_leaf_choices(self.leaves)
 
 
-def run_at_once(iterate: Callable[[int], None], num_iterations: int) -> int:
-    """Runs all iterations in one call and returns how many."""
-    iterate(num_iterations)
-    return num_iterations
+def run_in_pieces(
+    iterate: Callable[[int], None],
+    num_iterations: int,
+    *,
+    is_interrupted: IsInterrupted = never,
+    on_piece: Callable[[int, int], None] | None = None,
+) -> int:
+    """Runs iterations until all are done or somebody interrupts, and returns how many were run, at least one.
+
+    Args:
+        iterate: runs so many.
+        num_iterations: that are wanted.
+        is_interrupted: asked a few times a second.
+        on_piece: is told as often how many are done, of how many.
+    """
+    done, piece = 0, 1
+    while done < num_iterations and not (done and is_interrupted()):
+        began = time.perf_counter()
+        piece = min(piece, num_iterations - done)
+        iterate(piece)
+        done += piece
+        if on_piece is not None:
+            on_piece(done, num_iterations)
+        if time.perf_counter() - began < SECONDS_OF_A_PIECE:
+            piece *= 2
+    return done
 
 
-def describe_search(request: SearchRequest, iterations: int, seconds: float, least_margin: float | None) -> str:
-    """Returns a search that is done, in a line."""
-    margin = "" if least_margin is None else f", least margin {least_margin:.4g}"
-    spent = f"{iterations:,} iterations in {format_duration(seconds)}"
-    return f"<Search of {request.state or 'root'!r} by {request.method}: {spent}{margin}>"
+class DoneSearch(abc.ABC):
+    """A search that is done: what was asked, who searched, what was found and how long it took."""
+
+    request: SearchRequest
+    searcher: int
+    opponent: int
+    result: SearchResult
+    iterations: int
+    seconds: float
+
+    def __repr__(self) -> str:
+        margin = "" if self.least_margin is None else f", least margin {self.least_margin:.4g}"
+        spent = f"{self.iterations:,} iterations in {format_duration(self.seconds)}"
+        return f"<Search of {self.request.state or 'root'!r} by {self.request.method}: {spent}{margin}>"
+
+    @property
+    def is_safe(self) -> bool:
+        """Returns whether there are alternatives."""
+        return self.request.method != "unsafe"
+
+    @property
+    def least_margin(self) -> float | None:
+        """Returns the least margin in units of utility, None for unsafe search, which has no alternatives."""
+        return self.result.least_margin if self.is_safe and self.result.possible.any() else None
+
+    @abc.abstractmethod
+    def responses(self) -> tuple[float | None, float]:
+        """Returns what the opponent's best response earns, before and after."""
+
+    @abc.abstractmethod
+    def decisions(self) -> list[dict[str, Any]]:
+        """Returns what the searcher does where the search begins, if it moves there."""
+
+    @abc.abstractmethod
+    def margins(self) -> list[dict[str, Any]]:
+        """Returns alternative, new value and margin of every private state of the opponent."""
+
+    def margin_of(self, private: int, *, paid: float = 0.0) -> dict[str, float | None]:
+        """Returns alternative, new value and margin of one private state, whose value counts from what was paid on."""
+        found = self.result
+        return {
+            "alternative": float(found.alternative[private]) + paid if self.is_safe else None,
+            "value": float(found.value[private]) + paid,
+            "margin": float(found.margin[private]) if self.is_safe else None,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns everything under the documented keys."""
+        before, after = self.responses()
+        return {
+            "state": self.request.state,
+            "player": self.searcher,
+            "search_method": self.request.method,
+            "search_rule": self.request.rule,
+            "search_iterations": self.iterations,
+            "least_margin": self.least_margin,
+            "best_response_before": before,
+            "best_response_after": after,
+            "strategy": self.decisions(),
+            "margins": self.margins(),
+            "seconds": self.seconds,
+        }

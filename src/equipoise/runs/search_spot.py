@@ -22,7 +22,7 @@ from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import Stretch, name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.place_notation import find_place, follow_stretch
-from equipoise.runs.search_request import RunIterations, SearchRequest, describe_search, run_at_once
+from equipoise.runs.search_request import DoneSearch, RunIterations, SearchRequest, run_in_pieces
 from equipoise.search.holdem.profile import HoldemProfile, has_leaves
 from equipoise.search.last_iterates import needs_response
 from equipoise.search.nested import NestedSearch
@@ -45,7 +45,7 @@ EARLY_ITERATIONS = 100  # where a street follows, unless more are asked for
 LEAF_ITERATIONS = 300  # where it is left out
 
 
-class SpotSearch:
+class SpotSearch(DoneSearch):
     """A search in hold'em, done."""
 
     def __init__(
@@ -53,7 +53,7 @@ class SpotSearch:
         strategy: HoldemStrategy,
         request: SearchRequest,
         *,
-        run: RunIterations = run_at_once,
+        run: RunIterations = run_in_pieces,
         reporter: Reporter | None = None,
         find_response: Callable[[], Any] | None = None,
     ) -> None:
@@ -90,9 +90,6 @@ class SpotSearch:
         self.now: HoldemPlace = self.result.stage.place
         self.seconds = time.perf_counter() - began
         self.has_before = self.place.last.total is None and request.menu is None
-
-    def __repr__(self) -> str:
-        return describe_search(self.request, self.iterations, self.seconds, self.least_margin)
 
     def _make_settings(self) -> SearchSettings:
         options = self.request
@@ -174,16 +171,6 @@ class SpotSearch:
         return 1 - stranger
 
     @property
-    def is_safe(self) -> bool:
-        """Returns whether there are alternatives."""
-        return self.request.method != "unsafe"
-
-    @property
-    def least_margin(self) -> float | None:
-        """Returns the least margin in chips, None for unsafe search, which has no alternatives."""
-        return self.result.least_margin if self.is_safe else None
-
-    @property
     def root(self) -> BettingState:
         """Returns where the betting stands when the search begins, behind a bet that the strategy lacks."""
         return self.after.betting.nodes[self.now.node].state
@@ -245,34 +232,20 @@ class SpotSearch:
             {
                 "hand": format_hand(hand, self.spot.deck),
                 "weight": float(weights[hand]),
-                "alternative": float(result.alternative[hand]) + paid if self.is_safe else None,
-                "value": float(result.value[hand]) + paid,
-                "margin": float(result.margin[hand]) if self.is_safe else None,
+                **self.margin_of(hand, paid=paid),
             }
             for hand in hands[np.argsort(key, kind="stable")].tolist()
         ]
 
     def as_json(self) -> dict[str, Any]:
         """Returns everything under the documented keys."""
-        before, after = self.responses()
-        options = self.request
         return {
             "label": self.spot.name,
-            "state": options.state,
             "board": format_board(self.place.last.line.board),
             "pot": pot(self.root),
-            "player": self.searcher,
-            "search_method": options.method,
-            "search_rule": options.rule,
-            "search_iterations": self.iterations,
             "is_expensive": self.is_expensive if self.place.strangers else None,
-            "least_margin": self.least_margin,
-            "best_response_before": before,
-            "best_response_after": after,
             "frequencies": self.frequencies(),
-            "strategy": self.decisions(),
-            "margins": self.margins(),
-            "seconds": self.seconds,
+            **super().as_json(),
         }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fnmatch
+import functools
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ from equipoise.runs.preparation import PreparedRun, grow_tree
 from equipoise.runs.request import RunRequest, Subject, find_subject
 from equipoise.runs.run import Quality
 from equipoise.runs.search_game import GameSearch
-from equipoise.runs.search_request import SearchRequest
+from equipoise.runs.search_request import SearchRequest, run_in_pieces
 from equipoise.runs.search_spot import SpotSearch
 from equipoise.runs.spot_run import SpotRun, prepare_spot
 from equipoise.solvers.best_response import Evaluation
@@ -186,6 +187,8 @@ class Solution(Generic[Found]):
     def search(self, line: str, method: str = "reach-maxmargin", **how: Any) -> GameSearch | SpotSearch:
         """Returns the rest of the game solved again from one public state on, as if it had come up in play.
 
+        Ctrl-C returns what the iterations so far have found.
+
         Args:
             line: of a spot a line or a public state; of a game the public state's label, or `"root"`.
             method: as `equipoise search --method`.
@@ -195,11 +198,13 @@ class Solution(Generic[Found]):
         for name in how.keys() - set(known):
             raise UnknownNameError("option of a search", name, known)
         request = SearchRequest(state=line, method=method, **how)
-        if isinstance(self.run, SpotRun):
-            return SpotSearch(self.run.strategy(), request, find_response=self.run.last_iterate)
-        respond = self.run.last_iterate
-        table = self.run.strategy()
-        return GameSearch(self.run.game, table, request, is_partial=self.is_partial, find_response=respond)
+        interrupted = threading.Event()
+        run = functools.partial(run_in_pieces, is_interrupted=interrupted.is_set)
+        with _first_ctrl_c(interrupted.set):
+            if isinstance(self.run, SpotRun):
+                return SpotSearch(self.run.strategy(), request, run=run, find_response=self.run.last_iterate)
+            respond, table = self.run.last_iterate, self.run.strategy()
+            return GameSearch(self.run.game, table, request, is_partial=self.is_partial, run=run, find_response=respond)
 
 
 @overload
@@ -360,25 +365,25 @@ def _prepare_own(subject: Subject, request: RunRequest, make_solver: Callable[[H
 
 def _advance(run: GameRun | SpotRun, on_progress: Callable[[Progress], None] | None) -> None:
     """Runs to the stopping point, or to Ctrl-C."""
-    with _ctrl_c_stops(run):
+    with _first_ctrl_c(run.stop):
         for record in run.advance():
             if on_progress is not None:
                 on_progress(record)
 
 
 @contextlib.contextmanager
-def _ctrl_c_stops(run: GameRun | SpotRun) -> Iterator[None]:
-    """While entered, the first Ctrl-C ends a run and the second raises; elsewhere than in a main thread as ever."""
+def _first_ctrl_c(stop: Callable[[], None]) -> Iterator[None]:
+    """While entered, the first Ctrl-C asks work to end and the second raises; outside the main thread as ever."""
     is_ours = threading.current_thread() is threading.main_thread()
     if not is_ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
 
-    def stop(_number: int, _frame: Any) -> None:
+    def hear(_number: int, _frame: Any) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        run.stop()
+        stop()
 
-    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGINT, hear)
     try:
         yield
     finally:

@@ -14,11 +14,8 @@ import numpy.typing as npt
 
 from equipoise.core.errors import InvalidStateError
 from equipoise.kernels.arithmetic import multiply
-from equipoise.trees.public import PublicTree
-from equipoise.trees.public_edges import find_children, relation_matrices
-from equipoise.trees.public_pairs import joint_weights
 
-__all__ = ["PublicBelief", "beliefs_at", "initial_beliefs", "update_beliefs"]
+__all__ = ["PublicBelief"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -47,40 +44,3 @@ class PublicBelief:
         """Returns `[H]` the probability of each of a player's private states, given the public state."""
         out: FloatArray = self.probabilities().sum(axis=1 - player)
         return out
-
-
-def initial_beliefs(tree: PublicTree) -> PublicBelief:
-    """Returns the beliefs at the root of a game: everybody is where chance has put them."""
-    ones = np.ones(tree.num_private[0, 0]), np.ones(tree.num_private[0, 1])
-    return PublicBelief(reach=ones, joint=joint_weights(tree))
-
-
-def beliefs_at(tree: PublicTree, node: int, realization: FloatArray) -> PublicBelief:
-    """Returns the beliefs at a node from the reaches of all cells `[C]` under a strategy."""
-    first, second = (realization[tree.private_cells(node, player)] for player in (0, 1))
-    return PublicBelief(reach=(first, second), joint=joint_weights(tree, node))
-
-
-def update_beliefs(
-    tree: PublicTree, node: int, beliefs: PublicBelief, child: int, policy: FloatArray | None = None
-) -> PublicBelief:
-    """Returns the beliefs after one public observation, by Bayes' rule.
-
-    Args:
-        tree: a public tree.
-        node: where the beliefs are.
-        beliefs: before.
-        child: node that the observation leads to.
-        policy: `[H, A]` what the actor does in each private state; None where chance moves.
-    """
-    if child not in find_children(tree, node):
-        raise InvalidStateError(f"{tree.public_labels[child]!r} does not follow {tree.public_labels[node]!r}")
-    actor = int(tree.actor[node])
-    if (policy is None) != (actor < 0):
-        who = f"player {actor} moves" if actor >= 0 else "chance moves"
-        raise InvalidStateError(f"{who} at {tree.public_labels[node]!r}: a policy is for players alone")
-    first, second = (
-        multiply(beliefs.reach[player], relation_matrices(tree, child, player, policy if player == actor else None))
-        for player in (0, 1)
-    )
-    return PublicBelief(reach=(first, second), joint=joint_weights(tree, child))

@@ -60,6 +60,7 @@ class ContinualSettings:
     limit: DepthLimit | None = None  # where a search ends; None: where the game does
     leaves: PolicyLeaves | LeafEvaluator = UNIFORM_LEAVES  # what leaves are worth, if there are any
     max_nodes: int = DEFAULT_MAX_NODES  # most public states of a search
+    is_wide: bool = False  # what lies beside the way to a decision is searched too; else it is leaves
     is_shared: bool = False  # one chain of searches for both players, whoever acts; else each player has its own
     first_round: int = 0  # with a blueprint: searches begin once chance has moved in public so often
     holdem: SearchSettings = dataclasses.field(default_factory=SearchSettings)  # of hold'em: bets, streets and memory
@@ -83,12 +84,19 @@ class ContinualSettings:
             method = dataclasses.replace(method, alternatives=SelfPlay())
         search = dataclasses.replace(self.holdem, method=method, rule=self.rule, iterations=self.iterations)
         if self.limit is not None:
+            if self.holdem.streets is not None:
+                raise ConfigError("a street at a time ends with its street: leave the limit out")
             if not isinstance(self.leaves, LeafEvaluator):
                 raise ConfigError("searches of hold'em that end with a street need an evaluator of leaves")
             search = dataclasses.replace(search, limit=self.limit, leaves=self.leaves)
         first = Street.PREFLOP
         return SearchPlan(
-            search=search, when=SearchWhen.DECISIONS, first_street=first, first_reply=first, is_there=True
+            search=search,
+            when=SearchWhen.DECISIONS,
+            first_street=first,
+            first_reply=first,
+            is_there=True,
+            replies_to_all=search.streets is not None,
         )
 
 
@@ -107,9 +115,9 @@ class ContinualSearch:
         appendix B.1 [SG21].
     Symbols: s_last -> where a search begins; vbar -> alternatives; alpha -> `Resolve.share`.
     Departs from the paper: trees do not grow within a search; what lies beside the way from s_last to the present state
-        is leaves ([SG21] leaves it open); nothing is searched at the opponent's turns, unless both players share one
-        chain; a state to which the searcher's averages never come is searched as if all its private states had. In
-        hold'em a search begins at the decision itself.
+        is leaves, or searched as well ([SG21] leaves it open); nothing is searched at the opponent's turns, unless both
+        players share one chain; a state to which the searcher's averages never come is searched as if all its private
+        states had. In hold'em a search begins at the decision itself.
     Checked by: tests/search/test_continual_search.py.
     """
 
@@ -147,7 +155,11 @@ class ContinualSearch:
 
 
 class HoldemChain:
-    """Searches in hold'em: the rest of the hand each time, or the street with choices at its end."""
+    """Searches in hold'em: the rest of the hand each time, or the street with choices or values at its end.
+
+    A street at a time (`SearchSettings.streets`) no tree reaches beyond the street of its search: what both players'
+    hands are worth between two streets comes from evaluators, and a blueprint has no place.
+    """
 
     def __init__(
         self, spot: HoldemSpot, seat: int, settings: ContinualSettings, blueprint: HoldemStrategy | None
@@ -159,7 +171,13 @@ class HoldemChain:
     def walk(self) -> SearchWalk[HoldemPlace]:
         """Returns the searches, from the blueprint or from the first one on."""
         plan, known = self.settings.plan, self.blueprint
-        profile = HoldemProfile(UniformStrategy(SpotPlaces.of(self.spot)) if known is None else known)
+        if plan.search.streets is not None:
+            if known is not None:
+                raise ConfigError("a street at a time is searched from the first decision on: leave the blueprint out")
+            search = dataclasses.replace(plan.search, menu=plan.search.menu or self.spot.menu)
+            plan, profile = dataclasses.replace(plan, search=search), HoldemProfile.unknown(self.spot)
+        else:
+            profile = HoldemProfile(UniformStrategy(SpotPlaces.of(self.spot)) if known is None else known)
         if known is None:
             first = NestedSearch(profile, self.seat, dataclasses.replace(plan.search, method=Unsafe()))
             found = first.search(first.begin(), profile.tree.root_place)
@@ -276,7 +294,9 @@ class _RulesChain:
     def _run(self, root: Path, focus: Path, beliefs: PublicBelief, method: Method, searcher: int) -> _Search:
         """Returns a search, done."""
         settings = self.settings
-        partial = PartialGame(self.game, self.state_at(root), focus=focus, limit=settings.limit)
+        partial = PartialGame(
+            self.game, self.state_at(root), focus=focus, limit=settings.limit, is_wide=settings.is_wide
+        )
         subgame = extract_subgame(
             partial,
             beliefs,

@@ -10,14 +10,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arithmetic import multiply
-from equipoise.kernels.frontier import BeliefBatch, LeafValues
+from equipoise.kernels.frontier import BeliefBatch, Frontier, LeafValues
 from equipoise.kernels.vector import VectorKernel
 from equipoise.search.beliefs import PublicBelief
 from equipoise.solvers.best_response import bind_kernel
@@ -35,8 +35,10 @@ __all__ = [
     "LeafPart",
     "LeafSolver",
     "NoisyLeaves",
+    "RecentPlans",
     "ResolvedLeaves",
     "Rest",
+    "SwitchedLeaves",
     "Values",
     "ZeroLeaves",
     "batch_beliefs",
@@ -46,6 +48,7 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 LEAST_SHARE = 1e-9  # of the largest reach, with which everybody enters a leaf that is solved
+Plan = TypeVar("Plan")
 Values = tuple[FloatArray, FloatArray]  # [H] of both players, counterfactual
 
 
@@ -65,6 +68,26 @@ class LeafSolver(LeafEvaluator, Protocol):
     def evaluate_played(self, asked: BeliefBatch, met: BeliefBatch) -> LeafValues:
         """Returns both players' values for the reaches `met` of what is played below leaves for the reaches `asked`."""
         ...
+
+
+class RecentPlans(Generic[Plan]):
+    """What an evaluator works out once for the states of a batch: a run asks about the same ones every iteration."""
+
+    SIZE = 4
+
+    def __init__(self, make: Callable[[BeliefBatch], Plan]) -> None:
+        """Keeps how to make a plan; it may look at the states and joint weights of a batch, not at its reaches."""
+        self._make = make
+        self._kept: list[tuple[Sequence[Any], Plan]] = []
+
+    def find(self, batch: BeliefBatch) -> Plan:
+        """Returns the plan of a batch; its sequence of states tells whether there is one."""
+        for states, plan in self._kept:
+            if states is batch.states:
+                return plan
+        plan = self._make(batch)
+        self._kept = [(batch.states, plan), *self._kept[: self.SIZE - 1]]
+        return plan
 
 
 def batch_beliefs(states: Sequence[Any], beliefs: Sequence[PublicBelief]) -> BeliefBatch:
@@ -110,11 +133,12 @@ class LeafPart:
     copy: Callable[[Any], npt.NDArray[Any]]  # returns `[C]` what a strategy of the whole plays in it
     private: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None = None
     # by player, which private state of the public state each of the root's is; None: they are in order
+    frontier: Frontier | None = None  # what its own leaves are worth, if it ends before the game does
 
     @functools.cached_property
     def kernel(self) -> VectorKernel:
         """Returns the tree as the native module reads it."""
-        return bind_kernel(self.tree)
+        return bind_kernel(self.tree, frontier=self.frontier)
 
     def to_rows(self, reach: Values) -> Values:
         """Returns both players' reaches `[H]` of the public state in the order of the root."""
@@ -123,9 +147,9 @@ class LeafPart:
         )
         return np.ascontiguousarray(first), np.ascontiguousarray(second)
 
-    def values(self, table: npt.NDArray[Any], reach: Values) -> Values:
-        """Returns `[H]` both players' values where both play a table `[C]`."""
-        first, second = self.kernel.values(table, is_best=False, root_reach=self.to_rows(reach))
+    def values(self, table: npt.NDArray[Any], reach: Values, *, is_best: bool = False) -> Values:
+        """Returns `[H]` both players' values where both play a table `[C]`, or best responses to it."""
+        first, second = self.kernel.values(table, is_best=is_best, root_reach=self.to_rows(reach))
         if self.private is None:
             return first, second
         out = np.zeros(reach[0].size), np.zeros(reach[1].size)
@@ -192,31 +216,60 @@ class FixedLeaves:
 class ResolvedLeaves:
     """Below leaves both players do what CFR finds for the beliefs, from nothing each time: the oracle."""
 
-    def __init__(self, whole: PublicTree | Rest, *, iterations: int = 200, rule: Rule | None = None) -> None:
+    def __init__(
+        self,
+        whole: PublicTree | Rest,
+        *,
+        iterations: int = 200,
+        rule: Rule | None = None,
+        is_alternating: bool = True,
+        dtype: npt.DTypeLike = np.float64,
+        run: Callable[[CFRSolver[Any], int], None] | None = None,
+        is_kept: bool = True,
+    ) -> None:
         """Says how leaves are solved.
 
         Args:
             whole: what there is below leaves.
             iterations: of CFR.
             rule: CFR+ with linear averaging if None.
+            is_alternating: whether each player sees the other's update of the same iteration.
+            dtype: of tables.
+            run: runs iterations, all of them unless it has a reason not to.
+            is_kept: whether trees are kept for the next query about the same leaf.
         """
         if iterations < 1:
             raise ConfigError(f"iterations must be at least 1, got {iterations}")
         self.rest, self.iterations = _find_rest(whole), iterations
-        self.rule = rule or CFRPlus(gamma=1.0)
+        self.rule, self.is_alternating, self.dtype = rule or CFRPlus(gamma=1.0), is_alternating, dtype
+        self.run, self.is_kept = run or CFRSolver.iterate, is_kept
         self._runs: dict[Any, tuple[LeafPart, CFRSolver[Any]]] = {}
+
+    def _begin(self, state: Any) -> tuple[LeafPart, CFRSolver[Any]]:
+        """Returns what follows a leaf, and a run over it."""
+        if state in self._runs:
+            return self._runs[state]
+        part = self.rest.part(state)
+        solver: CFRSolver[Any] = CFRSolver(
+            part.tree,
+            self.rule,
+            dtype=self.dtype,
+            is_alternating=self.is_alternating,
+            frontier=part.frontier,
+            kernel=part.kernel,
+        )
+        if self.is_kept:
+            self._runs[state] = part, solver
+        return part, solver
 
     def _solve(self, state: Any, reach: Values) -> tuple[LeafPart, npt.NDArray[Any]]:
         """Returns what follows a leaf, and `[C]` what both players do there."""
-        if state not in self._runs:
-            part = self.rest.part(state)
-            self._runs[state] = part, CFRSolver(part.tree, self.rule, dtype=np.float64, kernel=part.kernel)
-        part, solver = self._runs[state]
+        part, solver = self._begin(state)
         # averages weigh by own reach: who is never there would have none, and its values would mean nothing
         first, second = (np.maximum(own, LEAST_SHARE * own.max(initial=0.0)) for own in part.to_rows(reach))
         solver.root_reach = first, second
         solver.reset()
-        solver.iterate(self.iterations)
+        self.run(solver, self.iterations)
         return part, solver.average_sums if isinstance(part.tree, HoldemTree) else solver.average_strategy()
 
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
@@ -228,6 +281,30 @@ class ResolvedLeaves:
         triples = zip(asked.states, read_reaches(asked), read_reaches(met), strict=True)
         solved = ((*self._solve(state, reach), there) for state, reach, there in triples)
         return pack_values(met, (part.values(table, there) for part, table, there in solved))
+
+
+class SwitchedLeaves:
+    """One evaluator for most of a run, another for its last iterations and for whoever asks afterwards.
+
+    Paper: Moravcik et al. 2017, "DeepStack", supplement: before the flop an auxiliary network, at last the flop's.
+    Departs from the paper: nothing.
+    """
+
+    def __init__(self, first: LeafEvaluator, last: LeafEvaluator, *, num_last: int = 20) -> None:
+        """Keeps both.
+
+        Args:
+            first: the inexpensive one.
+            last: that of the last iterations.
+            num_last: how many these are.
+        """
+        if num_last < 1:
+            raise ConfigError(f"num_last must be at least 1, got {num_last}")
+        self.first, self.last, self.num_last = first, last, num_last
+
+    def evaluate(self, batch: BeliefBatch) -> LeafValues:
+        """Returns the values of the last one."""
+        return self.last.evaluate(batch)
 
 
 class NoisyLeaves:

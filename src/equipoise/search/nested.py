@@ -9,7 +9,7 @@ the result is the strategy so far for what comes below. Written against profiles
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Generic, cast
 
 import numpy as np
@@ -21,19 +21,14 @@ from equipoise.search.posing import Standing, measure, pose
 from equipoise.search.profiles import Profile, Reply, Stage
 from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import SearchResult, SubgameSolver, summarize
+from equipoise.search.running import Run, run_for
 from equipoise.search.settings import SearchSettings
 from equipoise.trees.subtree import cut_subtree
 from equipoise.trees.vector import Place
 
-__all__ = ["NestedSearch", "Run"]
+__all__ = ["NestedSearch"]
 
 FloatArray = npt.NDArray[np.float64]
-Run = Callable[[SubgameSolver, int], None]
-
-
-def run_at_once(solver: SubgameSolver, num_iterations: int) -> None:
-    """Runs so many iterations."""
-    solver.iterate(num_iterations)
 
 
 class NestedSearch(Generic[Place]):
@@ -74,7 +69,7 @@ class NestedSearch(Generic[Place]):
         reply: Reply | None = None,
         *,
         is_there: bool = False,
-        run: Run = run_at_once,
+        run: Run | None = None,
     ) -> SearchResult | None:
         """Returns what is played from a place on, solved again.
 
@@ -85,7 +80,7 @@ class NestedSearch(Generic[Place]):
             place: of its tree; a decision of the opponent if it takes an unknown action there.
             reply: that action, behind which the search begins, or before which in the expensive form.
             is_there: search as if the searcher came with everything where it never does.
-            run: runs iterations, all of them unless it has a reason not to.
+            run: runs iterations, all of them unless it has a reason not to; by default for as long as settings say.
         """
         profile, method = stage.profile, self.settings.method
         if not is_there and not profile.reach(place)[self.searcher].any():
@@ -94,7 +89,14 @@ class NestedSearch(Generic[Place]):
         opening = profile.open(place, self.searcher, reply, self.settings, standing)
         standing = standing.follow(opening.private)
         problem = pose(profile, opening.subgame, self.searcher, method, standing)
-        solver = SubgameSolver(opening.subgame, problem, rule=self.settings.rule, num_threads=self.settings.num_threads)
+        solver = SubgameSolver(
+            opening.subgame,
+            problem,
+            rule=self.settings.rule,
+            is_alternating=self.settings.is_alternating,
+            num_threads=self.settings.num_threads,
+        )
+        run = run or run_for(self.settings.seconds)
         run(solver, profile.num_iterations(opening.subgame, self.settings))
         subgame, strategy = opening.subgame.complete(opening.subgame.finish(solver.average_sums))
         keeps = not isinstance(method, Unsafe) and isinstance(method.alternatives, Estimate)
@@ -109,7 +111,7 @@ class NestedSearch(Generic[Place]):
         if isinstance(method, Unsafe):
             nothing = np.zeros(profile.tree.num_private_at(place, self.opponent))
             return Standing(nothing, nothing, nothing)
-        found = measure(profile, profile.subgame(place, self.searcher), self.opponent, method)
+        found = measure(profile, profile.standpoint(place, self.searcher), self.opponent, method)
         if not stage.gifts.any():
             return found
         private: npt.NDArray[Any] = np.arange(found.gifts.size)

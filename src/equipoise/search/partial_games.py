@@ -56,10 +56,19 @@ def follow_policy(game: PublicGame[Any], path: Path, policy: Strategy[Any]) -> P
 class PartialGame:
     """A public game from a state on, down to leaves, at which it is over and pays nothing.
 
-    Where the search is about a state further down (`focus`), all that leads elsewhere on the way is a leaf.
+    Where the search is about a state further down (`focus`), all that leads elsewhere on the way is a leaf, unless the
+    part is wide.
     """
 
-    def __init__(self, game: PublicGame[Any], root: Any, *, focus: Path = (), limit: DepthLimit | None = None) -> None:
+    def __init__(
+        self,
+        game: PublicGame[Any],
+        root: Any,
+        *,
+        focus: Path = (),
+        limit: DepthLimit | None = None,
+        is_wide: bool = False,
+    ) -> None:
         """Says where it begins and ends.
 
         Args:
@@ -67,10 +76,11 @@ class PartialGame:
             root: public state where the part begins.
             focus: edges from there to the state that the search is about; limits count from it.
             limit: where the part ends; None: where the game does.
+            is_wide: what leads elsewhere goes on as well, and limits count from the root.
         """
-        self.game, self.root, self.focus = game, root, focus
+        self.game, self.root, self.focus, self.is_wide = game, root, focus, is_wide
         state = root
-        for place in focus:
+        for place in () if is_wide else focus:
             state = game.edges(state)[place].child
         self._is_limit = None if limit is None else limit.leaf_test(game, state)
 
@@ -88,13 +98,14 @@ class PartialGame:
         if self.game.actor(step.state) == TERMINAL:
             return False
         common = min(len(step.path), len(self.focus))
-        if step.path[:common] != self.focus[:common]:
-            return True  # beside the way
-        if len(step.path) <= len(self.focus):
+        is_beside = step.path[:common] != self.focus[:common]
+        if is_beside and not self.is_wide:
+            return True
+        if len(step.path) <= len(self.focus) and not is_beside:
             return False
         if self._is_limit is None:
             return False
-        return self._is_limit(step._replace(path=step.path[len(self.focus) :]))
+        return self._is_limit(step if self.is_wide else step._replace(path=step.path[len(self.focus) :]))
 
     def actor(self, step: Step) -> int:
         """Returns the player to move, `CHANCE` or `TERMINAL`."""
@@ -117,7 +128,7 @@ class PartialGame:
         if self.is_leaf(step):
             return ()
         counts = (0, 0)
-        if len(step.path) >= len(self.focus):
+        if len(step.path) >= len(self.focus) or self.is_wide:
             is_chance = self.game.actor(step.state) == CHANCE
             counts = (step.num_actions + (not is_chance), step.num_deals + is_chance)
         return tuple(

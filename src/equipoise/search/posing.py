@@ -26,7 +26,7 @@ from equipoise.search.gadgets import (
     Resolve,
     Unsafe,
 )
-from equipoise.search.profiles import Profile, Subgame, given_there
+from equipoise.search.profiles import Profile, Standpoint, Subgame, given_there
 from equipoise.trees.vector import Place, Strategy
 
 __all__ = ["RootProblem", "Standing", "find_gifts", "measure", "pose"]
@@ -98,7 +98,7 @@ def find_gate_kind(method: Resolve | Maxmargin) -> GateKind:
     return GateKind.RESOLVING if isinstance(method, Resolve) else GateKind.MAXMARGIN
 
 
-def measure(profile: Profile[Any], subgame: Subgame, opponent: int, method: Method) -> Standing:
+def measure(profile: Profile[Any], subgame: Standpoint, opponent: int, method: Method) -> Standing:
     """Returns what the opponent has where a subgame begins, by the strategy so far."""
     mass = subgame.mass(opponent)
     nothing = np.zeros(mass.size)
@@ -118,7 +118,7 @@ def measure(profile: Profile[Any], subgame: Subgame, opponent: int, method: Meth
 
 
 def _find_alternatives(
-    profile: Profile[Any], subgame: Subgame, opponent: int, alternatives: Alternatives, mass: FloatArray
+    profile: Profile[Any], subgame: Standpoint, opponent: int, alternatives: Alternatives, mass: FloatArray
 ) -> FloatArray:
     """Returns `[H]` what staying out is worth before gifts, 0 where nobody can be."""
     if isinstance(alternatives, Given):

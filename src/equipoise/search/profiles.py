@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from equipoise.search.posing import Standing
     from equipoise.search.settings import SearchSettings
 
-__all__ = ["Opening", "Profile", "Reply", "Stage", "Subgame", "Table", "given_there"]
+__all__ = ["Opening", "Profile", "Reply", "Stage", "Standpoint", "Subgame", "Table", "given_there"]
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -35,13 +35,34 @@ class Reply(NamedTuple):
     action: int  # of hold'em: total raised to; of a public tree: the node of the whole tree that it leads to
 
 
-class Subgame(Protocol):
-    """What is played from a place on; values are counterfactual: weighted by `mass`."""
+class Standpoint(Protocol):
+    """Where what is played from a place on is measured; values are counterfactual: weighted by `mass`."""
 
     @property
     def place(self) -> Any:
         """Returns where in the profile it begins."""
         ...
+
+    @property
+    def strategy(self) -> Any:
+        """Returns `[C]` the strategy so far here, None if nobody has one."""
+        ...
+
+    def mass(self, player: int) -> FloatArray:
+        """Returns `[H]` how likely chance and the other player come to each of a player's private states."""
+        ...
+
+    def best_values(self, player: int, strategy: Table) -> FloatArray:
+        """Returns `[H]` what a player's best response earns at the root against the other's strategy `[C]`."""
+        ...
+
+    def strategy_values(self, player: int, own: Table, strategy: Table) -> FloatArray:
+        """Returns `[H]` what a player's own strategy `[C]` earns at the root against the other's strategy `[C]`."""
+        ...
+
+
+class Subgame(Standpoint, Protocol):
+    """What is played from a place on, on a tree of its own."""
 
     @property
     def tree(self) -> VectorTree[Any]:
@@ -56,18 +77,6 @@ class Subgame(Protocol):
     @property
     def strategy(self) -> Table:
         """Returns `[C]` the strategy so far here."""
-        ...
-
-    def mass(self, player: int) -> FloatArray:
-        """Returns `[H]` how likely chance and the other player come to each of a player's private states."""
-        ...
-
-    def best_values(self, player: int, strategy: Table) -> FloatArray:
-        """Returns `[H]` what a player's best response earns at the root against the other's strategy `[C]`."""
-        ...
-
-    def strategy_values(self, player: int, own: Table, strategy: Table) -> FloatArray:
-        """Returns `[H]` what a player's own strategy `[C]` earns at the root against the other's strategy `[C]`."""
         ...
 
     def to_rows(self, player: int, values: FloatArray) -> FloatArray:
@@ -162,6 +171,10 @@ class Profile(Strategy[Place], Protocol[Place]):
         """Returns what is played from a place on; where the searcher never comes, as if it were there."""
         ...
 
+    def standpoint(self, place: Place, searcher: int) -> Standpoint:
+        """Returns where the opponent's private states are measured, the subgame if there is one."""
+        ...
+
     def copy(self, strategy: Any, subgame: Any) -> Table:
         """Returns `[C]` over a subgame's tree what a strategy for the profile's tree does there."""
         ...
@@ -186,6 +199,10 @@ class Profile(Strategy[Place], Protocol[Place]):
 
     def step(self, place: Place, step: Any) -> Place | None:
         """Returns the place that an action or cards lead to; None where it does not know the action."""
+        ...
+
+    def deal(self, place: Place, step: Any) -> Profile[Place] | None:
+        """Returns what is known behind a step of chance where the profile itself ends; None where it goes on."""
         ...
 
     def opens_round(self, place: Place) -> bool:

@@ -399,12 +399,19 @@ class PublicProfile:
             return self.is_grown
         return bool(self.tree.actor[self.tree.parent[place]] == CHANCE)
 
+    def standpoint(self, place: int, searcher: int) -> PublicSubgame:
+        """Returns the subgame."""
+        return self.subgame(place, searcher)
+
+    def deal(self, place: int, step: Any) -> None:
+        """Returns nothing: it goes on to the end of the game."""
+
     def street_at(self, place: int) -> None:
         """Returns nothing: streets are of hold'em."""
 
     def prepare(self, settings: SearchSettings) -> PublicProfile:
         """Returns itself; refuses settings that are for hold'em alone."""
-        if settings.menu is not None or settings.leaf_choices is not None:
+        if settings.menu is not None or settings.leaf_choices is not None or settings.streets is not None:
             raise ConfigError(f"menus and choices at leaves are for hold'em, got the tree of {self.tree.game_label}")
         return self
 

@@ -10,6 +10,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.menus import Menu
 from equipoise.search.gadgets import Given, Maxmargin, Method, Reach, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
+from equipoise.search.holdem.streets import StreetLeaves
 from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.limits import DepthLimit
 from equipoise.solvers.rules import CFRPlus, Rule
@@ -30,7 +31,9 @@ class SearchSettings:
     iterations: int | None = None  # of CFR; None: 500, on the last street of hold'em 2,000 (river_iterations.py)
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
     is_expensive: bool = False  # solve from before an unknown action on, all others there included
+    is_alternating: bool = True  # whether each player sees the other's update of the same iteration
     num_threads: int = 1
+    seconds: float | None = None  # a search that is not done by then stops with what it has; None: no limit
     limit: DepthLimit | None = None  # where searches end; None: with the game. In hold'em with the street: `RoundLimit`
     leaves: LeafEvaluator | None = None  # what leaves are worth, where there is a limit
     # of hold'em alone
@@ -39,6 +42,7 @@ class SearchSettings:
     leaf_choices: LeafChoices | None = None  # on the turn: end with it, the river being the strategy so far's
     leaf_iterations: int = 300  # of CFR, on a turn that does
     max_bytes: int = MAX_BYTES  # a search that takes more is refused: a minute and more
+    streets: StreetLeaves | None = None  # searches look no further than their own street; they need a menu
 
     def __post_init__(self) -> None:
         for name in ("iterations", "early_iterations", "leaf_iterations", "num_threads", "max_bytes"):
@@ -47,6 +51,10 @@ class SearchSettings:
                 raise ConfigError(f"{name} must be at least 1, got {value}")
         if (self.limit is None) != (self.leaves is None):
             raise ConfigError("a limit needs leaves, an evaluator of what follows it, and leaves need a limit")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ConfigError(f"seconds of a search must be positive, got {self.seconds:g}")
+        if self.streets is not None and (self.limit is not None or self.leaf_choices is not None):
+            raise ConfigError("searches of a street at a time know what it is worth: leave limits and choices out")
         if self.leaf_choices is not None and self.leaves is not None:
             raise ConfigError("leaves are valued by an evaluator or by choices, got both")
         if self.leaf_choices is not None and self.menu is not None:

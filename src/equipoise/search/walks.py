@@ -5,9 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
+import math
+import time
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from typing import Any, Final, Generic
+
+import numpy as np
 
 from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.games.holdem.betting import Street
@@ -15,6 +20,7 @@ from equipoise.search.gadgets import Exact, Unsafe
 from equipoise.search.nested import NestedSearch
 from equipoise.search.profiles import Profile, Reply, Stage
 from equipoise.search.resolving import SearchResult
+from equipoise.search.running import run_until
 from equipoise.search.settings import SearchSettings
 from equipoise.trees.vector import Place
 
@@ -40,6 +46,7 @@ class SearchPlan:
     first_street: Street = Street.RIVER  # no search begins before it, unless an unknown bet makes one
     first_reply: Street = Street.FLOP  # unknown bets before it are refused; whole-deck flops are too large as well
     is_there: bool = False  # search where the strategy so far never comes as if it came with everything
+    replies_to_all: bool = False  # whatever the opponent does counts as unknown: it keeps what it had before
 
     def __post_init__(self) -> None:
         if self.first_reply > self.first_street:
@@ -79,18 +86,26 @@ class SearchWalk(Generic[Place]):
         """
         stage, is_new = self.search.begin(), self.is_searched  # whether a search has just begun there
         place = stage.place
+        seconds = self.plan.search.seconds
+        deadline = math.inf if seconds is None else time.perf_counter() + seconds
         for count in range(len(steps) + 1):
             if not is_new and self._begins(stage, place):
-                stage, place = self._enter(tuple(steps[:count]), stage, place, None)
+                stage, place = self._enter(tuple(steps[:count]), stage, place, None, deadline)
             if count == len(steps):
                 break
             step, is_new = steps[count], False
+            dealt = stage.profile.deal(place, step)
+            if dealt is not None:
+                nothing = np.zeros(dealt.tree.num_private_at(dealt.tree.root_place, 1 - self.seat))
+                stage = Stage(dealt, nothing, dealt.tree.root_place)
+                place = stage.place
+                continue
             below = stage.profile.step(place, step)
-            if below is not None:
+            if below is not None and not self._answers(stage, place, below):
                 place = below
             elif stage.profile.tree.actor_at(place) == 1 - self.seat:
                 self._check_reply(stage, place, step, text)
-                stage, place = self._enter(tuple(steps[: count + 1]), stage, place, Reply(step))
+                stage, place = self._enter(tuple(steps[: count + 1]), stage, place, Reply(step), deadline)
                 is_new = True
             else:
                 raise InvalidStateError(f"{self.name} does not play to {text!r}: it would not raise to {step}")
@@ -107,6 +122,11 @@ class SearchWalk(Generic[Place]):
             return actor == self.seat
         return self.plan.when is SearchWhen.ROUNDS and stage.profile.opens_round(place)
 
+    def _answers(self, stage: Stage[Place], place: Place, below: Place) -> bool:
+        """Returns whether a known action is searched for as if it were not known."""
+        tree = stage.profile.tree
+        return self.plan.replies_to_all and tree.actor_at(place) == 1 - self.seat and tree.actor_at(below) == self.seat
+
     def _check_reply(self, stage: Stage[Place], place: Place, step: Any, text: str) -> None:
         street = stage.profile.street_at(place)
         if street is not None and street < self.plan.first_reply:
@@ -116,13 +136,15 @@ class SearchWalk(Generic[Place]):
             )
 
     def _enter(
-        self, key: Hashable, stage: Stage[Place], place: Place, reply: Reply | None
+        self, key: Hashable, stage: Stage[Place], place: Place, reply: Reply | None, deadline: float
     ) -> tuple[Stage[Place], Place]:
         """Returns the stage of a search, and where play is in it."""
         if key not in self.found:
             # nothing else is known behind an unknown action; elsewhere there is the strategy so far
             is_there = reply is not None or self.plan.is_there
-            found = self.search.search(stage, place, reply, is_there=is_there)
+            found = self.search.search(
+                stage, place, reply, is_there=is_there, run=functools.partial(run_until, deadline=deadline)
+            )
             self.found[key] = None if found is not None and reply is None and self._is_worse(stage, found) else found
             while self._num_bytes() > KEPT_BYTES and len(self.found) > 1:
                 self.found.popitem(last=False)

@@ -163,7 +163,8 @@ class CFRSolver(Generic[Tree]):
         self.is_alternating = is_alternating
         self.num_threads = num_threads
         self.gate, self.frontier, self.root_reach = gate, frontier, root_reach
-        form: type[VectorKernel] = HoldemKernel if isinstance(tree, HoldemTree) else SweepKernel
+        layout: type[VectorKernel] = HoldemKernel if isinstance(tree, HoldemTree) else SweepKernel
+        form = layout if kernel is None else type(kernel)
         dtype = form.dtypes[0] if dtype is None else dtype
         form.check_run(rule.kernel, dtype, name=rule.name, threshold=rule.discounts(1).threshold)
         if isinstance(tree, HoldemTree):
@@ -209,6 +210,12 @@ class CFRSolver(Generic[Tree]):
             if memory is not None:
                 memory.reset()
         self.begin_after(0)
+
+    def change_rule(self, rule: Rule) -> None:
+        """Goes on by another rule with the same tables, such as the same one with another delay of its average."""
+        if rule.kernel != self._kernel_rule:
+            raise ConfigError(f"a run of {self.rule.name} cannot go on by {rule.name}: it has other tables")
+        self.rule, self._known, self._known_from = rule, np.zeros((0, 6)), 1
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""

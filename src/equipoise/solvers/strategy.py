@@ -85,6 +85,9 @@ class TabularStrategy:
             if abs(sums[worst] - 1) > SUM_TOLERANCE:
                 raise ConfigError(f"probabilities at {self.infostates[worst]!r} must sum to 1, got {sums[worst]}")
 
+    def __repr__(self) -> str:
+        return f"<TabularStrategy of {self.game_label}: {len(self.infostates):,} information states>"
+
     @classmethod
     def from_tree(cls, tree: HistoryTree | PublicTree, strategy: FloatArray) -> TabularStrategy:
         """Returns a strategy over a tree (`[Q]`, or a public tree's cells) as a table, in the tree's order."""

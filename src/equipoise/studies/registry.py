@@ -14,6 +14,7 @@ from equipoise.studies.discounting.liars_dice_baselines import LIARS_DICE_BASELI
 from equipoise.studies.discounting.storage_floor import STORAGE_FLOOR
 from equipoise.studies.evaluation.aivat import AIVAT
 from equipoise.studies.evaluation.lbr import LBR
+from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
 from equipoise.studies.learning.rl_baselines import RL_BASELINES
 from equipoise.studies.pruning.brp import BRP
 from equipoise.studies.pruning.dynamic_thresholding import DYNAMIC_THRESHOLDING
@@ -35,6 +36,12 @@ from equipoise.studies.search.nested_search import NESTED_SEARCH
 from equipoise.studies.search.safe_search import SAFE_SEARCH
 from equipoise.studies.search.turn_search import TURN_SEARCH
 from equipoise.studies.study import Study
+from equipoise.studies.values.dcfr_plus import DCFR_PLUS
+from equipoise.studies.values.supremus_lbr import SUPREMUS_LBR
+from equipoise.studies.values.supremus_match import SUPREMUS_MATCH
+from equipoise.studies.values.supremus_opening import SUPREMUS_OPENING
+from equipoise.studies.values.value_lost import VALUE_LOST
+from equipoise.studies.values.value_net_losses import VALUE_NET_LOSSES
 from equipoise.studies.warm_start.warm_start import WARM_START
 
 __all__ = ["STUDIES", "find_study"]
@@ -52,13 +59,14 @@ STUDIES: Mapping[str, Study[Any]] = {
         COIN_TOSS,
         DCFR_ENDGAMES,
         DCFR_GOOFSPIEL,
+        DCFR_PLUS,
         DCFR_TOY,
         DYNAMIC_THRESHOLDING,
         GIFT_SCALING,
-        LBR,
-        GIFT_SCALING,
         GRADED_RESPONSES,
         IS_MCTS,
+        LBR,
+        LEDUC_DEEPSTACK,
         LIARS_DICE_BASELINES,
         MULTI_VALUED_STATES,
         NESTED_SEARCH,
@@ -68,7 +76,12 @@ STUDIES: Mapping[str, Study[Any]] = {
         RNR,
         SAFE_SEARCH,
         STORAGE_FLOOR,
+        SUPREMUS_LBR,
+        SUPREMUS_MATCH,
+        SUPREMUS_OPENING,
         TURN_SEARCH,
+        VALUE_LOST,
+        VALUE_NET_LOSSES,
         WARM_START,
         ZERO_REACH,
     )

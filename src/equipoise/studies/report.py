@@ -15,7 +15,7 @@ from rich.text import Text
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import check_writable, describe_os_error, write_atomically
 from equipoise.core.formatting import format_duration, format_small
-from equipoise.evaluation.plots import PanelLabels, plot_panels
+from equipoise.evaluation.plots import PanelLabels, plot_grids, plot_panels
 from equipoise.studies.study import Study, StudyResult, Verdict
 
 __all__ = ["check_output_directory", "print_result", "write_result"]
@@ -67,8 +67,11 @@ def write_result(study: Study[Any], result: StudyResult, directory: Path) -> lis
     written = [paths[0]]
     if drawn:
         title = f"{result.title}{' (partial)' if result.is_partial else ''}"
-        labels = PanelLabels(study.x_label, study.y_label, study.is_log_y)
-        plot_panels(drawn, paths[1], title=title, labels=labels, own_labels=study.own_labels)
+        if study.are_grids:
+            plot_grids(drawn, paths[1], title=title)
+        else:
+            labels = PanelLabels(study.x_label, study.y_label, study.is_log_y)
+            plot_panels(drawn, paths[1], title=title, labels=labels, own_labels=study.own_labels)
         written.append(paths[1])
     text = io.StringIO()
     print_result(result, Console(file=text, width=TEXT_WIDTH, highlight=False))

@@ -209,6 +209,7 @@ class Study(Generic[C]):
     is_log_y: bool = True  # whether the figure's ordinate is logarithmic
     panels: tuple[str, ...] = ()  # those that are drawn; empty: all
     own_labels: Callable[[str], PanelLabels] | None = None  # of a panel by its name, where panels differ
+    are_grids: bool = False  # panels are squares of classes of hands, not curves
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -196,3 +198,12 @@ def test_ranges_of_two_decks_do_not_mix():
     with pytest.raises(ConfigError, match="different decks"):
         check_ranges([parse_range("AA"), parse_range("AA", DECKS["short"])], ())
     assert format_deck(DECKS["short"]) == "short"
+
+
+@pytest.mark.parametrize(("weight", "is_enough"), [(1e-3, True), (1e-60, True), (1e-99, True), (1e-101, False)])
+def test_pairs_of_little_weight_are_counted_one_by_one(weight, is_enough):
+    # nearly all weight is on pairs that share a card: sums over cards would leave nothing but their rounding
+    others = parse_range("22").weights * weight
+    first, second = Range.of_hand(50, 51), Range(np.maximum(Range.of_hand(51, 49).weights, others))
+    with contextlib.nullcontext() if is_enough else pytest.raises(ConfigError, match="too small to compute with"):
+        check_ranges([first, second], ())

@@ -21,7 +21,14 @@ from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 
-__all__ = ["HandRows", "check_holdem_game", "describe_holdem_decision", "hands_by_name"]
+__all__ = [
+    "HandInfostates",
+    "HandRows",
+    "check_holdem_game",
+    "describe_holdem_decision",
+    "hands_by_name",
+    "number_hands",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -55,8 +62,7 @@ class HandRows:
     def rows(self, decision: PublicDecision) -> FloatArray:
         """Returns `[H, A]` what each hand plays."""
         table = self.strategy.probabilities(self._find(decision.public_state, decision.actions))
-        hands = [self._hand_of[infostate.partition("|")[0]] for infostate in decision.infostates]
-        return table[hands]
+        return table[number_hands(decision.infostates, self.strategy.tree.spot.deck)]
 
     def _find(self, public_state: str, actions: tuple[int, ...]) -> HoldemPlace:
         """Returns the betting node of a public state, and its board."""
@@ -70,6 +76,33 @@ class HandRows:
         return HoldemPlace(node, board)
 
 
+class HandInfostates(Sequence[str]):
+    """The information states of all hands of a deck in their order, written when they are looked at."""
+
+    def __init__(self, deck: Deck, public_state: str) -> None:
+        """Keeps the deck and what everybody sees."""
+        self.deck, self.public_state = deck, public_state
+        self._names = _hand_names(deck)
+
+    def __len__(self) -> int:
+        """Returns how many hands there are."""
+        return len(self._names)
+
+    def __getitem__(self, place: Any) -> Any:
+        """Returns one of them, or a list of some."""
+        if isinstance(place, slice):
+            return [f"{name}|{self.public_state}" for name in self._names[place]]
+        return f"{self._names[place]}|{self.public_state}"
+
+
+def number_hands(infostates: Sequence[str], deck: Deck) -> npt.NDArray[np.int64]:
+    """Returns `[H]` the number of each information state's hand."""
+    if isinstance(infostates, HandInfostates) and infostates.deck == deck:
+        return np.arange(deck.num_hands)
+    hand_of = hands_by_name(deck)
+    return np.array([hand_of[infostate.partition("|")[0]] for infostate in infostates], np.int64)
+
+
 def describe_holdem_decision(game: Holdem, state: HoldemState) -> PublicDecision:
     """Returns the decision of the player to move, private states being all hands of the deck in their order.
 
@@ -79,15 +112,19 @@ def describe_holdem_decision(game: Holdem, state: HoldemState) -> PublicDecision
     hands = hands_of(game.card_deck)
     is_live = ~hands.blocked(state.board)
     public = game.public_state(state)
-    names = hands_by_name(game.card_deck)
     return PublicDecision(
         seat=seat,
         public_state=public,
-        infostates=[f"{name}|{public}" for name in names],
+        infostates=HandInfostates(game.card_deck, public),
         actions=actions,
         classes=tuple([game.action_class(state, action) for action in actions]),
-        legality=np.repeat(is_live[:, None], len(actions), axis=1),
+        legality=np.broadcast_to(is_live[:, None], (is_live.size, len(actions))),
     )
+
+
+@functools.cache
+def _hand_names(deck: Deck) -> list[str]:
+    return list(hands_by_name(deck))
 
 
 @functools.cache

@@ -7,14 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from equipoise.abstraction.translation import translate_bet
+from equipoise.abstraction.translation import pot_fraction, translate_action
 from equipoise.agents.base import Observation
 from equipoise.agents.holdem.hands import check_holdem_game, hands_by_name
 from equipoise.games.holdem.betting import (
     CALL,
     FOLD,
     BettingState,
-    Stage,
     all_in_to,
     apply_action,
     initial_betting,
@@ -95,7 +94,7 @@ class HoldemTranslatingAgent:
         if action == all_in_to(here.state):
             return raises[-1]
         state = self._state
-        wanted = state.price + _fraction(here.state, action) * pot_after_call(state)
+        wanted = state.price + pot_fraction(here.state, action) * pot_after_call(state)
         return min(raises, key=lambda total: abs(total - wanted))
 
     def _follow(self, step: int, seat: int, rng: np.random.Generator) -> None:
@@ -118,19 +117,7 @@ class HoldemTranslatingAgent:
 
     def _translate(self, here: BettingNode, state: BettingState, step: int, rng: np.random.Generator) -> int | None:
         """Returns the image's action for one of the opponent's, None if it has no such kind."""
-        if step in (FOLD, CALL):
-            return step if step in here.actions else None
-        raises = [total for total in here.actions if total > CALL]
-        if raises and self._state.stage is Stage.ACT and step == all_in_to(state):
-            return raises[-1]
-        total_of = {_fraction(here.state, total): total for total in raises}
-        if CALL in here.actions:
-            total_of[0.0] = CALL
-        shares = translate_bet(_fraction(state, step), sorted(total_of))
-        sizes = list(shares)
-        return total_of[sizes[draw_index(list(shares.values()), rng.random())]]
-
-
-def _fraction(state: BettingState, total: int) -> float:
-    """Returns by which fraction of the pot after calling a raise goes above the price."""
-    return (total - state.price) / pot_after_call(state)
+        shares = translate_action(step, state, here.state, here.actions)
+        if len(shares) < 2 and step in (FOLD, CALL, all_in_to(state)):
+            return next(iter(shares), None)
+        return list(shares)[draw_index(list(shares.values()), rng.random())]

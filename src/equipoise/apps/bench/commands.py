@@ -20,11 +20,13 @@ from equipoise.apps.bench.report import (
     print_responses_report,
     print_search_report,
     print_tabular_report,
+    print_values_report,
 )
 from equipoise.apps.bench.responses import ResponsesSettings, run_responses
 from equipoise.apps.bench.search import SearchSettings, run_search
 from equipoise.apps.bench.signature import compute_signature
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
+from equipoise.apps.bench.values import ValuesSettings, run_values
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.options import make_command
@@ -35,6 +37,7 @@ from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.machine import num_usable_cores
 from equipoise.core.reporting import OnStep
+from equipoise.learning.values.labels import Labels
 from equipoise.studies.endgames import load_endgames
 
 __all__ = [
@@ -43,12 +46,14 @@ __all__ = [
     "ResponsesOptions",
     "SearchOptions",
     "TabularOptions",
+    "ValuesOptions",
     "bench_app",
     "holdem",
     "matches",
     "responses",
     "search",
     "tabular",
+    "values",
 ]
 
 bench_app = typer.Typer(help="Measure speed beside other programs; print the signature of results.")
@@ -159,6 +164,31 @@ def matches(options: MatchesOptions) -> None:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ValuesOptions:
+    """What `equipoise bench values` is told."""
+
+    menu: Annotated[str, typer.Option(help="Bets that are considered.")] = Labels().menu
+    iterations: Annotated[int, typer.Option(min=1, help="Of each solve.")] = Labels().iterations
+    workers: Annotated[
+        str | None, typer.Option(help="Separated by commas; 1 and 2 if there are two cores.", metavar="N,N,...")
+    ] = None
+    seconds: Annotated[float, typer.Option(help="Least time of one measurement.")] = 10.0
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def values(options: ValuesOptions) -> None:
+    """Time the situations that value networks learn from: rivers solved with all hands, and toy rivers."""
+    settings = ValuesSettings(
+        menu=options.menu,
+        iterations=options.iterations,
+        workers=_parse_threads(options.workers, "--workers"),
+        seconds=options.seconds,
+    )
+    _measure("values", options, lambda on_step: run_values(settings, on_step=on_step), print_values_report)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
     """What `equipoise bench search` is told."""
 
@@ -166,6 +196,7 @@ class SearchOptions:
         "4000,500"
     )
     turn_pots: Annotated[str, typer.Option(help="Likewise.", metavar="N,N,...")] = "4000,500"
+    loop_pots: Annotated[str, typer.Option(help="Of rivers for loops by rule, or none.", metavar="N,N,...")] = "4000"
     threads: Annotated[int | None, typer.Option(min=1, help="2 if there are two cores.")] = None
     repeats: Annotated[int, typer.Option(min=1, help="Measurements of each search; the median counts.")] = 5
     dtype: Annotated[str, typer.Option(help="Of the turn's table: int16, or float32 in twice the memory.")] = "int16"
@@ -176,11 +207,13 @@ class SearchOptions:
 def search(options: SearchOptions) -> None:
     """Time hold'em searches with all hands and a gate attached: rivers, and turns down to the river.
 
-    A turn's leaves are four forms of a blueprint among which the opponent, or both players, choose.
+    A turn's leaves are four forms of a blueprint among which the opponent, or both players, choose. Rivers
+    are also iterated under each rule, in the core and in torch if it is installed.
     """
     settings = SearchSettings(
         river_pots=_parse_pots("--river-pots", options.river_pots),
         turn_pots=_parse_pots("--turn-pots", options.turn_pots),
+        loop_pots=_parse_pots("--loop-pots", options.loop_pots),
         threads=options.threads or min(2, num_usable_cores()),
         repeats=options.repeats,
         dtype=options.dtype,
@@ -258,4 +291,5 @@ bench_app.command("tabular")(make_command(TabularOptions, tabular))
 bench_app.command("holdem")(make_command(HoldemOptions, holdem))
 bench_app.command("responses")(make_command(ResponsesOptions, responses))
 bench_app.command("matches")(make_command(MatchesOptions, matches))
+bench_app.command("values")(make_command(ValuesOptions, values))
 bench_app.command("search")(make_command(SearchOptions, search))

@@ -17,9 +17,9 @@ import numpy as np
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.agents.notation import AgentText
+from equipoise.apps.bench.rates import measure_rate
 from equipoise.apps.bench.rows import RowsReport
 from equipoise.core.errors import ConfigError
-from equipoise.core.pool import LocalPool
 from equipoise.core.reporting import OnStep
 from equipoise.evaluation.matches import ChunkPlayer, DealRange, HandByHand, MatchConfig
 from equipoise.evaluation.stored import StoredStrategies
@@ -123,24 +123,14 @@ def _measure(settings: MatchesSettings, spot: HoldemSpot, path: Path, runner: st
         play = StoredStrategies(game=game, makers=makers, names=names, config=config)
     else:
         play = HandByHand(game=game, makers=makers, names=names, config=config)
-    num_hands, busy, began, ended = 0, 0.0, 0.0, 0.0
-    with LocalPool(workers) as pool:
-        results = pool.map(_Timed(play), _chunks(config.deals_per_chunk))
-        for place, (hands, seconds) in enumerate(results):
-            if place < 2 * workers:  # every process reads the blueprint first
-                began = time.perf_counter()
-                continue
-            num_hands, busy, ended = num_hands + hands, busy + seconds, time.perf_counter()
-            if ended - began >= settings.seconds:
-                break
-        results.close()
-    rate = num_hands / (ended - began)
+    # every process reads the blueprint first, which is not counted
+    rate = measure_rate(_Timed(play), _chunks(config.deals_per_chunk), workers=workers, seconds=settings.seconds)
     return {
         "game": f"limit hold'em, {settings.deck} deck, {BUCKETS} buckets a street",
         "runner": runner,
         "workers": workers,
-        "hands_per_second": rate,
-        "hands_per_cpu_second": num_hands / busy,
+        "hands_per_second": rate.per_second,
+        "hands_per_cpu_second": rate.per_cpu_second,
         "wanted_on_two_cores": WANTED[runner],
     }
 

@@ -12,10 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.bench.holdem import HoldemReport
+from equipoise.apps.bench.loops import TARGET_MBB
 from equipoise.apps.bench.matches import MatchesReport
 from equipoise.apps.bench.responses import ResponsesReport
 from equipoise.apps.bench.search import SearchReport
 from equipoise.apps.bench.tabular import TabularReport
+from equipoise.apps.bench.values import ValuesReport
 from equipoise.core.files import format_bytes
 from equipoise.core.machine import describe_origin
 
@@ -25,6 +27,7 @@ __all__ = [
     "print_responses_report",
     "print_search_report",
     "print_tabular_report",
+    "print_values_report",
 ]
 
 SAME = {True: Text("yes"), False: Text("NO", "bold red"), None: Text("-")}
@@ -64,6 +67,32 @@ def print_matches_report(report: MatchesReport, console: Console) -> None:
         )
     console.print(table)
     _print_origin(console, f"measurements of {report.settings.seconds:g} s")
+
+
+def print_values_report(report: ValuesReport, console: Console) -> None:
+    """Prints one line per kind of situation and number of processes, and on what it was measured."""
+    settings = report.settings
+    table = Table(
+        title=f"Situations of hold'em, menu {settings.menu}, {settings.iterations} iterations",
+        title_justify="left",
+        caption="wanted: situations a second on two quiet cores",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    table.add_column("situations", no_wrap=True)
+    for name in ("processes", "a second", "a CPU second", "wanted"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        wanted = row["wanted_on_two_cores"]
+        table.add_row(
+            row["situations"],
+            str(row["workers"]),
+            f"{row['situations_per_second']:,.1f}",
+            f"{row['situations_per_cpu_second']:,.1f}",
+            "" if wanted is None else str(wanted),
+        )
+    console.print(table)
+    _print_origin(console, f"measurements of {settings.seconds:g} s")
 
 
 def print_holdem_report(report: HoldemReport, console: Console) -> None:
@@ -121,7 +150,7 @@ def print_responses_report(report: ResponsesReport, console: Console) -> None:
 
 
 def print_search_report(report: SearchReport, console: Console) -> None:
-    """Prints how long searches took beside their bars, and what tables of leaves took."""
+    """Prints how long searches took beside their bars, what tables of leaves took, and how fast loops are."""
     settings = report.settings
     table = Table(
         title=f"Hold'em searches, all hands, a resolving gate, threads: {settings.threads}",
@@ -134,13 +163,38 @@ def print_search_report(report: SearchReport, console: Console) -> None:
     table.add_column("search", no_wrap=True)
     for name in ("pot", "s", "cpu s", "bar, s", "table, s", "table"):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in report.rows:
+    for row in (row for row in report.rows if row["what"] != "loop"):
         figures = [_format_figure(row[name]) for name in ("seconds", "cpu_seconds", "bar_seconds", "table_seconds")]
         size = "-" if row["table_bytes"] is None else format_bytes(row["table_bytes"])
         name = f"{row['what']}, {row['menu']}" if row["table_bytes"] is None else row["what"]
         table.add_row(name, f"{row['pot']:,}", *figures, size)
-    console.print(table)
+    if table.row_count:
+        console.print(table)
+    if any(row["what"] == "loop" for row in report.rows):
+        _print_loops(report, console)
     _print_origin(console, f"{settings.repeats} searches")
+
+
+def _print_loops(report: SearchReport, console: Console) -> None:
+    """Prints iterations a second by rule and loop."""
+    table = Table(
+        title=f"Rivers by rule and loop, all hands, alternating, threads: {report.settings.threads}",
+        title_justify="left",
+        caption=f"seconds of iterations until both best responses together gain {TARGET_MBB:g} mbb a game; "
+        f"-: not within {report.settings.loop_seconds:g} s",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    for name in ("loop", "rule", "menu"):
+        table.add_column(name, no_wrap=True)
+    for name in ("pot", "iterations/s", f"s to {TARGET_MBB:g} mbb", "iterations"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in (row for row in report.rows if row["what"] == "loop"):
+        figures = [_format_figure(row[name]) for name in ("iterations_per_second", "seconds_to_target")]
+        table.add_row(
+            row["loop"], row["rule"], row["menu"], f"{row['pot']:,}", *figures, f"{row['target_iterations']:,}"
+        )
+    console.print(table)
 
 
 def _format_figure(value: float | None) -> str:

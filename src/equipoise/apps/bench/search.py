@@ -2,7 +2,8 @@
 """What `equipoise bench search` measures: hold'em re-solved with all hands and a gate attached, beside the bars.
 
 A river is solved to its end, a turn down to the river, where players choose among four forms of a blueprint; the table
-of what these pay is timed on its own. Arrays stay warm between repeats, as between decisions. Nothing here prints.
+of what these pay is timed on its own. Arrays stay warm between repeats, as between decisions. Loops are rivers without
+a gate, iterated under each rule in the core and in torch. Nothing here prints.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from equipoise.apps.bench.loops import LOOP_RULES, LOOPS, measure_loop
 from equipoise.apps.bench.rows import RowsReport, Steps
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import format_bytes
@@ -38,6 +40,7 @@ __all__ = ["SearchReport", "SearchSettings", "run_search"]
 BUDGET: Final = 20_000  # chips of each player before the hand
 SEARCHER: Final = 1
 MENU_OF_TURNS: Final = "libratus"
+MENU_OF_LOOPS: Final = "supremus"
 RIVER_BARS: Final = {("libratus", 4000): 0.25, ("libratus", 500): 0.25, ("supremus", 4000): 0.5, ("supremus", 500): 1.2}
 TURN_BAR: Final = 3.0  # seconds
 CHOICES: Final = {"one chooses": LeafChoices(), "both choose": LeafChoices.both()}
@@ -50,19 +53,29 @@ class SearchSettings:
 
     river_pots: tuple[int, ...] = (4000, 500)  # chips of stacks of 20,000 each; empty: no rivers
     turn_pots: tuple[int, ...] = (4000, 500)
+    loop_pots: tuple[int, ...] = (4000,)  # of rivers on which loops are compared
     threads: int = 2
     repeats: int = 5
     river_iterations: int = 500
     turn_iterations: int = 300
+    loop_iterations: int = 50
+    loop_seconds: float = 20.0  # after which 3 mbb a game are given up
     blueprint_iterations: int = 100  # of what gives alternatives and continuations
     dtype: str = "int16"  # of the turn's table
     deck: str = "full"
 
     def __post_init__(self) -> None:
-        for name in ("threads", "repeats", "river_iterations", "turn_iterations", "blueprint_iterations"):
+        for name in (
+            "threads",
+            "repeats",
+            "river_iterations",
+            "turn_iterations",
+            "loop_iterations",
+            "blueprint_iterations",
+        ):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for pot in (*self.river_pots, *self.turn_pots):
+        for pot in (*self.river_pots, *self.turn_pots, *self.loop_pots):
             if not 0 < pot < 2 * BUDGET:
                 raise ConfigError(f"a pot must be 1 to {2 * BUDGET - 1} chips, got {pot}")
         if self.dtype not in ("float32", "int16"):
@@ -76,7 +89,9 @@ def run_search(settings: SearchSettings, *, on_step: OnStep | None = None) -> Se
     """Returns the measurements; an interrupted run returns what it has, marked partial."""
     report = SearchReport(settings=settings)
     menus = sorted({menu for menu, _ in RIVER_BARS})
-    steps = Steps(len(menus) * len(settings.river_pots) + 2 * len(CHOICES) * len(settings.turn_pots), on_step)
+    num_loops = len(LOOPS) * len(LOOP_RULES) * len(settings.loop_pots)
+    num_turns = 2 * len(CHOICES) * len(settings.turn_pots)
+    steps = Steps(len(menus) * len(settings.river_pots) + num_turns + num_loops, on_step)
 
     try:
         for menu in menus:
@@ -85,6 +100,8 @@ def run_search(settings: SearchSettings, *, on_step: OnStep | None = None) -> Se
                 report.rows.append(_measure_river(settings, menu, pot))
         for pot in settings.turn_pots:
             report.rows += _measure_turns(settings, pot, steps)
+        for pot in settings.loop_pots:
+            report.rows += _measure_loops(settings, pot, steps)
     except KeyboardInterrupt:
         report.is_partial = True
     return report
@@ -139,6 +156,24 @@ def _measure_river(settings: SearchSettings, menu: str, pot: int) -> dict[str, A
         "table_seconds": None,
         "table_bytes": None,
     }
+
+
+def _measure_loops(settings: SearchSettings, pot: int, steps: Steps) -> Iterator[dict[str, Any]]:
+    """Yields a row for each rule and loop."""
+    tree = build_holdem_tree(draw_spot(parse_deck(settings.deck), 5, MENU_OF_LOOPS, pot))
+    for loop in LOOPS:
+        for rule in LOOP_RULES:
+            steps.take(f"river, pot {pot}, {rule} in the loop of {loop}")
+            found = measure_loop(
+                tree,
+                loop,
+                rule,
+                iterations=settings.loop_iterations,
+                threads=settings.threads,
+                limit_seconds=settings.loop_seconds,
+            )
+            if found is not None:
+                yield {"what": "loop", "menu": MENU_OF_LOOPS, "pot": pot, **found}
 
 
 def _measure_turns(settings: SearchSettings, pot: int, steps: Steps) -> Iterator[dict[str, Any]]:

@@ -200,13 +200,6 @@ class BatchedHoldem:
             out[places, column, 1 - rotation] = -won
         return out[begin : begin + deals.size]
 
-    def play_out(self, dealt: HoldemDeals, *, rng: np.random.Generator) -> tuple[IndexArray, FloatArray]:
-        """Returns `[D]` the betting node at which each hand ends, the first agent in seat 0, and its chips `[D]`."""
-        places = np.arange(len(dealt.hands))
-        seats = [(source, source.prepare(self.spot, dealt)) for source in self.rows]
-        nodes = _walk(self._ends, seats, places, rng)
-        return nodes, self._ends.pay(self.spot, dealt, nodes, places)
-
 
 class _Ends:
     """The betting as arrays over its nodes, and what its ends pay."""

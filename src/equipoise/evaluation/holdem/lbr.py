@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import functools
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final
 
@@ -22,28 +20,24 @@ import numpy.typing as npt
 from equipoise.agents.base import PublicAgent
 from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.core.errors import ConfigError
+from equipoise.evaluation.holdem.odds import LEAST_WEIGHT, Odds, find_range_odds, find_single_odds
 from equipoise.evaluation.lbr import LocalResponse
 from equipoise.evaluation.matches import AgentMaker, DealRange, MatchConfig
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.holdem.betting import CALL, FOLD, Stage, next_street, payoffs, pot, raise_to_fraction, to_call
 from equipoise.games.holdem.betting_tree import NodeKind
-from equipoise.games.holdem.cards import Deck
 from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.hands import hands_of
-from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot_game import spot_of_game
-from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 
-__all__ = ["HoldemLbr", "LbrHands", "LbrMenu", "Odds", "find_range_odds", "find_single_odds", "measure_holdem_lbr"]
+__all__ = ["HoldemLbr", "LbrHands", "LbrMenu", "measure_holdem_lbr"]
 
 FloatArray = npt.NDArray[np.float64]
-FULL_BOARD: Final = 5
 LBR_STREAM: Final = 3  # of random numbers, beside those of matches
 REPORT_EVERY: Final = 50  # decisions
-LEAST_WEIGHT: Final = 1e-300  # below it a range is empty
 
 
 class LbrMenu(enum.StrEnum):
@@ -52,88 +46,6 @@ class LbrMenu(enum.StrEnum):
     FOLD_CALL = "fc"
     POT_ALL_IN = "fcpa"  # also raises by the pot and all-in
     EVERYTHING = "all"
-
-
-class Odds:
-    """How a hand does against a range without more bets: the weight of what it beats, of what it ties and of all."""
-
-    __slots__ = ("met", "tied", "won")
-
-    def __init__(self, won: Any, tied: Any, met: Any) -> None:
-        self.won, self.tied, self.met = won, tied, met
-
-    @property
-    def share(self) -> Any:
-        """Returns the share of the pot; a half where nothing is met."""
-        met = np.maximum(self.met, LEAST_WEIGHT)
-        return np.where(self.met > LEAST_WEIGHT, (self.won + 0.5 * self.tied) / met, 0.5)
-
-
-def find_range_odds(weights: FloatArray, board: tuple[int, ...], deck: Deck, *, num_board_cards: int) -> Odds:
-    """Returns how every hand of the deck does against a range `[H]`, over all boards that begin with the one given.
-
-    Numbers are `[H]` weights of the range's hands that share no card, times boards; 0 for hands that the board blocks.
-    """
-    hands = hands_of(deck)
-    if not board:
-        wins = _pair_wins(deck, num_board_cards)
-        won, lost = wins @ weights, weights @ wins
-        met = hands.compatible(weights) * math.comb(deck.num_cards - 4, num_board_cards)
-        return Odds(won, met - won - lost, met)
-    boards = _list_boards(board, deck, num_board_cards)
-    if num_board_cards == FULL_BOARD:
-        everybody = (~hands.blocked(board)).astype(np.float64)
-        ones = np.ones(len(boards))
-        sums = hand_kernel(deck).accumulate_showdowns(boards, ones, hands.cards, everybody, weights)[0]
-        return Odds(sums[0], sums[1], sums[2])
-    sums = np.zeros((3, hands.num_hands))
-    is_apart = (hands.masks[:, None] & hands.masks[None, :]) == 0
-    for strength in evaluate_boards(boards, deck).astype(np.int64):
-        live = strength > 0
-        pairs = is_apart & live[:, None] & live[None, :]
-        ahead = strength[:, None] - strength[None, :]
-        for place, counts in enumerate((pairs & (ahead > 0), pairs & (ahead == 0), pairs)):
-            sums[place] += counts @ weights
-    return Odds(sums[0], sums[1], sums[2])
-
-
-def find_single_odds(
-    hand: int, weights: FloatArray, board: tuple[int, ...], deck: Deck, *, num_board_cards: int
-) -> Odds:
-    """Returns how one hand does against a range `[H]`, as `find_range_odds` has it for all."""
-    hands = hands_of(deck)
-    is_apart = (hands.masks & hands.masks[hand]) == 0
-    if not board:
-        wins = _pair_wins(deck, num_board_cards)
-        ahead, behind = float(wins[hand] @ weights), float(wins[:, hand] @ weights)
-        every = float(is_apart @ weights) * math.comb(deck.num_cards - 4, num_board_cards)
-        return Odds(ahead, every - ahead - behind, every)
-    won, tied, met = _count_boards(hand, board, deck, num_board_cards) @ np.where(is_apart, weights, 0.0)
-    return Odds(float(won), float(tied), float(met))
-
-
-@functools.lru_cache(16)
-def _count_boards(hand: int, board: tuple[int, ...], deck: Deck, num_board_cards: int) -> FloatArray:
-    """Returns `[3, H]` on how many boards a hand beats, ties and meets each other one."""
-    boards = _list_boards(board, deck, num_board_cards, without=hands_of(deck).cards[hand].tolist())
-    strength = evaluate_boards(boards, deck)
-    own, is_live = strength[:, hand][:, None], strength > 0
-    counts = [((strength < own) & is_live).sum(axis=0), (strength == own).sum(axis=0), is_live.sum(axis=0)]
-    return np.stack(counts).astype(np.float64)
-
-
-def _list_boards(
-    board: tuple[int, ...], deck: Deck, num_board_cards: int, *, without: list[int] | None = None
-) -> npt.NDArray[np.uint8]:
-    left = [card for card in deck.cards if card not in board and card not in (without or [])]
-    rest = np.array(list(itertools.combinations(left, num_board_cards - len(board))), np.uint8)
-    start = np.broadcast_to(np.array(board, np.uint8), (len(rest), len(board)))
-    return np.ascontiguousarray(np.hstack([start, rest.reshape(len(rest), -1)]))
-
-
-@functools.lru_cache(2)
-def _pair_wins(deck: Deck, num_board_cards: int) -> FloatArray:
-    return load_or_build_pair_wins(deck, num_board_cards).astype(np.float64)
 
 
 class HoldemLbr:

@@ -185,19 +185,21 @@ def cut_betting(tree: BettingTree, node: int, *, only: int | None = None) -> Bet
     return dataclasses.replace(tree, nodes=(top, *nodes))
 
 
-def add_to_root(tree: BettingTree, action: int) -> BettingTree:
+def add_to_root(tree: BettingTree, action: int, *, is_one_round: bool = False) -> BettingTree:
     """Returns a tree whose root offers one more action, behind which its menu goes on.
 
     Args:
         tree: The whole.
         action: Of the player who acts at the root; one that is offered there changes nothing.
+        is_one_round: Whether the tree stops where the root's round ends.
     """
     root = tree.root
     if action in root.actions:
         return tree
     place = bisect.bisect(root.actions, action)
     first = root.children[place] if place < len(root.children) else len(tree.nodes)
-    branch = betting_tree(tree.rules, tree.menu, root=apply_action(tree.rules, root.state, action)).nodes
+    state = apply_action(tree.rules, root.state, action)
+    branch = betting_tree(tree.rules, tree.menu, root=state, is_one_round=is_one_round).nodes
     top, *below = _shift(tree.nodes, first, len(branch))
     middle = _shift(branch, 0, first)
     middle[0] = dataclasses.replace(middle[0], parent=0, action=action)

@@ -22,6 +22,7 @@ from equipoise.games.base import (
     ActionClass,
     GameSpec,
     derived,
+    duel_spec,
     illegal_action,
     no_returns,
     parameter,
@@ -41,7 +42,7 @@ from equipoise.games.holdem.betting import (
     payoffs,
 )
 from equipoise.games.holdem.bucket_law import NUM_STREETS, BucketLaw, find_law
-from equipoise.games.parameters import check_parameters, parameters_of
+from equipoise.games.parameters import check_parameters
 from equipoise.games.public import NO_ACTION, PublicEdge, PublicGame, Relation
 
 __all__ = ["BIG_BLIND", "MILLI_BLINDS", "BucketLine", "BucketedLimitHoldem", "BucketedLimitLines", "BucketedState"]
@@ -269,14 +270,9 @@ class BucketedLimitHoldem:
             most * size for most, size in zip(self.max_raises[: self.streets], BET_SIZES, strict=False)
         )
         num_deals, num_showdowns, num_passive = 2 * self.streets, 1, 2 * self.streets
-        return GameSpec(
-            name=self.name,
-            version=1,
-            num_players=2,
-            parameters=parameters_of(self),
-            is_zero_sum=True,
-            min_utility=-float(stake),
-            max_utility=float(stake),
+        return duel_spec(
+            self,
+            most=float(stake),
             max_length=num_deals + num_showdowns + num_passive + sum(self.max_raises[: self.streets]),
         )
 

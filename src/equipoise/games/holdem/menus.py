@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import math
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -182,6 +183,7 @@ def menu_actions(
     return (FOLD, *raises) if is_limp and raises and not menu.has_limps else (FOLD, CALL, *raises)
 
 
+@functools.lru_cache(1024)  # spots are checked, and again when their tree is built
 def check_menu(rules: BettingRules, menu: Menu) -> None:
     """Raises `ConfigError` if a menu lacks sizes for a street that is played, or never closes the betting."""
     streets = [street for street in Street if rules.first_street <= street <= rules.last_street]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two hands that are shown down without more bets: how often each wins over every board that may come.
 
-After the flop boards are listed when asked; before it a table of all pairs of hands is made once and kept on disk.
+After the flop boards are listed when asked; before it there is a table of all pairs. The full deck's comes with the
+package, others are made once and kept on disk.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.cache import CacheFile
-from equipoise.core.checkpoint import Kind
-from equipoise.games.holdem.cards import Deck, format_deck
+from equipoise.core.checkpoint import Kind, load, save
+from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import canonical_sets, hand_permutation, suit_permutations
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
@@ -28,6 +29,7 @@ __all__ = ["PairOdds", "find_pair_odds", "load_or_build_pair_wins"]
 FORMAT_VERSION: Final = 1  # raised whenever the meaning of the array changes
 CHUNK: Final = 4096  # boards between two reports
 FULL_BOARD: Final = 5
+SHIPPED: Final = Path(__file__).with_name("pair_wins.eq")
 
 WinArray = npt.NDArray[np.int32]
 
@@ -85,7 +87,7 @@ def load_or_build_pair_wins(
 ) -> WinArray:
     """Returns `[H, H]` on how many boards the row's hand beats the column's; 0 where they share a card.
 
-    Ten seconds for boards of five cards from the full deck, unless they are in the cache.
+    Boards of five cards from the full deck are at hand; others take seconds, unless they are in the cache.
 
     Args:
         deck: the cards in play.
@@ -93,6 +95,8 @@ def load_or_build_pair_wins(
         on_progress: called now and then with the share done.
         directory: where the table is kept; `default_cache_directory()` if None.
     """
+    if deck == FULL_DECK and num_board_cards == FULL_BOARD:
+        return read_shipped()
     name = f"pair-wins-{format_deck(deck)}-{num_board_cards}".replace("/", "-")
     identity = {
         "table": "pair wins",
@@ -106,6 +110,28 @@ def load_or_build_pair_wins(
         kept: WinArray = parts["wins"]
         return kept
     return file.fill(lambda: _build(deck, num_board_cards, on_progress), lambda wins: {"wins": wins})
+
+
+def read_shipped() -> WinArray:
+    """Returns the table of the full deck, which lists pairs that differ by suits' names once."""
+    content = load(SHIPPED, Kind.TABLE).arrays
+    wins: WinArray = content["wins"].astype(np.int32)[_find_orbits(FULL_DECK)]
+    return wins
+
+
+def write_shipped() -> None:
+    """Makes the table of the full deck anew; called by hand, should the package ever need it."""
+    orbits, wins = _find_orbits(FULL_DECK), _build(FULL_DECK, FULL_BOARD, None)
+    _, first = np.unique(orbits, return_index=True)
+    save(SHIPPED, Kind.TABLE, {"table": "pair wins by orbit"}, {"wins": wins.reshape(-1)[first].astype(np.uint32)})
+
+
+def _find_orbits(deck: Deck) -> npt.NDArray[np.int64]:
+    """Returns `[H, H]` numbers of pairs of hands, the same for those that differ by suits' names alone."""
+    images = [hand_permutation(permutation, deck).astype(np.int64) for permutation in suit_permutations(deck)]
+    least = functools.reduce(np.minimum, (image[:, None] * deck.num_hands + image[None, :] for image in images))
+    orbits: npt.NDArray[np.int64] = np.unique(least, return_inverse=True)[1].reshape(least.shape)
+    return orbits
 
 
 def _build(deck: Deck, num_board_cards: int, on_progress: Callable[[float], None] | None) -> WinArray:

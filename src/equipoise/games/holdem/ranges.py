@@ -28,10 +28,11 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_board, format_deck
-from equipoise.games.holdem.hands import format_hand, hands_of, parse_hand
+from equipoise.games.holdem.hands import Hands, format_hand, hands_of, parse_hand
 
 __all__ = ["Range", "check_ranges", "format_range", "parse_range"]
 
+SURE_SHARE: Final = 1e-9  # of all pairs' weight, far above what rounding makes of nothing
 LEAST_PAIR_WEIGHT: Final = 1e-100  # sum over pairs of hands; a product of smaller weights may be no number
 EVERY_HAND: Final = ("random", "any", "*")
 ALLOWED: Final = "allowed: AA AKs AKo AK QQ+ KTs+ TT-77 A5s-A2s AhKh random, each with :0.5 or @50% if wanted"
@@ -54,10 +55,12 @@ class Range:
         weights = np.array(self.weights, np.float64)
         if weights.shape != (self.deck.num_hands,):
             raise ConfigError(f"a range of this deck has {self.deck.num_hands} weights, got shape {weights.shape}")
-        wrong = np.flatnonzero(~((weights >= 0) & (weights <= 1)))
-        if wrong.size:
-            hand = format_hand(int(wrong[0]), self.deck)
-            raise ConfigError(f"weights of a range are 0 to 1, got {weights[wrong[0]]} for {hand}")
+        is_right = (weights >= 0) & (weights <= 1)
+        if not is_right.all():
+            wrong = int(is_right.argmin())
+            raise ConfigError(
+                f"weights of a range are 0 to 1, got {weights[wrong]} for {format_hand(wrong, self.deck)}"
+            )
         weights += 0.0  # no negative zeros: equal ranges have equal bytes
         weights.setflags(write=False)
         object.__setattr__(self, "weights", weights)
@@ -109,23 +112,34 @@ def check_ranges(ranges: Sequence[Range], board: Sequence[int], names: Sequence[
     """
     if ranges[0].deck != ranges[1].deck:
         raise ConfigError(f"the ranges {names[0]} and {names[1]} are of different decks")
-    shown = format_board(board)
-    live = [held.without(board) for held in ranges]
-    for name, held, left in zip(names, ranges, live, strict=True):
+    hands = hands_of(ranges[0].deck)
+    is_live = ~hands.blocked(board)
+    first, second = (held.weights * is_live for held in ranges)
+    for name, held, left in zip(names, ranges, (first, second), strict=True):
         if not held.weights.any():
             raise ConfigError(f"the range {name} is empty: give at least one hand a positive weight")
-        if not left.weights.any():
+        if not left.any():
+            shown = format_board(board)
             raise ConfigError(f"the board {shown} blocks every hand of the range {name}: {format_range(held)}")
-    masks = hands_of(ranges[0].deck).masks
-    first, second = (np.flatnonzero(left.weights) for left in live)
-    is_apart = (masks[first][:, None] & masks[second][None, :]) == 0
-    if not is_apart.any():
+    num_apart = hands.compatible(second > 0)  # whole numbers: exact
+    if not num_apart[first > 0].any():
         raise ConfigError(f"every hand of the range {names[0]} shares a card with every hand of the range {names[1]}")
-    if live[0].weights[first] @ is_apart @ live[1].weights[second] < LEAST_PAIR_WEIGHT:
+    if not _has_weight(hands, first, second):
         raise ConfigError(
             f"the weights of the ranges {names[0]} and {names[1]} are too small to compute with, at most "
-            f"{live[0].weights.max():.3g} and {live[1].weights.max():.3g}; multiply those of a range by one factor"
+            f"{first.max():.3g} and {second.max():.3g}; multiply those of a range by one factor"
         )
+
+
+def _has_weight(hands: Hands, first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> bool:
+    """Returns whether pairs of hands that share no card have a sum of weights that can be computed with."""
+    total = float(first.sum()) * float(second.sum())
+    if first @ hands.compatible(second) > max(SURE_SHARE * total, LEAST_PAIR_WEIGHT):
+        return True
+    # so little that it may be what subtracting left: every pair by itself
+    one, other = np.flatnonzero(first), np.flatnonzero(second)
+    is_apart = (hands.masks[one][:, None] & hands.masks[other][None, :]) == 0
+    return float(first[one] @ is_apart @ second[other]) >= LEAST_PAIR_WEIGHT
 
 
 def parse_range(text: str, deck: Deck = FULL_DECK) -> Range:

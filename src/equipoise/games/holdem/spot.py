@@ -77,6 +77,11 @@ class HoldemSpot:
             raise ConfigError(f"rake_cap must be at least 0 chips, got {self.rake_cap}")
         check_menu(self.betting_rules, self.menu)
 
+    def __repr__(self) -> str:
+        first, second = (int(np.count_nonzero(self.live_weights(player))) for player in (0, 1))
+        chips = f"pot {self.pot}, stacks {self.stacks[0]} and {self.stacks[1]}"
+        return f"<HoldemSpot {self.name}: {chips}, {first} and {second} hands>"
+
     @property
     def betting_rules(self) -> BettingRules:
         """Returns the rules of the betting from here on."""
@@ -117,7 +122,9 @@ class HoldemSpot:
 
     def live_weights(self, player: int) -> npt.NDArray[np.float64]:
         """Returns `[H]` a range's weights without the hands that the board blocks."""
-        return self.ranges[player].without(self.board).weights
+        live = np.where(hands_of(self.deck).blocked(self.board), 0.0, self.ranges[player].weights)
+        live.setflags(write=False)
+        return live
 
     def rake(self, state: BettingState) -> float:
         """Returns the chips that the house takes where a hand ends: nothing before the flop.

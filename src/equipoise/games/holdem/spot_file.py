@@ -68,6 +68,13 @@ class SpotFile:
     threads: int | None = None
     locks: tuple[SpotLock, ...] = ()
 
+    def __repr__(self) -> str:
+        given = {name: getattr(self, name) for name in ("rule", "precision", "iterations", "seconds", "threads")}
+        given["target"] = None if self.target is None else format_target(self.target)
+        said = [f"{name} {value}" for name, value in given.items() if value is not None]
+        said += [f"{len(self.locks)} locks"] if self.locks else []
+        return f"<SpotFile of {', '.join([repr(self.spot)[1:-1], *said])}>"
+
 
 def load_spot(path: StrPath) -> SpotFile:
     """Returns the spot in a file; ranges that it keeps in files of their own are looked for beside it."""

@@ -25,6 +25,7 @@ __all__ = [
     "check_betting",
     "check_boards",
     "check_hands",
+    "normalize_cells",
 ]
 
 IntArray = npt.NDArray[np.int32]
@@ -211,6 +212,23 @@ class HoldemArrays(HoldemShape):
         for board, street in enumerate(self.board_field("street").tolist()):
             for player in (0, 1):
                 yield cells[player][board], nodes[2 * street + player]
+
+
+def normalize_cells(arrays: HoldemArrays, sums: npt.NDArray[Any]) -> FloatArray:
+    """Returns `[C]` the sums divided by their total at every hand's decision, uniform where that is zero."""
+    out = np.zeros(arrays.num_cells)
+    for block, nodes in arrays.table_blocks():
+        if not nodes.size:  # a street without decisions
+            continue
+        num_cells = sum(num_actions for _, num_actions, _ in nodes.tolist())
+        shares = sums[block].astype(np.float64).reshape(-1, num_cells, TILE)
+        played = out[block].reshape(shares.shape)
+        for first, num_actions, _ in nodes.tolist():
+            own = np.maximum(shares[:, first : first + num_actions], 0.0)
+            total = own.sum(axis=1, keepdims=True)
+            spread = np.full(own.shape, 1.0 / num_actions)
+            played[:, first : first + num_actions] = np.divide(own, total, out=spread, where=total > 0)
+    return out
 
 
 def _column(table: npt.NDArray[Any], names: tuple[str, ...], name: str) -> LongArray:

@@ -27,6 +27,7 @@ from equipoise.kernels.holdem.arrays import (
     check_betting,
     check_boards,
     check_hands,
+    normalize_cells,
 )
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.rules import KernelRule, check_discounts
@@ -332,19 +333,7 @@ class HoldemKernel(VectorKernel):
     def normalize(self, sums: npt.NDArray[Any]) -> FloatArray:
         """Returns `[C]` the sums divided by their total at every hand's decision, uniform where that is zero."""
         self._check_sums(sums)
-        out = np.zeros(self.arrays.num_cells)
-        for block, nodes in self.arrays.table_blocks():
-            if not nodes.size:  # a street without decisions
-                continue
-            num_cells = sum(num_actions for _, num_actions, _ in nodes.tolist())
-            shares = sums[block].astype(np.float64).reshape(-1, num_cells, TILE)
-            played = out[block].reshape(shares.shape)
-            for first, num_actions, _ in nodes.tolist():
-                own = np.maximum(shares[:, first : first + num_actions], 0.0)
-                total = own.sum(axis=1, keepdims=True)
-                spread = np.full(own.shape, 1.0 / num_actions)
-                played[:, first : first + num_actions] = np.divide(own, total, out=spread, where=total > 0)
-        return out
+        return normalize_cells(self.arrays, sums)
 
     def values(
         self,

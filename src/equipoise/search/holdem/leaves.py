@@ -7,9 +7,10 @@ Hands are numbered as in the deck, and reaches and values are theirs; where a ke
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,19 +21,17 @@ from equipoise.games.holdem.betting import BettingRules, BettingState, Stage, St
 from equipoise.games.holdem.betting_tree import DEALING, NO_PARENT, BettingTree, betting_tree, cut_betting
 from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.hands import hands_of
-from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.menus import Menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import BeliefBatch, Frontier, LeafValues
 from equipoise.search.holdem.copying import copy_strategy
-from equipoise.search.leaves import FixedLeaves, LeafEvaluator, LeafPart
+from equipoise.search.leaves import LeafEvaluator, LeafPart, RecentPlans
 from equipoise.trees.holdem.places import HoldemPlaces, HoldemStrategy, SpotPlaces
-from equipoise.trees.holdem.tree import HoldemTree, plan_holdem_tree
+from equipoise.trees.holdem.tree import HoldemTree, plan_first_street, plan_holdem_tree
 from equipoise.trees.joint import CardRemoval
-from equipoise.trees.vector import UniformStrategy
 
-__all__ = ["AfterDeal", "HoldemRest", "HoldemState", "bind_lines", "equity_leaves", "place_spot", "trace_line"]
+__all__ = ["AfterDeal", "HoldemRest", "HoldemState", "bind_lines", "place_spot", "trace_line"]
 
 FloatArray = npt.NDArray[np.float64]
 Line = tuple[int, ...]
@@ -106,16 +105,31 @@ def bind_lines(tree: HoldemTree, line: Line, evaluator: LeafEvaluator) -> Fronti
 class HoldemRest:
     """What follows public states of a spot: its betting from there on, for every hand that can be dealt."""
 
-    def __init__(self, spot: HoldemSpot, *, places: HoldemPlaces | None = None, menu: Menu | None = None) -> None:
+    def __init__(
+        self,
+        spot: HoldemSpot,
+        *,
+        places: HoldemPlaces | None = None,
+        menu: Menu | None = None,
+        ends: Mapping[Street, LeafEvaluator] | None = None,
+    ) -> None:
         """Says what is bet.
 
         Args:
             spot: with which the hand began.
             places: bets that are known, those of the spot's menu if None.
             menu: of what follows instead; behind bets that are not known it is that of the places if None.
+            ends: by street, what lines that leave it are worth, if it is all that follows; a menu is needed.
         """
-        self.spot, self.menu = spot, menu
-        self.places = places or SpotPlaces.of(spot)
+        self.spot, self.menu, self.ends = spot, menu, ends or {}
+        if self.ends and menu is None:
+            raise ConfigError("streets that end before the hand does need a menu")
+        self._places = places
+
+    @functools.cached_property
+    def places(self) -> HoldemPlaces:
+        """Returns the bets that are known."""
+        return self._places or SpotPlaces.of(self.spot)
 
     @classmethod
     def of(cls, strategy: HoldemStrategy) -> HoldemRest:
@@ -128,6 +142,10 @@ class HoldemRest:
         spot = place_spot(self.spot, state.betting, state.board, (first, second))
         node = self._find_node(state) if self.menu is None else None
         betting = self._find_betting(state, spot.betting_rules, node)
+        if state.betting.stage is Stage.ACT and state.betting.street in self.ends:
+            street = plan_first_street(spot, betting=betting).build()
+            frontier = bind_lines(street, state.line, self.ends[state.betting.street])
+            return LeafPart(tree=street, copy=self._copier(street, node), private=street.hands[0], frontier=frontier)
         tree = plan_holdem_tree(spot, betting=betting, merges_suits=False).build()
         return LeafPart(tree=tree, copy=self._copier(tree, node), private=tree.hands[0])
 
@@ -146,7 +164,9 @@ class HoldemRest:
     def _find_betting(self, state: HoldemState, rules: BettingRules, node: int | None) -> BettingTree:
         if node is not None:
             return cut_betting(self.places.betting, node)
-        return betting_tree(rules, self.menu or self.places.betting.menu, root=state.betting)
+        is_one_round = state.betting.stage is Stage.ACT and state.betting.street in self.ends
+        menu = self.menu or self.places.betting.menu
+        return betting_tree(rules, menu, root=state.betting, is_one_round=is_one_round)
 
     def _copier(self, tree: HoldemTree, node: int | None) -> Callable[[HoldemStrategy], npt.NDArray[Any]]:
         """Returns what copies strategies into a tree; nothing is known behind unknown bets."""
@@ -154,46 +174,86 @@ class HoldemRest:
         return lambda strategy: copy_strategy(strategy, tree, outer)
 
 
-def equity_leaves(spot: HoldemSpot) -> FixedLeaves:
-    """Returns what hands are worth if nobody bets again."""
-    rest = HoldemRest(spot, menu=parse_menu("none"))
-    return FixedLeaves(rest, UniformStrategy(rest.places))
+class _Deal(NamedTuple):
+    """Leaves on one board, L of them, behind some of the cards that may come, C of them."""
+
+    leaves: npt.NDArray[np.int64]  # [L] rows of the batch
+    states: list[HoldemState]  # [C * L] cards first
+    joint: list[CardRemoval]  # [C * L]
+    is_held: npt.NDArray[np.bool_]  # [C, H] hands that the new board leaves
+    chance: float  # of each of the cards, both hands known
+
+
+def _sum_held(values: FloatArray, is_held: npt.NDArray[np.bool_]) -> FloatArray:
+    """Returns `[L, H]` values `[C, L, H]` summed over the first axis, where hands `[C, H]` can be held."""
+    total = np.zeros(values.shape[1:])
+    for own, held in zip(values, is_held, strict=True):  # one by one: they stay in the cache
+        total += np.where(held, own, 0.0)
+    return total
 
 
 class AfterDeal:
-    """Another evaluator, asked behind the next cards: about all that may come, in one batch."""
+    """Another evaluator, asked behind the next cards: about all that may come, in one batch.
+
+    Three cards may come in too many ways for one batch, which is then asked for in parts. One question at a time.
+    """
+
+    MAX_ROWS = 1 << 13  # of a batch
 
     def __init__(self, inner: LeafEvaluator, spot: HoldemSpot) -> None:
         """Keeps the evaluator, and the spot by whose rules the next street begins."""
         self.inner, self.rules = inner, spot.betting_rules
+        self._deals = RecentPlans(self._plan)
+        self._kept: tuple[FloatArray, FloatArray] = np.empty(0), np.empty(0)
 
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the mean of the inner values over the cards that may come, given both hands."""
-        dealt, leaf, share = self._deal(batch)
-        found = self.inner.evaluate(dealt).cfv
         out = np.zeros(batch.reach[0].shape), np.zeros(batch.reach[1].shape)
-        for row, place in enumerate(leaf):
-            is_held = ~hands_of(dealt.joint[row].deck).blocked(dealt.states[row].board)
-            for player in (0, 1):
-                out[player][place] += share[row] * np.where(is_held, found[player][row], 0.0)
+        for deal in self._deals.find(batch):
+            shape = (len(deal.is_held), len(deal.leaves), deal.is_held.shape[1])
+            reach = self._room(len(deal.states), shape[2])
+            for own, there in zip(batch.reach, reach, strict=True):
+                np.multiply(own[deal.leaves], deal.is_held[:, None], out=there.reshape(shape))
+            counts = np.ascontiguousarray(np.tile(batch.num_private[deal.leaves], (shape[0], 1)))
+            dealt = BeliefBatch(states=deal.states, reach=reach, num_private=counts, joint=deal.joint)
+            for total, found in zip(out, self.inner.evaluate(dealt).cfv, strict=True):
+                total[deal.leaves] += deal.chance * _sum_held(found.reshape(shape), deal.is_held)
         return LeafValues(out)
 
-    def _deal(self, batch: BeliefBatch) -> tuple[BeliefBatch, list[int], list[float]]:
-        """Returns the public states behind all cards, which leaf each belongs to, and how likely it is there."""
-        states, leaf, share = [], [], []
+    def _room(self, num_rows: int, num_hands: int) -> tuple[FloatArray, FloatArray]:
+        """Returns two arrays that are kept: new ones of this size would take as long as filling them."""
+        size = num_rows * num_hands
+        if self._kept[0].size < size:
+            self._kept = np.empty(size), np.empty(size)
+        first, second = (own[:size].reshape(num_rows, num_hands) for own in self._kept)
+        return first, second
+
+    def _plan(self, batch: BeliefBatch) -> list[_Deal]:
+        """Returns the public states behind all cards, leaves on the same board together."""
+        leaves: dict[tuple[int, ...], list[int]] = {}
         for place, state in enumerate(batch.states):
             if state.betting.stage is not Stage.DEAL:
                 raise ConfigError("there are no cards to deal where a street goes on")
-            deck, after = batch.joint[place].deck, next_street(self.rules, state.betting)
-            num_new = Street(after.street).num_board_cards - len(state.board)
-            cards = [card for card in deck.cards if card not in state.board]
-            chance = 1.0 / math.comb(len(cards) - 2 * HAND_SIZE, num_new)
-            for new in itertools.combinations(cards, num_new):
-                states.append(state._replace(betting=after, board=(*state.board, *new)))
-                leaf.append(place)
-                share.append(chance)
-        joint = [CardRemoval(batch.joint[place].deck, state.board) for place, state in zip(leaf, states, strict=True)]
-        held = np.array([~hands_of(each.deck).blocked(each.board) for each in joint])
-        first, second = (own[leaf] * held for own in batch.reach)
-        counts = np.ascontiguousarray(batch.num_private[leaf])
-        return BeliefBatch(states=states, reach=(first, second), num_private=counts, joint=joint), leaf, share
+            leaves.setdefault(state.board, []).append(place)
+        return [deal for board, places in leaves.items() for deal in self._deal(batch, board, places)]
+
+    def _deal(self, batch: BeliefBatch, board: tuple[int, ...], places: list[int]) -> Iterator[_Deal]:
+        deck = batch.joint[places[0]].deck
+        after = [next_street(self.rules, batch.states[place].betting) for place in places]
+        num_new = Street(after[0].street).num_board_cards - len(board)
+        cards = [card for card in deck.cards if card not in board]
+        boards = [(*board, *new) for new in itertools.combinations(cards, num_new)]
+        step = max(self.MAX_ROWS // len(places), 1)
+        for begin in range(0, len(boards), step):
+            some = boards[begin : begin + step]
+            yield _Deal(
+                leaves=np.array(places),
+                states=[
+                    batch.states[place]._replace(betting=betting, board=new)
+                    for new in some
+                    for place, betting in zip(places, after, strict=True)
+                ],
+                joint=[joint for new in some for joint in [CardRemoval(deck, new)] * len(places)],
+                is_held=np.array([~hands_of(deck).blocked(new) for new in some]),
+                chance=1.0 / math.comb(len(cards) - 2 * HAND_SIZE, num_new),
+            )

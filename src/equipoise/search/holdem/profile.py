@@ -9,18 +9,28 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
-from equipoise.games.holdem.betting import FOLD, BettingRules, BettingState, Stage, Street, apply_action
+from equipoise.games.holdem.betting import (
+    FOLD,
+    BettingRules,
+    BettingState,
+    Stage,
+    Street,
+    apply_action,
+    initial_betting,
+    next_street,
+)
 from equipoise.games.holdem.betting_tree import (
     DEALING,
     NO_PARENT,
     BettingNode,
     BettingTree,
+    NodeKind,
     add_to_root,
     betting_tree,
     cut_betting,
@@ -32,17 +42,19 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem.copying import copy_strategy
 from equipoise.search.holdem.depth_limit import OnLine, estimate_leaf_bytes, limit_depth
-from equipoise.search.holdem.leaves import AfterDeal, place_spot, trace_line
+from equipoise.search.holdem.leaves import AfterDeal, HoldemState, bind_lines, place_spot, trace_line
+from equipoise.search.holdem.streets import StreetLeaves, StreetStart, plant_root
 from equipoise.search.holdem.subgame import HoldemSubgame
+from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.limits import RoundLimit
 from equipoise.search.posing import Standing
 from equipoise.search.profiles import Opening, Reply, Table, given_there
-from equipoise.search.settings import LAST_ITERATIONS, MAX_BYTES, SearchSettings
+from equipoise.search.settings import DEFAULT_ITERATIONS, LAST_ITERATIONS, MAX_BYTES, SearchSettings
 from equipoise.solvers.cfr import estimate_bytes
 from equipoise.solvers.rules import CFRPlus, Rule
-from equipoise.trees.holdem.places import HoldemPlace, HoldemPlaces, HoldemStrategy
-from equipoise.trees.holdem.tree import HoldemTree, plan_holdem_tree
-from equipoise.trees.vector import TreeStrategy, follow_reach
+from equipoise.trees.holdem.places import HoldemPlace, HoldemPlaces, HoldemStrategy, SpotPlaces
+from equipoise.trees.holdem.tree import HoldemTree, plan_first_street, plan_holdem_tree
+from equipoise.trees.vector import TreeStrategy, UniformStrategy, follow_reach
 
 __all__ = ["HoldemProfile", "Limits", "count_deals", "has_leaves"]
 
@@ -74,6 +86,7 @@ class HoldemProfile:
         response: HoldemStrategy | None = None,
         limits: Limits | None = None,
         on_line: OnLine | None = None,
+        streets: StreetLeaves | None = None,
     ) -> None:
         """Keeps a strategy.
 
@@ -85,6 +98,7 @@ class HoldemProfile:
             response: what estimates go by, unless they say it themselves.
             limits: of memory.
             on_line: is told how far a table of leaves is, where a search has one.
+            streets: what streets are worth, if searches look no further than their own.
         """
         self.begin = strategy.tree.spot if begin is None else begin
         if self.begin.rake_rate:
@@ -92,9 +106,22 @@ class HoldemProfile:
         self.strategy, self.response, self.line = strategy, response, line
         first, second = (np.array(self.begin.live_weights(player)) for player in (0, 1))
         self.root_reach = (first, second) if root_reach is None else root_reach
-        self.limits, self.on_line = limits or Limits(), on_line
+        self.limits, self.on_line, self.streets = limits or Limits(), on_line, streets
         self._part: HoldemSubgame | None = None  # the last one that was measured, until a search begins
         self._values: dict[tuple[HoldemPlace, int, int, bool], FloatArray] = {}
+
+    @classmethod
+    def unknown(cls, spot: HoldemSpot, *, state: BettingState | None = None, **where: Any) -> HoldemProfile:
+        """Returns a profile that knows where play is and nothing of what is played there, not even the bets.
+
+        Args:
+            spot: with which the street begins.
+            state: where its betting stands; as it begins if None.
+            where: as for a profile.
+        """
+        state = initial_betting(spot.betting_rules) if state is None else state
+        places = SpotPlaces(spot, plant_root(spot.betting_rules, spot.menu, state))
+        return cls(UniformStrategy(places), **where)
 
     @property
     def tree(self) -> HoldemPlaces:
@@ -187,15 +214,14 @@ class HoldemProfile:
         here = self.betting.nodes[place.node]
         reach = self.reach_there(place, searcher)
         spot = self.spot_at(here.state, place.board, reach, everybody=1 - searcher)
-        tree = self._build(spot, cut_betting(self.betting, place.node, only=only), merges_suits=False)
+        line = self._line_to(place.node)
+        tree, ends = self._lay_out(spot, cut_betting(self.betting, place.node, only=only), line, merges_suits=False)
         first = place.node + 1 if only is None else here.children[here.actions.index(only)]
         outer = {inner: place.node if inner == 0 else first + inner - 1 for inner in tree.decisions}
         if only is not None:
             outer.pop(0, None)  # one action, whatever the table says
         sums = copy_strategy(self.strategy, tree, outer)
-        part = HoldemSubgame(
-            place=place, tree=tree, reach=reach, line=self._line_to(place.node), outer=outer, sums=sums
-        )
+        part = HoldemSubgame(place=place, tree=tree, reach=reach, line=line, outer=outer, sums=sums, **ends)
         if only is None:
             self._part = part
         return part
@@ -234,6 +260,63 @@ class HoldemProfile:
             )
         return plan.build()
 
+    # --- a street at a time ---
+
+    def standpoint(self, place: HoldemPlace, searcher: int) -> HoldemSubgame | StreetStart:
+        """Returns where the opponent is measured: where nothing is known by what the beginning of a street is worth."""
+        state, opponent = self.betting.nodes[place.node].state, 1 - searcher
+        if self.streets is None or self.betting.nodes[place.node].children:
+            return self.subgame(place, searcher)
+        reach = self.reach_there(place, searcher)
+        own = reach[opponent] if reach[opponent].any() else self.dealt(opponent)
+        joint = self.tree.joint_at(place)
+        return StreetStart(
+            place=place,
+            state=HoldemState(self._line_to(place.node), state, place.board),
+            joint=joint,
+            reach=(own, reach[1]) if opponent == 0 else (reach[0], own),
+            evaluator=self.streets.start_of(state.street),
+        )
+
+    def _end_of(self, street: Street) -> LeafEvaluator | None:
+        """Returns who values the lines that leave a street, None where searches go on to the end of the hand."""
+        return None if self.streets is None else self.streets.ends.get(street)
+
+    def _lay_out(
+        self, spot: HoldemSpot, betting: BettingTree, line: tuple[int, ...], *, merges_suits: bool
+    ) -> tuple[HoldemTree, dict[str, Any]]:
+        """Returns the tree of some betting, and what a subgame says of its leaves if it is one street alone."""
+        evaluator = self._end_of(betting.root.state.street)
+        if evaluator is None:
+            return self._build(spot, betting, merges_suits=merges_suits), {}
+        tree = plan_first_street(spot, betting=betting).build()
+        return tree, {"frontier": bind_lines(tree, line, evaluator), "evaluator": evaluator}
+
+    def deal(self, place: HoldemPlace, step: Any) -> HoldemProfile | None:
+        """Returns what is known behind cards that come where a street is all that there is; None elsewhere.
+
+        It is where play stands and who may be there: what follows has not been searched.
+        """
+        here = self.betting.nodes[place.node]
+        if here.kind is not NodeKind.STREET_END or here.children:
+            return None
+        board = (*place.board, *step)
+        is_held = ~hands_of(self.begin.deck).blocked(board)
+        first, second = (own * is_held for own in self.reach(place))
+        state = next_street(self.begin.betting_rules, here.state)
+        held = [own if own.any() else self.dealt(player) * is_held for player, own in enumerate((first, second))]
+        spot = self.spot_at(state, board, (held[0], held[1]), everybody=None)
+        return HoldemProfile.unknown(
+            spot,
+            state=state,
+            root_reach=(first, second),
+            begin=self.begin,
+            line=self._line_to(place.node),
+            limits=self.limits,
+            on_line=self.on_line,
+            streets=self.streets,
+        )
+
     # --- searches ---
 
     keeps_better = True
@@ -257,6 +340,8 @@ class HoldemProfile:
         """Returns the profile with the memory and threads that settings allow."""
         if settings.limit is not None and (not isinstance(settings.limit, RoundLimit) or settings.limit.rounds > 1):
             raise ConfigError(f"hold'em ends with a street, RoundLimit(), got {settings.limit}")
+        if settings.streets is not None and settings.menu is None:
+            raise ConfigError("searches of a street at a time need a menu: nothing says what is bet behind it")
         limits = Limits(max_bytes=settings.max_bytes, rule=settings.rule, num_threads=settings.num_threads)
         return HoldemProfile(
             self.strategy,
@@ -266,12 +351,13 @@ class HoldemProfile:
             response=self.response,
             limits=limits,
             on_line=self.on_line,
+            streets=settings.streets,
         )
 
     def num_iterations(self, subgame: HoldemSubgame, settings: SearchSettings) -> int:
         """Returns how long a subgame is solved."""
         if subgame.frontier is not None:
-            return settings.leaf_iterations
+            return settings.leaf_iterations if settings.streets is None else settings.iterations or DEFAULT_ITERATIONS
         betting = subgame.tree.betting
         is_last = betting.root.state.street == betting.rules.last_street
         return (settings.iterations or LAST_ITERATIONS) if is_last else settings.early_iterations
@@ -285,7 +371,9 @@ class HoldemProfile:
         part, self._part = self._part, None
         if part is not None and (part.place != place or not is_safe):
             part = None
-        reach = self.reach_there(place, searcher)
+        reach = self.reach_there(self._find_behind(place, reply, settings), searcher)
+        if self.streets is not None:
+            reach = self._scale_opponent(reach, place.board, opponent)
         spot = self.spot_at(here.state, place.board, reach, everybody=opponent if is_safe else None)
         betting = self._find_betting(here, spot.betting_rules, reply, settings)
         hands: npt.NDArray[np.int32] = np.arange(self.begin.deck.num_hands, dtype=np.int32)
@@ -295,17 +383,17 @@ class HoldemProfile:
             subgame = self._limit(part or self.subgame(place, searcher), spot, searcher, settings)
             self._part = None
             return Opening(subgame, hands, subgame.tree.root_place)
-        tree = self._build(spot, betting, merges_suits=not is_limited)
-        told = (standing.alternative, standing.deviation, reach[opponent])
-        if is_safe and not all(_is_alike(tree, values) for values in told):
-            tree = part.tree if part is not None and is_known else self._build(spot, betting, merges_suits=False)
         node, line = 0, self._line_to(place.node)
         if reply is not None and settings.begins_before:
             node = betting.root.children[betting.root.actions.index(reply.action)]
         elif reply is not None:
             line = (*line, reply.action)
+        tree, ends = self._lay_out(spot, betting, line, merges_suits=not is_limited)
+        told = (standing.alternative, standing.deviation, reach[opponent])
+        if is_safe and not all(_is_alike(tree, values) for values in told):
+            tree = part.tree if part is not None and is_known else self._build(spot, betting, merges_suits=False)
         subgame = HoldemSubgame(
-            place=place, tree=tree, reach=reach, line=line, outer={}, num_threads=settings.num_threads
+            place=place, tree=tree, reach=reach, line=line, outer={}, num_threads=settings.num_threads, **ends
         )
         if is_limited:
             subgame = self._limit(subgame, spot, searcher, settings)
@@ -315,11 +403,27 @@ class HoldemProfile:
         self, here: BettingNode, rules: BettingRules, reply: Reply | None, settings: SearchSettings
     ) -> BettingTree:
         """Returns what is bet from where a search begins on."""
-        menu = settings.menu
+        menu, ends = settings.menu, self._end_of(here.state.street) is not None
         if reply is not None and not settings.begins_before:
-            return betting_tree(rules, menu or self.betting.menu, root=apply_action(rules, here.state, reply.action))
-        betting = cut_betting(self.betting, here.index) if menu is None else betting_tree(rules, menu, root=here.state)
-        return betting if reply is None else add_to_root(betting, reply.action)
+            state = apply_action(rules, here.state, reply.action)
+            return betting_tree(rules, menu or self.betting.menu, root=state, is_one_round=ends)
+        if menu is None:
+            betting = cut_betting(self.betting, here.index)
+        else:
+            betting = betting_tree(rules, menu, root=here.state, is_one_round=ends)
+        return betting if reply is None else add_to_root(betting, reply.action, is_one_round=ends)
+
+    def _scale_opponent(self, reach: Reaches, board: tuple[int, ...], opponent: int) -> Reaches:
+        """Returns reaches of which the opponent's are as large as a gate's, at most 1; all hands if it never comes."""
+        own = reach[opponent] if reach[opponent].any() else self.dealt(opponent)
+        own = np.where(hands_of(self.begin.deck).blocked(board), 0.0, own / own.max())
+        return (own, reach[1]) if opponent == 0 else (reach[0], own)
+
+    def _find_behind(self, place: HoldemPlace, reply: Reply | None, settings: SearchSettings) -> HoldemPlace:
+        """Returns the place by which both players' reaches go: behind a reply that is known after all."""
+        if reply is None or settings.begins_before:
+            return place
+        return self.step(place, reply.action) or place
 
     def _limit(self, whole: HoldemSubgame, spot: HoldemSpot, searcher: int, settings: SearchSettings) -> HoldemSubgame:
         """Returns a subgame that ends with its street; refuses what takes too much."""
@@ -359,6 +463,7 @@ class HoldemProfile:
             response=None if response is None else TreeStrategy(subgame.tree, response),
             limits=self.limits,
             on_line=self.on_line,
+            streets=self.streets,
         )
 
     def estimate_leaves(self, betting: BettingTree, board: tuple[int, ...], settings: SearchSettings) -> int:

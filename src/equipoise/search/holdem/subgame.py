@@ -19,6 +19,7 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.holdem.sweeps import HoldemKernel
+from equipoise.kernels.vector import VectorKernel
 from equipoise.search.holdem.leaves import bind_lines
 from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.profiles import Table
@@ -41,8 +42,10 @@ class HoldemSubgame:
     outer: Mapping[int, int]  # the decision of the profile's betting that each of the tree's is; others are new
     sums: Table | None = None  # [C] what both players play in proportion to so far; None: nothing is known
     frontier: HoldemLeaves | Frontier | None = None  # of a tree that is one street alone
+    evaluator: LeafEvaluator | None = None  # of that frontier, if it has one
     whole: HoldemSubgame | None = None  # to the end of the hand, if this one is one street alone
     num_threads: int = 1
+    given_kernel: VectorKernel | None = None  # of the tree with its leaves, if it is not to be the native module's
 
     @classmethod
     def of_tree(
@@ -54,9 +57,9 @@ class HoldemSubgame:
         return cls(place=tree.root_place, tree=tree, reach=reach, outer=outer, sums=sums, frontier=frontier)
 
     @functools.cached_property
-    def kernel(self) -> HoldemKernel:
-        """Returns the tree as the native module reads it."""
-        return HoldemKernel(self.tree.arrays, leaves=self.frontier)
+    def kernel(self) -> VectorKernel:
+        """Returns the tree as a solver iterates it: in the native module, unless a kernel was given."""
+        return self.given_kernel or HoldemKernel(self.tree.arrays, leaves=self.frontier)
 
     @functools.cached_property
     def strategy(self) -> Table:
@@ -122,7 +125,12 @@ class HoldemSubgame:
         """
         tree = plan_first_street(spot, betting=self.tree.betting).build()
         return dataclasses.replace(
-            self, tree=tree, sums=None, frontier=bind_lines(tree, self.line, evaluator), whole=self
+            self,
+            tree=tree,
+            sums=None,
+            frontier=bind_lines(tree, self.line, evaluator),
+            evaluator=evaluator,
+            whole=self,
         )
 
     def complete(self, found: Table) -> tuple[HoldemSubgame, Table]:

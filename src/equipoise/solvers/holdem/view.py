@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.betting import Street, pot
+from equipoise.games.holdem.betting import CALL, FOLD, Street, pot
 from equipoise.games.holdem.betting_tree import NO_PARENT
-from equipoise.games.holdem.cards import Deck
+from equipoise.games.holdem.cards import Deck, format_board
 from equipoise.games.holdem.equity import compute_equity
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
@@ -40,6 +40,7 @@ __all__ = ["NodeView", "PlayerView", "SpotViews", "view_average", "view_node"]
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
+FIXED_ACTIONS: Final = {FOLD: "fold", CALL: "call"}
 KEPT_LINES: Final = 16  # of betting on a board whose values are at hand; those of a river may take megabytes
 KEPT_RANGES: Final = 256  # against which equities are at hand
 
@@ -54,6 +55,9 @@ class PlayerView:
     values: FloatArray  # [H] share of the pot in chips; NaN where nothing matches
     equities: FloatArray  # [H] share of the pot, 0 to 1, if nobody bets again; NaN where nothing matches, and before
     # the flop of games that end before the river
+
+    def __repr__(self) -> str:
+        return f"<PlayerView of {np.count_nonzero(self.odds):,} hands worth {self.value:.4g} chips>"
 
     @property
     def odds(self) -> FloatArray:
@@ -80,6 +84,12 @@ class NodeView:
     strategy: FloatArray  # [H, A] of the actor's hands
     action_values: FloatArray  # [H, A] their share of the pot after each action
     players: tuple[PlayerView, PlayerView]
+
+    def __repr__(self) -> str:
+        names = [FIXED_ACTIONS.get(action, f"to {action}") for action in self.actions]
+        played = ", ".join(f"{name} {share:.1%}" for name, share in zip(names, self.frequencies, strict=True))
+        board = f" on {format_board(self.board)}" if self.board else ""
+        return f"<NodeView of player {self.actor}{board}, pot {self.pot}: {played}>"
 
     @property
     def frequencies(self) -> FloatArray:

@@ -4,19 +4,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
+from equipoise.agents.base import Agent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError, UnknownNameError
-from equipoise.evaluation.holdem.aivat import HoldemAivat, build_guesses
-from equipoise.evaluation.holdem.batched import BatchedHoldem, BucketRows, deal_hands
-from equipoise.evaluation.matches import MatchConfig
+from equipoise.evaluation.aivat import Aivat
+from equipoise.evaluation.holdem.aivat import HoldemForm
+from equipoise.evaluation.holdem.guesses import build_guesses
+from equipoise.evaluation.matches import AGENT_STREAM, CHANCE_STREAM
+from equipoise.evaluation.play import play_game
 from equipoise.games.holdem.cards import DECKS
+from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
 from equipoise.studies.warm_start.runs import make_flop_spot
@@ -80,27 +86,36 @@ def measure(configuration: AivatConfiguration) -> Iterator[Step]:
             made.append(train(spot, buckets, iterations, SEED + number))
         yield Step(fraction=share * (place + 0.3), text=f"{name}: guesses")
         rng = np.random.default_rng(SEED + 10)
-        guesses = build_guesses(made[2], rng=rng, num_samples=configuration.samples)
-        rows = BucketRows(made[0], name="first"), BucketRows(made[1], name="second")
-        play = BatchedHoldem(
-            spot=spot, betting=made[0].tree.betting, rows=rows, config=MatchConfig(expects_all_ins=False)
-        )
-        deals = deal_hands(spot, configuration.hands, rng=rng)
-        ends, won = play.play_out(deals, rng=rng)
-        policies = [made[0], made[1]]
-        estimators = {curve: HoldemAivat(guesses, policies, known=known) for curve, known in KNOWN.items()}
+        form = HoldemForm(game_of_spot(spot), build_guesses(made[2], rng=rng, num_samples=configuration.samples))
+        agents = [StrategyAgent(one, form.game) for one in made[:2]]
+        estimators = {
+            curve: Aivat(form, [agent if seat in known else None for seat, agent in enumerate(agents)])
+            for curve, known in KNOWN.items()
+        }
+        won = np.zeros(configuration.hands)
         estimates = {curve: np.zeros(won.size) for curve in KNOWN}
         for begin in range(0, won.size, CHUNK):
             end = min(begin + CHUNK, won.size)
             for hand in range(begin, end):
-                hole, board = deals.hands[hand].tolist(), tuple(deals.boards[hand].tolist())
+                won[hand] = _play_hand(form.game, agents, estimators.values(), hand)
                 for curve, estimator in estimators.items():
-                    estimates[curve][hand] = estimator.estimate(int(ends[hand]), hole, board)
+                    estimates[curve][hand] = estimator.estimate()[0]
             yield Step(
                 fraction=min(share * (place + 0.4 + 0.6 * end / won.size), 0.999 if end < won.size else 1.0),
                 text=f"{name}: {end:,} hands",
                 points=tuple(_points(name, won, estimates, spot.big_blind)) if end == won.size else (),
             )
+
+
+def _play_hand(game: Holdem, agents: Sequence[Agent], estimators: Iterable[Aivat], hand: int) -> float:
+    """Returns what the first player wins in a hand that all estimators hear."""
+
+    def hear(state: HoldemState) -> None:
+        for estimator in estimators:
+            estimator.hear(state)
+
+    chance, rng = (np.random.default_rng([SEED, stream, hand]) for stream in (CHANCE_STREAM, AGENT_STREAM))
+    return play_game(game, agents, chance=chance, rng=rng, expects_all_ins=False, on_state=hear)[0]
 
 
 def _points(name: str, won: FloatArray, estimates: dict[str, FloatArray], big_blind: int) -> Iterator[Point]:

@@ -13,7 +13,7 @@ import dataclasses
 import statistics
 import time
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -110,7 +110,21 @@ def draw_turn_spot(deck: Deck, menu: Menu, pot: int, *, rng: np.random.Generator
     return HoldemSpot(board=board, pot=pot, stacks=(behind, behind), ranges=(first, second), menu=menu, deck=deck)
 
 
-def solve_to(solver: CFRSolver[HoldemTree], configuration: TurnSearchConfiguration) -> tuple[float, float]:
+class Exactness(Protocol):
+    """How exactly whole and locked spots are solved."""
+
+    @property
+    def open_percent(self) -> float:
+        """Returns what may be left open, in percent of the pot."""
+        ...
+
+    @property
+    def most_iterations(self) -> int:
+        """Returns after how many iterations it is good enough."""
+        ...
+
+
+def solve_to(solver: CFRSolver[HoldemTree], configuration: Exactness) -> tuple[float, float]:
     """Returns what a best response earns each player, once a run is exact enough."""
     while True:
         solver.iterate(min(50, configuration.most_iterations - solver.iteration))
@@ -133,7 +147,7 @@ def read_turn(tree: HoldemTree, sums: CellTable, player: int, spot: HoldemSpot) 
     return found
 
 
-def guarantee(spot: HoldemSpot, searcher: int, rows: Rows, configuration: TurnSearchConfiguration) -> float:
+def guarantee(spot: HoldemSpot, searcher: int, rows: Rows, configuration: Exactness) -> float:
     """Returns chips that the searcher gets at least, its turn given and its river played well after it."""
     locks = [NodeLock(node=node, strategy=played, hands=hands.tolist()) for node, (hands, played) in rows.items()]
     solver = CFRSolver(build_holdem_tree(spot, locks=locks), locks=locks)

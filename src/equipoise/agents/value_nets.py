@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks that value streets of hold'em, found in a folder: the package's own, or one that is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.learning.values.configuration import NetStage
+from equipoise.learning.values.leaves import NetworkLeaves
+from equipoise.learning.values.shipped import SHIPPED, read_net
+from equipoise.search.holdem.leaves import AfterDeal
+from equipoise.search.leaves import LeafEvaluator
+
+__all__ = ["NetFolder", "name_net"]
+
+SUFFIX: Final = ".safetensors"
+
+
+def name_net(street: Street, stage: NetStage) -> str:
+    """Returns the name of a street's network.
+
+    >>> name_net(Street.TURN, NetStage.END), name_net(Street.TURN, NetStage.START)
+    ('turn-end', 'turn')
+    """
+    return f"{street.name.lower()}-end" if stage is NetStage.END else street.name.lower()
+
+
+class NetFolder:
+    """The networks of a folder, for hands that begin with a spot."""
+
+    def __init__(self, name: str, spot: HoldemSpot, folder: str = "", *, num_threads: int = 1) -> None:
+        """Looks nowhere yet.
+
+        Args:
+            name: of the agent, for messages.
+            spot: with which hands begin.
+            folder: where weights are; empty: the package's.
+            num_threads: of each network.
+        """
+        self.name, self.spot, self.num_threads = name, spot, num_threads
+        self.folder = Path(folder).expanduser() if folder else SHIPPED
+
+    def find_end(self, street: Street, *, is_after: bool = False) -> LeafEvaluator:
+        """Returns what values the lines that leave a street.
+
+        Args:
+            street: that is left.
+            is_after: whether the next street's network is asked behind every card, if there is one after the flop.
+        """
+        following = None if street is Street.PREFLOP else self.find_start(Street(street + 1))
+        before = self._find(street, NetStage.END)
+        if following is not None and (is_after or before is None):
+            return AfterDeal(following, self.spot)
+        if before is None:
+            file = f"{name_net(street, NetStage.END)}{SUFFIX}"
+            raise ConfigError(
+                f"{self.name} needs {file} in {self.folder}: nets=DIR says where weights are, leaves=equity plays "
+                "without"
+            )
+        return before
+
+    def find_start(self, street: Street) -> LeafEvaluator | None:
+        """Returns what values the beginning of a street, None if there is no such network."""
+        return self._find(street, NetStage.START)
+
+    def find_starts(self, streets: Sequence[Street]) -> dict[Street, LeafEvaluator]:
+        """Returns the networks that there are of the beginnings of streets."""
+        found = {street: self.find_start(street) for street in streets}
+        return {street: leaves for street, leaves in found.items() if leaves is not None}
+
+    def _find(self, street: Street, stage: NetStage) -> NetworkLeaves | None:
+        """Returns a network of the folder; raises `ConfigError` where it is for another street or other cards."""
+        file = self.folder / f"{name_net(street, stage)}{SUFFIX}"
+        if not file.is_file():
+            return None
+        net = read_net(file)
+        if (net.config.street, net.config.stage) != (street, stage):
+            own = name_net(net.config.street, NetStage(net.config.stage))
+            raise ConfigError(f"{file} holds the network {own}, its name says {file.stem}")
+        try:
+            net.config.check_deck(self.spot.deck)
+        except ConfigError as error:
+            raise ConfigError(f"{self.name} cannot use {file}: {error}") from None
+        return NetworkLeaves(net, num_threads=self.num_threads)

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The networks of a preset in one folder, from the river up: situations, training, weights; all of it goes on later.
+
+In the folder: `data/NAME/` shards of what a network learns from, `data/NAME-held-out/` what it is measured on,
+`NAME.training.eq` the training so far, `NAME.safetensors` the weights with their card. Importing this module does not
+need torch; training does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from equipoise.core.checkpoint import Kind, load, save
+from equipoise.core.errors import ConfigError
+from equipoise.core.provenance import find_commit, version
+from equipoise.learning.values.bucket_states import see_shards
+from equipoise.learning.values.filling import Source
+from equipoise.learning.values.generation import DistilledSource, NetFile, SolvedSource
+from equipoise.learning.values.labels import Labels
+from equipoise.learning.values.leduc import LeducSource, find_leduc
+from equipoise.learning.values.leduc_search import MetSource
+from equipoise.learning.values.presets import HELD_OUT_SEED, NetRecipe, Preset
+from equipoise.learning.values.shards import Arrays, ShardFolder
+from equipoise.learning.values.toys import ToySource
+from equipoise.learning.values.weights import StoredNet
+
+if TYPE_CHECKING:
+    from equipoise.learning.values.training import TrainingRecord, ValueTrainer
+
+__all__ = ["Filling", "ValueChain"]
+
+SAVE_SECONDS: Final = 45.0  # between saved states of a training
+TOYS: Final = "toy"
+LINES: Final = "end_"  # before the names of arrays of situations where lines leave the street
+TOY_SEED: Final = 2  # beside the seed of situations
+
+
+class Filling(NamedTuple):
+    """A folder of situations that a network needs."""
+
+    name: str
+    source: Source
+    samples: int  # wanted
+
+    @property
+    def num_shards(self) -> int:
+        """Returns how many shards they make."""
+        return math.ceil(self.samples / self.source.per_shard)
+
+
+class ValueChain:
+    """The networks of a preset, in a folder."""
+
+    def __init__(self, folder: Path, preset: Preset, *, seed: int = 1) -> None:
+        """Keeps where they are and what they are."""
+        self.folder, self.preset, self.seed = folder, preset, seed
+
+    def weights_of(self, name: str) -> Path:
+        """Returns where the weights of a network are, or will be."""
+        return self.folder / f"{name}.safetensors"
+
+    def net(self, name: str) -> NetFile:
+        """Returns a trained network; raises `ConfigError` if it is not there yet."""
+        place = self.weights_of(name)
+        if not place.exists():
+            raise ConfigError(
+                f"the {name} network is needed first, and {place} is missing: train it with --street {name}"
+            )
+        return NetFile.at(place)
+
+    # --- situations ---
+
+    def fillings(self, recipe: NetRecipe) -> list[Filling]:
+        """Returns the folders of situations that a network needs, those held out first."""
+        if recipe.config.game:
+            return self._small_game(recipe)
+        name = recipe.name
+        few = min(recipe.held_out_per_shard, recipe.held_out)
+        held_out = self._source(recipe, recipe.held_out_labels or recipe.labels, HELD_OUT_SEED, few)
+        found = [Filling(f"{name}-held-out", held_out, recipe.held_out)]
+        found.append(Filling(name, self._source(recipe, recipe.labels, self.seed, recipe.per_shard), recipe.samples))
+        if recipe.toys:
+            assert recipe.labels is not None
+            labels = dataclasses.replace(recipe.labels, iterations=250)
+            toys = ToySource(
+                labels=labels, num_cells=recipe.config.cells, ratios=recipe.ratios, seed=self.seed + TOY_SEED
+            )
+            found.append(Filling(TOYS, toys, recipe.toys))
+        return found
+
+    def _small_game(self, recipe: NetRecipe) -> list[Filling]:
+        """Returns the same for a network of Leduc."""
+        before = [recipe]
+        while before[-1].source:
+            before.append(self.preset.find(before[-1].source))
+        name = before[-1].name  # random situations are those of the first network, met ones those of all
+        game = find_leduc(recipe.config.game)
+        whole = LeducSource(game=game, num_pots=recipe.num_pots, per_shard=recipe.per_shard, seed=self.seed)
+        held_out = dataclasses.replace(whole, seed=HELD_OUT_SEED, per_shard=min(recipe.per_shard, recipe.held_out))
+        found = [Filling(f"{name}-held-out", held_out, recipe.held_out), Filling(name, whole, recipe.samples)]
+        for each in reversed([each for each in before if each.met]):
+            met = MetSource(net=self.net(each.source), game=game, per_shard=recipe.per_shard, seed=self.seed)
+            found.append(Filling(f"{each.name}-met", met, each.met))
+        return found
+
+    def _source(self, recipe: NetRecipe, labels: Labels | None, seed: int, per_shard: int) -> Source:
+        if labels is None:
+            net = self.net(recipe.source)
+            return DistilledSource(net=net, ratios=recipe.ratios, per_shard=per_shard, seed=seed)
+        return SolvedSource(
+            street=recipe.config.street,
+            labels=labels,
+            ratios=recipe.ratios,
+            per_shard=per_shard,
+            seed=seed,
+            deck=recipe.config.cards,
+            leaves=self.net(recipe.leaves) if recipe.leaves else None,
+        )
+
+    def shards(self, filling: Filling) -> ShardFolder:
+        """Returns the folder of some situations."""
+        config = filling.source.config
+        made_by = (config.get("source") or config.get("leaves") or "").partition("@")[2]  # other weights, other values
+        name = f"{filling.name}@{made_by}" if made_by else filling.name
+        return ShardFolder(self.folder / "data" / name, config)
+
+    def read(self, filling: Filling) -> list[Arrays]:
+        """Returns what there is of some situations, up to as many as are wanted."""
+        folder = self.shards(filling)
+        return [folder.read(number).arrays for number in folder.numbers()[: filling.num_shards]]
+
+    def read_held_out(self, recipe: NetRecipe) -> tuple[list[Arrays], str]:
+        """Returns what a network is measured on, and how the names of its arrays begin."""
+        if recipe.lines_of:
+            exact = _with_lines(self.read(self.fillings(self.preset.find(recipe.lines_of))[0]))
+            if exact:
+                return exact, LINES
+        return self.read(self.fillings(recipe)[0]), ""
+
+    # --- training ---
+
+    def trainer(self, recipe: NetRecipe, *, is_resumed: bool = True, share: float = 1.0) -> ValueTrainer:
+        """Returns the training of a network on the situations that there are.
+
+        Args:
+            recipe: of the network.
+            is_resumed: whether it goes on where it stopped, if it was saved.
+            share: of the situations that it learns from, the first ones; toy games are always all there.
+        """
+        from equipoise.learning.values.training import SituationSet, ToySet, ValueTrainer  # noqa: PLC0415  # torch
+
+        if recipe.config.game:
+            return self._resume(recipe, self._small_game_trainer(recipe), is_resumed=is_resumed)
+        _, situations, *toys = self.fillings(recipe)
+        rows = self.read(situations)
+        measured, prefix = self.read_held_out(recipe)
+        if not rows:
+            raise ConfigError(f"there are no situations of the {recipe.name} to learn from")
+        known = SituationSet.of(recipe.config, _take_first(rows, share))
+        if recipe.lines_of:  # solved exactly, and so what the network is measured on
+            lines = _with_lines(self.read(self.fillings(self.preset.find(recipe.lines_of))[1]))
+            if lines:
+                known = SituationSet.join([known, SituationSet.of(recipe.config, _take_first(lines, share), LINES)])
+        trainer = ValueTrainer(
+            recipe.config,
+            recipe.settings,
+            known,
+            toys=ToySet(recipe.config, self.read(toys[0])) if toys else None,
+            held_out=SituationSet.of(recipe.config, measured, prefix) if measured else None,
+        )
+        return self._resume(recipe, trainer, is_resumed=is_resumed)
+
+    def _small_game_trainer(self, recipe: NetRecipe) -> ValueTrainer:
+        """Returns the training of a network of Leduc, from its beginning."""
+        from equipoise.learning.values.training import SituationSet, ValueTrainer  # noqa: PLC0415  # torch
+
+        held_out, *known = self.fillings(recipe)
+        rows = [arrays for filling in known for arrays in self.read(filling)]
+        if not rows:
+            raise ConfigError(f"there are no situations of {recipe.name} to learn from")
+        states = LeducSource(game=find_leduc(recipe.config.game), num_pots=recipe.num_pots).states()
+        situations, measured = (
+            SituationSet(*see_shards(recipe.config, states, shards)) if shards else None
+            for shards in (rows, self.read(held_out))
+        )
+        assert situations is not None
+        return ValueTrainer(recipe.config, recipe.settings, situations, held_out=measured)
+
+    def _resume(self, recipe: NetRecipe, trainer: ValueTrainer, *, is_resumed: bool) -> ValueTrainer:
+        """Returns a training where it stopped, if it was saved."""
+        if is_resumed and self._state_of(recipe.name).exists():
+            trainer.restore(load(self._state_of(recipe.name), Kind.RUN).arrays)
+        return trainer
+
+    def _state_of(self, name: str) -> Path:
+        return self.folder / f"{name}.training.eq"
+
+    def train(
+        self, recipe: NetRecipe, trainer: ValueTrainer, *, command: str, is_over: Callable[[], bool]
+    ) -> Iterator[TrainingRecord]:
+        """Yields records of a training; its state and weights are saved now and then, and when it stops.
+
+        Args:
+            recipe: of the network.
+            trainer: of the same.
+            command: that runs it, for the card.
+            is_over: whether to stop early.
+        """
+        saved, saved_step = time.monotonic(), trainer.step
+        log = self._read_log(recipe.name, trainer.step)
+
+        def keep() -> None:
+            save(self._state_of(recipe.name), Kind.RUN, {"network": recipe.name}, trainer.state())
+            self.write(recipe, trainer, command=command, log=log)
+
+        for record in trainer.run(is_over):
+            if record.errors is not None:
+                log.append({"step": record.step, "loss": record.loss, **dataclasses.asdict(record.errors.report())})
+            if record.errors is not None or time.monotonic() - saved > SAVE_SECONDS:
+                keep()
+                saved, saved_step = time.monotonic(), trainer.step
+            yield record
+        if trainer.step > saved_step:  # it was interrupted, or stopped early
+            keep()
+
+    def _read_log(self, name: str, step: int) -> list[dict[str, Any]]:
+        """Returns the errors that were measured up to a step, from the card of the weights so far."""
+        if step == 0 or not self.weights_of(name).exists():
+            return []
+        return [entry for entry in StoredNet.load(self.weights_of(name)).card.get("log", []) if entry["step"] <= step]
+
+    def write(self, recipe: NetRecipe, trainer: ValueTrainer, *, command: str, log: list[dict[str, Any]]) -> None:
+        """Writes the averaged weights with their card."""
+        card = {
+            "what": recipe.summary,
+            "preset": self.preset.name,
+            "data": {
+                filling.name: {"situations": self._count(filling), **filling.source.config}
+                for filling in self.fillings(recipe)
+            },
+            "training": dataclasses.asdict(recipe.settings),
+            "steps": trainer.step,
+            "errors": log[-1] if log else {},
+            "log": log,
+            "command": command,
+            "version": version(),
+            "commit": find_commit(),
+        }
+        trainer.averaged.store(card).save(self.weights_of(recipe.name), dtype=np.float16)
+
+    def _count(self, filling: Filling) -> int:
+        return min(len(self.shards(filling).numbers()), filling.num_shards) * int(filling.source.per_shard)
+
+
+def _with_lines(shards: list[Arrays]) -> list[Arrays]:
+    """Returns the shards that have situations where lines leave the street."""
+    return [shard for shard in shards if f"{LINES}board" in shard]
+
+
+def _take_first(shards: list[Arrays], share: float) -> list[Arrays]:
+    """Returns the first share of the situations of shards, at least one; all of them for 1."""
+    if share >= 1.0 or not shards:
+        return shards
+    size = len(shards[0]["board"])
+    wanted = max(round(share * sum(len(shard["board"]) for shard in shards)), 1)
+    whole, rest = divmod(wanted, size)
+    found = shards[:whole]
+    if rest:
+        last = shards[whole]
+        part = rest / len(last["board"])  # lines that leave the street are counted by themselves
+        found = [*found, {name: array[: max(round(part * len(array)), 1)] for name, array in last.items()}]
+    return found

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Study `value-lost`: what a street loses when it is searched with values at its end, whatever says them.
+
+Spots are drawn as in `turn-search`, by board, ranges and pot; each is solved whole, searched to the end of its first
+street with every kind of leaves, and solved again with the searcher's street locked to what the search found.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from equipoise.agents.value_nets import NetFolder
+from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.cards import FULL_DECK
+from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.menu_notation import parse_menu
+from equipoise.games.holdem.ranges import Range
+from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.search.holdem.depth_limit import LeafChoices, solve_blueprint
+from equipoise.search.holdem.equity_leaves import equity_leaves
+from equipoise.search.holdem.leaves import bind_lines
+from equipoise.search.leaves import LeafEvaluator, ZeroLeaves
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.rule_notation import parse_rule
+from equipoise.studies.search.turn_search import BUDGET, Rows, guarantee, read_turn, search_turn, solve_to
+from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
+from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
+from equipoise.trees.vector import TreeStrategy
+
+__all__ = ["VALUE_LOST", "ValueLostConfiguration", "draw_spot"]
+
+LOSSES: Final = "loss, percent of the pot"
+SECONDS: Final = "processor seconds"
+WHOLE: Final = "whole spot, what is left open"
+SEED: Final = 16
+AIM: Final = "this project's aim"
+BARS: Final = {Street.TURN: (0.15, 0.5), Street.FLOP: (0.5, float("inf"))}  # median and worst, percent of the pot
+
+
+class Searched(NamedTuple):
+    """What a search found, and processor seconds that it took."""
+
+    rows: Rows
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ValueLostConfiguration:
+    """Which spots are drawn, and how they are searched."""
+
+    street: str = "turn"
+    spots: int = 2
+    ratios: tuple[float, float] = (1.0, 6.0)  # chips behind in pots, least and most
+    hands: int = 0  # of each side, drawn at random; 0: every hand
+    menu: str = "100%, a"
+    methods: tuple[str, ...] = ("blueprint", "zero", "equity", "opponent", "both", "end", "after", "exact")
+    nets: str = ""  # a folder of networks; none: those that are shipped
+    rule: str = "dcfr(1.5,0,4)"
+    search_iterations: int = 200
+    blueprint_iterations: int = 100
+    open_percent: float = 0.1  # of the pot: how exactly whole and locked spots are solved
+    most_iterations: int = 2000  # of these
+
+    def __post_init__(self) -> None:
+        for name in ("spots", "search_iterations", "blueprint_iterations", "most_iterations"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.street not in ("turn", "flop"):
+            raise ConfigError(f"spots are turns or flops, got {self.street!r}")
+        for method in self.methods:
+            if method not in METHODS:
+                raise UnknownNameError("method", method, METHODS)
+        if self.street == "flop" and {"opponent", "both"} & set(self.methods):
+            raise ConfigError("choices at leaves are for turns: leave out the methods opponent and both")
+        parse_rule(self.rule)
+
+    def draw(self) -> Iterator[tuple[HoldemSpot, int]]:
+        """Yields spots and who searches them, the same ones every time."""
+        for number in range(self.spots):
+            yield draw_spot(self, np.random.default_rng([SEED, Street[self.street.upper()], number])), number % 2
+
+
+def draw_spot(configuration: ValueLostConfiguration, rng: np.random.Generator) -> HoldemSpot:
+    """Returns a spot with a random board, chips behind and ranges: a class of hands is missing or has some weight."""
+    street = Street[configuration.street.upper()]
+    board = tuple(int(card) for card in rng.choice(FULL_DECK.cards, street.num_board_cards, replace=False))
+    low, high = configuration.ratios
+    ratio = float(np.exp(rng.uniform(np.log(low), np.log(high))))
+    pot = 2 * round(BUDGET / (1.0 + 2.0 * ratio))
+    hands = hands_of()
+    ranges = []
+    for _ in range(2):
+        weights = np.clip(rng.uniform(-0.5, 1.0, len(hands.class_names)), 0.0, 1.0)[hands.classes]
+        if configuration.hands:
+            live = np.flatnonzero((weights > 0) & ~hands.blocked(board))
+            kept = rng.choice(live, min(configuration.hands, live.size), replace=False)
+            weights = np.where(np.isin(np.arange(weights.size), kept), weights, 0.0)
+        ranges.append(Range(weights))
+    behind = BUDGET - pot // 2
+    return HoldemSpot(
+        board=board,
+        pot=pot,
+        stacks=(behind, behind),
+        ranges=(ranges[0], ranges[1]),
+        menu=parse_menu(configuration.menu),
+    )
+
+
+def _cut(spot: HoldemSpot, searcher: int, configuration: ValueLostConfiguration, leaves: LeafEvaluator) -> Searched:
+    """Returns the street that a search with leaves finds."""
+    began = time.process_time()
+    tree = plan_first_street(spot).build()
+    solver = CFRSolver(tree, parse_rule(configuration.rule), frontier=bind_lines(tree, (), leaves))
+    solver.iterate(configuration.search_iterations)
+    rows = read_turn(tree, solver.tables.strategy_sum, searcher, spot)
+    return Searched(rows, time.process_time() - began)
+
+
+def _look_to_the_end(spot: HoldemSpot, searcher: int, configuration: ValueLostConfiguration) -> Searched:
+    """Returns the street that a search to the end of the hand finds in as many iterations."""
+    began = time.process_time()
+    solver = CFRSolver(build_holdem_tree(spot), parse_rule(configuration.rule))
+    solver.iterate(configuration.search_iterations)
+    rows = read_turn(solver.tree, solver.tables.strategy_sum, searcher, spot)
+    return Searched(rows, time.process_time() - began)
+
+
+class _Spot:
+    """One spot, with the blueprint that some searches go on with."""
+
+    def __init__(self, spot: HoldemSpot, searcher: int, configuration: ValueLostConfiguration) -> None:
+        self.spot, self.searcher, self.configuration = spot, searcher, configuration
+        self._blueprint: TreeStrategy[HoldemTree] | None = None
+
+    def blueprint(self) -> TreeStrategy[HoldemTree]:
+        """Returns a blueprint that does not know the ranges."""
+        if self._blueprint is None:
+            iterations = self.configuration.blueprint_iterations
+            self._blueprint = solve_blueprint(self.spot, iterations=iterations, share_of_all=1.0)
+        return self._blueprint
+
+    def choose(self, choices: LeafChoices | None) -> Searched:
+        """Returns what is found where players choose how the blueprint goes on; without choices the blueprint's own."""
+        iterations = self.configuration.search_iterations
+        rows, times = search_turn(self.spot, self.blueprint(), self.searcher, choices, iterations)
+        return Searched(rows, sum(times.values()))
+
+    def cut(self, leaves: LeafEvaluator) -> Searched:
+        """Returns what is found with leaves."""
+        return _cut(self.spot, self.searcher, self.configuration, leaves)
+
+    def ask(self, *, is_after_deal: bool) -> Searched:
+        """Returns what is found with networks at the leaves."""
+        nets = NetFolder("value-lost", self.spot, self.configuration.nets)
+        return self.cut(nets.find_end(self.spot.betting_rules.first_street, is_after=is_after_deal))
+
+
+METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Searched]]]] = {  # as typed: as shown, how
+    "blueprint": ("blueprint's own street", lambda each: each.choose(None)),
+    "zero": ("leaves worth nothing", lambda each: each.cut(ZeroLeaves())),
+    "equity": ("leaves checked down", lambda each: each.cut(equity_leaves(each.spot))),
+    "opponent": ("opponent chooses (Modicum)", lambda each: each.choose(LeafChoices())),
+    "both": ("both choose (Pluribus)", lambda each: each.choose(LeafChoices.both())),
+    "end": ("network at the street's end", lambda each: each.ask(is_after_deal=False)),
+    "after": ("network after the card", lambda each: each.ask(is_after_deal=True)),
+    "exact": ("to the end of the hand", lambda each: _look_to_the_end(each.spot, each.searcher, each.configuration)),
+}
+
+
+def measure(configuration: ValueLostConfiguration) -> Iterator[Step]:
+    """Yields losses spot by spot."""
+    total = configuration.spots * (1 + len(configuration.methods))
+    for number, (spot, searcher) in enumerate(configuration.draw(), start=1):
+        name, done = f"{number}: {spot.name}, pot {spot.pot}", (number - 1) * (1 + len(configuration.methods))
+        yield Step(fraction=done / total, text=f"{name}: the whole spot")
+        values = solve_to(CFRSolver(build_holdem_tree(spot)), configuration)
+        left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(values) / spot.pot)
+        yield Step(fraction=(done + 1) / total, text=f"{name}: searches", points=(left_open,))
+        each = _Spot(spot, searcher, configuration)
+        for place, method in enumerate(configuration.methods, start=1):
+            label, search = METHODS[method]
+            found = search(each)
+            loss = values[searcher] - guarantee(spot, searcher, found.rows, configuration)
+            points = (
+                Point(panel=LOSSES, curve=label, x=number, y=100 * loss / spot.pot),
+                Point(panel=SECONDS, curve=label, x=number, y=found.seconds),
+            )
+            yield Step(fraction=(done + 1 + place) / total, text=f"{name}: {label}", points=points)
+
+
+def conclude(configuration: ValueLostConfiguration, measured: Measured) -> Conclusion:
+    """Returns median and worst loss of every kind of leaves, and verdicts on networks."""
+    numbers = range(1, configuration.spots + 1)
+    rows: list[dict[str, object]] = []
+    claims: list[Claim] = []
+    for method in configuration.methods:
+        label = METHODS[method][0]
+        losses = [loss for number in numbers if (loss := measured.at(LOSSES, label, number)) is not None]
+        seconds = [taken for number in numbers if (taken := measured.at(SECONDS, label, number)) is not None]
+        if not losses:
+            continue
+        rows.append(
+            {
+                "leaves": label,
+                "spots": len(losses),
+                "median loss, % of the pot": round(statistics.median(losses), 3),
+                "worst": round(max(losses), 3),
+                "processor seconds, median": round(statistics.median(seconds), 2),
+            }
+        )
+        if method in ("end", "after"):
+            median, worst = BARS[Street[configuration.street.upper()]]
+            is_true = statistics.median(losses) <= median and max(losses) <= worst
+            limit = f"a median of {median:g} %" + (f", {worst:g} % at worst" if worst < float("inf") else "")
+            claims.append(
+                Claim(
+                    statement=f"{label}: at most {limit} of the pot lost on {configuration.street}s",
+                    source=AIM,
+                    verdict=judge(is_true if len(losses) == configuration.spots else None),
+                    ours=f"{len(losses)} spots: median {statistics.median(losses):.3f} %, worst {max(losses):.3f} %",
+                )
+            )
+    notes = (
+        "Losses are upper bounds, in percent of the pot: the best response to the whole spot's solution, less what the "
+        f"spot guarantees with the searched street locked; both solved to {configuration.open_percent:g} % of the pot "
+        f"or {configuration.most_iterations} iterations.",
+        "The blueprint is solved for all hands alike: it does not know the spots' ranges.",
+    )
+    return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=notes)
+
+
+VALUE_LOST: Final = Study(
+    name="value-lost",
+    title="Streets searched with values at their end",
+    source="Zarick et al. 2020, section 4; measured on spots of our own",
+    x_label="spot",
+    y_label="percent of the pot",
+    sizes={
+        Size.QUICK: ValueLostConfiguration(),
+        Size.FULL: ValueLostConfiguration(spots=200),
+    },
+    measure=measure,
+    conclude=conclude,
+    panels=(LOSSES,),
+    seed=SEED,
+)

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise train values`: situations, training, weights; going on, and what is said of bad input."""
+
+import dataclasses
+import json
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from equipoise.apps.cli import app
+from equipoise.learning.values.chain import ValueChain
+from equipoise.learning.values.presets import find_preset
+from equipoise.learning.values.settings import TrainingSettings
+from equipoise.learning.values.weights import StoredNet
+
+pytest.importorskip("torch", reason="training needs torch")
+
+SMALL = ["--street", "river", "--samples", "6", "--steps", "4"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["train", "values", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("values")
+    result = run("--out", folder, *SMALL, "--json", "--quiet")
+    assert result.exit_code == 0, result.output
+    return folder, json.loads(result.stdout)
+
+
+def test_a_network_is_trained_from_nothing(trained):
+    folder, result = trained
+    assert result["river"]["step"] == 4
+    assert result["river"]["count"] == 6
+    assert result["river"]["rms"] > 0
+    assert {path.name for path in (folder / "data").iterdir()} == {"river", "river-held-out", "toy"}
+    assert (folder / "errors.png").read_bytes().startswith(b"\x89PNG")
+    card = StoredNet.load(folder / "river.safetensors").card
+    assert card["preset"] == "holdem-cpu"
+    assert card["data"]["river"]["situations"] == 6
+    assert card["data"]["river"]["iterations"] == 300
+    assert card["steps"] == 4
+    assert card["command"].startswith("equipoise train values --preset holdem-cpu --out DIR --street river")
+
+
+def test_events_say_what_happened(trained):
+    folder, _ = trained
+    events = [json.loads(line)["event"] for line in (folder / "events.jsonl").read_text().splitlines()]
+    assert events.count("shard") == 3
+    assert "measured" in events
+    assert events[-1] == "trained"
+
+
+def test_what_is_there_is_not_made_again(trained):
+    folder, _ = trained
+    before = {path: path.stat().st_mtime_ns for path in (folder / "data").rglob("*.eq")}
+    result = run("--out", folder, *SMALL, "--resume", "--quiet")
+    assert result.exit_code == 0, result.output
+    assert before == {path: path.stat().st_mtime_ns for path in (folder / "data").rglob("*.eq")}
+
+
+def test_what_is_trained_is_not_trained_again_unless_asked(trained):
+    folder, _ = trained
+    result = run("--out", folder, *SMALL, "--resume")
+    assert "river: trained already, 4 steps" in result.output
+    result = run("--out", folder, *SMALL, "--overwrite", "--quiet", "--json")
+    assert json.loads(result.stdout)["river"]["step"] == 4
+
+
+def test_an_interrupted_training_is_kept(trained):
+    folder, _ = trained
+    preset = find_preset("holdem-cpu")
+    settings = TrainingSettings(steps=50, batch=4, toy_batch=4, validate_every=2)
+    recipe = dataclasses.replace(preset.find("river"), samples=6, held_out=6, per_shard=6, toys=36, settings=settings)
+    chain = ValueChain(folder, dataclasses.replace(preset, recipes=(recipe,)))
+    trainer = chain.trainer(recipe, is_resumed=False)
+    asked = iter(range(100))
+    list(chain.train(recipe, trainer, command="none", is_over=lambda: next(asked) == 5))
+    assert trainer.step == 5  # between two records
+    again = chain.trainer(recipe)
+    assert again.step == 5
+    list(chain.train(recipe, again, command="none", is_over=lambda: again.step == 7))
+    log = StoredNet.load(folder / "river.safetensors").card["log"]
+    assert [entry["step"] for entry in log] == [2, 4, 6]
+
+
+def test_a_missing_extra_is_said_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "equipoise.learning.torch_extra", raising=False)
+    result = run("--out", tmp_path, *SMALL)
+    assert result.exit_code != 0
+    assert "equipoise[learn]" in result.output
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_folder_with_a_run_is_not_taken_over_unasked(trained):
+    folder, _ = trained
+    result = run("--out", folder, *SMALL)
+    assert result.exit_code != 0
+    assert "--resume" in result.output
+
+
+def test_the_next_network_is_distilled_from_this_one(trained):
+    folder, _ = trained
+    result = run("--out", folder, "--street", "turn-end", "--samples", "4", "--steps", "2", "--resume", "--quiet")
+    assert result.exit_code == 0, result.output
+    card = StoredNet.load(folder / "turn-end.safetensors").card
+    assert card["data"]["turn-end"]["source"].startswith("river@")
+
+
+def test_a_network_that_is_needed_first_is_named(tmp_path):
+    result = run("--out", tmp_path, "--street", "turn-end", "--samples", "4")
+    assert result.exit_code != 0
+    assert "the river network is needed first" in result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--preset", "holdem"], "did you mean holdem-cpu"),
+        (["--street", "showdown"], "holdem-cpu has networks river"),
+        (["--steps", "0"], "steps"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, arguments, words):
+    result = run("--out", tmp_path / "run", *arguments)
+    assert result.exit_code != 0
+    assert words in result.output
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "run" / "data").exists()
+
+
+def test_situations_alone_can_be_made(tmp_path):
+    result = run("--out", tmp_path, *SMALL, "--data-only", "--quiet")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "data" / "river" / "000000.eq").exists()
+    assert not (tmp_path / "river.safetensors").exists()

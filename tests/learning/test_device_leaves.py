@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks asked inside the loop on a device, against the native module's forward pass."""
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.betting import Street
+from equipoise.learning.values.configuration import NetKind, NetStage, ValueNetConfig
+from equipoise.learning.values.inference import BucketValues, bind_net
+from equipoise.learning.values.leaves import NetworkLeaves
+from equipoise.search.holdem.leaves import bind_lines
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.rules import DCFRPlus
+from equipoise.trees.holdem.tree import plan_first_street
+from tests.learning.test_device_kernel import DEVICES, live_cells, make_spot
+from tests.learning.test_value_leaves import RIVER, TURN_END, make_net
+
+torch = pytest.importorskip("torch")
+
+from equipoise.learning.device.kernel import AskedFrontier, TorchKernel  # noqa: E402  # needs torch
+from equipoise.learning.device.leaves import NetworkLines  # noqa: E402
+from equipoise.learning.values.bucket_net import BucketNet  # noqa: E402
+from equipoise.learning.values.curve_net import CurveNet  # noqa: E402
+
+BUCKETS = 7
+TURN_BUCKETS = ValueNetConfig(
+    kind=NetKind.BUCKET, street=Street.TURN, stage=NetStage.END, deck="royal", buckets=BUCKETS, hidden=16, layers=2
+)
+BOARDS = ["ThJhQsKc", "TcTdAhKs"]
+
+
+class SomeBuckets:
+    """Buckets by the number of the hand."""
+
+    def assign(self, board):
+        return np.arange(190) % BUCKETS
+
+
+def make_tree(board="ThJhQsKc", seed=1):
+    return plan_first_street(make_spot(board, seed)).build()
+
+
+def solve_natively(tree, config, stored, iterations, rule):
+    net = bind_net(stored) if config.kind is NetKind.CURVE else BucketValues(stored, buckets=SomeBuckets())
+    frontier = bind_lines(tree, (), NetworkLeaves(net))
+    solver = CFRSolver(tree, rule, dtype=np.float64, is_alternating=False, frontier=frontier)
+    solver.iterate(iterations)
+    return solver
+
+
+def bind_lines_of(config, stored, trees, device="cpu"):
+    if config.kind is NetKind.CURVE:
+        return NetworkLines(CurveNet.of(stored), trees, device=device)
+    return NetworkLines(BucketNet.of(stored), trees, device=device, buckets=SomeBuckets())
+
+
+@pytest.mark.parametrize("power", [0, 1, 6])
+@pytest.mark.parametrize("config", [TURN_END, TURN_BUCKETS], ids=["curve", "bucket"])
+def test_lines_are_worth_what_the_native_module_says(config, power):
+    tree, stored, rng = make_tree(), make_net(config), np.random.default_rng(power)
+    net = bind_net(stored) if config.kind is NetKind.CURVE else BucketValues(stored, buckets=SomeBuckets())
+    asked = AskedFrontier(bind_lines(tree, (), NetworkLeaves(net)), tree.arrays)
+    reach = []
+    for own in tree.arrays.root_reach:  # the second line is not reached
+        kept = rng.random((len(tree.leaving_nodes()), own.size)) ** power
+        kept[1] = 0.0
+        reach.append(torch.as_tensor(kept * own))
+    with torch.inference_mode():
+        expected, found = asked.evaluate(tuple(reach)), bind_lines_of(config, stored, [tree]).evaluate(tuple(reach))
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=0, atol=1e-6 * one.abs().max().item())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("config", [TURN_END, TURN_BUCKETS], ids=["curve", "bucket"])
+def test_networks_are_asked_in_the_loop(config, device):
+    tree, stored = make_tree(), make_net(config, scale=0.1)
+    native = solve_natively(tree, config, stored, 6, DCFRPlus(delay=1))
+    kernel = TorchKernel(tree.arrays, bind_lines_of(config, stored, [tree], device), device=device)
+    solver = CFRSolver(tree, DCFRPlus(delay=1), dtype=np.float64, is_alternating=False, kernel=kernel)
+    solver.iterate(6)
+    cells = live_cells(tree)
+    for name in ("regret_sum", "strategy_sum"):
+        expected, found = (getattr(each.tables, name)[cells] for each in (native, solver))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * max(tree.spot.pot, np.abs(expected).max()))
+    first, second = native.evaluate(), solver.evaluate()
+    np.testing.assert_allclose(second.values, first.values, rtol=0, atol=1e-5 * tree.spot.pot)
+
+
+@pytest.mark.parametrize("config", [TURN_END, TURN_BUCKETS], ids=["curve", "bucket"])
+def test_a_batch_with_networks_is_its_subgames(config):
+    trees, rule = [make_tree(board, seed) for seed, board in enumerate(BOARDS)], DCFRPlus()
+    stored = make_net(config, scale=0.1)
+    kernel = TorchKernel([tree.arrays for tree in trees], bind_lines_of(config, stored, trees))
+    tables = kernel.allocate_tables(rule.kernel, np.float64)
+    discounts = np.array([rule.discounts(t) for t in (1, 2)])  # differences of single precision grow later
+    kernel.iterate_all(rule.kernel, discounts, tables, first_t=1, is_alternating=False)
+    start = np.cumsum([0, *(tree.arrays.num_cells for tree in trees)])
+    for index, tree in enumerate(trees):
+        expected = solve_natively(tree, config, stored, 2, rule).tables.regret_sum
+        own, cells = tables.regret_sum[start[index] : start[index + 1]], live_cells(tree)
+        np.testing.assert_allclose(own[cells], expected[cells], rtol=0, atol=1e-5 * tree.spot.pot)
+
+
+def test_networks_after_the_card_are_refused():
+    with pytest.raises(ConfigError, match="before the next card"):
+        NetworkLines(CurveNet.of(make_net(RIVER)), [make_tree()])

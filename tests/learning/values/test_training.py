@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training of value networks: losses fall, runs go on to the bit, states of other networks are refused."""
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.cards import Deck
+from equipoise.learning.values.configuration import ValueNetConfig
+from equipoise.learning.values.generation import SolvedSource
+from equipoise.learning.values.labels import Labels
+from equipoise.learning.values.measures import Errors
+from equipoise.learning.values.settings import TrainingSettings
+from equipoise.learning.values.toys import ToySource
+
+training = pytest.importorskip("equipoise.learning.values.training", reason="needs torch")
+
+DECK = Deck(ranks="9TJQKA", suits="cdh")
+CONFIG = ValueNetConfig(deck="9TJQKA/cdh", cells=8, segments=8, hidden=16, layers=2)
+SETTINGS = TrainingSettings(steps=60, batch=8, toy_batch=16, hands=20, validate_every=20, warm_up=5, rate=3e-3, seed=1)
+
+
+@pytest.fixture(scope="module")
+def data():
+    labels = Labels(iterations=30)
+    source = SolvedSource(street=Street.RIVER, labels=labels, per_shard=40, deck=DECK)
+    toys = ToySource(labels=labels, num_cells=8, per_shard=64, deck=DECK)
+    return {
+        "situations": training.SituationSet.of(CONFIG, [source.make(0), source.make(1)]),
+        "held_out": training.SituationSet.of(CONFIG, [source.make(2)]),
+        "toys": training.ToySet(CONFIG, [toys.make(0)]),
+    }
+
+
+def make_trainer(data, **changes):
+    settings = TrainingSettings(**{**{name: getattr(SETTINGS, name) for name in SETTINGS.__slots__}, **changes})
+    return training.ValueTrainer(CONFIG, settings, data["situations"], toys=data["toys"], held_out=data["held_out"])
+
+
+def test_errors_fall(data):
+    trainer = make_trainer(data)
+    before = trainer.measure(data["held_out"]).report()
+    records = list(trainer.run())
+    assert [record.step for record in records] == [20, 40, 60]
+    assert records[-1].errors.report().huber < 0.9 * before.huber
+
+
+def test_a_run_goes_on_to_the_bit(data):
+    whole = make_trainer(data)
+    list(whole.run())
+    first = make_trainer(data)
+    next(first.run())
+    second = make_trainer(data)
+    second.restore(first.state())
+    list(second.run())
+    assert second.step == 60
+    for name, part in whole.state().items():
+        assert np.array_equal(part, second.state()[name], equal_nan=True), name
+
+
+def test_it_stops_when_nothing_becomes_better(data):
+    trainer = make_trainer(data, steps=1000, rate=1e-9, average_decay=0.0, patience=2, validate_every=5)
+    trainer.best = 0.0
+    assert len(list(trainer.run())) == 2
+
+
+def test_steps_are_fitted_to_the_time_that_there_is(data):
+    trainer = make_trainer(data, steps=1_000_000)
+    trainer.fit(0.5)
+    assert 20 < trainer.settings.steps < 100_000
+    assert trainer.step == 20
+
+
+def test_a_state_of_another_network_is_refused(data):
+    state = make_trainer(data).state()
+    other = training.ValueTrainer(
+        ValueNetConfig(deck="9TJQKA/cdh", cells=8, segments=8, hidden=24, layers=2), SETTINGS, data["situations"]
+    )
+    with pytest.raises(ConfigError, match="another network"):
+        other.restore(state)
+    with pytest.raises(ConfigError, match="another network"):
+        other.restore({"progress": state["progress"]})
+
+
+def test_toy_games_of_another_size_are_refused(data):
+    toys = ToySource(labels=Labels(iterations=2), num_cells=6, per_shard=2, deck=DECK)
+    with pytest.raises(ConfigError, match="6 strengths"):
+        training.ToySet(CONFIG, [toys.make(0)])
+
+
+def test_settings_that_make_no_sense_are_refused():
+    with pytest.raises(ConfigError, match="steps must be at least 1"):
+        TrainingSettings(steps=0)
+    with pytest.raises(ConfigError, match="rate"):
+        TrainingSettings(rate=0.0)
+
+
+def test_errors_are_measured_in_pots():
+    value = np.zeros((2, 2, 4))
+    found = value + np.array([0.1, 0.3])[:, None, None]
+    ranges = np.full((2, 2, 4), 0.25)
+    errors = Errors.of(found, value, ranges, np.array([0.5, 5.0]))
+    whole = errors.report()
+    assert whole.rms == pytest.approx(100 * np.sqrt((0.01 + 0.09) / 2))
+    assert whole.weighted_rms == pytest.approx(whole.rms)
+    assert whole.median == pytest.approx(20.0)
+    assert whole.huber == pytest.approx((0.005 + 0.045) / 2)
+    assert errors.report(1.0).rms == pytest.approx(30.0)
+    assert errors.bands()[0.2, 1.0].count == 1
+    assert errors.report(100.0).count == 0

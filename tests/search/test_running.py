@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long searches run: deadlines, averages that begin late, evaluators that change at the end."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from equipoise.core.errors import ConfigError
+from equipoise.search.gadgets import Unsafe
+from equipoise.search.holdem.subgame import HoldemSubgame
+from equipoise.search.leaves import SwitchedLeaves, ZeroLeaves
+from equipoise.search.posing import pose
+from equipoise.search.resolving import SubgameSolver
+from equipoise.search.running import LEAST_ITERATIONS, run_at_once, run_for, run_until
+from equipoise.search.settings import SearchSettings
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.rules import CFRPlus, DCFRPlus
+from equipoise.trees.holdem.tree import build_holdem_tree
+from tests.search.test_holdem_continual import TURN
+
+
+class CountedLeaves(ZeroLeaves):
+    def __init__(self, seconds=0.0):
+        self.asked, self.seconds = 0, seconds
+
+    def evaluate(self, batch):
+        self.asked += 1
+        time.sleep(self.seconds)
+        return super().evaluate(batch)
+
+
+def solver(evaluator, rule=None):
+    whole = HoldemSubgame.of_tree(build_holdem_tree(TURN, merges_suits=False))
+    street = whole.end_with_street(TURN, evaluator)
+    return SubgameSolver(street, pose(None, street, 0, Unsafe()), rule=rule or DCFRPlus(), is_alternating=False)
+
+
+def test_a_run_is_as_long_as_it_was_asked_to_be():
+    run = solver(leaves := CountedLeaves())
+    run_at_once(run, 30)
+    assert run.iteration == leaves.asked == 30
+
+
+def test_a_deadline_ends_a_run_early():
+    run = solver(CountedLeaves(seconds=0.002))
+    begin = time.perf_counter()
+    run_for(0.3)(run, 10_000)
+    assert LEAST_ITERATIONS < run.iteration < 200
+    assert time.perf_counter() - begin < 1.0
+
+
+def test_however_late_it_is_some_iterations_are_run():
+    run = solver(CountedLeaves())
+    run_until(run, 1000, -math.inf, least=7)
+    assert run.iteration == 7
+    run_until(other := solver(CountedLeaves()), 3, -math.inf, least=7)
+    assert other.iteration == 3
+
+
+def test_late_averages_begin_after_half_of_a_short_run():
+    run = solver(CountedLeaves())
+    run_at_once(run, 40)
+    assert run.rule == DCFRPlus(delay=20)
+    run_at_once(long := solver(CountedLeaves()), 250)
+    assert long.rule == DCFRPlus()
+    direct = solver(CountedLeaves(), DCFRPlus(delay=20))
+    direct.iterate(40)
+    np.testing.assert_array_equal(run.average_sums, direct.average_sums)
+
+
+@pytest.mark.parametrize("deadline", [math.inf, -math.inf])
+def test_evaluators_change_in_the_last_iterations(deadline):
+    first, last = CountedLeaves(), CountedLeaves()
+    run = solver(SwitchedLeaves(first, last, num_last=5))
+    run_until(run, 20, deadline, least=20)
+    assert (first.asked, last.asked) == (15, 5)
+    run.evaluate()
+    assert first.asked == 15
+    run_at_once(short := solver(SwitchedLeaves(first, last, num_last=5)), 3)
+    assert short.iteration == 3
+    assert first.asked == 15
+
+
+def test_what_does_not_fit_is_refused():
+    run = CFRSolver(build_holdem_tree(TURN), CFRPlus())
+    with pytest.raises(ConfigError, match="other tables"):
+        run.change_rule(DCFRPlus())
+    with pytest.raises(ConfigError, match="num_last"):
+        SwitchedLeaves(ZeroLeaves(), ZeroLeaves(), num_last=0)
+    with pytest.raises(ConfigError, match="seconds"):
+        SearchSettings(seconds=0.0)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Study `value-lost` with networks that were drawn, and on invented numbers."""
+
+import numpy as np
+import pytest
+
+from equipoise.agents.value_nets import name_net
+from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.games.holdem.betting import Street
+from equipoise.learning.values.configuration import NetStage, ValueNetConfig
+from equipoise.studies.registry import STUDIES
+from equipoise.studies.study import Measured, Point, Size, Verdict
+from equipoise.studies.values import value_lost
+from equipoise.studies.values.value_lost import METHODS, VALUE_LOST, ValueLostConfiguration, draw_spot
+from tests.learning.test_value_leaves import make_net
+
+ENDS = "network at the street's end"
+
+
+@pytest.fixture
+def nets(tmp_path):
+    """Returns a folder of networks that hardly say more than a showdown does."""
+    for street, stage in ((Street.TURN, NetStage.END), (Street.RIVER, NetStage.START)):
+        config = ValueNetConfig(street=street, stage=stage, cells=6, hidden=16, layers=2)
+        make_net(config, scale=1e-6).save(tmp_path / f"{name_net(street, stage)}.safetensors")
+    return str(tmp_path)
+
+
+def test_value_lost_at_a_small_size(nets):
+    configuration = ValueLostConfiguration(
+        spots=1,
+        ratios=(1.0, 1.1),
+        hands=12,
+        menu="a",
+        methods=("zero", "equity", "end", "after", "exact"),
+        nets=nets,
+        search_iterations=60,
+        open_percent=1.0,
+        most_iterations=150,
+    )
+    result = VALUE_LOST.run(configuration)
+    assert not result.is_partial
+    losses = {row["leaves"]: row["median loss, % of the pot"] for row in result.conclusion.rows}
+    assert losses["to the end of the hand"] < losses["leaves worth nothing"]
+    assert losses[ENDS] == pytest.approx(losses["leaves checked down"], abs=0.2)  # such networks say what showdowns pay
+    assert losses["network after the card"] == pytest.approx(losses[ENDS], abs=0.2)
+    assert min(losses.values()) > -0.05  # bounds from both sides
+
+
+@pytest.mark.parametrize(("worst", "verdict"), [(0.4, Verdict.CONFIRMED), (0.6, Verdict.DENIED)])
+def test_networks_are_judged_by_median_and_worst(worst, verdict):
+    configuration, measured = ValueLostConfiguration(spots=3, methods=("end",)), Measured()
+    for number, loss in enumerate((0.1, worst, 0.12), start=1):
+        for panel, y in ((value_lost.LOSSES, loss), (value_lost.SECONDS, 1.0)):
+            measured.add(Point(panel=panel, curve=ENDS, x=number, y=y))
+    (claim,) = VALUE_LOST.conclude(configuration, measured).claims
+    assert claim.verdict is verdict
+
+
+def test_a_partial_study_claims_nothing():
+    measured = Measured()
+    for panel in (value_lost.LOSSES, value_lost.SECONDS):
+        measured.add(Point(panel=panel, curve=ENDS, x=1, y=0.1))
+    (claim,) = VALUE_LOST.conclude(ValueLostConfiguration(spots=2, methods=("end",)), measured).claims
+    assert claim.verdict is Verdict.NOT_MEASURED
+    assert VALUE_LOST.conclude(VALUE_LOST.sizes[Size.FULL], Measured()).rows == ()
+    assert VALUE_LOST.name in STUDIES
+
+
+def test_spots_have_the_hands_and_chips_that_are_asked_for():
+    configuration = ValueLostConfiguration(street="flop", hands=70, ratios=(2.0, 2.0), methods=("end",))
+    spot = draw_spot(configuration, np.random.default_rng(3))
+    assert len(spot.board) == 3
+    assert [int((spot.live_weights(player) > 0).sum()) for player in (0, 1)] == [70, 70]
+    assert spot.stacks[0] / spot.pot == pytest.approx(2.0, abs=0.01)
+
+
+def test_value_lost_refuses_what_it_does_not_know():
+    with pytest.raises(UnknownNameError, match="exact"):
+        ValueLostConfiguration(methods=("exakt",))
+    with pytest.raises(ConfigError, match="turns or flops, got 'river'"):
+        ValueLostConfiguration(street="river")
+    with pytest.raises(ConfigError, match="opponent"):
+        ValueLostConfiguration(street="flop", methods=tuple(METHODS))
