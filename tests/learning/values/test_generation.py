@@ -125,8 +125,12 @@ def test_a_shard_follows_from_its_number(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "number", "expected"),
     [
-        ({"labels": Labels(iterations=20), "deck": FULL_DECK}, 3, "b75656ccc447b168"),
-        ({"street": Street.TURN, "labels": Labels(iterations=5, num_lines=2), "per_shard": 6}, 1, "1b9be48bbed9c726"),
+        ({"labels": Labels(iterations=20, growth=0.0), "deck": FULL_DECK}, 3, "b75656ccc447b168"),
+        (
+            {"street": Street.TURN, "labels": Labels(iterations=5, growth=0.0, num_lines=2), "per_shard": 6},
+            1,
+            "1b9be48bbed9c726",
+        ),
     ],
 )
 def test_shards_keep_their_bits(changes, number, expected):

@@ -81,11 +81,9 @@ class ValueChain:
         """Returns the folders of situations that a network needs, those held out first."""
         if recipe.config.game:
             return self._small_game(recipe)
-        name = recipe.name
-        few = min(recipe.held_out_per_shard, recipe.held_out)
-        held_out = self._source(recipe, recipe.held_out_labels or recipe.labels, HELD_OUT_SEED, few)
-        found = [Filling(f"{name}-held-out", held_out, recipe.held_out)]
-        found.append(Filling(name, self._source(recipe, recipe.labels, self.seed, recipe.per_shard), recipe.samples))
+        found = [self._held_out(recipe)]
+        source = self._source(recipe, recipe.labels, self.seed, recipe.per_shard)
+        found.append(Filling(recipe.name, source, recipe.samples))
         if recipe.toys:
             assert recipe.labels is not None
             labels = dataclasses.replace(recipe.labels, iterations=250)
@@ -94,6 +92,14 @@ class ValueChain:
             )
             found.append(Filling(TOYS, toys, recipe.toys))
         return found
+
+    def _held_out(self, recipe: NetRecipe) -> Filling:
+        """Returns what a network is measured on."""
+        if recipe.measured_on:
+            return self._held_out(self.preset.find(recipe.measured_on))
+        labels, few = recipe.held_out_labels or recipe.labels, min(recipe.held_out_per_shard, recipe.held_out)
+        source = self._source(recipe, labels, HELD_OUT_SEED, few, is_exact=recipe.held_out_labels is not None)
+        return Filling(f"{recipe.name}-held-out", source, recipe.held_out)
 
     def _small_game(self, recipe: NetRecipe) -> list[Filling]:
         """Returns the same for a network of Leduc."""
@@ -110,7 +116,9 @@ class ValueChain:
             found.append(Filling(f"{each.name}-met", met, each.met))
         return found
 
-    def _source(self, recipe: NetRecipe, labels: Labels | None, seed: int, per_shard: int) -> Source:
+    def _source(
+        self, recipe: NetRecipe, labels: Labels | None, seed: int, per_shard: int, *, is_exact: bool = False
+    ) -> Source:
         if labels is None:
             net = self.net(recipe.source)
             return DistilledSource(net=net, ratios=recipe.ratios, per_shard=per_shard, seed=seed)
@@ -121,7 +129,7 @@ class ValueChain:
             per_shard=per_shard,
             seed=seed,
             deck=recipe.config.cards,
-            leaves=self.net(recipe.leaves) if recipe.leaves else None,
+            leaves=self.net(recipe.leaves) if recipe.leaves and not is_exact else None,
         )
 
     def shards(self, filling: Filling) -> ShardFolder:
@@ -138,11 +146,10 @@ class ValueChain:
 
     def read_held_out(self, recipe: NetRecipe) -> tuple[list[Arrays], str]:
         """Returns what a network is measured on, and how the names of its arrays begin."""
-        if recipe.lines_of:
-            exact = _with_lines(self.read(self.fillings(self.preset.find(recipe.lines_of))[0]))
-            if exact:
-                return exact, LINES
-        return self.read(self.fillings(recipe)[0]), ""
+        shards = self.read(self._held_out(recipe))
+        if recipe.measured_on:
+            return [shard for shard in shards if f"{LINES}board" in shard], LINES
+        return shards, ""
 
     # --- training ---
 
@@ -164,10 +171,6 @@ class ValueChain:
         if not rows:
             raise ConfigError(f"there are no situations of the {recipe.name} to learn from")
         known = SituationSet.of(recipe.config, _take_first(rows, share))
-        if recipe.lines_of:  # solved exactly, and so what the network is measured on
-            lines = _with_lines(self.read(self.fillings(self.preset.find(recipe.lines_of))[1]))
-            if lines:
-                known = SituationSet.join([known, SituationSet.of(recipe.config, _take_first(lines, share), LINES)])
         trainer = ValueTrainer(
             recipe.config,
             recipe.settings,
@@ -257,11 +260,6 @@ class ValueChain:
 
     def _count(self, filling: Filling) -> int:
         return min(len(self.shards(filling).numbers()), filling.num_shards) * int(filling.source.per_shard)
-
-
-def _with_lines(shards: list[Arrays]) -> list[Arrays]:
-    """Returns the shards that have situations where lines leave the street."""
-    return [shard for shard in shards if f"{LINES}board" in shard]
 
 
 def _take_first(shards: list[Arrays], share: float) -> list[Arrays]:

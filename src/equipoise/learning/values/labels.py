@@ -32,6 +32,7 @@ __all__ = ["Labels", "SolvedSituation", "ValueSolver", "spot_of"]
 FloatArray = npt.NDArray[np.float64]
 
 POT: Final = 10_000  # chips of the pot that situations are solved for
+EASY_RATIO: Final = 4.0  # pots behind, up to which values settle soon
 LEAST_MASS: Final = 1e-2  # of a range, with which a line must be entered for its values to be kept
 
 
@@ -40,7 +41,8 @@ class Labels:
     """How situations are solved."""
 
     menu: str = "100%, a"
-    iterations: int = 300
+    iterations: int = 300  # where no more than `EASY_RATIO` pots are behind
+    growth: float = 0.5  # beyond, they grow with this power of the ratio: 46 % of the pot off after as many at 41 pots
     rule: str = "dcfr(1.5,0,4)"  # of CFR; early strategies are soon forgotten
     is_alternating: bool = True  # else both players are updated at once, as in the papers
     num_lines: int = 0  # of those that leave the street, drawn at random, whose values are kept too
@@ -48,8 +50,18 @@ class Labels:
     def __post_init__(self) -> None:
         if self.iterations < 1 or self.num_lines < 0:
             raise ConfigError(f"iterations must be positive and lines not negative, got {self}")
+        if not 0.0 <= self.growth <= 2.0:
+            raise ConfigError(f"growth must be between 0 and 2, got {self.growth}")
         parse_rule(self.rule)
         parse_menu(self.menu)
+
+    def iterations_for(self, ratio: float) -> int:
+        """Returns how long a situation with so many pots behind is solved.
+
+        >>> [Labels(iterations=100).iterations_for(ratio) for ratio in (0.5, 4.0, 16.0, 100.0)]
+        [100, 100, 200, 500]
+        """
+        return round(self.iterations * max(ratio / EASY_RATIO, 1.0) ** self.growth)
 
     @property
     def update(self) -> Rule:
@@ -127,7 +139,7 @@ class ValueSolver:
             tree, frontier = plan_holdem_tree(spot, merges_suits=False).build(), None
         lines = self._draw_lines(tree, rng)
         solver = CFRSolver(tree, self.labels.update, is_alternating=self.labels.is_alternating, frontier=frontier)
-        solver.iterate(self.labels.iterations)
+        solver.iterate(self.labels.iterations_for(situation.ratio))
         values = solver.kernel.values(solver.tables.strategy_sum, is_best=False)
         live = np.flatnonzero(~hands_of(self.deck).blocked(situation.board))
         found = self._spread(tree, (values[0], values[1]), live)

@@ -27,7 +27,7 @@ class NetRecipe:
     labels: Labels | None = None  # how these are solved; None: they are distilled from the network above
     leaves: str = ""  # the network that values leaves where a street is cut; none: solved to the end of the hand
     source: str = ""  # the network that situations are distilled from
-    lines_of: str = ""  # another network whose solved situations give some of this one's, where lines leave the street
+    measured_on: str = ""  # another network, of whose held-out situations lines that leave the street measure this one
     toys: int = 0  # toy games beside
     met: int = 0  # of a small game: situations beside that searches with the network `source` meet
     num_pots: int = 0  # of a small game: between ante and stack; 0: those that it reaches
@@ -36,7 +36,7 @@ class NetRecipe:
     per_shard: int = 400
     held_out: int = 1000
     held_out_per_shard: int = 200
-    held_out_labels: Labels | None = None  # solved more exactly; None: as the others
+    held_out_labels: Labels | None = None  # solved more exactly, to the end of the hand; None: as the others
     hours: float = 1.0  # of a core, for situations and training; shares of `--hours`
     settings: TrainingSettings = dataclasses.field(default_factory=TrainingSettings)
 
@@ -120,22 +120,23 @@ HOLDEM_CPU: Final = Preset(
             settings=dataclasses.replace(_CPU_TRAINING, steps=40_000),
         ),
         NetRecipe(
+            config=_curve(Street.TURN, _END, 16, 4, 320),
+            samples=60_000,
+            source="river",
+            measured_on="turn",
+            hours=1.5,
+            settings=_CPU_TRAINING,
+        ),
+        NetRecipe(
             config=_curve(Street.TURN, _START, 16, 4, 320),
             samples=15_000,
-            labels=Labels(iterations=120, num_lines=2),
-            held_out_labels=Labels(iterations=300, num_lines=2),
+            labels=Labels(iterations=50),
+            leaves="turn-end",
+            held_out_labels=Labels(iterations=200, num_lines=2),
             held_out=200,
             held_out_per_shard=10,
             per_shard=30,
             hours=8.0,
-            settings=_CPU_TRAINING,
-        ),
-        NetRecipe(
-            config=_curve(Street.TURN, _END, 16, 4, 320),
-            samples=60_000,
-            source="river",
-            lines_of="turn",
-            hours=1.5,
             settings=_CPU_TRAINING,
         ),
         NetRecipe(
@@ -148,7 +149,7 @@ HOLDEM_CPU: Final = Preset(
         NetRecipe(
             config=_curve(Street.FLOP, _START, 16, 4, 320),
             samples=30_000,
-            labels=Labels(iterations=200),
+            labels=Labels(iterations=50),
             leaves="flop-end",
             held_out_per_shard=50,
             per_shard=60,
@@ -170,7 +171,7 @@ HOLDEM_CPU: Final = Preset(
 )
 
 # [Zarick et al. 2020, section 4.3]: 4,000 iterations of DCFR+, leaves by the next street's network
-_PAPER_LABELS = Labels(menu="supremus", iterations=4000, rule="dcfr+", is_alternating=False)
+_PAPER_LABELS = Labels(menu="supremus", iterations=4000, growth=0.0, rule="dcfr+", is_alternating=False)
 _PAPER_TRAINING = TrainingSettings(steps=1_000_000, batch=1000, toy_batch=0, hands=10_000, average_decay=0.0)
 
 

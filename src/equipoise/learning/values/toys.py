@@ -66,11 +66,12 @@ class ToySource:
     def make(self, number: int) -> Arrays:
         """Returns the arrays of a shard: `mass` `[N, 3, G]` of both ranges and of all hands alike, `ratio`, `value`."""
         rng = np.random.default_rng([self.seed, len(Street), number])
-        discounts = np.ascontiguousarray(tabulate_discounts(self.labels.update, 1, self.labels.iterations)[:, :3])
         parts: list[Arrays] = []
         for begin in range(0, self.per_shard, SAME_BETTING):
             count = min(SAME_BETTING, self.per_shard - begin)
             ratio = RATIOS[self.ratios].draw(rng)
+            weights = tabulate_discounts(self.labels.update, 1, self.labels.iterations_for(ratio))
+            discounts = np.ascontiguousarray(weights[:, :3])
             mass = self._draw_masses(count, rng)
             held = mass[:, :2] / mass[:, :2].sum(axis=2, keepdims=True)
             value = solve_toy_games(toy_betting(ratio, self.labels), np.ascontiguousarray(held, np.float32), discounts)

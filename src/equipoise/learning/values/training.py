@@ -82,16 +82,6 @@ class SituationSet:
         value = np.concatenate([shard[f"{prefix}value"] for shard in shards])
         return cls(type(parts[0]).join(parts), value, np.concatenate([shard[f"{prefix}ratio"] for shard in shards]))
 
-    @classmethod
-    def join(cls, sets: Sequence[SituationSet]) -> SituationSet:
-        """Returns the situations of several sets."""
-        kinds: Any = [each.inputs for each in sets]
-        inputs = type(kinds[0]).join(kinds)
-        value, ratio = (
-            np.concatenate(parts) for parts in zip(*((each.value, each.ratio) for each in sets), strict=True)
-        )
-        return cls(inputs, value, ratio)
-
 
 def _see(config: ValueNetConfig, facts: list[BoardFacts], board_of: Any, ranges: Any, ratio: Any) -> Any:
     """Returns what a network sees of situations."""
