@@ -28,6 +28,7 @@ from equipoise.learning.values.chain import Filling, ValueChain
 from equipoise.learning.values.filling import FillingProgress, generate
 from equipoise.learning.values.presets import PRESETS, NetRecipe, Preset, find_preset
 from equipoise.learning.values.shards import ShardFolder
+from equipoise.learning.values.shipped import SHIPPED
 
 __all__ = ["TrainValuesOptions", "train_app", "train_values"]
 
@@ -61,6 +62,10 @@ class TrainValuesOptions:
         bool, typer.Option("--data-only", help="Make situations and stop: for more machines on the same folder.")
     ] = False
     seed: Annotated[int, typer.Option(min=0, help="Of situations.")] = 1
+    players: Annotated[
+        Path | None,
+        typer.Option(help="Networks that play the hands in which situations are met; else those of the package."),
+    ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Train anew in --out; its situations are kept and used.")
@@ -87,7 +92,7 @@ def train_values(options: TrainValuesOptions) -> None:
         is_resumed=options.resume or options.data_only,
         is_overwritten=options.overwrite,
     )
-    chain = ValueChain(options.out, preset, seed=options.seed)
+    chain = ValueChain(options.out, preset, seed=options.seed, players=options.players or SHIPPED)
     session = _Session(
         chain, console, _find_budget(recipes, options.hours), command=_spell(options), is_resumed=options.resume
     )

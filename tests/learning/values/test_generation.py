@@ -21,8 +21,9 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.learning.values.configuration import ValueNetConfig
-from equipoise.learning.values.generation import DistilledSource, NetFile, SolvedSource
+from equipoise.learning.values.generation import DistilledSource, SolvedSource
 from equipoise.learning.values.labels import Labels, ValueSolver, spot_of
+from equipoise.learning.values.net_files import NetFile
 from equipoise.learning.values.shards import ShardFolder
 from equipoise.learning.values.situations import CPU_RATIOS, Situation, draw_situation
 from equipoise.learning.values.weights import StoredNet, expected_shapes

@@ -14,9 +14,9 @@ from equipoise.learning.values.bucket_net import BucketNet, BucketTensors
 from equipoise.learning.values.bucket_states import BucketPlan, find_pair_inputs
 from equipoise.learning.values.chain import ValueChain
 from equipoise.learning.values.configuration import NetKind, ValueNetConfig
-from equipoise.learning.values.generation import NetFile
 from equipoise.learning.values.leduc import LeducSource, LeducStates, find_leduc
 from equipoise.learning.values.leduc_search import MetSource, leduc_leaves, leduc_settings
+from equipoise.learning.values.net_files import NetFile
 from equipoise.learning.values.presets import LIMIT_LEDUC, NO_LIMIT_CARDS, NO_LIMIT_LEDUC, Preset, find_preset
 from equipoise.learning.values.settings import TrainingSettings
 from equipoise.learning.values.small_games import SmallGameValues

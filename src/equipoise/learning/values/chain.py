@@ -20,14 +20,19 @@ import numpy as np
 from equipoise.core.checkpoint import Kind, load, save
 from equipoise.core.errors import ConfigError
 from equipoise.core.provenance import find_commit, version
+from equipoise.games.holdem.betting import Street
 from equipoise.learning.values.bucket_states import see_shards
+from equipoise.learning.values.configuration import NetStage
 from equipoise.learning.values.filling import Source
-from equipoise.learning.values.generation import DistilledSource, NetFile, SolvedSource
+from equipoise.learning.values.generation import DistilledSource, SolvedSource
 from equipoise.learning.values.labels import Labels
 from equipoise.learning.values.leduc import LeducSource, find_leduc
 from equipoise.learning.values.leduc_search import MetSource
+from equipoise.learning.values.net_files import NetFile
 from equipoise.learning.values.presets import HELD_OUT_SEED, NetRecipe, Preset
+from equipoise.learning.values.self_play import SelfPlay
 from equipoise.learning.values.shards import Arrays, ShardFolder
+from equipoise.learning.values.shipped import SHIPPED
 from equipoise.learning.values.toys import ToySource
 from equipoise.learning.values.weights import StoredNet
 
@@ -58,9 +63,16 @@ class Filling(NamedTuple):
 class ValueChain:
     """The networks of a preset, in a folder."""
 
-    def __init__(self, folder: Path, preset: Preset, *, seed: int = 1) -> None:
-        """Keeps where they are and what they are."""
-        self.folder, self.preset, self.seed = folder, preset, seed
+    def __init__(self, folder: Path, preset: Preset, *, seed: int = 1, players: Path = SHIPPED) -> None:
+        """Keeps where they are and what they are.
+
+        Args:
+            folder: of situations, trainings and weights.
+            preset: the networks.
+            seed: of situations.
+            players: folder of earlier networks, with which hands are played that situations are met in.
+        """
+        self.folder, self.preset, self.seed, self.players = folder, preset, seed, players
 
     def weights_of(self, name: str) -> Path:
         """Returns where the weights of a network are, or will be."""
@@ -84,6 +96,10 @@ class ValueChain:
         found = [self._held_out(recipe)]
         source = self._source(recipe, recipe.labels, self.seed, recipe.per_shard)
         found.append(Filling(recipe.name, source, recipe.samples))
+        if recipe.met:
+            found.append(
+                Filling(f"{recipe.name}-met", dataclasses.replace(source, play=self._play(recipe)), recipe.met)
+            )
         if recipe.toys:
             assert recipe.labels is not None
             labels = dataclasses.replace(recipe.labels, iterations=250)
@@ -116,9 +132,15 @@ class ValueChain:
             found.append(Filling(f"{each.name}-met", met, each.met))
         return found
 
+    def _play(self, recipe: NetRecipe) -> SelfPlay:
+        """Returns the hands in which situations of a network are met, played with the earlier networks."""
+        last = recipe.config.street if recipe.config.stage is NetStage.END else Street(recipe.config.street - 1)
+        places = [self.players / f"{Street(street).name.lower()}-end.safetensors" for street in range(last + 1)]
+        return SelfPlay(ends=tuple(NetFile.at(place) for place in places))
+
     def _source(
         self, recipe: NetRecipe, labels: Labels | None, seed: int, per_shard: int, *, is_exact: bool = False
-    ) -> Source:
+    ) -> DistilledSource | SolvedSource:
         if labels is None:
             net = self.net(recipe.source)
             return DistilledSource(net=net, ratios=recipe.ratios, per_shard=per_shard, seed=seed)
@@ -135,8 +157,9 @@ class ValueChain:
     def shards(self, filling: Filling) -> ShardFolder:
         """Returns the folder of some situations."""
         config = filling.source.config
-        made_by = (config.get("source") or config.get("leaves") or "").partition("@")[2]  # other weights, other values
-        name = f"{filling.name}@{made_by}" if made_by else filling.name
+        nets = [config[kind] for kind in ("source", "leaves", "play") if config.get(kind)]
+        made_by = [net.partition("@")[2] for net in nets]  # other weights, other values
+        name = "@".join([filling.name, *made_by])
         return ShardFolder(self.folder / "data" / name, config)
 
     def read(self, filling: Filling) -> list[Arrays]:
@@ -165,8 +188,9 @@ class ValueChain:
 
         if recipe.config.game:
             return self._resume(recipe, self._small_game_trainer(recipe), is_resumed=is_resumed)
-        _, situations, *toys = self.fillings(recipe)
-        rows = self.read(situations)
+        _, *fillings = self.fillings(recipe)
+        rows = [shard for filling in fillings if filling.name != TOYS for shard in self.read(filling)]
+        toys = [shard for filling in fillings if filling.name == TOYS for shard in self.read(filling)]
         measured, prefix = self.read_held_out(recipe)
         if not rows:
             raise ConfigError(f"there are no situations of the {recipe.name} to learn from")
@@ -175,7 +199,7 @@ class ValueChain:
             recipe.config,
             recipe.settings,
             known,
-            toys=ToySet(recipe.config, self.read(toys[0])) if toys else None,
+            toys=ToySet(recipe.config, toys) if toys else None,
             held_out=SituationSet.of(recipe.config, measured, prefix) if measured else None,
         )
         return self._resume(recipe, trainer, is_resumed=is_resumed)

@@ -5,66 +5,36 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import itertools
 import math
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.hand_strength import canonical_boards
-from equipoise.core.errors import CheckpointError, ConfigError
-from equipoise.core.files import describe_os_error
+from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
 from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.hands import hands_of
 from equipoise.learning.values.boards import BoardFacts
-from equipoise.learning.values.inference import BoundNet, Questions, bind_net
+from equipoise.learning.values.configuration import NetStage
+from equipoise.learning.values.inference import Questions
 from equipoise.learning.values.labels import Labels, SolvedSituation, ValueSolver
 from equipoise.learning.values.leaves import NetworkLeaves
+from equipoise.learning.values.net_files import NetFile
+from equipoise.learning.values.self_play import SelfPlay
 from equipoise.learning.values.shards import Arrays, stack_rows
 from equipoise.learning.values.situations import CPU_RATIOS, DEEPSTACK_RATIOS, RatioBands, Situation, draw_situation
-from equipoise.learning.values.weights import StoredNet
 
-__all__ = ["RATIOS", "DistilledSource", "NetFile", "SolvedSource"]
+__all__ = ["RATIOS", "DistilledSource", "SolvedSource"]
 
 FloatArray = npt.NDArray[np.float64]
 
 RATIOS: Final[dict[str, RatioBands]] = {"cpu": CPU_RATIOS, "deepstack": DEEPSTACK_RATIOS}
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class NetFile:
-    """A network by its file: what is sent to other processes, and what shards are labelled with."""
-
-    path: Path
-    digest: str  # of the file's content
-
-    @classmethod
-    def at(cls, path: Path) -> NetFile:
-        """Returns the network in a file as it is now."""
-        try:
-            return cls(path, hashlib.blake2b(path.read_bytes(), digest_size=4).hexdigest())
-        except OSError as error:
-            raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
-
-    @property
-    def name(self) -> str:
-        """Returns the name of the network and which one of that name it is."""
-        return f"{self.path.stem}@{self.digest}"
-
-    def bind(self) -> BoundNet:
-        """Returns the network, read once a process."""
-        return _bind(self)
-
-
-@functools.lru_cache(8)
-def _bind(file: NetFile) -> BoundNet:
-    return bind_net(StoredNet.load(file.path))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,6 +48,7 @@ class SolvedSource:
     seed: int = 0
     deck: Deck = FULL_DECK
     leaves: NetFile | None = None  # values where the street is left; None: the hand is solved to its end
+    play: SelfPlay | None = None  # hands that situations are met in; None: they are drawn at random
 
     def __post_init__(self) -> None:
         if self.ratios not in RATIOS:
@@ -96,6 +67,7 @@ class SolvedSource:
             "per_shard": self.per_shard,
             "seed": self.seed,
             "leaves": "" if self.leaves is None else self.leaves.name,
+            **({} if self.play is None else {"play": self.play.name, **self.play.config}),
         }
 
     def make(self, number: int) -> Arrays:
@@ -106,11 +78,19 @@ class SolvedSource:
         leaves = None if net is None else NetworkLeaves(net)
         solver = ValueSolver(self.labels, deck=self.deck, leaves=leaves, is_after_deal=is_after_deal)
         starts, ends = [], []
-        for _ in range(self.per_shard):
-            start, left = solver.solve(draw_situation(self.street, RATIOS[self.ratios], rng, deck=self.deck), rng)
+        for situation in itertools.islice(self._draw(rng), self.per_shard):
+            start, left = solver.solve(situation, rng)
             starts.append(start)
             ends += left
         return {**stack_rows(starts), **stack_rows(ends, "end_")}
+
+    def _draw(self, rng: np.random.Generator) -> Iterator[Situation]:
+        """Yields situations without end."""
+        while True:
+            if self.play is None:
+                yield draw_situation(self.street, RATIOS[self.ratios], rng, deck=self.deck)
+            else:
+                yield from self.play.draw(self.street, NetStage.START, rng)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -122,6 +102,7 @@ class DistilledSource:
     per_shard: int = 400
     per_board: int = 8  # situations in a row with the same board: what is known of the next boards serves them all
     seed: int = 0
+    play: SelfPlay | None = None  # hands that situations are met in; None: they are drawn at random
 
     def __post_init__(self) -> None:
         if self.ratios not in RATIOS:
@@ -143,6 +124,7 @@ class DistilledSource:
             "per_shard": self.per_shard,
             "per_board": self.per_board,
             "seed": self.seed,
+            **({} if self.play is None else {"play": self.play.name, **self.play.config}),
         }
 
     @property
@@ -154,15 +136,19 @@ class DistilledSource:
         """Returns the arrays of a shard."""
         rng = np.random.default_rng([self.seed, 10 + int(self.street), number])
         rows: list[SolvedSituation] = []
-        deck = self.net.bind().config.cards
         while len(rows) < self.per_shard:
-            first = draw_situation(self.street, RATIOS[self.ratios], rng, deck=deck)
-            same = [
-                draw_situation(self.street, RATIOS[self.ratios], rng, deck=deck, board=first.board)
-                for _ in range(min(self._num_alike, self.per_shard - len(rows)) - 1)
-            ]
-            rows += self._value([first, *same])
+            alike = self._draw_alike(min(self._num_alike, self.per_shard - len(rows)), rng)
+            rows += self._value(alike) if alike else []
         return stack_rows(rows)
+
+    def _draw_alike(self, count: int, rng: np.random.Generator) -> list[Situation]:
+        """Returns at most so many situations on one board."""
+        if self.play is not None:
+            return self.play.draw(self.street, NetStage.END, rng)[:count]
+        deck, ratios = self.net.bind().config.cards, RATIOS[self.ratios]
+        first = draw_situation(self.street, ratios, rng, deck=deck)
+        same = [draw_situation(self.street, ratios, rng, deck=deck, board=first.board) for _ in range(count - 1)]
+        return [first, *same]
 
     def _value(self, situations: list[Situation]) -> list[SolvedSituation]:
         """Returns situations on one board with their values."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -61,7 +62,7 @@ class Labels:
         >>> [Labels(iterations=100).iterations_for(ratio) for ratio in (0.5, 4.0, 16.0, 100.0)]
         [100, 100, 200, 500]
         """
-        return round(self.iterations * max(ratio / EASY_RATIO, 1.0) ** self.growth)
+        return round(self.iterations * math.pow(max(ratio / EASY_RATIO, 1.0), self.growth))
 
     @property
     def update(self) -> Rule:

@@ -19,8 +19,8 @@ from equipoise.games.public import PublicGame
 from equipoise.games.registry import format_game
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.learning.values.bucket_states import BucketState
-from equipoise.learning.values.generation import NetFile
 from equipoise.learning.values.leduc import LeducSource, LeducStates, round_range
+from equipoise.learning.values.net_files import NetFile
 from equipoise.learning.values.shards import Arrays
 from equipoise.learning.values.small_games import SmallGameLeaves, SmallGameValues
 from equipoise.learning.values.weights import StoredNet

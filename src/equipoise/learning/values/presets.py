@@ -29,7 +29,7 @@ class NetRecipe:
     source: str = ""  # the network that situations are distilled from
     measured_on: str = ""  # another network, of whose held-out situations lines that leave the street measure this one
     toys: int = 0  # toy games beside
-    met: int = 0  # of a small game: situations beside that searches with the network `source` meet
+    met: int = 0  # situations beside that searches with earlier networks meet: of a small game, with `source`
     num_pots: int = 0  # of a small game: between ante and stack; 0: those that it reaches
     title: str = ""  # of a small game: what the network is called
     ratios: str = "cpu"
@@ -132,7 +132,7 @@ HOLDEM_CPU: Final = Preset(
             samples=15_000,
             labels=Labels(iterations=50),
             leaves="turn-end",
-            held_out_labels=Labels(iterations=200, num_lines=2),
+            held_out_labels=Labels(iterations=100, num_lines=2),
             held_out=200,
             held_out_per_shard=10,
             per_shard=30,
