@@ -45,6 +45,13 @@ def test_hands_are_played_to_the_end_whatever_is_bet(name):
         assert abs(sum(play_game(GAME, seats, chance=rng, rng=rng))) < 1e-9
 
 
+def test_antes_are_part_of_the_pot_after_the_flop():
+    game = Holdem(menu="100%, a", ante=10, **CHIPS)
+    stage, place = stage_at(make_resolving_agent("supremus", game, QUICK), 0, (CALL, CALL, FLOP))
+    assert stage.profile.betting.nodes[place.node].state.committed == (110, 110)
+    assert stage.profile.betting.nodes[place.node].actions == (CALL, 330, 2000)
+
+
 def test_menus_of_the_game_are_searched_unless_it_offers_everything():
     pot = make_resolving_agent("supremus", Holdem(menu="100%, a", **CHIPS), QUICK)
     assert stage_at(pot, 1, ())[0].profile.betting.root.actions == (0, 1, 300, 2000)

@@ -79,7 +79,7 @@ def place_spot(
         return dataclasses.replace(begin, ranges=ranges)
     paid = zip(state.committed, state.stacks, strict=True)
     first, second = (max(chips + left - state.base, 1) for chips, left in paid)  # a spot has some, all-in or not
-    return dataclasses.replace(begin, board=board, pot=2 * state.base, stacks=(first, second), ranges=ranges)
+    return dataclasses.replace(begin, board=board, pot=2 * state.base, stacks=(first, second), ante=0, ranges=ranges)
 
 
 def bind_lines(tree: HoldemTree, line: Line, evaluator: LeafEvaluator) -> Frontier:
