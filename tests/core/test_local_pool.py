@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from equipoise.core import local_pool
 from equipoise.core.errors import ConfigError, WorkerError
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.pool import Supervision
@@ -62,6 +63,18 @@ class TestLocalPool(PoolContract):
             pool.close()
             assert time.monotonic() - begin < 20
             assert list(pool.map(abs, [-3])) == [3]
+
+
+def test_ctrl_c_is_not_for_workers_that_are_about_to_begin(monkeypatch, capfd):
+    class Struck(local_pool._Worker):
+        def __init__(self):
+            super().__init__()
+            os.kill(self.process.pid, signal.SIGINT)
+
+    monkeypatch.setattr(local_pool, "_Worker", Struck)
+    with LocalPool(1, in_process=False) as pool:
+        assert list(pool.map(eval, ["1", "2", "__import__('signal').pthread_sigmask(0, [])"])) == [1, 2, set()]
+    assert capfd.readouterr().err == ""
 
 
 def test_one_worker_is_the_process_itself_unless_told_otherwise():

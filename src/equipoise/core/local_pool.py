@@ -7,6 +7,7 @@ import collections
 import contextlib
 import multiprocessing
 import multiprocessing.connection
+import multiprocessing.resource_tracker
 import os
 import pickle
 import queue
@@ -27,6 +28,8 @@ Result = TypeVar("Result")
 
 # libraries that would take a thread for every core in every process
 THREAD_VARIABLES: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+# a terminal sends these to all processes: the one that waits for results decides
+DECIDED: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name))
 MOST_FALSE_STARTS: Final = 3  # of workers in a row that end before they can take a task
 SECONDS_TO_END: Final = 5.0  # that a process gets whose pipe is closed already
 
@@ -93,7 +96,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")  # forking would copy the native module's threads half
         self.connection, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _single_threaded():
+        with _single_threaded(), _deaf():
             self.process.start()
         theirs.close()
         self.is_ready = False
@@ -241,12 +244,26 @@ def _single_threaded() -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """While entered, processes that are started hear no signal that is not for them, not even as they begin."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    multiprocessing.resource_tracker.ensure_running()  # it comes with the first process, and lets signals in again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, DECIDED)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(connection: Connection) -> None:
     """Works in a process of its own until the other end of a connection is closed."""
-    # a terminal sends these to all processes: the one that waits for results decides
-    for name in ("SIGINT", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in DECIDED:
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # what has come since `_deaf` is dropped
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, DECIDED)
     inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     connection.send_bytes(pickle.dumps(None))
