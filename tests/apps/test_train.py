@@ -2,6 +2,7 @@
 """`equipoise train values`: situations, training, weights; going on, and what is said of bad input."""
 
 import dataclasses
+import functools
 import json
 import sys
 
@@ -9,14 +10,29 @@ import pytest
 from typer.testing import CliRunner
 
 from equipoise.apps.cli import app
+from equipoise.learning.values import chain as chain_module
 from equipoise.learning.values.chain import ValueChain
-from equipoise.learning.values.presets import find_preset
+from equipoise.learning.values.labels import Labels
+from equipoise.learning.values.presets import PRESETS, find_preset
 from equipoise.learning.values.settings import TrainingSettings
+from equipoise.learning.values.toys import ToySource
 from equipoise.learning.values.weights import StoredNet
 
 pytest.importorskip("torch", reason="training needs torch")
 
 SMALL = ["--street", "river", "--samples", "6", "--steps", "4"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few():
+    """Keeps small what comes beside situations: a whole shard of toys and turns solved for long take a minute."""
+    preset = PRESETS["holdem-cpu"]
+    turn = dataclasses.replace(preset.find("turn"), held_out_labels=Labels(iterations=2, growth=0.0, num_lines=2))
+    recipes = tuple(turn if recipe.name == turn.name else recipe for recipe in preset.recipes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, preset.name, dataclasses.replace(preset, recipes=recipes))
+        patch.setattr(chain_module, "ToySource", functools.partial(ToySource, per_shard=36))
+        yield
 
 
 def run(*arguments):
