@@ -14,6 +14,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import MENUS, parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.search import walks
 from equipoise.search.continual import ContinualSearch, ContinualSettings
 from equipoise.search.gadgets import Resolve, SelfPlay, Unsafe
 from equipoise.search.holdem.equity_leaves import equity_leaves
@@ -110,6 +111,17 @@ def test_the_opponent_keeps_what_it_had_before_its_action():
     walk.stage_at(bold, "")
     first, second = (walk.found[key].alternative for key in (known, bold))
     np.testing.assert_allclose(first, second, atol=1e-6)
+
+
+def test_searches_on_the_way_are_never_run_again(monkeypatch):
+    monkeypatch.setattr(walks, "KEPT_BYTES", 0)
+    walk = search(WHOLE, 0).chain.walk
+    line = (CALL, CALL, FLOP, CALL, CALL, TURN_CARD)
+    first, _ = walk.stage_at(line, "")
+    assert set(walk.found) == {line[:1], line[:3], line}
+    assert walk.stage_at(line, "")[0] is first  # with a limit of seconds it would be another strategy
+    walk.stage_at((350,), "")
+    assert set(walk.found) == {(350,)}
 
 
 def dealt_profile():

@@ -9,7 +9,7 @@ import functools
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Generic
 
 import numpy as np
@@ -75,7 +75,7 @@ class SearchWalk(Generic[Place]):
         """
         self.search = NestedSearch(profile, seat, plan.search)
         self.seat, self.plan, self.name, self.is_searched = seat, plan, name, is_searched
-        self.found: OrderedDict[Hashable, SearchResult | None] = OrderedDict()
+        self.found: OrderedDict[tuple[Any, ...], SearchResult | None] = OrderedDict()  # by the way to where they begin
 
     def stage_at(self, steps: Sequence[Any], text: str) -> tuple[Stage[Place], Place]:
         """Returns the last search's stage on the way to a decision of the seat, and the decision in it.
@@ -136,7 +136,7 @@ class SearchWalk(Generic[Place]):
             )
 
     def _enter(
-        self, key: Hashable, stage: Stage[Place], place: Place, reply: Reply | None, deadline: float
+        self, key: tuple[Any, ...], stage: Stage[Place], place: Place, reply: Reply | None, deadline: float
     ) -> tuple[Stage[Place], Place]:
         """Returns the stage of a search, and where play is in it."""
         if key not in self.found:
@@ -146,13 +146,19 @@ class SearchWalk(Generic[Place]):
                 stage, place, reply, is_there=is_there, run=functools.partial(run_until, deadline=deadline)
             )
             self.found[key] = None if found is not None and reply is None and self._is_worse(stage, found) else found
-            while self._num_bytes() > KEPT_BYTES and len(self.found) > 1:
-                self.found.popitem(last=False)
+            self._forget(key)
         self.found.move_to_end(key)
         result = self.found[key]
         if result is None or result.stage is None:  # never played to: nothing to search; or nothing better was found
             return stage, place
         return result.stage, result.stage.place
+
+    def _forget(self, key: tuple[Any, ...]) -> None:
+        """Drops the oldest searches where they take too much, but none on the way: what was played would change."""
+        for old in [old for old in self.found if old != key[: len(old)]]:
+            if self._num_bytes() <= KEPT_BYTES:
+                return
+            del self.found[old]
 
     def _num_bytes(self) -> int:
         return sum(kept.subgame.num_bytes for kept in self.found.values() if kept)
