@@ -10,10 +10,13 @@ import pytest
 from equipoise.agents.base import PolicyAgent
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
+from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.evaluation import aivat as aivat_module
 from equipoise.evaluation.aivat import Aivat, estimate_game
 from equipoise.evaluation.aivat_histories import HistoryForm, list_histories, value_histories
+from equipoise.games.base import ActionClass
 from equipoise.games.registry import make_game
 from equipoise.runs.solution import solve
 from equipoise.search.continual import ContinualSettings
@@ -22,6 +25,7 @@ from equipoise.solvers.rules import CFR
 from equipoise.trees.derive import derive_public_game
 from tests.evaluation.games import list_games
 
+CALL = ActionClass.CALL
 GAMES = {"kuhn": {}, "liars_dice": {"faces": 2}, "goofspiel": {"cards": 3}}
 
 
@@ -105,6 +109,23 @@ def test_the_whole_of_leduc_with_one_side_and_both(known):
     chances, value = mean(games)
     assert value[0] == pytest.approx(value_histories(histories, agent.strategy)[0, 0], abs=1e-12)
     found = estimates(HistoryForm(histories, value_histories(histories, other)), pick(agent, known), games)
+    assert chances @ found == pytest.approx(value, abs=1e-12)
+
+
+class Narrow(ClassAgent):
+    """Is asked for calls alone."""
+
+    def public_actions(self, decision):
+        return tuple(action for action, kind in zip(decision.actions, decision.classes, strict=True) if kind is CALL)
+
+
+def test_known_players_may_be_asked_for_some_actions_alone(monkeypatch):
+    monkeypatch.setattr(aivat_module, "MANY_ACTIONS", 1)
+    histories = prepared("leduc")[0]
+    agents = [Narrow(CALL), UniformAgent()]
+    games = list(list_games(histories.game, agents))
+    chances, value = mean(games)
+    found = estimates(HistoryForm(histories, scramble(histories)), agents, games)
     assert chances @ found == pytest.approx(value, abs=1e-12)
 
 

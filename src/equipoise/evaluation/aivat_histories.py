@@ -274,8 +274,9 @@ class HistoryBeliefs:
         assert move.asked is not None
         state = self.form.public_state(int(histories.public[self.nodes[0]]))
         rows = np.searchsorted(state.privates, histories.private[actor, self.nodes])
-        columns = np.searchsorted(state.actions, histories.action[below])
         is_live = np.zeros(state.privates.size, np.bool_)
         is_live[rows] = True
-        chances: FloatArray = move.asked.shares(is_live)[rows[parent], columns]
+        shares = np.zeros((is_live.size, state.actions.size))  # what it was not asked for it never does
+        shares[:, np.searchsorted(state.actions, move.asked.actions)] = move.asked.shares(is_live)
+        chances: FloatArray = shares[rows[parent], np.searchsorted(state.actions, histories.action[below])]
         return chances
