@@ -21,7 +21,7 @@ from equipoise.games.registry import make_game
 from equipoise.learning.values.configuration import NetStage, ValueNetConfig
 from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.search.holdem.leaves import AfterDeal
-from equipoise.search.leaves import ZeroLeaves
+from equipoise.search.leaves import SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.rules import DCFRPlus
 from tests.learning.test_value_leaves import make_net
 
@@ -147,13 +147,13 @@ def write_nets(folder, wanted=NETS, deck=DECK):
 
 
 @pytest.mark.parametrize("wanted", [NETS, NETS[2:]])
-@pytest.mark.parametrize("cards", ["before", "after"])
+@pytest.mark.parametrize("cards", ["before", "after", "some"])
 def test_networks_of_a_folder_are_played(tmp_path, wanted, cards):
     write_nets(tmp_path, wanted)
     game = Holdem(menu="all", **CHIPS, **BOARD)
     agent = parse_agent(f"supremus:nets={tmp_path},cards={cards},iterations=4,menu=100%,a", game)
     streets = agent._play.walk_of(0).search.profile.streets
-    kind = AfterDeal if cards == "after" or wanted != NETS else NetworkLeaves
+    kind = {"before": NetworkLeaves if wanted == NETS else AfterDeal, "after": AfterDeal, "some": SwitchedLeaves}[cards]
     assert isinstance(streets.ends[Street.TURN], kind)
     assert isinstance(streets.starts[Street.RIVER], NetworkLeaves)
     rng = np.random.default_rng(3)

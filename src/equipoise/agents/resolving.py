@@ -56,6 +56,7 @@ class Cards(enum.StrEnum):
 
     BEFORE = "before"  # the next card
     AFTER = "after"  # about all that may come
+    SOME = "some"  # about a few of these in each iteration, all in turn
 
 
 class Updates(enum.StrEnum):
@@ -92,7 +93,8 @@ class Resolving:
     threads: int = 1
     leaves: LeafKind = LeafKind.NETS
     nets: str = ""  # folder with their weights; empty: those of the package
-    cards: Cards = Cards.BEFORE  # when networks are asked; a street that has only one of the two has that
+    cards: Cards = Cards.SOME  # when networks are asked; a street that has only one of the two has that
+    sample: int = 4  # cards that some are
     turn: Turn = Turn.VALUES
     early: int = 50  # iterations where the turn is solved to the end
     flops: int = 0  # last iterations before the flop in which every flop is asked about
@@ -100,7 +102,7 @@ class Resolving:
     rule: Rule = dataclasses.field(default_factory=DCFRPlus)
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "threads", "early"):
+        for name in ("iterations", "threads", "early", "sample"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 <= self.seconds < math.inf:
@@ -188,7 +190,9 @@ def _find_streets(name: str, spot: HoldemSpot, how: Resolving) -> StreetLeaves:
     starting = [street for street in Street if first < street <= last]
     if how.leaves is LeafKind.NETS:
         nets = NetFolder(name, spot, how.nets, num_threads=how.threads)
-        ends = {street: nets.find_end(street, is_after=how.cards is Cards.AFTER) for street in ending}
+        num_cards = how.sample if how.cards is Cards.SOME else 0
+        is_after = how.cards is not Cards.BEFORE
+        ends = {street: nets.find_end(street, is_after=is_after, num_cards=num_cards) for street in ending}
         starts = nets.find_starts(starting)
     else:
         plain: LeafEvaluator = equity_leaves(spot) if how.leaves is LeafKind.EQUITY else ZeroLeaves()
