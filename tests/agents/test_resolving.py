@@ -28,7 +28,7 @@ from tests.learning.test_value_leaves import make_net
 DECK = "9TJQKA/cds"
 CHIPS = {"deck": DECK, "stacks": (2000, 2000)}
 GAME = Holdem(menu="all", **CHIPS)
-QUICK = "leaves=equity,iterations=12,early=3"
+QUICK = "leaves=equity,iterations=12,early=3,seconds=0"
 FLOP, TURN_CARD = parse_board("9cTdJs", parse_deck(DECK)), (51,)
 
 

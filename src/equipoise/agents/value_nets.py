@@ -51,7 +51,8 @@ class NetFolder:
         Args:
             street: that is left.
             is_after: whether the next street's network is asked behind the card, if there is one after the flop.
-            num_cards: that it is asked about in each iteration but the last; 0: all.
+            num_cards: that it is asked about in each iteration; 0: all. Last, and by whoever asks afterwards, the
+                network before the card is asked if there is one, else all cards are.
         """
         following = None if street is Street.PREFLOP else self.find_start(Street(street + 1))
         before = self._find(street, NetStage.END)
@@ -59,7 +60,8 @@ class NetFolder:
             every = AfterDeal(following, self.spot)
             if not num_cards:
                 return every
-            return SwitchedLeaves(AfterDeal(following, self.spot, num_cards=num_cards), every, num_last=1)
+            some = AfterDeal(following, self.spot, num_cards=num_cards)
+            return SwitchedLeaves(some, every if before is None else before, num_last=1)
         if before is None:
             file = f"{name_net(street, NetStage.END)}{SUFFIX}"
             raise ConfigError(
