@@ -21,14 +21,14 @@ from equipoise.games.registry import make_game
 from equipoise.learning.values.configuration import NetStage, ValueNetConfig
 from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.search.holdem.leaves import AfterDeal
-from equipoise.search.leaves import ZeroLeaves
+from equipoise.search.leaves import SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.rules import DCFRPlus
 from tests.learning.test_value_leaves import make_net
 
 DECK = "9TJQKA/cds"
 CHIPS = {"deck": DECK, "stacks": (2000, 2000)}
 GAME = Holdem(menu="all", **CHIPS)
-QUICK = "leaves=equity,iterations=12,early=3"
+QUICK = "leaves=equity,iterations=12,early=3,seconds=0"
 FLOP, TURN_CARD = parse_board("9cTdJs", parse_deck(DECK)), (51,)
 
 
@@ -154,13 +154,13 @@ def write_nets(folder, wanted=NETS, deck=DECK):
 
 
 @pytest.mark.parametrize("wanted", [NETS, NETS[2:]])
-@pytest.mark.parametrize("cards", ["before", "after"])
+@pytest.mark.parametrize("cards", ["before", "after", "some"])
 def test_networks_of_a_folder_are_played(tmp_path, wanted, cards):
     write_nets(tmp_path, wanted)
     game = Holdem(menu="all", **CHIPS, **BOARD)
     agent = parse_agent(f"supremus:nets={tmp_path},cards={cards},iterations=4,menu=100%,a", game)
     streets = agent._play.walk_of(0).search.profile.streets
-    kind = AfterDeal if cards == "after" or wanted != NETS else NetworkLeaves
+    kind = {"before": NetworkLeaves if wanted == NETS else AfterDeal, "after": AfterDeal, "some": SwitchedLeaves}[cards]
     assert isinstance(streets.ends[Street.TURN], kind)
     assert isinstance(streets.starts[Street.RIVER], NetworkLeaves)
     rng = np.random.default_rng(3)

@@ -2,6 +2,7 @@
 """Stored value networks, and leaves that they value: a network that says nothing is a showdown."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from equipoise.search.holdem.equity_leaves import equity_leaves
 from equipoise.search.holdem.leaves import AfterDeal, HoldemState, bind_lines, trace_line
 from equipoise.search.leaves import ZeroLeaves
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.rules import CFRPlus
+from equipoise.solvers.rules import DCFR, CFRPlus
 from equipoise.trees.holdem.tree import build_holdem_tree, plan_first_street
 from equipoise.trees.joint import CardRemoval
 
@@ -174,6 +175,37 @@ def test_batches_behind_cards_may_come_in_parts():
     for mine, expected in zip(parts.evaluate(batch).cfv, whole.evaluate(batch).cfv, strict=True):
         np.testing.assert_allclose(mine, expected, atol=1e-12 * np.abs(expected).max())
     assert not AfterDeal(ZeroLeaves(), SPOT).evaluate(batch).cfv[0].any()
+
+
+@pytest.mark.parametrize("num_cards", [1, 5])
+def test_a_few_cards_at_a_time_are_right_in_the_mean(num_cards):
+    batch, deck = make_batch(), SPOT.deck
+    whole = AfterDeal(leaves_of(RIVER), SPOT).evaluate(batch).cfv
+    some = AfterDeal(leaves_of(RIVER), SPOT, num_cards=num_cards)
+    num_calls = math.ceil((deck.num_cards - 4) / num_cards)  # until every card has come once
+    calls = [some.evaluate(batch).cfv for _ in range(num_calls)]
+    for player in (0, 1):
+        found = np.mean([call[player] for call in calls], axis=0)
+        np.testing.assert_allclose(found, whole[player], atol=1e-9 * np.abs(whole[player]).max())
+    assert not np.allclose(calls[0][0], whole[0])
+    again = AfterDeal(leaves_of(RIVER), SPOT, num_cards=num_cards)
+    np.testing.assert_array_equal(again.evaluate(batch).cfv[0], calls[0][0])
+    with pytest.raises(ConfigError, match="num_cards must be at least 0"):
+        AfterDeal(leaves_of(RIVER), SPOT, num_cards=-1)
+
+
+def test_a_street_is_solved_a_few_cards_at_a_time():
+    tree = plan_first_street(SPOT).build()
+    nets = leaves_of(RIVER)
+    some, every = AfterDeal(nets, SPOT, num_cards=3), AfterDeal(nets, SPOT)
+    values = []
+    for leaves in (some, every):
+        frontier = bind_lines(tree, (), leaves)
+        solver = CFRSolver(tree, DCFR(), dtype=np.float64, frontier=frontier)
+        solver.iterate(300)
+        frontier.evaluate = every.evaluate
+        values.append(solver.evaluate().values)
+    np.testing.assert_allclose(*values, atol=0.01 * SPOT.pot)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 0.0), (np.float16, 1e-3)])

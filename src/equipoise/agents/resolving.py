@@ -56,6 +56,7 @@ class Cards(enum.StrEnum):
 
     BEFORE = "before"  # the next card
     AFTER = "after"  # about all that may come
+    SOME = "some"  # about a few of these in each iteration, all in turn
 
 
 class Updates(enum.StrEnum):
@@ -79,7 +80,10 @@ class Resolving:
     Paper: Moravcik et al. 2017, "DeepStack"; Zarick et al. 2020, "Unlocking the Potential of Deep Counterfactual Value
         Networks", sections 2.3, 3 and 4.
     Departs from the paper: DeepStack's turn is solved with all hands of the river, in place of buckets; its flop
-        network is asked at the end of searches before the flop only if `flops` says so. Players are updated in turn:
+        network is asked at the end of searches before the flop only if `flops` says so. After the flop networks are
+        asked behind a few cards an iteration, all in turn (`AfterDeal`), and searches end after 1.5 seconds: with more
+        or less time, on another machine, an agent plays otherwise (`seconds=0` plays the same everywhere). Players are
+        updated in turn:
         for as many questions to leaves, 100 iterations instead of 200 at once, a turn with equity at its lines came to
         0.4 % of the pot instead of 2.5 (nash_conv), with a network to 1.9 instead of 3.3.
     Checked by: tests/agents/test_resolving.py.
@@ -88,11 +92,12 @@ class Resolving:
     menu: str = ""  # bets that searches consider; empty: the preset's if the game offers all, else the game's
     iterations: int = 100  # of each search
     updates: Updates = Updates.ALTERNATING
-    seconds: float = 0.0  # for a decision; 0: no limit
+    seconds: float = 1.5  # for the search of a decision; 0: no limit
     threads: int = 1
     leaves: LeafKind = LeafKind.NETS
     nets: str = ""  # folder with their weights; empty: those of the package
-    cards: Cards = Cards.BEFORE  # when networks are asked; a street that has only one of the two has that
+    cards: Cards = Cards.SOME  # when networks are asked; a street that has only one of the two has that
+    sample: int = 2  # cards that some are
     turn: Turn = Turn.VALUES
     early: int = 50  # iterations where the turn is solved to the end
     flops: int = 0  # last iterations before the flop in which every flop is asked about
@@ -100,7 +105,7 @@ class Resolving:
     rule: Rule = dataclasses.field(default_factory=DCFRPlus)
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "threads", "early"):
+        for name in ("iterations", "threads", "early", "sample"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 <= self.seconds < math.inf:
@@ -188,7 +193,9 @@ def _find_streets(name: str, spot: HoldemSpot, how: Resolving) -> StreetLeaves:
     starting = [street for street in Street if first < street <= last]
     if how.leaves is LeafKind.NETS:
         nets = NetFolder(name, spot, how.nets, num_threads=how.threads)
-        ends = {street: nets.find_end(street, is_after=how.cards is Cards.AFTER) for street in ending}
+        num_cards = how.sample if how.cards is Cards.SOME else 0
+        is_after = how.cards is not Cards.BEFORE
+        ends = {street: nets.find_end(street, is_after=is_after, num_cards=num_cards) for street in ending}
         starts = nets.find_starts(starting)
     else:
         plain: LeafEvaluator = equity_leaves(spot) if how.leaves is LeafKind.EQUITY else ZeroLeaves()

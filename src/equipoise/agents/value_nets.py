@@ -14,7 +14,7 @@ from equipoise.learning.values.configuration import NetStage
 from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.learning.values.shipped import SHIPPED, read_net
 from equipoise.search.holdem.leaves import AfterDeal
-from equipoise.search.leaves import LeafEvaluator
+from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves
 
 __all__ = ["NetFolder", "name_net"]
 
@@ -45,17 +45,23 @@ class NetFolder:
         self.name, self.spot, self.num_threads = name, spot, num_threads
         self.folder = Path(folder).expanduser() if folder else SHIPPED
 
-    def find_end(self, street: Street, *, is_after: bool = False) -> LeafEvaluator:
+    def find_end(self, street: Street, *, is_after: bool = False, num_cards: int = 0) -> LeafEvaluator:
         """Returns what values the lines that leave a street.
 
         Args:
             street: that is left.
-            is_after: whether the next street's network is asked behind every card, if there is one after the flop.
+            is_after: whether the next street's network is asked behind the card, if there is one after the flop.
+            num_cards: that it is asked about in each iteration; 0: all. Last, and by whoever asks afterwards, the
+                network before the card is asked if there is one, else all cards are.
         """
         following = None if street is Street.PREFLOP else self.find_start(Street(street + 1))
         before = self._find(street, NetStage.END)
         if following is not None and (is_after or before is None):
-            return AfterDeal(following, self.spot)
+            every = AfterDeal(following, self.spot)
+            if not num_cards:
+                return every
+            some = AfterDeal(following, self.spot, num_cards=num_cards)
+            return SwitchedLeaves(some, every if before is None else before, num_last=1)
         if before is None:
             file = f"{name_net(street, NetStage.END)}{SUFFIX}"
             raise ConfigError(

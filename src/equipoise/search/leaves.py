@@ -73,20 +73,25 @@ class LeafSolver(LeafEvaluator, Protocol):
 class RecentPlans(Generic[Plan]):
     """What an evaluator works out once for the states of a batch: a run asks about the same ones every iteration."""
 
-    SIZE = 4
+    def __init__(self, make: Callable[[BeliefBatch], Plan], *, size: int = 4) -> None:
+        """Keeps how to make a plan; it may look at the states and joint weights of a batch, not at its reaches.
 
-    def __init__(self, make: Callable[[BeliefBatch], Plan]) -> None:
-        """Keeps how to make a plan; it may look at the states and joint weights of a batch, not at its reaches."""
-        self._make = make
-        self._kept: list[tuple[Sequence[Any], Plan]] = []
+        Args:
+            make: is called with a batch that there is no plan of.
+            size: plans that are kept, the newest ones.
+        """
+        self._make, self._size = make, size
+        self._kept: dict[int, tuple[Sequence[Any], Plan]] = {}  # by identity of the states: these are kept too
 
     def find(self, batch: BeliefBatch) -> Plan:
         """Returns the plan of a batch; its sequence of states tells whether there is one."""
-        for states, plan in self._kept:
-            if states is batch.states:
-                return plan
+        name = id(batch.states)
+        if name in self._kept:
+            return self._kept[name][1]
         plan = self._make(batch)
-        self._kept = [(batch.states, plan), *self._kept[: self.SIZE - 1]]
+        while len(self._kept) >= self._size:
+            del self._kept[next(iter(self._kept))]
+        self._kept[name] = batch.states, plan
         return plan
 
 

@@ -34,7 +34,7 @@ class NetworkLeaves:
         """
         check_num_threads(num_threads)
         self.net, self.num_threads = net, num_threads
-        self._plans = RecentPlans(self._plan)
+        self._plans = RecentPlans(self._plan, size=64)  # `AfterDeal` may ask about a few cards at a time
 
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns what the network says."""

@@ -26,7 +26,7 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.search.holdem.depth_limit import LeafChoices, solve_blueprint
 from equipoise.search.holdem.equity_leaves import equity_leaves
 from equipoise.search.holdem.leaves import bind_lines
-from equipoise.search.leaves import LeafEvaluator, ZeroLeaves
+from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.studies.search.turn_search import BUDGET, Rows, guarantee, read_turn, search_turn, solve_to
@@ -40,6 +40,7 @@ LOSSES: Final = "loss, percent of the pot"
 SECONDS: Final = "processor seconds"
 WHOLE: Final = "whole spot, what is left open"
 SEED: Final = 16
+SOME_CARDS: Final = 4
 AIM: Final = "this project's aim"
 BARS: Final = {Street.TURN: (0.15, 0.5), Street.FLOP: (0.5, float("inf"))}  # median and worst, percent of the pot
 
@@ -60,7 +61,7 @@ class ValueLostConfiguration:
     ratios: tuple[float, float] = (1.0, 6.0)  # chips behind in pots, least and most
     hands: int = 0  # of each side, drawn at random; 0: every hand
     menu: str = "100%, a"
-    methods: tuple[str, ...] = ("blueprint", "zero", "equity", "opponent", "both", "end", "after", "exact")
+    methods: tuple[str, ...] = ("blueprint", "zero", "equity", "opponent", "both", "end", "some", "after", "exact")
     nets: str = ""  # a folder of networks; none: those that are shipped
     rule: str = "dcfr(1.5,0,4)"
     search_iterations: int = 200
@@ -156,10 +157,12 @@ class _Spot:
         """Returns what is found with leaves."""
         return _cut(self.spot, self.searcher, self.configuration, leaves)
 
-    def ask(self, *, is_after_deal: bool) -> Searched:
+    def ask(self, *, is_after_deal: bool, num_cards: int = 0) -> Searched:
         """Returns what is found with networks at the leaves."""
         nets = NetFolder("value-lost", self.spot, self.configuration.nets)
-        return self.cut(nets.find_end(self.spot.betting_rules.first_street, is_after=is_after_deal))
+        street = self.spot.betting_rules.first_street
+        found = nets.find_end(street, is_after=is_after_deal, num_cards=num_cards)
+        return self.cut(found.first if isinstance(found, SwitchedLeaves) else found)  # values are not asked for at last
 
 
 METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Searched]]]] = {  # as typed: as shown, how
@@ -169,6 +172,10 @@ METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Searched]]]] = {  # as 
     "opponent": ("opponent chooses (Modicum)", lambda each: each.choose(LeafChoices())),
     "both": ("both choose (Pluribus)", lambda each: each.choose(LeafChoices.both())),
     "end": ("network at the street's end", lambda each: each.ask(is_after_deal=False)),
+    "some": (
+        f"network after {SOME_CARDS} cards, all in turn",
+        lambda each: each.ask(is_after_deal=True, num_cards=SOME_CARDS),
+    ),
     "after": ("network after the card", lambda each: each.ask(is_after_deal=True)),
     "exact": ("to the end of the hand", lambda each: _look_to_the_end(each.spot, each.searcher, each.configuration)),
 }
@@ -215,7 +222,7 @@ def conclude(configuration: ValueLostConfiguration, measured: Measured) -> Concl
                 "processor seconds, median": round(statistics.median(seconds), 2),
             }
         )
-        if method in ("end", "after"):
+        if method in ("end", "some", "after"):
             median, worst = BARS[Street[configuration.street.upper()]]
             is_true = statistics.median(losses) <= median and max(losses) <= worst
             limit = f"a median of {median:g} %" + (f", {worst:g} % at worst" if worst < float("inf") else "")
