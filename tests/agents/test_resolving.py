@@ -167,6 +167,16 @@ def test_networks_of_a_folder_are_played(tmp_path, wanted, cards):
     assert abs(sum(play_game(game, [agent, UniformAgent()], chance=rng, rng=rng))) < 1e-9
 
 
+def test_agents_are_known_by_their_weights(tmp_path):
+    write_nets(tmp_path)
+    agent = AgentText(f"supremus:nets={tmp_path}")
+    before = agent.digest()
+    assert agent.digest() == before
+    write_nets(tmp_path, NETS[:1], deck="full")
+    assert len({before, agent.digest(), AgentText("supremus").digest()}) == 3
+    assert AgentText("supremus:leaves=equity").digest() is None
+
+
 def test_weights_that_do_not_fit_are_refused_in_a_line(tmp_path):
     game = Holdem(menu="all", **CHIPS, **BOARD)
     folders = [tmp_path / name for name in ("none", "other", "swapped", "broken")]

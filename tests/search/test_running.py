@@ -83,6 +83,21 @@ def test_evaluators_change_in_the_last_iterations(deadline):
     assert first.asked == 15
 
 
+def test_whoever_asks_after_a_run_that_time_has_cut_short_asks_the_last_one():
+    class Slow(CountedLeaves):
+        def evaluate(self, batch):
+            self.seconds = 0.0 if self.asked < 4 else 0.05  # later than it seemed at first
+            return super().evaluate(batch)
+
+    first, last = Slow(), CountedLeaves()
+    run = solver(SwitchedLeaves(first, last, num_last=5))
+    run_for(0.2)(run, 1000)
+    asked = first.asked
+    assert last.asked == 0
+    run.evaluate()
+    assert (first.asked, last.asked > 0) == (asked, True)
+
+
 def test_what_does_not_fit_is_refused():
     run = CFRSolver(build_holdem_tree(TURN), CFRPlus())
     with pytest.raises(ConfigError, match="other tables"):

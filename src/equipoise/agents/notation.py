@@ -18,7 +18,7 @@ from equipoise.agents.files import FileSearch, game_of_file, load_agent, load_se
 from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
-from equipoise.agents.resolving import OPTIONS, make_resolving_agent
+from equipoise.agents.resolving import OPTIONS, digest_resolving, make_resolving_agent
 from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.core.checkpoint import digest_file
@@ -52,6 +52,7 @@ class AgentEntry:
     has_file: bool = False  # they begin with a file, which says what is played
     is_optional: bool = False  # they may be left out
     game: Callable[[], Game[Any]] | None = None  # what is played unless another game is named
+    digest: Callable[[str], str | None] | None = None  # of what it plays with that no file in its settings says
     description: str
 
 
@@ -129,6 +130,7 @@ def _resolving_entry(name: str, description: str) -> AgentEntry:
         settings="OPTION=VALUE,...",
         is_optional=True,
         game=lambda: Holdem(menu=ALL_RAISES),
+        digest=lambda text: digest_resolving(name, text),
         description=f"{description}; OPTION is one of {', '.join(OPTIONS)}",
     )
 
@@ -220,9 +222,12 @@ class AgentText:
         return AGENTS[_split(self.text)[0]].game is not None
 
     def digest(self) -> str | None:
-        """Returns a short hash over the content of the agent's file, None if it has none."""
-        path = self._path()
-        return None if path is None else digest_file(path)
+        """Returns a short hash over the content of the agent's file or over its networks, None if it has neither."""
+        path, (name, settings) = self._path(), _split(self.text)
+        if path is not None:
+            return digest_file(path)
+        own = AGENTS[name].digest
+        return None if own is None else own(settings)
 
     def _path(self) -> str | None:
         """Returns the agent's file, None if it has none."""

@@ -17,7 +17,7 @@ from typing import Any, Final, get_type_hints
 import numpy as np
 
 from equipoise.agents.continual import ContinualAgent
-from equipoise.agents.value_nets import NetFolder
+from equipoise.agents.value_nets import NetFolder, digest_nets
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.base import Game
 from equipoise.games.holdem.betting import Street
@@ -36,7 +36,15 @@ from equipoise.search.running import run_for
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.rules import DCFRPlus, Rule
 
-__all__ = ["OPTIONS", "PRESETS", "LeafKind", "Resolving", "make_resolving_agent", "parse_resolving"]
+__all__ = [
+    "OPTIONS",
+    "PRESETS",
+    "LeafKind",
+    "Resolving",
+    "digest_resolving",
+    "make_resolving_agent",
+    "parse_resolving",
+]
 
 SHARE_OF_START: Final = 0.25  # of a decision's iterations and seconds, for a street's beginning that no network values
 EARLY: Final = (Street.PREFLOP, Street.FLOP, Street.TURN)
@@ -143,6 +151,12 @@ def parse_resolving(name: str, text: str) -> Resolving:
         else:
             changes[option] = parse_value(option, value, kind)
     return dataclasses.replace(preset, **changes)
+
+
+def digest_resolving(name: str, text: str = "") -> str | None:
+    """Returns a short hash over the networks that an agent plays with, None if it has none."""
+    how = parse_resolving(name, text)
+    return digest_nets(how.nets) if how.leaves is LeafKind.NETS else None
 
 
 def make_resolving_agent(name: str, game: Game[Any], text: str = "") -> ContinualAgent:

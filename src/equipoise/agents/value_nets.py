@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from equipoise.learning.values.shipped import SHIPPED, read_net
 from equipoise.search.holdem.leaves import AfterDeal
 from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves
 
-__all__ = ["NetFolder", "name_net"]
+__all__ = ["NetFolder", "digest_nets", "name_net"]
 
 SUFFIX: Final = ".safetensors"
 
@@ -28,6 +29,15 @@ def name_net(street: Street, stage: NetStage) -> str:
     ('turn-end', 'turn')
     """
     return f"{street.name.lower()}-end" if stage is NetStage.END else street.name.lower()
+
+
+def digest_nets(folder: str = "") -> str:
+    """Returns a short hash over the networks of a folder; without one over all of the package, whatever the game."""
+    place = Path(folder).expanduser() if folder else SHIPPED.parent
+    found = hashlib.sha256()
+    for file in sorted(place.rglob(f"*{SUFFIX}")):
+        found.update(f"{file.relative_to(place)} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()[:12]
 
 
 class NetFolder:

@@ -64,6 +64,8 @@ def run_until(solver: CFRSolver[Any], num_iterations: int, deadline: float, *, l
             now = time.perf_counter()
             affordable = int((deadline - now) * done / (now - begin)) if now < deadline else 0
             expected = min(num_iterations, max(done + affordable, least))
+    if switched is not None and isinstance(solver.frontier, Frontier):  # whoever asks afterwards, however short it was
+        solver.frontier.evaluate = switched.evaluate
 
 
 def _find_switched(solver: Any) -> SwitchedLeaves | None:

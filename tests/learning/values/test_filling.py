@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders that are filled by pools: on several processes and machines, with workers and whole programs killed."""
 
+import contextlib
 import errno
 import multiprocessing
 import os
@@ -148,9 +149,14 @@ def test_workers_that_die_of_everything_end_it(folder):
     assert not list(folder.path.iterdir())
 
 
+@contextlib.contextmanager
 def begin_program(folder, count):
     command = [sys.executable, "-c", PROGRAM, str(folder.path), str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:  # a test that fails does not wait for all its shards
+            process.kill()
 
 
 def test_a_killed_program_goes_on_where_it_was(folder, expected):
