@@ -4,15 +4,18 @@
 import dataclasses
 import json
 import sys
+import types
 
 import pytest
 from typer.testing import CliRunner
 
 from equipoise.apps.cli import app
+from equipoise.learning.scalar_board import WRITERS
 from equipoise.learning.values.chain import ValueChain
 from equipoise.learning.values.presets import find_preset
 from equipoise.learning.values.settings import TrainingSettings
 from equipoise.learning.values.weights import StoredNet
+from tests.learning.test_scalar_board import Remembering
 
 pytest.importorskip("torch", reason="training needs torch")
 
@@ -52,6 +55,24 @@ def test_events_say_what_happened(trained):
     assert events.count("shard") == 3
     assert "measured" in events
     assert events[-1] == "trained"
+
+
+def test_curves_that_cannot_be_written_are_said_before_any_work(tmp_path, monkeypatch):
+    for name in WRITERS:
+        monkeypatch.setitem(sys.modules, name, None)
+    result = run("--out", tmp_path / "run", *SMALL, "--tensorboard")
+    assert result.exit_code != 0
+    assert "pip install tensorboard" in result.output
+    assert not (tmp_path / "run").exists()
+
+
+def test_curves_are_written_where_there_is_a_writer(trained, monkeypatch):
+    folder, _ = trained
+    monkeypatch.setitem(sys.modules, WRITERS[0], types.SimpleNamespace(SummaryWriter=Remembering))
+    result = run("--out", folder, *SMALL, "--resume", "--quiet")
+    assert result.exit_code == 0, result.output
+    tags = {tag for tag, _, _ in Remembering.opened[-1].scalars}
+    assert {"river/loss", "river/rms", "river/toy/situations_per_second"} <= tags
 
 
 def test_what_is_there_is_not_made_again(trained):
