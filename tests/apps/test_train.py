@@ -117,6 +117,14 @@ def test_a_missing_extra_is_said_before_any_work(tmp_path, monkeypatch):
     assert not (tmp_path / "data").exists()
 
 
+def test_workers_that_cannot_be_had_leave_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = run("--out", tmp_path / "run", *SMALL, "--ray", "local")
+    assert result.exit_code != 0
+    assert "equipoise[scale]" in result.output
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_folder_with_a_run_is_not_taken_over_unasked(trained):
     folder, _ = trained
     result = run("--out", folder, *SMALL)

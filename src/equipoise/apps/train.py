@@ -91,19 +91,12 @@ def train_values(options: TrainValuesOptions) -> None:
     preset = _shrink(find_preset(options.preset), options)
     recipes = preset.recipes if options.street is None else (preset.find(options.street),)
     console = make_console(is_quiet=options.quiet)
-    folder = RunFolder.open_or_create(
-        options.out,
-        KIND,
-        {"preset": options.preset, "seed": options.seed, "samples": options.samples, "steps": options.steps},
-        is_resumed=options.resume or options.data_only,
-        is_overwritten=options.overwrite,
-    )
-    chain = ValueChain(options.out, preset, seed=options.seed)
-    session = _Session(
-        chain, console, _find_budget(recipes, options.hours), command=_spell(options), is_resumed=options.resume
-    )
     results: dict[str, Any] = {}
     with SignalFlag() as flag, open_pool(options.workers, options.ray) as pool, contextlib.ExitStack() as stack:
+        folder = _open_folder(options)  # last: what is refused leaves none
+        chain = ValueChain(options.out, preset, seed=options.seed)
+        budget = _find_budget(recipes, options.hours)
+        session = _Session(chain, console, budget, command=_spell(options), is_resumed=options.resume)
         if not options.data_only:
             stack.enter_context(folder.writing())
             session.folder = folder
@@ -119,6 +112,16 @@ def train_values(options: TrainValuesOptions) -> None:
     if flag():
         console.print("interrupted: give --resume to go on", style="yellow")
         raise typer.Exit(flag.exit_code)
+
+
+def _open_folder(options: TrainValuesOptions) -> RunFolder:
+    return RunFolder.open_or_create(
+        options.out,
+        KIND,
+        {"preset": options.preset, "seed": options.seed, "samples": options.samples, "steps": options.steps},
+        is_resumed=options.resume or options.data_only,
+        is_overwritten=options.overwrite,
+    )
 
 
 class _Session:
