@@ -18,7 +18,7 @@ from equipoise.games.holdem.betting import CALL, Street
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.registry import make_game
-from equipoise.learning.values.configuration import NetStage, ValueNetConfig
+from equipoise.learning.values.configuration import NetKind, NetStage, ValueNetConfig
 from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.search.holdem.leaves import AfterDeal
 from equipoise.search.leaves import SwitchedLeaves, ZeroLeaves
@@ -179,14 +179,23 @@ def test_agents_are_known_by_their_weights(tmp_path):
 
 def test_weights_that_do_not_fit_are_refused_in_a_line(tmp_path):
     game = Holdem(menu="all", **CHIPS, **BOARD)
-    folders = [tmp_path / name for name in ("none", "other", "swapped", "broken")]
+    folders = [tmp_path / name for name in ("none", "other", "swapped", "broken", "leduc")]
     for folder in folders:
         folder.mkdir()
     write_nets(folders[1], deck="full")
     write_nets(folders[2])
     (folders[2] / "turn-end.safetensors").rename(folders[2] / "flop-end.safetensors")
     (folders[3] / "flop-end.safetensors").write_bytes(b"nothing of the kind")
-    words = (r"flop-end\.safetensors in", "made for the deck full", "holds the network turn-end", "flop-end")
+    write_nets(folders[4])
+    leduc = ValueNetConfig(kind=NetKind.BUCKET, game="leduc", buckets=6, hidden=8, layers=1)
+    make_net(leduc).save(folders[4] / "river.safetensors")
+    words = (
+        r"flop-end\.safetensors in",
+        "made for the deck full",
+        "holds the network turn-end",
+        "flop-end",
+        "a network for leduc, expected one for hold'em",
+    )
     for folder, reason in zip(folders, words, strict=True):
         with pytest.raises((ConfigError, CheckpointError), match=reason):
             make_resolving_agent("supremus", game, f"nets={folder}")

@@ -317,3 +317,15 @@ def test_searching_agents_are_scored_by_aivat_on_any_menu(equipoise, tmp_path):
     assert cards["aivat"]["known"] == ["search:turn.eq,resolve,5"]
     every = ("match", "search:turn.eq,resolve,5", "uniform", "-p", "menu=all", "-n", 10, "--aivat", "few.eq")
     assert equipoise(*every, "--json").json["aivat"]["known"] == ["search:turn.eq,resolve,5", "uniform"]
+
+
+@pytest.mark.parametrize("name", ["supremus", "deepstack"])
+def test_agents_that_search_whole_hands_are_scored_by_aivat(equipoise, tmp_path, name):
+    (tmp_path / "few.toml").write_text(TURN_SPOT.replace("100%, a", "100%"))
+    assert equipoise("blueprint", "few.toml", "--out", "few.eq", "--buckets", 3, "-n", 30).code == 0
+    agent = f"{name}:leaves=equity,iterations=5,early=3,menu=50%,a"
+    match = ("match", agent, "translate:few.eq", "-p", "menu=all", "-n", 60, "--known", "first", "--json")
+    plain, scored = (equipoise(*match, *more).json for more in ((), ("--aivat", "few.eq")))
+    assert scored["aivat"]["known"] == [agent]
+    assert scored["aivat"]["won"]["mean"] == pytest.approx(plain["agents"][0]["mean"])  # the same hands
+    assert scored["aivat"]["times_less"] > 1.1

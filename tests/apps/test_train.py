@@ -5,11 +5,13 @@ import dataclasses
 import functools
 import json
 import sys
+import types
 
 import pytest
 from typer.testing import CliRunner
 
 from equipoise.apps.cli import app
+from equipoise.learning.scalar_board import WRITERS
 from equipoise.learning.values import chain as chain_module
 from equipoise.learning.values.chain import ValueChain
 from equipoise.learning.values.labels import Labels
@@ -17,6 +19,7 @@ from equipoise.learning.values.presets import PRESETS, find_preset
 from equipoise.learning.values.settings import TrainingSettings
 from equipoise.learning.values.toys import ToySource
 from equipoise.learning.values.weights import StoredNet
+from tests.learning.test_scalar_board import Remembering
 
 pytest.importorskip("torch", reason="training needs torch")
 
@@ -70,6 +73,24 @@ def test_events_say_what_happened(trained):
     assert events[-1] == "trained"
 
 
+def test_curves_that_cannot_be_written_are_said_before_any_work(tmp_path, monkeypatch):
+    for name in WRITERS:
+        monkeypatch.setitem(sys.modules, name, None)
+    result = run("--out", tmp_path / "run", *SMALL, "--tensorboard")
+    assert result.exit_code != 0
+    assert "pip install tensorboard" in result.output
+    assert not (tmp_path / "run").exists()
+
+
+def test_curves_are_written_where_there_is_a_writer(trained, monkeypatch):
+    folder, _ = trained
+    monkeypatch.setitem(sys.modules, WRITERS[0], types.SimpleNamespace(SummaryWriter=Remembering))
+    result = run("--out", folder, *SMALL, "--resume", "--quiet")
+    assert result.exit_code == 0, result.output
+    tags = {tag for tag, _, _ in Remembering.opened[-1].scalars}
+    assert {"river/loss", "river/rms", "river/toy/situations_per_second"} <= tags
+
+
 def test_what_is_there_is_not_made_again(trained):
     folder, _ = trained
     before = {path: path.stat().st_mtime_ns for path in (folder / "data").rglob("*.eq")}
@@ -110,6 +131,14 @@ def test_a_missing_extra_is_said_before_any_work(tmp_path, monkeypatch):
     assert result.exit_code != 0
     assert "equipoise[learn]" in result.output
     assert not (tmp_path / "data").exists()
+
+
+def test_workers_that_cannot_be_had_leave_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = run("--out", tmp_path / "run", *SMALL, "--ray", "local")
+    assert result.exit_code != 0
+    assert "equipoise[scale]" in result.output
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_folder_with_a_run_is_not_taken_over_unasked(trained):

@@ -76,7 +76,7 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(CheckpointError, match="is not a whole safetensors file: a header of"):
         load_tensors(tmp_path / "text")
     (tmp_path / "short").write_bytes(b"abc")
-    with pytest.raises(CheckpointError, match="is not a whole safetensors file"):
+    with pytest.raises(CheckpointError, match="is not a whole safetensors file: it has 3 bytes"):
         load_tensors(tmp_path / "short")
     with pytest.raises(CheckpointError, match="cannot read"):
         load_tensors(tmp_path / "missing")

@@ -176,13 +176,27 @@ def test_equity_is_a_street_that_is_checked_down(board, last):
         assert np.abs(found.cfv[player]).max() > 1.0
 
 
-def test_a_turn_with_solved_rivers_is_the_whole_turn():
-    spot = dataclasses.replace(SPOT, menu=parse_menu("100%; cap: 1"), ranges=(Range.random(DECK), Range.random(DECK)))
+REDUCED = dataclasses.replace(SPOT, menu=parse_menu("100%; cap: 1"), ranges=(Range.random(DECK), Range.random(DECK)))
+FULL = HoldemSpot(
+    board=parse_board("Qs7h2d9c"),
+    pot=20,
+    big_blind=2,
+    stacks=(40, 40),
+    menu=parse_menu("100%; cap: 1"),
+    ranges=(parse_range("QQ,AQs,JTs,87s,A5s:0.5"), parse_range("99,KQs,T8s,A7s,66:0.5")),  # 17 and 19 hands
+)
+
+
+@pytest.mark.parametrize(("spot", "iterations"), [(REDUCED, 40), (FULL, 60)], ids=["reduced", "full"])
+def test_a_turn_with_solved_rivers_is_the_whole_turn(spot, iterations):
     whole = CFRSolver(build_holdem_tree(spot), CFRPlus(), dtype=np.float64)
     whole.iterate(300)
     tree = plan_first_street(spot).build()
-    cut = run(tree, bind_lines(tree, (), ResolvedLeaves(HoldemRest(spot), iterations=60)), 40)
-    assert cut.evaluate().values == pytest.approx(whole.evaluate().values, abs=1e-3 * spot.pot)
+    cut = run(tree, bind_lines(tree, (), ResolvedLeaves(HoldemRest(spot), iterations=60)), iterations)
+    values = whole.evaluate().values
+    assert cut.evaluate().values == pytest.approx(values, abs=1e-3 * spot.pot)
+    checked_down = run(tree, bind_lines(tree, (), equity_leaves(spot)), iterations)
+    assert checked_down.evaluate().values != pytest.approx(values, abs=5e-3 * spot.pot)  # rivers do matter
     # and the whole turn's own lines are worth there what they are in the whole
     played = TreeStrategy(whole.tree, whole.average_sums)
     exact = ResolvedLeaves(HoldemRest(spot), iterations=200)

@@ -7,6 +7,7 @@ from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.studies.registry import STUDIES
 from equipoise.studies.search import turn_search
 from equipoise.studies.search.turn_search import TURN_SEARCH, TurnSearchConfiguration
+from equipoise.studies.street_losses import LOSSES
 from equipoise.studies.study import Measured, Point, Size, Verdict
 
 
@@ -34,7 +35,7 @@ def test_turn_search_is_judged_by_its_worst_spot(worst, verdict):
     configuration, measured = TurnSearchConfiguration(spots=6), Measured()
     for number in range(1, 7):
         for curve, loss in ((turn_search.MODICUM, worst if number == 3 else 0.4), (turn_search.ONE, 3.0)):
-            measured.add(Point(panel=turn_search.LOSSES, curve=curve, x=number, y=loss))
+            measured.add(Point(panel=LOSSES, curve=curve, x=number, y=loss))
     claims = TURN_SEARCH.conclude(configuration, measured).claims
     assert [claim.verdict for claim in claims] == [
         verdict,

@@ -9,8 +9,8 @@ from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.holdem.betting import Street
 from equipoise.learning.values.configuration import NetStage, ValueNetConfig
 from equipoise.studies.registry import STUDIES
+from equipoise.studies.street_losses import LOSSES, SECONDS
 from equipoise.studies.study import Measured, Point, Size, Verdict
-from equipoise.studies.values import value_lost
 from equipoise.studies.values.value_lost import METHODS, VALUE_LOST, ValueLostConfiguration, draw_spot
 from tests.learning.test_value_leaves import make_net
 
@@ -51,7 +51,7 @@ def test_value_lost_at_a_small_size(nets):
 def test_networks_are_judged_by_median_and_worst(worst, verdict):
     configuration, measured = ValueLostConfiguration(spots=3, methods=("end",)), Measured()
     for number, loss in enumerate((0.1, worst, 0.12), start=1):
-        for panel, y in ((value_lost.LOSSES, loss), (value_lost.SECONDS, 1.0)):
+        for panel, y in ((LOSSES, loss), (SECONDS, 1.0)):
             measured.add(Point(panel=panel, curve=ENDS, x=number, y=y))
     (claim,) = VALUE_LOST.conclude(configuration, measured).claims
     assert claim.verdict is verdict
@@ -59,7 +59,7 @@ def test_networks_are_judged_by_median_and_worst(worst, verdict):
 
 def test_a_partial_study_claims_nothing():
     measured = Measured()
-    for panel in (value_lost.LOSSES, value_lost.SECONDS):
+    for panel in (LOSSES, SECONDS):
         measured.add(Point(panel=panel, curve=ENDS, x=1, y=0.1))
     (claim,) = VALUE_LOST.conclude(ValueLostConfiguration(spots=2, methods=("end",)), measured).claims
     assert claim.verdict is Verdict.NOT_MEASURED

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board, format_deck
+from equipoise.games.holdem.dealing import list_completions
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import canonical_sets, hand_permutation, suit_permutations
 from equipoise.games.holdem.strength import hand_kernel
@@ -115,20 +115,6 @@ def strength_levels(boards: npt.ArrayLike, deck: Deck = FULL_DECK) -> ScoreArray
     return hand_kernel(deck).strength_levels(np.ascontiguousarray(boards, np.uint8), hands_of(deck).cards)
 
 
-def list_completions(board: Sequence[int], deck: Deck = FULL_DECK) -> CardArray:
-    """Returns every complete board `[B, 5]` that begins with the cards given.
-
-    >>> list_completions((0, 4, 8)).shape
-    (1176, 5)
-    """
-    dealt = np.asarray(board, np.uint8)
-    left = np.setdiff1d(np.array(deck.cards, np.uint8), dealt)
-    rest = left[_combinations(left.size, 5 - dealt.size)]
-    out = np.empty((len(rest), 5), np.uint8)
-    out[:, : dealt.size], out[:, dealt.size :] = dealt, rest
-    return out
-
-
 def expected_strength(board: Sequence[int], deck: Deck = FULL_DECK) -> dict[Strength, FloatArray]:
     """Returns `[H]` E[HS] and `[H]` E[HS^2] of every hand on a board of 0, 3, 4 or 5 cards; NaN where it blocks.
 
@@ -209,10 +195,3 @@ def _roll_out(board: tuple[int, ...], deck: Deck) -> dict[Strength, FloatArray]:
     num_boards = math.comb(deck.num_cards - 2 - len(board), 5 - len(board))
     most = max_level(deck)
     return {Strength.EHS: sums / (num_boards * most), Strength.EHS2: squares / (num_boards * most**2)}
-
-
-@functools.cache
-def _combinations(num_cards: int, size: int) -> npt.NDArray[np.intp]:
-    return np.array(list(itertools.combinations(range(num_cards), size)), np.intp).reshape(
-        math.comb(num_cards, size), size
-    )

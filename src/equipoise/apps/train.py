@@ -24,6 +24,7 @@ from equipoise.core.pool import Pool
 from equipoise.core.runs import RunFolder
 from equipoise.distributed.pools import open_pool
 from equipoise.evaluation.plots import PanelLabels, plot_panels
+from equipoise.learning.scalar_board import ScalarBoard, find_writer, open_board
 from equipoise.learning.values.chain import Filling, ValueChain
 from equipoise.learning.values.filling import FillingProgress, generate
 from equipoise.learning.values.presets import PRESETS, NetRecipe, Preset, find_preset
@@ -36,6 +37,7 @@ KIND: Final = "training"  # of a run's folder
 GENERATION_SHARE: Final = 0.65  # of a network's time
 FILLING_SHARES: Final = (0.1, 0.7, 0.1, 0.1)  # of that: situations held out, situations, what comes beside them
 SECONDS_PER_HOUR: Final = 3600.0
+TOLD_SECONDS: Final = 1.0  # between two events that say where a training stands
 
 train_app = typer.Typer(help="Train networks.", no_args_is_help=True)
 
@@ -61,6 +63,14 @@ class TrainValuesOptions:
     data_only: Annotated[
         bool, typer.Option("--data-only", help="Make situations and stop: for more machines on the same folder.")
     ] = False
+    tensorboard: Annotated[
+        bool | None,
+        typer.Option(
+            "--tensorboard/--no-tensorboard",
+            help="Write curves for TensorBoard; by default if it is installed.",
+            show_default=False,
+        ),
+    ] = None
     seed: Annotated[int, typer.Option(min=0, help="Of situations.")] = 1
     players: Annotated[
         Path | None,
@@ -82,25 +92,20 @@ def train_values(options: TrainValuesOptions) -> None:
     """
     if not options.data_only:  # said now, not after hours of situations
         import equipoise.learning.torch_extra  # noqa: F401, PLC0415 - an extra
+    writer = None if options.data_only else find_writer(is_wanted=options.tensorboard)
     preset = _shrink(find_preset(options.preset), options)
     recipes = preset.recipes if options.street is None else (preset.find(options.street),)
     console = make_console(is_quiet=options.quiet)
-    folder = RunFolder.open_or_create(
-        options.out,
-        KIND,
-        {"preset": options.preset, "seed": options.seed, "samples": options.samples, "steps": options.steps},
-        is_resumed=options.resume or options.data_only,
-        is_overwritten=options.overwrite,
-    )
-    chain = ValueChain(options.out, preset, seed=options.seed, players=options.players or SHIPPED)
-    session = _Session(
-        chain, console, _find_budget(recipes, options.hours), command=_spell(options), is_resumed=options.resume
-    )
     results: dict[str, Any] = {}
     with SignalFlag() as flag, open_pool(options.workers, options.ray) as pool, contextlib.ExitStack() as stack:
+        folder = _open_folder(options)  # last: what is refused leaves none
+        chain = ValueChain(options.out, preset, seed=options.seed, players=options.players or SHIPPED)
+        budget = _find_budget(recipes, options.hours)
+        session = _Session(chain, console, budget, command=_spell(options), is_resumed=options.resume)
         if not options.data_only:
             stack.enter_context(folder.writing())
-        session.folder = None if options.data_only else folder
+            session.folder = folder
+            session.board = stack.enter_context(open_board(folder, writer))
         for recipe in recipes:
             session.fill(recipe, pool, flag)
             if flag() or options.data_only:
@@ -114,6 +119,16 @@ def train_values(options: TrainValuesOptions) -> None:
         raise typer.Exit(flag.exit_code)
 
 
+def _open_folder(options: TrainValuesOptions) -> RunFolder:
+    return RunFolder.open_or_create(
+        options.out,
+        KIND,
+        {"preset": options.preset, "seed": options.seed, "samples": options.samples, "steps": options.steps},
+        is_resumed=options.resume or options.data_only,
+        is_overwritten=options.overwrite,
+    )
+
+
 class _Session:
     """What one call of the command does, network by network."""
 
@@ -123,12 +138,15 @@ class _Session:
         self.chain, self.console, self.seconds = chain, console, seconds
         self.command, self.is_resumed = command, is_resumed
         self.folder: RunFolder | None = None
+        self.board: ScalarBoard | None = None
         self.curves: dict[str, list[tuple[int, dict[str, Any]]]] = {}
 
     def record(self, event: str, **fields: Any) -> None:
         """Adds an event to the run's folder."""
         if self.folder is not None:
             self.folder.record(event, **fields)
+        if self.board is not None:
+            self.board.follow()
 
     def fill(self, recipe: NetRecipe, pool: Pool, flag: SignalFlag) -> None:
         """Makes the situations of a network."""
@@ -152,7 +170,13 @@ class _Session:
                 rate = f"{progress.situations_per_second:.1f} a second"
                 share, text = progress.shards / filling.num_shards, f"{progress.situations:,} situations, {rate}"
                 display.update(share, text, progress.seconds_left)
-                self.record("shard", network=recipe.name, data=filling.name, shards=progress.shards)
+                self.record(
+                    "shard",
+                    network=recipe.name,
+                    data=filling.name,
+                    shards=progress.shards,
+                    situations_per_second=progress.situations_per_second,
+                )
 
             generate(
                 shards,
@@ -173,7 +197,7 @@ class _Session:
         if self.seconds is not None:
             trainer.fit((1.0 - GENERATION_SHARE) * self.seconds[recipe.name])
         curve = self.curves.setdefault(recipe.name, [])
-        began = time.monotonic()
+        began = told = time.monotonic()
         last: dict[str, Any] = {}
         with TaskDisplay(self.console, f"{recipe.name}: training") as display:
             for record in self.chain.train(recipe, trainer, command=self.command, is_over=flag):
@@ -186,6 +210,10 @@ class _Session:
                     }
                     curve.append((record.step, last))
                     self.record("measured", network=recipe.name, **last)
+                elif time.monotonic() - told > TOLD_SECONDS:
+                    told = time.monotonic()
+                    losses = {"loss": record.loss, "toy_loss": record.toy_loss}
+                    self.record("stepped", network=recipe.name, step=record.step, **losses)
                 if last:
                     said += f", RMS {last['rms']:.2f} % of the pot, by range {last['weighted_rms']:.2f} %"
                 display.update(record.step / trainer.settings.steps, said)

@@ -61,6 +61,8 @@ def load_tensors(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, str]]
     except OSError as error:
         raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
     try:
+        if len(content) < LENGTH.size:
+            raise ValueError(f"it has {len(content)} bytes")
         (size,) = LENGTH.unpack_from(content)
         if size > min(MAX_HEADER_BYTES, len(content) - LENGTH.size):
             raise ValueError(f"a header of {size:,} bytes in a file of {len(content):,}")
@@ -68,7 +70,7 @@ def load_tensors(path: str | os.PathLike[str]) -> tuple[Tensors, dict[str, str]]
         metadata = {str(name): str(text) for name, text in header.pop(METADATA, {}).items()}
         body = memoryview(content)[LENGTH.size + size :]
         return {str(name): _read(name, entry, body) for name, entry in header.items()}, metadata
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError, struct.error) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} is not a whole safetensors file: {error}") from None
 
 

@@ -75,15 +75,25 @@ class AivatMatch:
         kept = _kept(game, self.makers, self.guesses, digest_file(self.guesses), self.known)
         agents = make_agents(self.makers, game)
         size = len(agents)
-        forms: dict[tuple[int, ...], AivatForm] = {}
-        for rotation in range(len(kept), size):
-            seats = [agents[(seat + rotation) % size] for seat in range(size)]
-            listed = [agent if (seat + rotation) % size in self.known else None for seat, agent in enumerate(seats)]
-            blind = {seat: agent for seat, agent in enumerate(listed) if isinstance(agent, ClassAgent | UniformAgent)}
-            if tuple(blind) not in forms:  # guesses of hold'em know in which seats nobody looks at cards
-                forms[tuple(blind)] = _make_form(game, self.guesses, blind, on_progress)
-            kept.append(Aivat(forms[tuple(blind)], listed))
+        seated = [[(seat + rotation) % size for seat in range(size)] for rotation in range(len(kept), size)]
+        listed = [[agents[place] if place in self.known else None for place in places] for places in seated]
+        # guesses of hold'em know in which seats nobody looks at cards
+        blind = [
+            {seat: agent for seat, agent in enumerate(each) if isinstance(agent, ClassAgent | UniformAgent)}
+            for each in listed
+        ]
+        num_forms = len(set(map(tuple, blind)))
+        made: dict[tuple[int, ...], AivatForm] = {}
+        for each, who in zip(listed, blind, strict=True):
+            if tuple(who) not in made:
+                made[tuple(who)] = _make_form(game, self.guesses, who, _share(on_progress, len(made), num_forms))
+            kept.append(Aivat(made[tuple(who)], each))
         return kept
+
+
+def _share(on_progress: Callable[[float], None] | None, place: int, count: int) -> Callable[[float], None] | None:
+    """Returns what tells the share done of one of several like parts as that of the whole."""
+    return None if on_progress is None else lambda share: on_progress((place + share) / count)
 
 
 @functools.lru_cache(2)

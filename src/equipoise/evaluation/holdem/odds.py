@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.holdem.cards import NUM_CARDS, Deck
+from equipoise.games.holdem.dealing import FULL_BOARD, list_completions
 from equipoise.games.holdem.hands import Hands, hands_of
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
@@ -19,7 +19,6 @@ from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
 __all__ = ["LEAST_WEIGHT", "Odds", "find_range_odds", "find_single_odds"]
 
 FloatArray = npt.NDArray[np.float64]
-FULL_BOARD: Final = 5
 LEAST_WEIGHT: Final = 1e-300  # below it a range is empty
 
 
@@ -49,7 +48,7 @@ def find_range_odds(weights: FloatArray, board: tuple[int, ...], deck: Deck, *, 
         won, lost = wins @ weights, weights @ wins
         met = hands.compatible(weights) * math.comb(deck.num_cards - 4, num_board_cards)
         return Odds(won, met - won - lost, met)
-    boards = _list_boards(board, deck, num_board_cards)
+    boards = list_completions(board, deck, num_cards=num_board_cards)
     if num_board_cards == FULL_BOARD:
         everybody = (~hands.blocked(board)).astype(np.float64)
         ones = np.ones(len(boards))
@@ -105,20 +104,11 @@ def find_single_odds(
 @functools.lru_cache(16)
 def _count_boards(hand: int, board: tuple[int, ...], deck: Deck, num_board_cards: int) -> FloatArray:
     """Returns `[3, H]` on how many boards a hand beats, ties and meets each other one."""
-    boards = _list_boards(board, deck, num_board_cards, without=hands_of(deck).cards[hand].tolist())
+    boards = list_completions(board, deck, num_cards=num_board_cards, without=hands_of(deck).cards[hand].tolist())
     strength = evaluate_boards(boards, deck)
     own, is_live = strength[:, hand][:, None], strength > 0
     counts = [((strength < own) & is_live).sum(axis=0), (strength == own).sum(axis=0), is_live.sum(axis=0)]
     return np.stack(counts).astype(np.float64)
-
-
-def _list_boards(
-    board: tuple[int, ...], deck: Deck, num_board_cards: int, *, without: list[int] | None = None
-) -> npt.NDArray[np.uint8]:
-    left = [card for card in deck.cards if card not in board and card not in (without or [])]
-    rest = np.array(list(itertools.combinations(left, num_board_cards - len(board))), np.uint8)
-    start = np.broadcast_to(np.array(board, np.uint8), (len(rest), len(board)))
-    return np.ascontiguousarray(np.hstack([start, rest.reshape(len(rest), -1)]))
 
 
 @functools.lru_cache(2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How chance deals hold'em: hands and flops card by card, in ascending order.
+"""How chance deals hold'em: hands and flops card by card, in ascending order; boards that may come as one list.
 
 The cards of one hand, and those of the flop, come in ascending order, each with the probability that it is the next
 higher card of the set: every set is dealt in one way only, no history occurs twice under different orders, and no
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -17,13 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.cards import Deck
+from equipoise.games.holdem.cards import FULL_DECK, Deck
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
 
-__all__ = ["HandDealer", "deal_uniformly", "format_ranges", "parse_ranges"]
+__all__ = ["FULL_BOARD", "HandDealer", "deal_uniformly", "format_ranges", "list_completions", "parse_ranges"]
 
 HAND_SIZE = 2
+FULL_BOARD = 5
 NOTHING = -1  # below every card
 
 Outcomes = tuple[tuple[int, float], ...]
@@ -48,6 +50,35 @@ def _chances(num_available: int, num_missing: int) -> tuple[float, ...]:
     num_sets = math.comb(num_available, num_missing)
     last = num_available - num_missing
     return tuple(math.comb(num_available - 1 - place, num_missing - 1) / num_sets for place in range(last + 1))
+
+
+def list_completions(
+    board: Sequence[int], deck: Deck = FULL_DECK, *, num_cards: int = FULL_BOARD, without: Sequence[int] = ()
+) -> npt.NDArray[np.uint8]:
+    """Returns every board `[B, num_cards]` that begins with the cards given.
+
+    Args:
+        board: what lies there.
+        deck: the cards in play.
+        num_cards: of the boards.
+        without: cards that do not come.
+
+    >>> list_completions((0, 4, 8)).shape
+    (1176, 5)
+    """
+    dealt = np.asarray(board, np.uint8)
+    left = np.setdiff1d(np.array(deck.cards, np.uint8), np.array([*board, *without], np.uint8))
+    rest = left[_combinations(left.size, num_cards - dealt.size)]
+    out = np.empty((len(rest), num_cards), np.uint8)
+    out[:, : dealt.size], out[:, dealt.size :] = dealt, rest
+    return out
+
+
+@functools.cache
+def _combinations(num_cards: int, size: int) -> npt.NDArray[np.intp]:
+    return np.array(list(itertools.combinations(range(num_cards), size)), np.intp).reshape(
+        math.comb(num_cards, size), size
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two hands that are shown down without more bets: how often each wins over every board that may come.
 
-After the flop boards are listed when asked; before it there is a table of all pairs. The full deck's comes with the
+From the flop on boards are listed when asked; before it there is a table of all pairs. The full deck's comes with the
 package, others are made once and kept on disk.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +19,15 @@ import numpy.typing as npt
 from equipoise.core.cache import CacheFile
 from equipoise.core.checkpoint import Kind, load, save
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
+from equipoise.games.holdem.dealing import FULL_BOARD, HAND_SIZE, list_completions
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import canonical_sets, hand_permutation, suit_permutations
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
 
-__all__ = ["PairOdds", "find_pair_odds", "load_or_build_pair_wins"]
+__all__ = ["PairCounts", "PairOdds", "count_pairs", "find_pair_odds", "load_or_build_pair_wins", "num_pair_boards"]
 
 FORMAT_VERSION: Final = 1  # raised whenever the meaning of the array changes
 CHUNK: Final = 4096  # boards between two reports
-FULL_BOARD: Final = 5
 SHIPPED: Final = Path(__file__).with_name("pair_wins.eq")
 
 WinArray = npt.NDArray[np.int32]
@@ -54,23 +53,78 @@ def find_pair_odds(first: int, second: int, board: tuple[int, ...], deck: Deck, 
     """
     if not board:
         wins = _kept_pair_wins(deck, num_board_cards)
-        total = math.comb(deck.num_cards - 4, num_board_cards)
+        total = num_pair_boards(board, deck, num_board_cards=num_board_cards)
         won, lost = int(wins[first, second]), int(wins[second, first])
         return PairOdds(won / total, lost / total, (total - won - lost) / total)
     hands = hands_of(deck)
     pair = np.concatenate([hands.cards[first], hands.cards[second]])
-    left = [card for card in deck.cards if card not in board and card not in pair]
-    runouts = np.array(list(itertools.combinations(left, num_board_cards - len(board))), np.uint8)
-    shared = np.broadcast_to(np.array(board, np.uint8), (len(runouts), len(board)))
+    boards = list_completions(board, deck, num_cards=num_board_cards, without=pair.tolist())
     kernel = hand_kernel(deck)
     strengths = [
-        kernel.evaluate_hands(
-            np.ascontiguousarray(np.hstack([np.broadcast_to(own, (len(runouts), 2)), shared, runouts]))
-        )
+        kernel.evaluate_hands(np.ascontiguousarray(np.hstack([np.broadcast_to(own, (len(boards), 2)), boards])))
         for own in (pair[:2], pair[2:])
     ]
     ahead, behind = (float(np.mean(strengths[own] > strengths[1 - own])) for own in (0, 1))
     return PairOdds(ahead, behind, 1.0 - ahead - behind)
+
+
+class PairCounts(NamedTuple):
+    """How pairs of some hands do over all boards that may come, n hands."""
+
+    wins: npt.NDArray[np.int64]  # [n, n] on how many the row's hand beats the column's, as if no card were shared
+    masks: npt.NDArray[np.uint64]  # [n] cards of the hands
+    num_boards: int  # that two hands leave
+
+    @property
+    def ahead(self) -> npt.NDArray[np.int64]:
+        """Returns `[n, n]` wins less losses of the row's hand; 0 where a card is shared."""
+        return np.where((self.masks[:, None] & self.masks[None, :]) == 0, self.wins - self.wins.T, 0)
+
+
+def num_pair_boards(board: Sequence[int], deck: Deck = FULL_DECK, *, num_board_cards: int = FULL_BOARD) -> int:
+    """Returns how many boards may come if two hands are known.
+
+    >>> num_pair_boards((0, 4, 8, 12)), num_pair_boards((0, 4, 8))
+    (44, 990)
+    """
+    return math.comb(deck.num_cards - 2 * HAND_SIZE - len(board), num_board_cards - len(board))
+
+
+def count_pairs(
+    board: Sequence[int], deck: Deck = FULL_DECK, *, hands: npt.NDArray[Any], num_board_cards: int = FULL_BOARD
+) -> PairCounts:
+    """Returns how pairs of hands do over all boards that begin with the one given.
+
+    Args:
+        board: cards that lie there already.
+        deck: the cards in play.
+        hands: `[n]` numbers of hands that the board leaves, in any order.
+        num_board_cards: of the showdown, 3 to 5.
+    """
+    if board:
+        boards = list_completions(board, deck, num_cards=num_board_cards)
+        wins = np.zeros((hands.size, hands.size), np.int64)
+        _add_wins(boards, np.ones(len(boards), np.int64), hands, deck, wins)
+    else:
+        wins = load_or_build_pair_wins(deck, num_board_cards)[np.ix_(hands, hands)].astype(np.int64)
+    num_boards = num_pair_boards(board, deck, num_board_cards=num_board_cards)
+    return PairCounts(wins, hands_of(deck).masks[hands], num_boards)
+
+
+def _add_wins(
+    boards: npt.NDArray[np.uint8],
+    counts: npt.NDArray[np.int64],
+    hands: npt.NDArray[Any],
+    deck: Deck,
+    out: npt.NDArray[np.int64],
+) -> None:
+    """Adds into `out` `[n, n]` the counts `[B]` of boards `[B, 3..5]` on which the row's hand beats the column's."""
+    if boards.shape[1] == FULL_BOARD:
+        cards = np.ascontiguousarray(hands_of(deck).cards[hands])
+        hand_kernel(deck).accumulate_pair_wins(boards, counts.astype(np.uint8), cards, out)
+        return
+    for strength, count in zip(evaluate_boards(boards, deck)[:, hands], counts.tolist(), strict=True):
+        out += count * ((strength[:, None] > strength[None, :]) & (strength[None, :] > 0))
 
 
 @functools.lru_cache(4)
@@ -141,14 +195,7 @@ def _build(deck: Deck, num_board_cards: int, on_progress: Callable[[float], None
     wins = np.zeros((hands.num_hands, hands.num_hands), np.int64)
     for begin in range(0, len(boards), CHUNK):
         part = slice(begin, begin + CHUNK)
-        if num_board_cards == FULL_BOARD:
-            weights = counts[part].astype(np.uint8)
-            hand_kernel(deck).accumulate_pair_wins(boards[part], weights, hands.cards, wins)
-        else:
-            for strength, count in zip(evaluate_boards(boards[part], deck), counts[part].tolist(), strict=True):
-                live = np.flatnonzero(strength)
-                beats = strength[live][:, None] > strength[live][None, :]
-                wins[np.ix_(live, live)] += count * beats
+        _add_wins(boards[part], counts[part], np.arange(hands.num_hands), deck, wins)
         if on_progress is not None:
             on_progress(min(begin + CHUNK, len(boards)) / len(boards))
     # a board stands for all that differ by suits' names: the mean over relabellings gives each pair its share

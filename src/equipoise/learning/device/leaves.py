@@ -50,6 +50,7 @@ class NetworkLines:
             buckets: of a bucket network, those of its configuration if None.
         """
         self.net, self.config, self.device = net.to(device).eval(), net.config, torch.device(device)
+        self.dtype = next(net.parameters()).dtype  # single as trained; double tells rounding from mistakes
         for tree in trees:
             _check(net.config, tree)
         self.facts = shared_boards(net.config.cards).find([tree.spot.board for tree in trees])
@@ -57,8 +58,11 @@ class NetworkLines:
         pot = np.array([[2 * min(state.committed) for state in own] for own in states], np.float64).T  # [L, B]
         left = np.array([[min(state.stacks) for state in own] for own in states], np.float64).T
         self._pot = self._load(pot[:, :, None])
-        self._extra = torch.as_tensor(self.config.encode_ratios((left / pot).ravel()), device=self.device)
-        self._share = torch.as_tensor(self.config.share((left / pot).ravel()), device=self.device)
+        ratio = (left / pot).ravel()
+        self._extra, self._share = (
+            torch.as_tensor(each, dtype=self.dtype, device=self.device)
+            for each in (self.config.encode_ratios(ratio), self.config.share(ratio))
+        )
         self._places = [self._find_places(trees, player) for player in (0, 1)]
         self._load_boards()
         if isinstance(net, BucketNet):
@@ -107,7 +111,7 @@ class NetworkLines:
         potential = np.stack([np.zeros(n, np.float32) if each.potential is None else each.potential for each in facts])
         across = np.float32(self.config.potential_cells)
         sides = np.clip(potential * across - np.float32(0.5), 0, across - 1)
-        self._side = torch.as_tensor(sides.astype(np.float32), device=self.device)
+        self._side = torch.as_tensor(sides.astype(np.float32), dtype=self.dtype, device=self.device)
         side_cell = np.minimum((potential * across).astype(np.int64), self.config.potential_cells - 1)
         self._side_cell = torch.as_tensor(side_cell, device=self.device)
         self._pairs = self._load(np.stack([_count_pairs(each) for each in facts]))
@@ -120,11 +124,11 @@ class NetworkLines:
 
     def _describe(self, ranges: torch.Tensor) -> CurveTensors | BucketTensors:
         """Returns what the network sees of ranges `[L, B, 2, n]`."""
-        both = {"extra": self._extra, "share": self._share, "range": ranges.flatten(0, 1).float()}
+        both = {"extra": self._extra, "share": self._share, "range": ranges.flatten(0, 1).to(self.dtype)}
         other = ranges.flip(2)
         blocked = other @ self._held @ self._held.transpose(1, 2)
-        both["matched"] = (other.sum(3, keepdim=True) - blocked + other).flatten(0, 1).float()
-        both["base"] = (_round_weights(other) @ self._pairs.transpose(1, 2)).flatten(0, 1).float()
+        both["matched"] = (other.sum(3, keepdim=True) - blocked + other).flatten(0, 1).to(self.dtype)
+        both["base"] = (_round_weights(other) @ self._pairs.transpose(1, 2)).flatten(0, 1).to(self.dtype)
         if isinstance(self.net, BucketNet):
             bucket = self._bucket[None, :, None].expand(len(ranges), -1, 2, -1)
             return BucketTensors(**both, bucket=bucket.flatten(0, 1))
@@ -148,10 +152,14 @@ class NetworkLines:
         at = (cell * across + self._side_cell)[:, :, None].expand(mixture.shape)
         mass = mixture.new_zeros((*mixture.shape[:3], cells * across)).scatter_add_(3, at, mixture)
         segment = (middle * segments).long().clamp(max=max(segments - 1, 0))
-        found = {"mass": torch.unflatten(mass, 3, (cells, across)).float(), "place": place.float(), "segment": segment}
+        found = {
+            "mass": torch.unflatten(mass, 3, (cells, across)).to(self.dtype),
+            "place": place.to(self.dtype),
+            "segment": segment,
+        }
         shown = torch.nn.functional.one_hot(segment, max(segments, 1))[..., :segments]
         spread = ranges[..., None] * shown[:, :, None]  # [L, B, 2, n, segments]
-        found["card_mass"] = (self._held.transpose(1, 2)[:, None] @ spread).float()
+        found["card_mass"] = (self._held.transpose(1, 2)[:, None] @ spread).to(self.dtype)
         found["side"] = self._side.expand(len(ranges), -1, -1)
         found["cards"] = self._cards.expand(len(ranges), -1, -1, -1)
         return {name: tensor.flatten(0, 1) for name, tensor in found.items()}

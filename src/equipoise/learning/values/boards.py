@@ -11,21 +11,20 @@ import collections
 import math
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.hand_strength import list_completions
 from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board
+from equipoise.games.holdem.dealing import FULL_BOARD, list_completions
 from equipoise.games.holdem.hands import hands_of
-from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
+from equipoise.games.holdem.pair_showdowns import count_pairs
 from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
 from equipoise.kernels.value_nets import ValueBoard
 
 __all__ = ["BoardFacts", "BoardShelf", "live_hands", "shared_boards"]
 
-FULL_BOARD: Final = 5
 SHELF_BYTES: Final = 400_000_000  # boards before the river have a table of all pairs of hands, 2.5 MB
 
 IntArray = npt.NDArray[np.int64]
@@ -76,12 +75,8 @@ class BoardFacts:
 
     def count_ahead(self) -> tuple[IntArray, int]:
         """Returns `[n, n]` wins less losses of the row's hand against the column's, and of how many run-outs."""
-        first, second = self.cards[:, None, :, None], self.cards[None, :, None, :]
-        is_apart = ~(first == second).any(axis=(2, 3))
-        if len(self.board) == FULL_BOARD:
-            return np.sign(self.key[:, None] - self.key[None]) * is_apart, 1
-        wins = _count_wins(self.board, self.hands, self.deck)
-        return (wins - wins.T) * is_apart, num_runouts(self.board, self.deck)
+        counts = count_pairs(self.board, self.deck, hands=self.hands)
+        return counts.ahead, counts.num_boards
 
     def _look_ahead(self) -> ValueBoard:
         """Sorts the hands by what run-outs make of them."""
@@ -92,17 +87,9 @@ class BoardFacts:
         self.potential = find_quantiles(spread).astype(np.float32)
         potential[self.hands] = self.potential
         bound = ValueBoard(strength, hands_of(self.deck).cards, potential)
-        bound.set_pairs(_count_wins(self.board, bound.order, self.deck), num_runouts(self.board, self.deck))
+        counts = count_pairs(self.board, self.deck, hands=bound.order)
+        bound.set_pairs(counts.wins, counts.num_boards)
         return bound
-
-
-def num_runouts(board: Sequence[int], deck: Deck = FULL_DECK) -> int:
-    """Returns how many ways a board may be completed, two hands being known.
-
-    >>> num_runouts((0, 4, 8, 12)), num_runouts((0, 4, 8))
-    (44, 990)
-    """
-    return math.comb(deck.num_cards - 4 - len(board), FULL_BOARD - len(board))
 
 
 def find_quantiles(values: IntArray) -> npt.NDArray[np.float64]:
@@ -126,18 +113,6 @@ def _expect(board: tuple[int, ...], hands: IntArray, deck: Deck) -> tuple[IntArr
     sums, squares = hand_kernel(deck).accumulate_levels(runouts, np.ones(len(runouts), np.int64), own)
     num_met = math.comb(deck.num_cards - 2 - len(board), FULL_BOARD - len(board))  # run-outs that leave a hand
     return sums, num_met * squares - sums * sums
-
-
-def _count_wins(board: tuple[int, ...], order: npt.NDArray[Any], deck: Deck) -> IntArray:
-    """Returns `[n, n]` on how many run-outs the row's hand beats the column's, hands in the order given."""
-    if not board:
-        wins = load_or_build_pair_wins(deck)
-        return np.ascontiguousarray(wins[np.ix_(order, order)], np.int64)
-    runouts = list_completions(board, deck)
-    out = np.zeros((len(order), len(order)), np.int64)
-    own = np.ascontiguousarray(hands_of(deck).cards[order])
-    hand_kernel(deck).accumulate_pair_wins(runouts, np.ones(len(runouts), np.uint8), own, out)
-    return out
 
 
 class BoardShelf:

@@ -46,11 +46,14 @@ def find_leduc_net(game: str, *, nets: str | Path = "") -> StoredNet:
     for stored in found.values():
         if stored.config.game == game:
             return stored
-    known = ", ".join(stored.config.game for stored in found.values()) or "no game"
-    raise ConfigError(f"there is no network for {game} in {folder}, only for {known}")
+    known = ", ".join(stored.config.game for stored in found.values()) or "nothing"
+    raise ConfigError(f"there is no network for {game} in {folder}, of {', '.join(LEDUC_NAMES)} only for {known}")
 
 
 @functools.lru_cache(16)
 def read_net(path: Path) -> BoundNet:
     """Returns the network of hold'em in a file, read once."""
-    return bind_net(StoredNet.load(path))
+    stored = StoredNet.load(path)
+    if stored.config.game:
+        raise ConfigError(f"{path} holds a network for {stored.config.game}, expected one for hold'em")
+    return bind_net(stored)

@@ -8,19 +8,16 @@ rounded to whole shares of the largest.
 from __future__ import annotations
 
 import functools
-import itertools
-import math
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from equipoise.games.holdem.cards import Deck
-from equipoise.games.holdem.dealing import HAND_SIZE
+from equipoise.games.holdem.dealing import FULL_BOARD
 from equipoise.games.holdem.hands import hands_of
-from equipoise.games.holdem.pair_showdowns import FULL_BOARD, load_or_build_pair_wins
+from equipoise.games.holdem.pair_showdowns import count_pairs
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.search.leaves import pack_values, read_reaches
 
@@ -72,7 +69,7 @@ class EquityLeaves:
 
     def _ahead(self, other: FloatArray, board: frozenset[int]) -> FloatArray:
         """Returns `[B, H]` how much more often hands win than lose, weighted by the other's reaches `[B, H]`."""
-        pairs = _count_pairs(self.deck, tuple(sorted(board)), self.num_board_cards)
+        pairs = _keep_pairs(self.deck, tuple(sorted(board)), self.num_board_cards)
         there = other[:, pairs.hands]
         largest = there.max(axis=1, keepdims=True, initial=0.0)
         num_bits = EXACT_BITS - (pairs.num_boards * pairs.hands.size).bit_length()
@@ -83,34 +80,11 @@ class EquityLeaves:
 
 
 @functools.lru_cache(KEPT_BOARDS)
-def _count_pairs(deck: Deck, board: tuple[int, ...], num_board_cards: int) -> _Pairs:
+def _keep_pairs(deck: Deck, board: tuple[int, ...], num_board_cards: int) -> _Pairs:
     """Returns how pairs of hands fare over all boards of so many cards that begin with one."""
-    hands = hands_of(deck)
-    live = np.flatnonzero(~hands.blocked(board))
-    num_new = num_board_cards - len(board)
-    num_boards = math.comb(deck.num_cards - len(board) - 2 * HAND_SIZE, num_new)
-    if not board:
-        wins = load_or_build_pair_wins(deck, num_board_cards).astype(np.float64)
-    else:
-        left = [card for card in deck.cards if card not in board]
-        boards = np.array([(*board, *new) for new in itertools.combinations(left, num_new)], np.uint8)
-        wins = _count_wins(deck, boards, live)
-    is_apart = (hands.masks[live][:, None] & hands.masks[live][None, :]) == 0
-    return _Pairs(live, np.where(is_apart, wins - wins.T, 0.0), num_boards)
-
-
-def _count_wins(deck: Deck, boards: npt.NDArray[np.uint8], live: npt.NDArray[np.int64]) -> FloatArray:
-    """Returns `[n, n]` on how many boards `[B, C]` the row's hand beats the column's."""
-    cards = np.ascontiguousarray(hands_of(deck).cards[live])
-    if boards.shape[1] == FULL_BOARD:
-        wins = np.zeros((live.size, live.size), np.int64)
-        hand_kernel(deck).accumulate_pair_wins(boards, np.ones(len(boards), np.uint8), cards, wins)
-        return wins.astype(np.float64)
-    wins_so_far = np.zeros((live.size, live.size))
-    for strength in evaluate_boards(boards, deck)[:, live]:
-        is_held = strength > 0
-        wins_so_far += (strength[:, None] > strength[None, :]) & is_held[:, None] & is_held[None, :]
-    return wins_so_far
+    live = np.flatnonzero(~hands_of(deck).blocked(board))
+    counts = count_pairs(board, deck, hands=live, num_board_cards=num_board_cards)
+    return _Pairs(live, counts.ahead.astype(np.float64), counts.num_boards)
 
 
 def equity_leaves(spot: HoldemSpot) -> EquityLeaves:

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Study `turn-search`: what a hold'em turn loses when it is searched without its river.
 
-Spots are drawn: board, ranges, pot. Each is solved whole, which bounds its value from above; searched with leaves at
-which one or both players choose how a blueprint goes on; and solved again with the searcher's turn locked to what the
-search found. What the locked game guarantees the searcher, against an exact best response, is what the turn strategy
-is worth if the river is played well after it.
+Spots are drawn: board, ranges, pot. Each is solved whole, searched with leaves at which one or both players choose how
+a blueprint goes on, and solved again with the searcher's turn locked to what the search found (`street_losses.py`).
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import statistics
 import time
-from collections.abc import Iterator, Mapping
-from typing import Final, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.holdem.cards import Deck, parse_deck
@@ -35,18 +33,15 @@ from equipoise.search.holdem.depth_limit import (
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus
 from equipoise.studies.orderings import SIGNIFICANCE, sign_test
-from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
-from equipoise.trees.holdem.locks import NodeLock
-from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
-from equipoise.trees.vector import CellTable, TreeStrategy
+from equipoise.studies.street_losses import LOSSES, WHOLE, Rows, Searched, measure_losses, read_street
+from equipoise.studies.study import Claim, Conclusion, Measured, Size, Step, Study, Verdict, judge
+from equipoise.trees.holdem.tree import HoldemTree
+from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["TURN_SEARCH", "TurnSearchConfiguration", "draw_turn_spot"]
 
 BUDGET: Final = 20_000  # chips of each player before the hand
 BAR: Final = 2.0  # percent of the pot
-LOSSES: Final = "loss, percent of the pot"
-SECONDS: Final = "processor seconds"
-WHOLE: Final = "whole spot, what is left open"
 BLUEPRINT: Final = "blueprint's own turn"
 ONE: Final = "one value"
 MODICUM: Final = "opponent chooses (Modicum)"
@@ -60,8 +55,6 @@ METHODS: Final[Mapping[str, tuple[str, LeafChoices | None]]] = {  # as typed: as
 TARGET: Final = "this project's aim"
 THESIS: Final = "section 5.2"
 SEED: Final = 6
-FloatArray = npt.NDArray[np.float64]
-Rows = Mapping[int, tuple[npt.NDArray[np.int32], FloatArray]]  # by decision: hands, [H, A] what they play
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,50 +103,6 @@ def draw_turn_spot(deck: Deck, menu: Menu, pot: int, *, rng: np.random.Generator
     return HoldemSpot(board=board, pot=pot, stacks=(behind, behind), ranges=(first, second), menu=menu, deck=deck)
 
 
-class Exactness(Protocol):
-    """How exactly whole and locked spots are solved."""
-
-    @property
-    def open_percent(self) -> float:
-        """Returns what may be left open, in percent of the pot."""
-        ...
-
-    @property
-    def most_iterations(self) -> int:
-        """Returns after how many iterations it is good enough."""
-        ...
-
-
-def solve_to(solver: CFRSolver[HoldemTree], configuration: Exactness) -> tuple[float, float]:
-    """Returns what a best response earns each player, once a run is exact enough."""
-    while True:
-        solver.iterate(min(50, configuration.most_iterations - solver.iteration))
-        found = solver.evaluate()
-        pot = solver.tree.spot.pot
-        is_exact = 100 * sum(found.best_response_values) <= configuration.open_percent * pot
-        if is_exact or solver.iteration >= configuration.most_iterations:
-            first, second = found.best_response_values
-            return first, second
-
-
-def read_turn(tree: HoldemTree, sums: CellTable, player: int, spot: HoldemSpot) -> Rows:
-    """Returns what a table plays on the first street with every hand that a player has in a spot."""
-    found = {}
-    has_hand = spot.live_weights(player) > 0
-    for node, decision in tree.decisions.items():
-        if decision.player == player and decision.street == 0:
-            hands, rows = tree.hands[0][player], tree.normalize(sums, 0, node)
-            found[node] = hands[has_hand[hands]], rows[has_hand[hands]]
-    return found
-
-
-def guarantee(spot: HoldemSpot, searcher: int, rows: Rows, configuration: Exactness) -> float:
-    """Returns chips that the searcher gets at least, its turn given and its river played well after it."""
-    locks = [NodeLock(node=node, strategy=played, hands=hands.tolist()) for node, (hands, played) in rows.items()]
-    solver = CFRSolver(build_holdem_tree(spot, locks=locks), locks=locks)
-    return -solve_to(solver, configuration)[1 - searcher]
-
-
 def search_turn(
     spot: HoldemSpot, blueprint: TreeStrategy[HoldemTree], searcher: int, choices: LeafChoices | None, iterations: int
 ) -> tuple[Rows, dict[str, float]]:
@@ -162,35 +111,32 @@ def search_turn(
     Without choices there is no search: the blueprint's own turn.
     """
     if choices is None:
-        return read_turn(blueprint.tree, blueprint.table, searcher, spot), {}
+        return read_street(blueprint.tree, blueprint.table, searcher, spot), {}
     began = time.process_time()
     limited = limit_depth(spot, blueprint, searcher, choices)
     built = time.process_time()
     solver = CFRSolver(limited.tree, CFRPlus(gamma=1.0), frontier=limited.frontier)
     solver.iterate(iterations)
     times = {"table": built - began, "search": time.process_time() - built}
-    return read_turn(limited.tree, solver.tables.strategy_sum, searcher, spot), times
+    return read_street(limited.tree, solver.tables.strategy_sum, searcher, spot), times
 
 
 def measure(configuration: TurnSearchConfiguration) -> Iterator[Step]:
     """Yields losses spot by spot."""
-    total = configuration.spots * (1 + len(configuration.methods))
-    for number, (spot, searcher) in enumerate(configuration.draw(), start=1):
-        name, done = f"{number}: {spot.name}, pot {spot.pot}", (number - 1) * (1 + len(configuration.methods))
-        yield Step(fraction=done / total, text=f"{name}: the whole spot")
-        values = solve_to(CFRSolver(build_holdem_tree(spot)), configuration)
-        left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(values) / spot.pot)
-        yield Step(fraction=(done + 0.5) / total, text=f"{name}: the blueprint", points=(left_open,))
+    labels = [METHODS[method][0] for method in configuration.methods]
+
+    def begin(spot: HoldemSpot, searcher: int) -> list[Callable[[], Searched]]:
         blueprint = solve_blueprint(
             spot, iterations=configuration.blueprint_iterations, share_of_all=configuration.share_of_all
         )
-        for place, method in enumerate(configuration.methods, start=1):
-            label, choices = METHODS[method]
-            rows, times = search_turn(spot, blueprint, searcher, choices, configuration.search_iterations)
-            loss = values[searcher] - guarantee(spot, searcher, rows, configuration)
-            points = [Point(panel=LOSSES, curve=label, x=number, y=100 * loss / spot.pot)]
-            points += [Point(panel=SECONDS, curve=f"{label}: {part}", x=number, y=y) for part, y in times.items()]
-            yield Step(fraction=(done + 1 + place) / total, text=f"{name}: {label}", points=tuple(points))
+        return [functools.partial(search, spot, searcher, blueprint, method) for method in configuration.methods]
+
+    def search(spot: HoldemSpot, searcher: int, blueprint: TreeStrategy[HoldemTree], method: str) -> Searched:
+        label, choices = METHODS[method]
+        rows, times = search_turn(spot, blueprint, searcher, choices, configuration.search_iterations)
+        return Searched(rows, {f"{label}: {part}": taken for part, taken in times.items()})
+
+    return measure_losses(configuration, labels, begin)
 
 
 def conclude(configuration: TurnSearchConfiguration, measured: Measured) -> Conclusion:

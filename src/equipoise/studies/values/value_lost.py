@@ -8,10 +8,11 @@ street with every kind of leaves, and solved again with the searcher's street lo
 from __future__ import annotations
 
 import dataclasses
+import functools
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -23,33 +24,25 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
+from equipoise.kernels.frontier import Frontier
 from equipoise.search.holdem.depth_limit import LeafChoices, solve_blueprint
 from equipoise.search.holdem.equity_leaves import equity_leaves
 from equipoise.search.holdem.leaves import bind_lines
 from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
-from equipoise.studies.search.turn_search import BUDGET, Rows, guarantee, read_turn, search_turn, solve_to
-from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
+from equipoise.studies.search.turn_search import BUDGET, search_turn
+from equipoise.studies.street_losses import LOSSES, SECONDS, Rows, Searched, measure_losses, read_street
+from equipoise.studies.study import Claim, Conclusion, Measured, Size, Step, Study, judge
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
 from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["VALUE_LOST", "ValueLostConfiguration", "draw_spot"]
 
-LOSSES: Final = "loss, percent of the pot"
-SECONDS: Final = "processor seconds"
-WHOLE: Final = "whole spot, what is left open"
 SEED: Final = 16
 SOME_CARDS: Final = 4
 AIM: Final = "this project's aim"
 BARS: Final = {Street.TURN: (0.15, 0.5), Street.FLOP: (0.5, float("inf"))}  # median and worst, percent of the pot
-
-
-class Searched(NamedTuple):
-    """What a search found, and processor seconds that it took."""
-
-    rows: Rows
-    seconds: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,58 +107,45 @@ def draw_spot(configuration: ValueLostConfiguration, rng: np.random.Generator) -
     )
 
 
-def _cut(spot: HoldemSpot, searcher: int, configuration: ValueLostConfiguration, leaves: LeafEvaluator) -> Searched:
-    """Returns the street that a search with leaves finds."""
-    began = time.process_time()
-    tree = plan_first_street(spot).build()
-    solver = CFRSolver(tree, parse_rule(configuration.rule), frontier=bind_lines(tree, (), leaves))
-    solver.iterate(configuration.search_iterations)
-    rows = read_turn(tree, solver.tables.strategy_sum, searcher, spot)
-    return Searched(rows, time.process_time() - began)
-
-
-def _look_to_the_end(spot: HoldemSpot, searcher: int, configuration: ValueLostConfiguration) -> Searched:
-    """Returns the street that a search to the end of the hand finds in as many iterations."""
-    began = time.process_time()
-    solver = CFRSolver(build_holdem_tree(spot), parse_rule(configuration.rule))
-    solver.iterate(configuration.search_iterations)
-    rows = read_turn(solver.tree, solver.tables.strategy_sum, searcher, spot)
-    return Searched(rows, time.process_time() - began)
-
-
 class _Spot:
     """One spot, with the blueprint that some searches go on with."""
 
     def __init__(self, spot: HoldemSpot, searcher: int, configuration: ValueLostConfiguration) -> None:
         self.spot, self.searcher, self.configuration = spot, searcher, configuration
-        self._blueprint: TreeStrategy[HoldemTree] | None = None
+        self.blueprint: TreeStrategy[HoldemTree] | None = None
+        if CHOOSING & set(configuration.methods):  # no search pays for it; it does not know the ranges
+            iterations = configuration.blueprint_iterations
+            self.blueprint = solve_blueprint(spot, iterations=iterations, share_of_all=1.0)
 
-    def blueprint(self) -> TreeStrategy[HoldemTree]:
-        """Returns a blueprint that does not know the ranges."""
-        if self._blueprint is None:
-            iterations = self.configuration.blueprint_iterations
-            self._blueprint = solve_blueprint(self.spot, iterations=iterations, share_of_all=1.0)
-        return self._blueprint
-
-    def choose(self, choices: LeafChoices | None) -> Searched:
-        """Returns what is found where players choose how the blueprint goes on; without choices the blueprint's own."""
+    def choose(self, choices: LeafChoices | None) -> Rows:
+        """Returns the street where players choose how the blueprint goes on; without choices the blueprint's own."""
+        assert self.blueprint is not None
         iterations = self.configuration.search_iterations
-        rows, times = search_turn(self.spot, self.blueprint(), self.searcher, choices, iterations)
-        return Searched(rows, sum(times.values()))
+        return search_turn(self.spot, self.blueprint, self.searcher, choices, iterations)[0]
 
-    def cut(self, leaves: LeafEvaluator) -> Searched:
-        """Returns what is found with leaves."""
-        return _cut(self.spot, self.searcher, self.configuration, leaves)
+    def cut(self, leaves: LeafEvaluator) -> Rows:
+        """Returns the street that a search with leaves finds."""
+        tree = plan_first_street(self.spot).build()
+        return self._solve(tree, bind_lines(tree, (), leaves))
 
-    def ask(self, *, is_after_deal: bool, num_cards: int = 0) -> Searched:
+    def look_to_the_end(self) -> Rows:
+        """Returns the street that a search to the end of the hand finds in as many iterations."""
+        return self._solve(build_holdem_tree(self.spot))
+
+    def ask(self, *, is_after_deal: bool, num_cards: int = 0) -> Rows:
         """Returns what is found with networks at the leaves."""
         nets = NetFolder("value-lost", self.spot, self.configuration.nets)
         street = self.spot.betting_rules.first_street
         found = nets.find_end(street, is_after=is_after_deal, num_cards=num_cards)
         return self.cut(found.first if isinstance(found, SwitchedLeaves) else found)  # values are not asked for at last
 
+    def _solve(self, tree: HoldemTree, frontier: Frontier | None = None) -> Rows:
+        solver = CFRSolver(tree, parse_rule(self.configuration.rule), frontier=frontier)
+        solver.iterate(self.configuration.search_iterations)
+        return read_street(tree, solver.tables.strategy_sum, self.searcher, self.spot)
 
-METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Searched]]]] = {  # as typed: as shown, how
+
+METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as typed: as shown, how
     "blueprint": ("blueprint's own street", lambda each: each.choose(None)),
     "zero": ("leaves worth nothing", lambda each: each.cut(ZeroLeaves())),
     "equity": ("leaves checked down", lambda each: each.cut(equity_leaves(each.spot))),
@@ -177,29 +157,27 @@ METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Searched]]]] = {  # as 
         lambda each: each.ask(is_after_deal=True, num_cards=SOME_CARDS),
     ),
     "after": ("network after the card", lambda each: each.ask(is_after_deal=True)),
-    "exact": ("to the end of the hand", lambda each: _look_to_the_end(each.spot, each.searcher, each.configuration)),
+    "exact": ("to the end of the hand", lambda each: each.look_to_the_end()),
 }
+CHOOSING: Final = frozenset({"blueprint", "opponent", "both"})  # methods that go by a blueprint
 
 
 def measure(configuration: ValueLostConfiguration) -> Iterator[Step]:
     """Yields losses spot by spot."""
-    total = configuration.spots * (1 + len(configuration.methods))
-    for number, (spot, searcher) in enumerate(configuration.draw(), start=1):
-        name, done = f"{number}: {spot.name}, pot {spot.pot}", (number - 1) * (1 + len(configuration.methods))
-        yield Step(fraction=done / total, text=f"{name}: the whole spot")
-        values = solve_to(CFRSolver(build_holdem_tree(spot)), configuration)
-        left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(values) / spot.pot)
-        yield Step(fraction=(done + 1) / total, text=f"{name}: searches", points=(left_open,))
+    methods = [METHODS[method] for method in configuration.methods]
+
+    def begin(spot: HoldemSpot, searcher: int) -> list[Callable[[], Searched]]:
         each = _Spot(spot, searcher, configuration)
-        for place, method in enumerate(configuration.methods, start=1):
-            label, search = METHODS[method]
-            found = search(each)
-            loss = values[searcher] - guarantee(spot, searcher, found.rows, configuration)
-            points = (
-                Point(panel=LOSSES, curve=label, x=number, y=100 * loss / spot.pot),
-                Point(panel=SECONDS, curve=label, x=number, y=found.seconds),
-            )
-            yield Step(fraction=(done + 1 + place) / total, text=f"{name}: {label}", points=points)
+        return [functools.partial(_time, label, search, each) for label, search in methods]
+
+    return measure_losses(configuration, [label for label, _ in methods], begin)
+
+
+def _time(label: str, search: Callable[[_Spot], Rows], each: _Spot) -> Searched:
+    """Returns what a search finds, and how long it took."""
+    began = time.process_time()
+    rows = search(each)
+    return Searched(rows, {label: time.process_time() - began})
 
 
 def conclude(configuration: ValueLostConfiguration, measured: Measured) -> Conclusion:
