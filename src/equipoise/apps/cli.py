@@ -32,6 +32,7 @@ from equipoise.apps.table.command import PlayOptions, play
 from equipoise.apps.train import train_app
 from equipoise.core.errors import CheckpointError, EquipoiseError, NotConvergedError
 from equipoise.core.files import describe_os_error
+from equipoise.core.own_code import describe_exception, find_own_line
 from equipoise.core.provenance import find_commit, version
 
 __all__ = ["app", "main"]
@@ -53,6 +54,11 @@ class ReportingGroup(TyperGroup):
         except typer.BadParameter as error:
             error.message += _what_was_given(error)
             raise
+        except Exception as error:
+            if find_own_line(error) is None:
+                raise
+            report_error(f"a class of your own raised {describe_exception(error)}")
+            raise typer.Exit(ExitCode.BAD_INPUT) from None
         except KeyboardInterrupt as error:
             console = make_console()
             console.show_cursor()  # a signal may have come while it was being hidden

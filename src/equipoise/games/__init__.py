@@ -2,6 +2,7 @@
 """The rules of games, and nothing but the rules."""
 
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
+from equipoise.games.base_game import BaseGame
 from equipoise.games.conformance import GameReport, check_game
 from equipoise.games.parameters import ParameterRow
 from equipoise.games.playthrough import format_playthrough, sample_action
@@ -11,6 +12,7 @@ __all__ = [
     "CHANCE",
     "TERMINAL",
     "ActionClass",
+    "BaseGame",
     "Game",
     "GameReport",
     "GameSpec",

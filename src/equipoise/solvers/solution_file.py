@@ -24,7 +24,7 @@ from equipoise.core.progress import Progress
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
-from equipoise.games.registry import make_game, parse_game
+from equipoise.games.registry import GAMES, make_game, parse_game
 from equipoise.solvers.game_views import GameViews
 from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.solvers.stopping import Form
@@ -180,7 +180,13 @@ class SolvedGame(SolutionFile):
             raise CheckpointError(
                 f"{self.path} does not describe its game: it has {name!r} with parameters {parameters!r}"
             )
-        game = make_game(name, **parameters)
+        own = found.get("game_class")
+        if own is None and name not in GAMES and ":" not in name:
+            raise CheckpointError(
+                f"{self.path} is of {name}, a game of somebody's own, and does not say where that lives: name it with "
+                "--game file.py:Class"
+            )
+        game = make_game(own or name, **parameters)
         if game.spec.version != found["game_version"]:
             raise CheckpointError(
                 f"{self.path} was solved under version {found['game_version']} of {game.spec.name}, "
