@@ -57,7 +57,7 @@ def test_a_game_is_checked(equipoise):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["solve", "none.py:Coin"], "cannot read none.py: No such file"),
+        (["solve", "none.py:Coin"], "cannot read none.py: no such file"),
         (["solve", own("Coin")], "unknown class of"),
         (["solve", own("NoGame")], "is not a game"),
         (["solve", own("RaisingConstructor")], "raised ZeroDivisionError: no coin"),

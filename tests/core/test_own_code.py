@@ -73,7 +73,7 @@ def test_files_of_one_name_in_two_folders(tmp_path):
 @pytest.mark.parametrize(
     ("code", "text", "message"),
     [
-        ("", "there_is_none.py:B", "cannot read there_is_none.py: No such file"),
+        ("", "there_is_none.py:B", "cannot read there_is_none.py: no such file"),
         ("class Coin: pass", "broken_thing.py:Con", "unknown class of broken_thing.py 'Con'; did you mean Coin"),
         ("x = 1", "broken_thing.py:Coin", "broken_thing.py has no class 'Coin', and no other either"),
         ("Coin = 3", "broken_thing.py:Coin", "must be a class, got int Coin"),

@@ -16,7 +16,14 @@ import numpy as np
 
 from equipoise.agents.base import Agent
 from equipoise.agents.continual import ContinualAgent
-from equipoise.agents.files import FileSearch, game_of_file, load_agent, load_search_agent, load_translating_agent
+from equipoise.agents.files import (
+    FileSearch,
+    digest_of_file,
+    game_of_file,
+    load_agent,
+    load_search_agent,
+    load_translating_agent,
+)
 from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
@@ -24,7 +31,6 @@ from equipoise.agents.own import make_own_agent
 from equipoise.agents.resolving import OPTIONS, make_resolving_agent
 from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
-from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.own_code import parse_class_text
 from equipoise.games.base import ActionClass, Game
@@ -235,7 +241,7 @@ class AgentText:
     def digest(self) -> str | None:
         """Returns a short hash over the content of the agent's file, None if it has none."""
         path = self._path()
-        return None if path is None else digest_file(path)
+        return None if path is None else digest_of_file(path)
 
     def _path(self) -> str | None:
         """Returns the agent's file, None if it has none."""

@@ -30,6 +30,7 @@ from equipoise.responses.forms import BoardForm
 from equipoise.responses.notation import ResponseSpec, parse_responses
 from equipoise.responses.tables import as_play_table
 from equipoise.runs.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
+from equipoise.runs.request import find_named_game
 from equipoise.solvers.best_response import Evaluation, bind_kernel
 from equipoise.solvers.best_response import evaluate as evaluate_strategy
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
@@ -47,8 +48,8 @@ NUM_RESPONSES: Final = 100  # draws of responses that sample, unless others are 
 class EvaluateOptions:
     """What `equipoise evaluate` is told."""
 
-    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or an agent as in `match`.")]
-    game: Annotated[str | None, typer.Option("--game", "-g", help="Of an agent: what it plays.")] = None
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, CSV, or an agent as in `match`.")]
+    game: Annotated[str | None, typer.Option("--game", "-g", help="Of an agent or CSV: what it plays.")] = None
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of --game.", metavar="KEY=VALUE")
     ] = None
@@ -100,12 +101,9 @@ def evaluate(options: EvaluateOptions) -> None:
             is_quiet=options.quiet,
         )
         return
-    if options.game is not None or options.parameters or options.whole_states:
-        raise ConfigError(
-            f"--game, -p and --whole-states are of agents ({', '.join(AGENTS)}); {options.file} is taken for a file, "
-            "which says itself what it plays"
-        )
-    with open_solution(options.file, *SHOWN) as solution:
+    if options.whole_states:
+        raise ConfigError(f"--whole-states is of agents ({', '.join(AGENTS)}); {options.file} is taken for a file")
+    with open_solution(options.file, *SHOWN, game=find_named_game(options.game, options.parameters)) as solution:
         if isinstance(solution, SolvedGame):
             _evaluate_table(options, solution, specs)
             return

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import fnmatch
-import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 from rich.console import Group
@@ -20,13 +18,15 @@ from equipoise.apps.display import make_console
 from equipoise.apps.output import format_json, print_result
 from equipoise.apps.show_spot import SHOWN, EndReport, SpotReport
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import write_atomically
+from equipoise.core.files import write_text
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.line_notation import parse_decision, parse_line
+from equipoise.runs.request import find_named_game
 from equipoise.solvers.description import describe_node
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 from equipoise.solvers.strategy import TabularStrategy
+from equipoise.solvers.strategy_rows import format_csv
 
 __all__ = ["ShowOptions", "show"]
 
@@ -35,7 +35,11 @@ __all__ = ["ShowOptions", "show"]
 class ShowOptions:
     """What `equipoise show` is told."""
 
-    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or CSV.")]
+    game: Annotated[str | None, typer.Option("--game", "-g", help="Of CSV: what it plays.")] = None
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of --game.", metavar="KEY=VALUE")
+    ] = None
     infostate: Annotated[
         str | None,
         typer.Option(
@@ -67,7 +71,7 @@ def show(options: ShowOptions) -> None:
         raise ConfigError("--grid is a picture for people: give it without --json and --csv, which list hand by hand")
     if options.out is not None and not (options.json or options.csv):
         raise ConfigError("--out needs a format: give --csv or --json with it")
-    with open_solution(options.file, *SHOWN) as solution:
+    with open_solution(options.file, *SHOWN, game=find_named_game(options.game, options.parameters)) as solution:
         if isinstance(solution, SolvedGame):
             _show_table(options, solution)
         else:
@@ -117,7 +121,7 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
         described = {**file.describe(), "num_matching": len(matching), "rows": [_row(strategy, row) for row in rows]}
         _write(options, format_json(described))
     elif options.csv:
-        _write(options, _as_csv(strategy, rows))
+        _write(options, format_csv(strategy.to_rows(rows)))
     else:
         print_result(_as_table(strategy, rows))
         if len(rows) < len(matching):
@@ -154,12 +158,8 @@ def _write(options: ShowOptions, text: str) -> None:
     if options.out is None:
         typer.echo(text, nl=False)
         return
-    write_atomically(options.out, lambda file: _write_encoded(file, text))
+    write_text(options.out, text)
     make_console().print(f"written to {options.out}")
-
-
-def _write_encoded(file: BinaryIO, text: str) -> None:
-    file.write(text.encode())
 
 
 def _matching_rows(strategy: TabularStrategy, options: ShowOptions) -> Iterator[int]:
@@ -178,16 +178,6 @@ def _row(strategy: TabularStrategy, row: int) -> dict[str, Any]:
         "infostate": strategy.infostates[row],
         "actions": strategy.row(row),
     }
-
-
-def _as_csv(strategy: TabularStrategy, rows: list[int]) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["player", "infostate", "action", "probability"])
-    for row in rows:
-        for action, probability in strategy.row(row).items():
-            writer.writerow([int(strategy.player[row]), strategy.infostates[row], action, repr(probability)])
-    return buffer.getvalue()
 
 
 def _as_table(strategy: TabularStrategy, rows: list[int]) -> Table:

@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any, Final, TypeVar
 
 from equipoise.core.errors import ConfigError, EquipoiseError, UnknownNameError
+from equipoise.core.files import describe_os_error
 
 __all__ = [
     "ClassText",
@@ -151,7 +152,7 @@ def _load_file(given: Path) -> ModuleType:
     try:
         status = path.stat()
     except OSError as error:
-        raise ConfigError(f"cannot read {given}: {error.strerror}") from None
+        raise ConfigError(f"cannot read {given}: {describe_os_error(error)}") from None
     if not path.is_file():
         raise ConfigError(f"cannot read {given}: it is not a file")
     name, stamp = path.stem, (status.st_mtime_ns, status.st_size)
