@@ -69,8 +69,8 @@ def test_a_game_is_checked(equipoise):
         (["match", own("DemandingAgent"), "call", "-g", "kuhn"], "must take (game) or nothing, it takes"),
         (["match", own("Nameless:3"), "call", "-g", "kuhn"], "must take (game, options), it takes"),
         (["match", "files:run.eq", "call", "-g", "kuhn"], "unknown agent 'files'; did you mean file"),
-        (["games", "--check"], "say which game is to be checked"),
-        (["games", "kuhn", "-p", "players=3"], "-p is for the game that --check checks"),
+        (["games", "--check"], "say which game: equipoise games mine.py:Class --check"),
+        (["games", "kuhn", "-p", "players=3"], "-p is for the game that --check checks or --efg writes"),
     ],
 )
 def test_errors_are_one_line(equipoise, command, message):

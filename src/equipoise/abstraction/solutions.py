@@ -16,6 +16,7 @@ from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
 from equipoise.games.base import Game
+from equipoise.games.gambit import EFG_SUFFIX
 from equipoise.games.holdem.spot_file import SpotFile, load_spot
 from equipoise.games.registry import make_game, parse_game
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
@@ -94,6 +95,8 @@ def open_subject(text: StrPath, parameters: Mapping[str, str] | None = None) -> 
     """
     name = os.fspath(text)
     is_file = is_spot_text(name) or name.endswith(SOLUTION_SUFFIX) or os.path.isfile(name)
+    if name.endswith(EFG_SUFFIX):
+        return make_game(name, **(parameters or {}))
     if is_file and parameters:
         raise ConfigError(f"parameters are for games, and {name} is a file")
     if is_spot_text(name):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
 from equipoise.core.errors import ConfigError, InvalidGameError
+from equipoise.games.base import Game
 from equipoise.games.conformance import Violation, check_game
+from equipoise.games.gambit import save_efg
 from equipoise.games.registry import describe_game, describe_parameters, game_names, parse_game_options
 
 __all__ = ["GamesOptions", "games"]
@@ -29,19 +32,28 @@ class GamesOptions:
         str | None, typer.Argument(help="Only this game, for instance openspiel:leduc_poker or mine.py:Class.")
     ] = None
     parameters: Annotated[
-        list[str] | None, typer.Option("--parameter", "-p", help="With --check: of the game.", metavar="KEY=VALUE")
+        list[str] | None,
+        typer.Option("--parameter", "-p", help="With --check or --efg: of the game.", metavar="KEY=VALUE"),
     ] = None
+    efg: Annotated[Path | None, typer.Option(help="Write the game as a file of Gambit's.", metavar="FILE.efg")] = None
     check: Annotated[bool, typer.Option("--check", help="Check that the game keeps every law of a game.")] = False
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
 
 
 def games(options: GamesOptions) -> None:
     """List every game with its parameters, their defaults and what they mean; or check that one is a game."""
-    if options.check:
-        _check(options)
+    if options.check or options.efg is not None:
+        if options.name is None:
+            raise ConfigError("say which game: equipoise games mine.py:Class --check")
+        game = parse_game_options(options.name, options.parameters or [])
+        if options.efg is not None:
+            save_efg(game, options.efg)
+            make_console().print(f"written to {options.efg}")
+        if options.check:
+            _check(options, game)
         return
     if options.parameters:
-        raise ConfigError("-p is for the game that --check checks")
+        raise ConfigError("-p is for the game that --check checks or --efg writes")
     names = game_names() if options.name is None else (options.name,)
     rows = [_describe(name) for name in names]
     if options.json:
@@ -55,15 +67,12 @@ def games(options: GamesOptions) -> None:
     if options.name is None:
         output.print(
             "\nAlso openspiel:NAME for any game of OpenSpiel (`equipoise games openspiel:NAME` lists its own), "
-            "and FILE.py:CLASS for one of your own."
+            "FILE.efg for one of Gambit's, and FILE.py:CLASS for one of your own."
         )
 
 
-def _check(options: GamesOptions) -> None:
+def _check(options: GamesOptions, game: Game[Any]) -> None:
     """Says that a game keeps every law, or each law that it breaks, and ends with the exit code of bad input."""
-    if options.name is None:
-        raise ConfigError("say which game is to be checked: equipoise games mine.py:Class --check")
-    game = parse_game_options(options.name, options.parameters or [])
     violations: list[dict[str, Any]] = []
     report, message = None, ""
     try:

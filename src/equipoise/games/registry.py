@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Games by name: the one place where text chooses a class.
 
-Names are those of the table below, `openspiel:` followed by a game of OpenSpiel, or a class of the user's,
-`module:Class` or `file.py:Class`.
+Names are those of the table below, `openspiel:` followed by a game of OpenSpiel, a file of Gambit's, `game.efg`, or a
+class of the user's, `module:Class` or `file.py:Class`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.lazy import LazyTable
 from equipoise.core.own_code import ClassText, parse_class_text
 from equipoise.games.base import Game
+from equipoise.games.gambit import EFG_SUFFIX, load_efg
 from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
 from equipoise.games.own import describe_own, find_own_text, make_own_game, own_parameter_rows
 from equipoise.games.parameters import ParameterRow, format_value, parameter_rows, parse_parameters
@@ -26,6 +27,7 @@ __all__ = [
     "find_name",
     "format_game",
     "game_names",
+    "is_game_name",
     "make_game",
     "parse_game",
     "parse_game_options",
@@ -65,7 +67,7 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     """Returns the game of that name; parameters may be given as text.
 
     Args:
-        name: A name from `game_names`, `openspiel:` and a game of OpenSpiel, or `file.py:Class`.
+        name: A name from `game_names`, `openspiel:` and a game of OpenSpiel, `game.efg`, or `file.py:Class`.
         **parameters: What differs from the defaults that `describe_parameters` lists.
 
     >>> make_game("leduc", ranks="4").spec.parameters["ranks"]
@@ -75,6 +77,10 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
         return load_openspiel(name.removeprefix(PREFIX), **parameters)
     if (own := _parse_own(name)) is not None:
         return make_own_game(own, parameters)
+    if name.endswith(EFG_SUFFIX):
+        if parameters:
+            raise ConfigError(f"a file has no parameters, got {', '.join(parameters)} for {name}")
+        return load_efg(name)
     game_class = _game_class(name)
     known = [row.name for row in parameter_rows(game_class)]
     for key in parameters:
@@ -114,6 +120,11 @@ def format_game(game: Game[Any]) -> str:
     return f"{spec.name}({inside})" if inside else spec.name
 
 
+def is_game_name(name: str) -> bool:
+    """Returns whether a name is of the kind that `make_game` knows what to do with."""
+    return name in GAMES or name.startswith(PREFIX) or name.endswith(EFG_SUFFIX) or _parse_own(name) is not None
+
+
 def find_name(game: Game[Any]) -> str:
     """Returns the name by which `make_game` makes a game again: its class if it lives outside the package."""
     return find_own_text(game) or game.spec.name
@@ -125,6 +136,8 @@ def describe_game(name: str) -> str:
         return f"{name.removeprefix(PREFIX)} as OpenSpiel plays it."
     if (own := _parse_own(name)) is not None:
         return describe_own(own)
+    if name.endswith(EFG_SUFFIX):
+        return load_efg(name).title
     return (inspect.getdoc(_game_class(name)) or "").partition("\n")[0]
 
 
@@ -134,6 +147,8 @@ def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
         return openspiel_parameter_rows(name.removeprefix(PREFIX))
     if (own := _parse_own(name)) is not None:
         return own_parameter_rows(own)
+    if name.endswith(EFG_SUFFIX):
+        return ()
     return parameter_rows(_game_class(name))
 
 

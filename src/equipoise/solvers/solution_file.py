@@ -24,7 +24,7 @@ from equipoise.core.progress import Progress
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
-from equipoise.games.registry import GAMES, make_game, parse_game
+from equipoise.games.registry import is_game_name, make_game, parse_game
 from equipoise.solvers.game_views import GameViews
 from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.solvers.stopping import Form
@@ -181,7 +181,7 @@ class SolvedGame(SolutionFile):
                 f"{self.path} does not describe its game: it has {name!r} with parameters {parameters!r}"
             )
         own = found.get("game_class")
-        if own is None and name not in GAMES and ":" not in name:
+        if own is None and not is_game_name(name):
             raise CheckpointError(
                 f"{self.path} is of {name}, a game of somebody's own, and does not say where that lives: name it with "
                 "--game file.py:Class"
