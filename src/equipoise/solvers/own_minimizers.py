@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regret minimisers written in Python, one object an information state, on a sweep that is the obvious one.
 
-Slow: Python at every information state in every iteration, some thousand times slower than the native sweeps. It is for
-trying a rule out on a small game; a rule that holds its own is then written as data (`rules.py`) and a policy map.
+Slow: Python at every information state in every iteration, far slower than the native sweeps. It is for trying a rule
+out on a small game; a rule that holds its own is then written as data (`rules.py`) and a policy map.
 """
 
 from __future__ import annotations
