@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import equipoise
+from equipoise.abstraction.solutions import open_solution
 from equipoise.core.errors import ConfigError
 from equipoise.games import make_game
 from equipoise.solvers.cfr import CFRSolver
@@ -92,7 +93,7 @@ def test_solve_takes_the_class(tmp_path):
     assert solution.game_value == pytest.approx(-1 / 18, abs=1e-3)
     assert solution.config.method == "RegretMatchingPlus"
     solution.save(tmp_path / "own.eq")
-    with equipoise.runs.solution.open_solution(tmp_path / "own.eq") as saved:
+    with open_solution(tmp_path / "own.eq") as saved:
         assert saved.table.row(0) == solution.strategy.row(0)
 
 

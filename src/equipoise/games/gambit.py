@@ -292,8 +292,8 @@ def format_efg(game: Game[Any], *, max_histories: int = MOST_WRITTEN) -> str:
     """Returns a game as the text of a `.efg` file; information sets have the names of our information states.
 
     >>> from equipoise.games.matrix import Matrix
-    >>> print(format_efg(Matrix(payoffs=((1.0, -0.5),))).splitlines()[2])
-    p "" 1 1 "row to choose" { "r1" } 0
+    >>> print(format_efg(Matrix(payoffs=((1.0, -0.5),))).splitlines()[-1])
+    t "" 2 "Outcome 2" { -1/2, 1/2 }
     """
     spec = game.spec
     players = " ".join(quote(f"Player {player + 1}") for player in range(spec.num_players))

@@ -233,8 +233,9 @@ class TabularStrategy:
     ) -> TabularStrategy:
         """Returns the strategy of `{player: {infostate: {action: probability}}}`, checked as by `from_rows`.
 
-        >>> TabularStrategy.from_dict({0: {"K:": {"bet": 1.0}}}, "kuhn", is_partial=True).row(2)
-        {'check': 0.0, 'bet': 1.0}
+        >>> strategy = TabularStrategy.from_dict({0: {"K:": {"bet": 1.0}}}, "kuhn", is_partial=True)
+        >>> strategy.probabilities(0, "K:").tolist()
+        [0.0, 1.0]
         """
         return cls.from_rows(read_dict(table), game, is_partial=is_partial)
 
