@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from equipoise import agents
     from equipoise.core.errors import EquipoiseError
     from equipoise.core.progress import Progress
+    from equipoise.games.base_game import BaseGame
     from equipoise.games.conformance import check_game
     from equipoise.games.registry import game_names, make_game, parse_game
     from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, StaticResponse
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from equipoise.runs.run import Run
     from equipoise.runs.solution import Solution, load, prepare_run, solve
     from equipoise.solvers.best_response import Evaluation, evaluate
+    from equipoise.solvers.own_minimizers import Minimizer, MinimizerSite
     from equipoise.solvers.rules import (
         CFR,
         DCFR,
@@ -54,6 +56,7 @@ __all__ = [
     "DCFR",
     "AbstractBestResponse",
     "AgainstSolution",
+    "BaseGame",
     "BestResponse",
     "CFRPlus",
     "DCFRPlus",
@@ -66,6 +69,8 @@ __all__ = [
     "LibraryResponse",
     "LinearCFR",
     "LinearCFRPlus",
+    "Minimizer",
+    "MinimizerSite",
     "MixedResponse",
     "NormalHedge",
     "Optimistic",
@@ -100,6 +105,7 @@ __version__ = "0.1.0"
 _HOMES: Final = {
     "equipoise.core.errors": ("EquipoiseError",),
     "equipoise.core.progress": ("Progress",),
+    "equipoise.games.base_game": ("BaseGame",),
     "equipoise.games.conformance": ("check_game",),
     "equipoise.games.registry": ("game_names", "make_game", "parse_game"),
     "equipoise.responses.exact": ("AbstractBestResponse", "BestResponse", "LibraryResponse", "StaticResponse"),
@@ -108,6 +114,7 @@ _HOMES: Final = {
     "equipoise.responses.sampled": ("FBRResponse", "UCTResponse"),
     "equipoise.responses.solve_against": ("AgainstSolution", "solve_against"),
     "equipoise.solvers.best_response": ("Evaluation", "evaluate"),
+    "equipoise.solvers.own_minimizers": ("Minimizer", "MinimizerSite"),
     "equipoise.solvers.rules": (
         "CFR",
         "DCFR",

@@ -211,7 +211,7 @@ def test_bench_matches_counts_hands(equipoise, monkeypatch):
         (("evaluate", "uniform"), "--game NAME is needed"),
         (("evaluate", "uniform", "--game", "holdem"), "is too large: sampling suggests about"),
         (("evaluate", "uniform", "--game", "leduc", "--max-histories", 5), "is too large"),
-        (("evaluate", "uniform.eq", "--game", "kuhn"), "are of agents (uniform, "),
+        (("evaluate", "uniform.eq", "--whole-states"), "is of agents (uniform, "),
         (("match", "uniform", "call", "--game", "leduc", "--precision", -1), "must be positive and finite, got -1"),
         (("match", "uniform", "call", "--game", "leduc", "--precision", "inf"), "must be positive and finite, got inf"),
         (("bench", "matches", "--deck", "tarot"), "deck must be one of"),

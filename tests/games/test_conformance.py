@@ -254,7 +254,7 @@ BROKEN_GAMES = [
     (RaisesTheWrongError(), "illegal actions: .* raised KeyError"),
     (InfostateOnTurnOnly(), "infostate: .*not on turn"),
     (TwoLineInfostate(), "infostate: .* one line"),
-    (ForgetsTheFirstRound(), "perfect recall"),
+    (ForgetsTheFirstRound(ranks=2, max_raises=1, merge_suits=True), "perfect recall"),
     (PublicHand(), "one infostate, one public state"),
     (SilentPublic(), "one public actor"),
     (SameNames(), "action names"),
@@ -278,3 +278,58 @@ def test_broken_law_is_named(game, law):
 
 def test_unattained_range_may_be_allowed():
     check_game(with_spec(max_utility=3.0), rng=np.random.default_rng(0), is_range_attained=False)
+
+
+class ManyFaults(EverybodyWins):
+    """Four laws at once, and rules that raise."""
+
+    def action_name(self, state, action):
+        return "act"
+
+    def infostate(self, state, player):
+        if state.public == "pb":
+            raise LookupError("lost")
+        return Kuhn.infostate(self, state, player)
+
+    def chance_outcomes(self, state):
+        return tuple((card, probability * 0.9) for card, probability in Kuhn.chance_outcomes(self, state))
+
+
+def test_all_laws_that_are_broken_are_reported_at_once():
+    with pytest.raises(InvalidGameError) as caught:
+        check_game(ManyFaults(), rng=np.random.default_rng(0))
+
+    violations = caught.value.violations
+    assert {one.law for one in violations} == {"chance", "action names", "infostate", "pure apply", "zero-sum"} | {
+        "apply",
+        "utility range",
+    }
+    assert len(str(caught.value).splitlines()) == len(violations)
+    (first, *_) = [one for one in violations if one.law == "zero-sum"]
+    assert (first.detail, first.state) == ("returns (1.0, 1.0) do not sum to 0", "cards J Q, bets pp")
+    assert "it raised LookupError: lost; state: cards J Q, bets pb" in str(caught.value)
+    assert str(caught.value).count("breaks the law of action names") == 3  # then they are counted
+    assert "times more)" in str(caught.value)
+
+
+def test_a_spec_that_cannot_be_found_is_a_finding():
+    class NoSpec(Kuhn):
+        @property
+        def spec(self):
+            raise LookupError("nowhere")
+
+    with pytest.raises(InvalidGameError, match="NoSpec breaks the law of spec: it raised LookupError: nowhere"):
+        check_game(object.__new__(NoSpec), rng=np.random.default_rng(0))
+
+
+def test_an_endless_game_ends_at_its_declared_length():
+    class Endless(Kuhn):
+        def apply(self, state, action):
+            return (
+                Kuhn.apply(self, state, action)._replace(actor=0)
+                if state.actor >= 0
+                else Kuhn.apply(self, state, action)
+            )
+
+    with pytest.raises(InvalidGameError, match="maximum length: 6 actions, declared 5"):
+        check_game(Endless(), rng=np.random.default_rng(0))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import InvalidStateError
 from equipoise.games.base import ActionClass, Game
 from equipoise.games.public import PublicGame
 from equipoise.solvers.playouts import draw_index
@@ -38,7 +39,7 @@ class Observation(NamedTuple):
 
     seat: int
     infostate: str  # as `Game.infostate` writes it
-    public_state: str
+    public_state: str  # empty where the game does not say
     actions: tuple[int, ...]  # legal, ascending; empty unless it is this seat's turn
     classes: tuple[ActionClass, ...]  # what kind of move each of them is
 
@@ -147,10 +148,14 @@ class PolicyAgent(abc.ABC):
 def observe_state(game: Game[Any], state: Any, seat: int) -> Observation:
     """Returns what a seat sees of a state."""
     actions = game.legal_actions(state) if game.actor(state) == seat else ()
+    try:
+        public = game.public_state(state)
+    except InvalidStateError:
+        public = ""  # a game that does not say what everybody has seen can still be played
     return Observation(
         seat,
         game.infostate(state, seat),
-        game.public_state(state),
+        public,
         actions,
         tuple([game.action_class(state, action) for action in actions]),
     )

@@ -4,20 +4,22 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from equipoise.abstraction.bucketed_strategy import SolvedBuckets
-from equipoise.abstraction.solutions import open_solution
+from equipoise.abstraction.solutions import is_table_text, open_solution
 from equipoise.agents.base import PolicyAgent
 from equipoise.agents.holdem.translated import HoldemTranslatingAgent
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.agents.strategies import StrategyAgent
-from equipoise.core.checkpoint import Kind
+from equipoise.core.checkpoint import DIGEST_BYTES, Kind, digest_file
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import StrPath
+from equipoise.core.files import StrPath, describe_os_error
 from equipoise.games.base import Game
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.rules import Holdem
@@ -34,6 +36,7 @@ from equipoise.trees.holdem.places import HoldemStrategy
 
 __all__ = [
     "FileSearch",
+    "digest_of_file",
     "game_of_file",
     "is_holdem_file",
     "load_agent",
@@ -52,7 +55,7 @@ def load_agent(path: StrPath, game: Game[Any] | None = None) -> PolicyAgent:
         game: what will be played; the file's own game if None.
     """
     name = _name_of(path)
-    solution = open_solution(path)
+    solution = open_solution(path, game=game if is_table_text(path) else None)
     if not isinstance(solution, SolvedGame):
         return StrategyAgent(_take_strategy(solution), game, name=name)
     with solution:
@@ -60,14 +63,28 @@ def load_agent(path: StrPath, game: Game[Any] | None = None) -> PolicyAgent:
         return StrategyAgent(solution.table, name=name, is_partial=solution.is_partial)
 
 
-def game_of_file(path: StrPath) -> Game[Any]:
-    """Returns the game that a file's strategy is for."""
+def game_of_file(path: StrPath) -> Game[Any] | None:
+    """Returns the game that a file's strategy is for, None for a table that does not say."""
+    if is_table_text(path):
+        return None
     with open_solution(path) as solution:
         return solution.game
 
 
+def digest_of_file(path: StrPath) -> str:
+    """Returns a short hash over the content of an agent's file."""
+    if not is_table_text(path):
+        return digest_file(path)
+    try:
+        return hashlib.blake2b(Path(path).read_bytes(), digest_size=DIGEST_BYTES).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {describe_os_error(error)}") from None
+
+
 def is_holdem_file(path: StrPath) -> bool:
     """Returns whether a file has a strategy by hands."""
+    if is_table_text(path):
+        return False
     with open_solution(path) as solution:
         return not isinstance(solution, SolvedGame)
 
@@ -142,7 +159,7 @@ def load_search_agent(path: StrPath, game: Game[Any] | None, search: FileSearch)
     if is_holdem_file(path):
         profile = load_profile(path, plan.search.method)
         return SearchAgent(profile, game=_play_holdem(profile.strategy, game), plan=plan, name=name)
-    with open_solution(path) as solution:
+    with open_solution(path, game=game if is_table_text(path) else None) as solution:
         assert isinstance(solution, SolvedGame)
         search.check_tree(path)
         tree = load_or_build_public_tree(_check_game(solution, game))
@@ -153,9 +170,8 @@ def load_search_agent(path: StrPath, game: Game[Any] | None, search: FileSearch)
 
 def load_translating_agent(path: StrPath, game: Game[Any] | None) -> HoldemTranslatingAgent:
     """Returns an agent that plays a file's strategy of hold'em and takes unknown bets for known ones."""
-    with open_solution(path) as solution:
-        if isinstance(solution, SolvedGame):
-            raise ConfigError(f"translation is for bets of hold'em, and {path} has no strategy by hands")
+    if not is_holdem_file(path):
+        raise ConfigError(f"translation is for bets of hold'em, and {path} has no strategy by hands")
     policy = load_policy(path)
     return HoldemTranslatingAgent(policy, _play_holdem(policy, game), name=_name_of(path))
 

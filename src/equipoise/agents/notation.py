@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Agents by name: the one table from text to agents.
 
-An agent is written `NAME` or `NAME:SETTINGS`; what the settings are is the entry's own business.
+An agent is written `NAME` or `NAME:SETTINGS`; what the settings are is the entry's own business. One of the user's own
+is the name of its class, `module:Class` or `file.py:Class`, with or without `:OPTIONS`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -14,15 +16,23 @@ import numpy as np
 
 from equipoise.agents.base import Agent
 from equipoise.agents.continual import ContinualAgent
-from equipoise.agents.files import FileSearch, game_of_file, load_agent, load_search_agent, load_translating_agent
+from equipoise.agents.files import (
+    FileSearch,
+    digest_of_file,
+    game_of_file,
+    load_agent,
+    load_search_agent,
+    load_translating_agent,
+)
 from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
+from equipoise.agents.own import make_own_agent
 from equipoise.agents.resolving import OPTIONS, digest_resolving, make_resolving_agent
 from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
-from equipoise.core.checkpoint import digest_file
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
+from equipoise.core.own_code import parse_class_text
 from equipoise.games.base import ActionClass, Game
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.rules import ALL_RAISES, Holdem
@@ -35,7 +45,16 @@ from equipoise.search.notation import parse_method
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import estimate_num_histories
 
-__all__ = ["AGENTS", "AgentEntry", "AgentText", "describe_agents", "limit_seconds", "make", "parse_agent"]
+__all__ = [
+    "AGENTS",
+    "AgentEntry",
+    "AgentText",
+    "describe_agents",
+    "limit_seconds",
+    "looks_like_agent",
+    "make",
+    "parse_agent",
+]
 
 MAX_HISTORIES: Final = 1_000_000  # of a game whose public form is found by listing them: some ten seconds
 EXPENSIVE: Final = "expensive"
@@ -201,7 +220,7 @@ class AgentText:
     text: str
 
     def __post_init__(self) -> None:
-        _split(self.text)
+        _find_entry(self.text)
 
     @property
     def name(self) -> str:
@@ -211,7 +230,7 @@ class AgentText:
     @property
     def game(self) -> Game[Any] | None:
         """Returns the game that the agent's file is for, or that the agent is made for; None if any will do."""
-        path, entry = self._path(), AGENTS[_split(self.text)[0]]
+        path, (entry, _) = self._path(), _find_entry(self.text)
         if path is not None:
             return game_of_file(path)
         return None if entry.game is None else entry.game()
@@ -219,28 +238,26 @@ class AgentText:
     @property
     def takes_seconds(self) -> bool:
         """Returns whether its decisions can have a limit of seconds."""
-        return AGENTS[_split(self.text)[0]].game is not None
+        return _find_entry(self.text)[0].game is not None
 
     def digest(self) -> str | None:
         """Returns a short hash over the content of the agent's file or over its networks, None if it has neither."""
-        path, (name, settings) = self._path(), _split(self.text)
+        path, (entry, settings) = self._path(), _find_entry(self.text)
         if path is not None:
-            return digest_file(path)
-        own = AGENTS[name].digest
-        return None if own is None else own(settings)
+            return digest_of_file(path)
+        return None if entry.digest is None else entry.digest(settings)
 
     def _path(self) -> str | None:
         """Returns the agent's file, None if it has none."""
-        name, settings = _split(self.text)
-        entry = AGENTS[name]
+        entry, settings = _find_entry(self.text)
         if not entry.has_file:
             return None
         return settings.partition(",")[0] if "," in entry.settings else settings
 
     def __call__(self, game: Game[Any]) -> Agent:
         """Returns the agent."""
-        name, settings = _split(self.text)
-        return AGENTS[name].make(game, settings)
+        entry, settings = _find_entry(self.text)
+        return entry.make(game, settings)
 
 
 def limit_seconds(makers: Sequence[AgentText], seconds: float | None) -> list[AgentText]:
@@ -286,9 +303,18 @@ def make(text: str, game: Game[Any] | None = None) -> Agent:
     return maker(played)
 
 
+def looks_like_agent(text: str) -> bool:
+    """Returns whether a text begins as an agent does: with a name of the table, or with a user's class.
+
+    >>> looks_like_agent("call"), looks_like_agent("mine.py:Bluffer"), looks_like_agent("run.eq")
+    (True, True, False)
+    """
+    return text.partition(":")[0] in AGENTS or parse_class_text(text) is not None
+
+
 def describe_agents() -> str:
     """Returns every way to write an agent, for the help of commands."""
-    return ", ".join(_write(name, entry) for name, entry in AGENTS.items())
+    return ", ".join([*(_write(name, entry) for name, entry in AGENTS.items()), "FILE.py:CLASS[:OPTIONS]"])
 
 
 def _write(name: str, entry: AgentEntry) -> str:
@@ -298,15 +324,34 @@ def _write(name: str, entry: AgentEntry) -> str:
     return f"{name}[:{entry.settings}]" if entry.is_optional else f"{name}:{entry.settings}"
 
 
-def _split(text: str) -> tuple[str, str]:
+def _find_entry(text: str) -> tuple[AgentEntry, str]:
+    """Returns what makes the agent that a text names, and its settings."""
     name, colon, settings = text.strip().partition(":")
     if name not in AGENTS:
         if name.endswith(".eq"):
             raise ParseError(f"an agent that plays a file is written file:{text.strip()}, got {text!r}")
-        raise UnknownNameError("agent", name, AGENTS)
+        return _own_entry(text, name)
     entry = AGENTS[name]
     if colon and not settings:
         raise ConfigError(f"nothing stands behind the colon of {text!r}")
     if bool(entry.settings) != bool(settings) and not entry.is_optional:
         raise ConfigError(f"this agent is written {_write(name, entry)}, got {text!r}")
-    return name, settings
+    return entry, settings
+
+
+def _own_entry(text: str, name: str) -> tuple[AgentEntry, str]:
+    """Returns what makes an agent of the user's own, and its options."""
+    own = parse_class_text(text)
+    if own is None:
+        raise UnknownNameError("agent", name, AGENTS)
+    if not own.is_file and not own.can_be_found:
+        raise ConfigError(f"{UnknownNameError('agent', name, AGENTS)} There is no module {own.where!r} either")
+    if own.rest[:1] not in ("", ":"):
+        raise ConfigError(f"options of an agent stand behind a colon, {own}:OPTIONS, got {text!r}")
+    entry = AgentEntry(
+        make=functools.partial(make_own_agent, own),
+        settings="OPTIONS",
+        is_optional=True,
+        description="one of the user's",
+    )
+    return entry, own.rest[1:]

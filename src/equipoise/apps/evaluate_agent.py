@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from equipoise.agents.base import PolicyAgent, PublicAgent
-from equipoise.agents.notation import AGENTS, AgentText
+from equipoise.agents.notation import AgentText, looks_like_agent
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag, Stopped
@@ -30,8 +30,8 @@ __all__ = ["evaluate_agent", "is_agent_text"]
 
 
 def is_agent_text(path: Path) -> bool:
-    """Returns whether what stands in the place of a file is an agent: a known name, and no file of that name."""
-    return str(path).partition(":")[0] in AGENTS and not path.exists()
+    """Returns whether what stands in the place of a file is an agent, and no file of that name."""
+    return looks_like_agent(str(path)) and not path.exists()
 
 
 def evaluate_agent(

@@ -4,16 +4,22 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
+from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.display import make_console
-from equipoise.apps.output import write_json
-from equipoise.games.registry import GAMES, describe_parameters, game_names
+from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.output import print_result, write_json
+from equipoise.core.errors import ConfigError, InvalidGameError
+from equipoise.games.base import Game
+from equipoise.games.conformance import Violation, check_game
+from equipoise.games.gambit import save_efg
+from equipoise.games.registry import describe_game, describe_parameters, game_names, parse_game_options
 
 __all__ = ["GamesOptions", "games"]
 
@@ -22,12 +28,32 @@ __all__ = ["GamesOptions", "games"]
 class GamesOptions:
     """What `equipoise games` is told."""
 
-    name: Annotated[str | None, typer.Argument(help="Only this game, for instance openspiel:leduc_poker.")] = None
+    name: Annotated[
+        str | None, typer.Argument(help="Only this game, for instance openspiel:leduc_poker or mine.py:Class.")
+    ] = None
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", "-p", help="With --check or --efg: of the game.", metavar="KEY=VALUE"),
+    ] = None
+    efg: Annotated[Path | None, typer.Option(help="Write the game as a file of Gambit's.", metavar="FILE.efg")] = None
+    check: Annotated[bool, typer.Option("--check", help="Check that the game keeps every law of a game.")] = False
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
 
 
 def games(options: GamesOptions) -> None:
-    """List every game with its parameters, their defaults and what they mean."""
+    """List every game with its parameters, their defaults and what they mean; or check that one is a game."""
+    if options.check or options.efg is not None:
+        if options.name is None:
+            raise ConfigError("say which game: equipoise games mine.py:Class --check")
+        game = parse_game_options(options.name, options.parameters or [])
+        if options.efg is not None:
+            save_efg(game, options.efg)
+            make_console().print(f"written to {options.efg}")
+        if options.check:
+            _check(options, game)
+        return
+    if options.parameters:
+        raise ConfigError("-p is for the game that --check checks or --efg writes")
     names = game_names() if options.name is None else (options.name,)
     rows = [_describe(name) for name in names]
     if options.json:
@@ -39,13 +65,36 @@ def games(options: GamesOptions) -> None:
         if row["parameters"]:
             output.print(_table(row["parameters"]))
     if options.name is None:
-        output.print("\nAlso openspiel:NAME for any game of OpenSpiel; `equipoise games openspiel:NAME` lists its own.")
+        output.print(
+            "\nAlso openspiel:NAME for any game of OpenSpiel (`equipoise games openspiel:NAME` lists its own), "
+            "FILE.efg for one of Gambit's, and FILE.py:CLASS for one of your own."
+        )
+
+
+def _check(options: GamesOptions, game: Game[Any]) -> None:
+    """Says that a game keeps every law, or each law that it breaks, and ends with the exit code of bad input."""
+    violations: list[dict[str, Any]] = []
+    report, message = None, ""
+    try:
+        report = check_game(game, rng=np.random.default_rng(0))
+    except InvalidGameError as error:
+        violations = [dataclasses.asdict(one) for one in error.violations if isinstance(one, Violation)]
+        message = str(error)
+    if options.json:
+        seen = None if report is None else dataclasses.asdict(report)
+        write_json({"label": game.spec.label, "is_valid": report is not None, "violations": violations, "seen": seen})
+    elif report is None:
+        make_console().print(Text(message, style="red"))
+    else:
+        seen_of = "all of its" if report.is_complete else "the"
+        print_result(f"{game.spec.label} keeps every law in {seen_of} {report.num_histories:,} histories looked at")
+    if report is None:
+        raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 def _describe(name: str) -> dict[str, Any]:
     parameters = [dataclasses.asdict(row) for row in describe_parameters(name)]
-    doc = inspect.getdoc(GAMES[name]) if name in GAMES else f"{name.partition(':')[2]} as OpenSpiel plays it."
-    return {"name": name, "description": (doc or "").partition("\n")[0], "parameters": parameters}
+    return {"name": name, "description": describe_game(name), "parameters": parameters}
 
 
 def _table(parameters: list[dict[str, str]]) -> Table:

@@ -77,7 +77,11 @@ class InvalidStateError(EquipoiseError, ValueError):
 
 
 class InvalidGameError(EquipoiseError, ValueError):
-    """A game that breaks its protocol."""
+    """A game that breaks its protocol; `violations` holds all that `check_game` found, one line each in the message."""
+
+    def __init__(self, message: str, violations: Iterable[object] = ()) -> None:
+        super().__init__(message)
+        self.violations = tuple(violations)
 
 
 class GameTooLargeError(EquipoiseError, ValueError):

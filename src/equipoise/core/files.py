@@ -145,6 +145,15 @@ def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
         raise CheckpointError(f"cannot write {path}: {describe_os_error(error)}{kept}") from error
 
 
+def write_text(path: StrPath, text: str) -> None:
+    """Writes a text to a file atomically, as UTF-8."""
+    write_atomically(path, lambda file: _write_encoded(file, text))
+
+
+def _write_encoded(file: BinaryIO, text: str) -> None:
+    file.write(text.encode())
+
+
 def _resolve(path: StrPath) -> Path:
     """Returns the real place of a path, so that a link keeps pointing at what is written."""
     try:

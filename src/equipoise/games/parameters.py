@@ -20,6 +20,7 @@ __all__ = [
     "ParameterRow",
     "check_parameters",
     "derived",
+    "describe_type",
     "format_value",
     "parameter",
     "parameter_fields",
@@ -74,7 +75,7 @@ def parameter_rows(game_class: type[Any]) -> tuple[ParameterRow, ...]:
     return tuple(
         ParameterRow(
             name=field.name,
-            type=_describe_type(hints[field.name], field.metadata["low"], field.metadata["high"]),
+            type=describe_type(hints[field.name], field.metadata["low"], field.metadata["high"]),
             default=format_value(field.default),
             description=field.metadata["description"],
         )
@@ -125,7 +126,7 @@ def parse_value(name: str, value: Any, kind: Any) -> Any:
     try:
         return _convert(value, kind)
     except (TypeError, ValueError):
-        raise ConfigError(f"{name} must be {_describe_type(kind)}, got {value!r}") from None
+        raise ConfigError(f"{name} must be {describe_type(kind)}, got {value!r}") from None
 
 
 def format_value(value: Any) -> str:
@@ -191,7 +192,8 @@ def _describe_bounds(low: float | None, high: float | None) -> str:
     return f"at least {low}" if low is not None else f"at most {high}"
 
 
-def _describe_type(kind: Any, low: float | None = None, high: float | None = None) -> str:
+def describe_type(kind: Any, low: float | None = None, high: float | None = None) -> str:
+    """Returns a declared type and its bounds in words; raises for a type that text cannot be converted to."""
     if typing.get_origin(kind) is tuple:
         (item_kind, _) = typing.get_args(kind)
         if typing.get_origin(item_kind) is tuple:

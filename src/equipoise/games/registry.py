@@ -1,52 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 """Games by name: the one place where text chooses a class.
 
-Names are those of the table below, or `openspiel:` followed by a game of OpenSpiel.
+Names are those of the table below, `openspiel:` followed by a game of OpenSpiel, a file of Gambit's, `game.efg`, or a
+class of the user's, `module:Class` or `file.py:Class`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
+from equipoise.core.lazy import LazyTable
+from equipoise.core.own_code import ClassText, parse_class_text
 from equipoise.games.base import Game
-from equipoise.games.coin_toss import CoinToss
-from equipoise.games.goofspiel import Goofspiel
-from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem
-from equipoise.games.holdem.rules import FlopHoldem, Holdem, HoldemEndgame, HoldemLimit, HoldemSix
-from equipoise.games.kuhn import Kuhn
-from equipoise.games.leduc import Leduc, Leduc5, LeducNoLimit
-from equipoise.games.liars_dice import LiarsDice
-from equipoise.games.matrix import DCFRSlow2x2, Matrix, RockPaperScissors, RPSPlus
+from equipoise.games.gambit import EFG_SUFFIX, load_efg
 from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
+from equipoise.games.own import describe_own, find_own_text, make_own_game, own_parameter_rows
 from equipoise.games.parameters import ParameterRow, format_value, parameter_rows, parse_parameters
-from equipoise.games.phantom_tic_tac_toe import PhantomTicTacToe
-from equipoise.games.tic_tac_toe import TicTacToe
 
-__all__ = ["GAMES", "describe_parameters", "format_game", "game_names", "make_game", "parse_game", "parse_game_options"]
+__all__ = [
+    "GAMES",
+    "describe_game",
+    "describe_parameters",
+    "find_name",
+    "format_game",
+    "game_names",
+    "is_game_name",
+    "make_game",
+    "parse_game",
+    "parse_game_options",
+]
 
-GAMES: Mapping[str, type[Any]] = {
-    "bucketed_limit_holdem": BucketedLimitHoldem,
-    "coin_toss": CoinToss,
-    "dcfr_slow_2x2": DCFRSlow2x2,
-    "flop_holdem": FlopHoldem,
-    "goofspiel": Goofspiel,
-    "holdem": Holdem,
-    "holdem_endgame": HoldemEndgame,
-    "holdem_limit": HoldemLimit,
-    "holdem_six": HoldemSix,
-    "kuhn": Kuhn,
-    "leduc": Leduc,
-    "leduc5": Leduc5,
-    "leduc_nolimit": LeducNoLimit,
-    "liars_dice": LiarsDice,
-    "matrix": Matrix,
-    "phantom_tic_tac_toe": PhantomTicTacToe,
-    "rock_paper_scissors": RockPaperScissors,
-    "rps_plus": RPSPlus,
-    "tic_tac_toe": TicTacToe,
-}
+GAMES: Mapping[str, type[Any]] = LazyTable(
+    {
+        "bucketed_limit_holdem": "equipoise.games.holdem.bucketed_limit:BucketedLimitHoldem",
+        "coin_toss": "equipoise.games.coin_toss:CoinToss",
+        "dcfr_slow_2x2": "equipoise.games.matrix:DCFRSlow2x2",
+        "flop_holdem": "equipoise.games.holdem.rules:FlopHoldem",
+        "goofspiel": "equipoise.games.goofspiel:Goofspiel",
+        "holdem": "equipoise.games.holdem.rules:Holdem",
+        "holdem_endgame": "equipoise.games.holdem.rules:HoldemEndgame",
+        "holdem_limit": "equipoise.games.holdem.rules:HoldemLimit",
+        "holdem_six": "equipoise.games.holdem.rules:HoldemSix",
+        "kuhn": "equipoise.games.kuhn:Kuhn",
+        "leduc": "equipoise.games.leduc:Leduc",
+        "leduc5": "equipoise.games.leduc:Leduc5",
+        "leduc_nolimit": "equipoise.games.leduc:LeducNoLimit",
+        "liars_dice": "equipoise.games.liars_dice:LiarsDice",
+        "matrix": "equipoise.games.matrix:Matrix",
+        "phantom_tic_tac_toe": "equipoise.games.phantom_tic_tac_toe:PhantomTicTacToe",
+        "rock_paper_scissors": "equipoise.games.matrix:RockPaperScissors",
+        "rps_plus": "equipoise.games.matrix:RPSPlus",
+        "tic_tac_toe": "equipoise.games.tic_tac_toe:TicTacToe",
+    }
+)
 
 
 def game_names() -> tuple[str, ...]:
@@ -58,7 +67,7 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     """Returns the game of that name; parameters may be given as text.
 
     Args:
-        name: A name from `game_names`, or `openspiel:` and a game of OpenSpiel.
+        name: A name from `game_names`, `openspiel:` and a game of OpenSpiel, `game.efg`, or `file.py:Class`.
         **parameters: What differs from the defaults that `describe_parameters` lists.
 
     >>> make_game("leduc", ranks="4").spec.parameters["ranks"]
@@ -66,6 +75,12 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     """
     if name.startswith(PREFIX):
         return load_openspiel(name.removeprefix(PREFIX), **parameters)
+    if (own := _parse_own(name)) is not None:
+        return make_own_game(own, parameters)
+    if name.endswith(EFG_SUFFIX):
+        if parameters:
+            raise ConfigError(f"a file has no parameters, got {', '.join(parameters)} for {name}")
+        return load_efg(name)
     game_class = _game_class(name)
     known = [row.name for row in parameter_rows(game_class)]
     for key in parameters:
@@ -83,9 +98,11 @@ def parse_game(text: str) -> Game[Any]:
     4
     """
     name, parenthesis, inside = text.strip().partition("(")
+    if (own := _parse_own(text)) is not None:  # the path of its file may have parentheses too
+        name, parenthesis, inside = str(own), own.rest[:1], own.rest[1:]
     if not parenthesis or name.startswith(PREFIX):  # OpenSpiel reads its own games
         return make_game(text.strip())
-    if not inside.endswith(")"):
+    if parenthesis != "(" or not inside.endswith(")"):
         raise ParseError(f"a game is written name(key=value,...), got {text!r}")
     return make_game(name, **_parse_parameters(inside[:-1], text))
 
@@ -103,10 +120,35 @@ def format_game(game: Game[Any]) -> str:
     return f"{spec.name}({inside})" if inside else spec.name
 
 
+def is_game_name(name: str) -> bool:
+    """Returns whether a name is of the kind that `make_game` knows what to do with."""
+    return name in GAMES or name.startswith(PREFIX) or name.endswith(EFG_SUFFIX) or _parse_own(name) is not None
+
+
+def find_name(game: Game[Any]) -> str:
+    """Returns the name by which `make_game` makes a game again: its class if it lives outside the package."""
+    return find_own_text(game) or game.spec.name
+
+
+def describe_game(name: str) -> str:
+    """Returns one line about the game of that name."""
+    if name.startswith(PREFIX):
+        return f"{name.removeprefix(PREFIX)} as OpenSpiel plays it."
+    if (own := _parse_own(name)) is not None:
+        return describe_own(own)
+    if name.endswith(EFG_SUFFIX):
+        return load_efg(name).title
+    return (inspect.getdoc(_game_class(name)) or "").partition("\n")[0]
+
+
 def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
     """Returns the parameters of the game of that name, in order."""
     if name.startswith(PREFIX):
         return openspiel_parameter_rows(name.removeprefix(PREFIX))
+    if (own := _parse_own(name)) is not None:
+        return own_parameter_rows(own)
+    if name.endswith(EFG_SUFFIX):
+        return ()
     return parameter_rows(_game_class(name))
 
 
@@ -114,6 +156,11 @@ def _game_class(name: str) -> type[Any]:
     if name not in GAMES:
         raise UnknownNameError("game", name, GAMES)
     return GAMES[name]
+
+
+def _parse_own(text: str) -> ClassText | None:
+    """Returns the user's class that a text names, None if it names a game in another way."""
+    return None if text.strip().startswith(PREFIX) else parse_class_text(text)
 
 
 def _parse_parameters(inside: str, text: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
 from equipoise.core.reporting import Reporter
 from equipoise.games.base import Game
+from equipoise.games.own import find_own_text
 from equipoise.games.parameters import format_value
 from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import format_game
@@ -215,6 +216,7 @@ def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) 
         game=spec.name,
         parameters={key: format_value(value) for key, value in spec.parameters.items()},
         game_version=spec.version,
+        game_class=find_own_text(game),
         method=method_name,
         form=str(request.form or (before.form if before else _default_form(game, method))),
         rule=normalize_rule(method_name, rule_text),

@@ -34,7 +34,7 @@ from equipoise.games.base import Game
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.parameters import parse_parameters
-from equipoise.games.registry import make_game, parse_game, parse_game_options
+from equipoise.games.registry import find_name, make_game, parse_game, parse_game_options
 from equipoise.runs.solution import Solution
 from equipoise.solvers.strategy import TabularStrategy
 
@@ -160,7 +160,7 @@ def find_game(makers: Sequence[AgentText], name: str | None, parameters: Iterabl
     if (own := _find_own_game(makers)) is not None:
         if not parameters:
             return own
-        return make_game(own.spec.name, **{**own.spec.parameters, **parse_parameters(parameters)})
+        return make_game(find_name(own), **{**own.spec.parameters, **parse_parameters(parameters)})
     if parameters:
         raise ConfigError("-p changes a game that --game or an agent's file names, and there is none")
     raise ConfigError("--game NAME is needed: no agent is a file that says what it plays")

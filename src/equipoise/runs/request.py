@@ -20,7 +20,7 @@ from equipoise.games.holdem.spot_file import load_spot as load_spot_file
 from equipoise.games.registry import parse_game_options
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["RunRequest", "Subject", "find_subject", "load_spot"]
+__all__ = ["RunRequest", "Subject", "find_named_game", "find_subject", "load_spot"]
 
 Subject = Game[Any] | SpotFile
 
@@ -100,6 +100,15 @@ def find_subject(
         is_named = message.startswith((f"cannot read {given}:", f"{given} "))
         raise ParseError(message if is_named else f"{given}: {message}") from None
     return file
+
+
+def find_named_game(name: str | None, parameters: Iterable[str] | None) -> Game[Any] | None:
+    """Returns the game that `--game` and `-p` name, None where they do not."""
+    if name is not None:
+        return parse_game_options(name, parameters or [])
+    if parameters:
+        raise ConfigError("-p is for the game that --game names, and none is named")
+    return None
 
 
 def load_spot(what: StrPath | HoldemSpot) -> SpotFile:

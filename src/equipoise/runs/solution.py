@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
 
-from equipoise.abstraction.solutions import open_solution
+from equipoise.abstraction.solutions import load_run
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
@@ -39,6 +39,8 @@ from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.holdem.push_fold import find_push_fold
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.holdem.view import NodeView
+from equipoise.solvers.methods import SIMULTANEOUS
+from equipoise.solvers.own_minimizers import MakeMinimizer, MinimizerSolver, is_minimizer
 from equipoise.solvers.rule_notation import format_rule, parse_rule
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.saved_run import RunConfig
@@ -49,7 +51,7 @@ from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["Solution", "load", "load_run", "prepare_run", "solve"]
+__all__ = ["Solution", "load", "prepare_run", "solve"]
 
 Found = TypeVar("Found")  # a TabularStrategy of a game, a TreeStrategy of a spot
 
@@ -209,23 +211,25 @@ class Solution(Generic[Found]):
 
 @overload
 def solve(
-    game: Game[Any], rule: Rule | str | None = None, **how: Unpack[SolveOptions]
+    game: Game[Any], rule: Rule | MakeMinimizer | str | None = None, **how: Unpack[SolveOptions]
 ) -> Solution[TabularStrategy]: ...
 
 
 @overload
 def solve(
-    game: SpotFile | HoldemSpot, rule: Rule | str | None = None, **how: Unpack[SolveOptions]
+    game: SpotFile | HoldemSpot, rule: Rule | MakeMinimizer | str | None = None, **how: Unpack[SolveOptions]
 ) -> Solution[TreeStrategy[HoldemTree]]: ...
 
 
 @overload
-def solve(game: StrPath, rule: Rule | str | None = None, **how: Unpack[SolveOptions]) -> Solution[Any]: ...
+def solve(
+    game: StrPath, rule: Rule | MakeMinimizer | str | None = None, **how: Unpack[SolveOptions]
+) -> Solution[Any]: ...
 
 
 def solve(
     game: Game[Any] | SpotFile | HoldemSpot | StrPath,
-    rule: Rule | str | None = None,
+    rule: Rule | MakeMinimizer | str | None = None,
     *,
     iterations: int | None = None,
     target: float | str | None = None,
@@ -241,7 +245,8 @@ def solve(
 
     Args:
         game: a game, its name (`"leduc(ranks=4)"`), a spot, or the file of one (`"turn.toml"`).
-        rule: the variant of CFR, or its name; `DCFR()` if None.
+        rule: the variant of CFR, or its name; `DCFR()` if None; or the class of a regret minimiser of your own
+            (`Minimizer`), which runs in Python and slowly.
         iterations: stop after so many.
         target: stop at this exploitability; of a spot in chips, or as in `"0.5%"` or `"20mbb"`.
         seconds: stop after this time. With no criterion at all: 1e-5 of the payoff range or a minute; a spot at what
@@ -261,6 +266,8 @@ def solve(
         raise ConfigError(f"form must be {', '.join(Form)}, got {form!r}")
     for name in how.keys() - SolveOptions.__annotations__.keys():
         raise UnknownNameError("option of solve", name, SolveOptions.__annotations__)
+    if make_solver is None and is_minimizer(rule):
+        make_solver, rule = functools.partial(_build_minimizer, rule, how.get("updates")), None
     request = RunRequest(
         rule=_name_rule(rule),
         iterations=iterations,
@@ -316,14 +323,6 @@ def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     return Solution(run)
 
 
-def load_run(path: StrPath, *kinds: Kind) -> SolvedGame | SolvedSpot:
-    """Returns a file of a game or a spot, read whole and closed; of a run unless other kinds are named."""
-    with open_solution(path, *(kinds or (Kind.RUN, Kind.SPOT))) as found:
-        assert isinstance(found, SolvedGame | SolvedSpot)
-        found.read_all()
-    return found
-
-
 def _find_subject(what: Any) -> Subject:
     """Returns a game or a spot, whatever it was given as."""
     if isinstance(what, HoldemSpot):
@@ -358,9 +357,15 @@ def _prepare_own(subject: Subject, request: RunRequest, make_solver: Callable[[H
     grown = grow_tree(subject, Form.HISTORY, max_histories=request.max_histories, reporter=Reporter())
     assert isinstance(grown.tree, HistoryTree)
     solver = make_solver(grown.tree)
-    config = dataclasses.replace(make_config(subject, request, None), method=type(solver).__name__, rule=None)
+    name = getattr(solver, "name", type(solver).__name__)
+    config = dataclasses.replace(make_config(subject, request, None), method=name, rule=None)
     prepared = PreparedRun(grown=grown, config=config, solver=solver, initial_bytes=0)
     return GameRun(prepared, stopping, None, is_target_asked_for=request.target is not None)
+
+
+def _build_minimizer(rule: MakeMinimizer, updates: str | None, tree: HistoryTree) -> MinimizerSolver:
+    """Returns a run of a user's regret minimiser."""
+    return MinimizerSolver(tree, rule, is_alternating=updates != SIMULTANEOUS)
 
 
 def _advance(run: GameRun | SpotRun, on_progress: Callable[[Progress], None] | None) -> None:

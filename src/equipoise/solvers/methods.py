@@ -32,6 +32,7 @@ from equipoise.solvers.fictitious_play import (
 from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, MCCFRSolver, Scheme
+from equipoise.solvers.own_minimizers import MinimizerSolver, load_minimizer
 from equipoise.solvers.pruning import PrunedSolver, check_pruning, estimate_pruned_bytes
 from equipoise.solvers.pruning_notation import (
     format_pruning,
@@ -355,6 +356,17 @@ class _InterruptibleLPRun(SequenceLPRun):
         call_interruptibly(functools.partial(super().iterate, num_iterations))
 
 
+def _name_minimizer(text: str) -> str:
+    load_minimizer(text)  # what is wrong with it is said before a tree is built
+    return text
+
+
+def _build_own(tree: HistoryTree, config: RunConfig, _locks: Sequence[NodeLock]) -> TreeSolver:
+    if config.rule is None:
+        raise ConfigError("method own needs a regret minimiser of yours: --rule file.py:Class")
+    return MinimizerSolver(tree, load_minimizer(config.rule), is_alternating=config.updates == ALTERNATING)
+
+
 METHODS: Mapping[str, Method] = {
     "cfr": Method(
         description="full-width CFR under any rule",
@@ -380,6 +392,15 @@ METHODS: Mapping[str, Method] = {
     "fp": _fictitious_method(FictitiousPlay(), "fictitious play"),
     "linear-fp": _fictitious_method(LinearFictitiousPlay(), "fictitious play, later strategies weigh more"),
     "flop": _fictitious_method(FLOP(), "fictitious linear optimistic play"),
+    "own": Method(
+        description="a regret minimiser of the user's, --rule file.py:Class; in Python, slow",
+        normalize_rule=_name_minimizer,
+        has_updates=True,
+        has_threads=False,
+        build=_build_own,
+        # objects of unknown size, one an information state
+        estimate_bytes=lambda tree, *_: 8 * 6 * _num_sequences(tree) + 1000 * tree.num_actions.size,
+    ),
     "lp": Method(
         description="the sequence-form linear program; exact, two players, zero-sum",
         has_threads=False,

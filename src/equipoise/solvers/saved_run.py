@@ -21,7 +21,7 @@ __all__ = ["RunConfig", "RunRecord"]
 class RunConfig:
     """All that decides what a run computes; a resumed run must agree on every field but the threads."""
 
-    game: str  # as registered
+    game: str  # as registered, or as a game outside the package calls itself
     parameters: Mapping[str, str]  # as they would be typed
     game_version: int
     method: str
@@ -38,11 +38,15 @@ class RunConfig:
     updates_per_response: int | None = None  # None: no response
     seat: int | None = None  # of the only learner; None: both
     merge: str | None = None  # pattern of what learners cannot read in information states
+    game_class: str | None = None  # where a game outside the package lives, file.py:Class; None: in the package
     equipoise_version: str = dataclasses.field(default_factory=version)
 
     def differences(self, other: RunConfig) -> list[str]:
-        """Returns what keeps a run of this configuration from going on under another, in words; threads may differ."""
-        unasked = {"threads"} | ({"against_digest"} if self.against != other.against else set())
+        """Returns what keeps a run of this configuration from going on under another, in words.
+
+        Threads may differ, and so may the place of a user's file: its game has a version of its own.
+        """
+        unasked = {"threads", "game_class"} | ({"against_digest"} if self.against != other.against else set())
         names = [field.name for field in dataclasses.fields(self) if field.name not in unasked]
         pairs = {name: _reduce(getattr(self, name), getattr(other, name)) for name in names}
         return [

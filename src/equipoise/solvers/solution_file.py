@@ -24,7 +24,7 @@ from equipoise.core.progress import Progress
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
-from equipoise.games.registry import make_game, parse_game
+from equipoise.games.registry import is_game_name, make_game, parse_game
 from equipoise.solvers.game_views import GameViews
 from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.solvers.stopping import Form
@@ -32,7 +32,7 @@ from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_public_tree
 from equipoise.trees.derive import derive_public_game
 
-__all__ = ["STATE_PREFIX", "SolutionFile", "SolvedGame", "StoredTable", "encode_state"]
+__all__ = ["STATE_PREFIX", "SolutionFile", "SolvedGame", "StoredTable", "WrittenGame", "encode_state"]
 
 STATE_PREFIX: Final = "state."  # of the solver's arrays in a file
 
@@ -180,7 +180,13 @@ class SolvedGame(SolutionFile):
             raise CheckpointError(
                 f"{self.path} does not describe its game: it has {name!r} with parameters {parameters!r}"
             )
-        game = make_game(name, **parameters)
+        own = found.get("game_class")
+        if own is None and not is_game_name(name):
+            raise CheckpointError(
+                f"{self.path} is of {name}, a game of somebody's own, and does not say where that lives: name it with "
+                "--game file.py:Class"
+            )
+        game = make_game(own or name, **parameters)
         if game.spec.version != found["game_version"]:
             raise CheckpointError(
                 f"{self.path} was solved under version {found['game_version']} of {game.spec.name}, "
@@ -188,6 +194,12 @@ class SolvedGame(SolutionFile):
                 "--overwrite` solves it again"
             )
         return game
+
+    def play(self, game: Game[Any]) -> None:
+        """Takes a game for the one that the file is of, which it may not know how to make; raises if it is another."""
+        if game.spec.label != self.label:
+            raise ConfigError(f"{self.path} is a strategy for {self.label}, the game is {game.spec.label}")
+        self.__dict__["game"] = game
 
     @property
     def label(self) -> str:
@@ -240,6 +252,27 @@ class SolvedGame(SolutionFile):
         """
         metadata = {**run.as_metadata(), "game_label": strategy.game_label}
         checkpoint.save(path, Kind.RUN, metadata, {**strategy.encode(), **encode_state(state)})
+
+
+class WrittenGame(SolvedGame):
+    """A strategy by information states in a CSV file, of a game that somebody has to name."""
+
+    SUFFIX: ClassVar[str] = ".csv"
+
+    def __init__(self, path: StrPath, game: Game[Any] | None) -> None:
+        """Reads the file and checks all of it against the game.
+
+        Args:
+            path: of a table with a line an action.
+            game: what it plays; raises `ConfigError` without one.
+        """
+        if game is None:
+            raise ConfigError(f"{path} is a table of probabilities, which does not say its game: name it with --game")
+        self.path, self.kind, self.metadata = path, Kind.STRATEGY, {}
+        self.game, self.table = game, TabularStrategy.from_csv(path, game)
+
+    def close(self) -> None:
+        """Does nothing: the file was read at once."""
 
 
 def encode_state(state: Mapping[str, npt.NDArray[np.generic]]) -> dict[str, Array | Sequence[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +18,22 @@ import numpy.typing as npt
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Checkpoint, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
-from equipoise.core.files import StrPath
+from equipoise.core.files import StrPath, write_text
+from equipoise.core.frames import make_frame
+from equipoise.games.base import Game
+from equipoise.games.public import HasPublicForm
+from equipoise.games.registry import parse_game
 from equipoise.solvers.best_response import bind_history_kernel
+from equipoise.solvers.strategy_rows import (
+    COLUMNS,
+    Row,
+    fill_probabilities,
+    format_csv,
+    read_csv,
+    read_dict,
+    read_frame,
+)
+from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.segments import flatten_ranges
@@ -28,6 +42,7 @@ __all__ = ["TabularStrategy", "mix_strategies"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
+Subject = Game[Any] | str | HistoryTree | PublicTree  # what a strategy may be said to play
 
 PREFIX = "strategy."  # of the table's arrays in a file
 SUM_TOLERANCE = 1e-9  # by which probabilities at an information state may miss 1
@@ -56,6 +71,14 @@ def _tree_rows(tree: HistoryTree | PublicTree) -> _TreeRows:
     actions = tuple(tree.sequence_labels[sequence] for sequence in index)
     blank = np.ones(int(tree.sequence_start[-1]))
     return _TreeRows(tree.infoset_player(), tree.infoset_labels, first, actions, index, blank)
+
+
+def _find_tree(game: Subject) -> HistoryTree | PublicTree:
+    """Returns the tree of a game, of its name, or of itself."""
+    if isinstance(game, HistoryTree | PublicTree):
+        return game
+    rules = parse_game(game) if isinstance(game, str) else game
+    return load_or_build_public_tree(rules) if isinstance(rules, HasPublicForm) else load_or_build_history_tree(rules)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -155,6 +178,85 @@ class TabularStrategy:
         return {
             name: float(value) for name, value in zip(self.actions[start:end], self.probability[start:end], strict=True)
         }
+
+    def to_rows(self, indices: Iterable[int] | None = None) -> Iterator[Row]:
+        """Yields one row an action, of all information states or of those of some indices."""
+        for index in range(len(self.infostates)) if indices is None else indices:
+            for action, probability in self.row(index).items():
+                yield Row(int(self.player[index]), self.infostates[index], action, probability)
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Row], game: Subject, *, is_partial: bool = False) -> TabularStrategy:
+        """Returns a strategy that is written row by row, once all of it is checked against the game.
+
+        Args:
+            rows: in any order; actions that are left out have probability 0.
+            game: what it plays: the game, its name or its tree.
+            is_partial: whether information states that are left out are played uniformly; an error else.
+
+        Raises:
+            ConfigError: information states or actions that the game lacks, probabilities that do not sum to 1,
+                information states of which nothing is said: which ones.
+        """
+        tree = _find_tree(game)
+        places = _tree_rows(tree)
+        first = places.first_action.tolist()
+        labels = [
+            (player, places.infostates[row], places.actions[first[row] : first[row + 1]])
+            for row, player in enumerate(places.player.tolist())
+        ]
+        return cls(
+            game_label=tree.game_label,
+            player=places.player,
+            infostates=places.infostates,
+            first_action=places.first_action,
+            actions=places.actions,
+            probability=fill_probabilities(rows, labels, label=tree.game_label, is_partial=is_partial),
+        )
+
+    def to_dict(self) -> dict[int, dict[str, dict[str, float]]]:
+        """Returns the probability of each action by player, information state and name.
+
+        >>> from equipoise.runs.solution import solve
+        >>> table = solve("kuhn", target=1e-3).strategy.to_dict()
+        >>> round(table[1]["K:b"]["call"], 2)
+        1.0
+        """
+        table: dict[int, dict[str, dict[str, float]]] = {}
+        for row in self.to_rows():
+            table.setdefault(row.player, {}).setdefault(row.infostate, {})[row.action] = row.probability
+        return table
+
+    @classmethod
+    def from_dict(
+        cls, table: Mapping[Any, Mapping[str, Mapping[str, float]]], game: Subject, *, is_partial: bool = False
+    ) -> TabularStrategy:
+        """Returns the strategy of `{player: {infostate: {action: probability}}}`, checked as by `from_rows`.
+
+        >>> strategy = TabularStrategy.from_dict({0: {"K:": {"bet": 1.0}}}, "kuhn", is_partial=True)
+        >>> strategy.probabilities(0, "K:").tolist()
+        [0.0, 1.0]
+        """
+        return cls.from_rows(read_dict(table), game, is_partial=is_partial)
+
+    def to_csv(self, path: StrPath) -> None:
+        """Writes the strategy as CSV: player, infostate, action, probability, a line an action."""
+        write_text(path, format_csv(self.to_rows()))
+
+    @classmethod
+    def from_csv(cls, path: StrPath, game: Subject, *, is_partial: bool = False) -> TabularStrategy:
+        """Returns the strategy in a CSV file, written by `to_csv`, by `show --csv --limit 0` or by hand."""
+        return cls.from_rows(read_csv(path), game, is_partial=is_partial)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Returns the strategy as a data frame of pandas or polars, a row an action."""
+        columns = zip(*self.to_rows(), strict=True)
+        return make_frame(dict(zip(COLUMNS, map(list, columns), strict=True)), library)
+
+    @classmethod
+    def from_frame(cls, frame: Any, game: Subject, *, is_partial: bool = False) -> TabularStrategy:
+        """Returns the strategy in a data frame with the columns of `to_frame`, checked as by `from_rows`."""
+        return cls.from_rows(read_frame(frame), game, is_partial=is_partial)
 
     def save(self, path: StrPath, metadata: Mapping[str, Any] | None = None) -> None:
         """Writes the strategy to a file atomically, with metadata of the caller's."""
