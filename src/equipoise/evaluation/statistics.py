@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+import scipy  # its parts are loaded where they are used
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game
@@ -73,7 +73,7 @@ def normal_quantile(confidence: float) -> float:
     """
     if not 0 < confidence < 1:
         raise ConfigError(f"confidence must be between 0 and 1, got {confidence}")
-    return float(ndtri(0.5 + confidence / 2))
+    return float(scipy.special.ndtri(0.5 + confidence / 2))
 
 
 def big_blind_of(game: Game[Any]) -> float | None:

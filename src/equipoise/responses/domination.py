@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, sparse
+import scipy  # its parts are loaded where they are used
 
 from equipoise.core.errors import NotConvergedError
 from equipoise.responses.on_tree import OnTree
@@ -41,7 +41,7 @@ class DominationResponse(OnTree):
         self.scale = float(np.abs(tree.utility).max()) or 1.0
         self.flow = [flow_constraints(tree, player) for player in (0, 1)]
         # rows are the responder's sequences
-        self.payoff = [payoff / self.scale, sparse.csr_array(-payoff.T) / self.scale]
+        self.payoff = [payoff / self.scale, scipy.sparse.csr_array(-payoff.T) / self.scale]
 
     def respond(self, strategy: FloatArray, seat: int, rng: np.random.Generator) -> FloatArray:
         """Returns `[Q]` the equilibrium strategy that earns most."""
@@ -54,9 +54,9 @@ class DominationResponse(OnTree):
         bounds: list[tuple[float, float]] = [(0.0, np.inf)] * num_sequences + [(-np.inf, np.inf)] * num_sets
         bounds[num_sequences] = (worst, np.inf)  # what the worst opponent leaves the responder
         # Any, because the stubs of linprog know dense matrices alone
-        at_most: Any = sparse.hstack([-payoff.T, other.T], format="csr")
-        equal: Any = sparse.hstack([own, sparse.csr_array((own.shape[0], num_sets))], format="csr")
-        result = optimize.linprog(
+        at_most: Any = scipy.sparse.hstack([-payoff.T, other.T], format="csr")
+        equal: Any = scipy.sparse.hstack([own, scipy.sparse.csr_array((own.shape[0], num_sets))], format="csr")
+        result = scipy.optimize.linprog(
             -np.concatenate([earned, np.zeros(num_sets)]),
             A_ub=at_most,
             b_ub=np.zeros(payoff.shape[1]),

@@ -24,7 +24,7 @@ from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.provenance import find_commit
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.configured import AGAINST_FIELDS
-from equipoise.responses.solve_against import REPORT_SECONDS, SeatOutcome, report_seats
+from equipoise.responses.outcomes import REPORT_SECONDS, SeatOutcome, report_seats
 from equipoise.runs.guarded import GuardedSolver
 from equipoise.runs.request import RunRequest
 from equipoise.solvers.best_response import Evaluation

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, sparse
+import scipy  # its parts are loaded where they are used
 
 from equipoise.core.errors import NotConvergedError
 from equipoise.kernels.public import DECISION, Step
@@ -149,14 +149,14 @@ class _Program:
         for is_equal, parts in self.entries.items():
             rows, columns, weights = (np.concatenate([part[k] for part in parts]) for k in range(3))
             shape = (self.count[is_equal], num_columns)
-            matrices[is_equal] = sparse.coo_array((weights, (rows, columns)), shape=shape).tocsr()
+            matrices[is_equal] = scipy.sparse.coo_array((weights, (rows, columns)), shape=shape).tocsr()
         objective = np.zeros(num_columns)
         objective[self.least] = -1.0
         lower = np.full(num_columns, -np.inf)
         start = self.tree.cells.cell_start
         for run in (self.searcher, self.searcher + 2):
             lower[start[run] : start[run + 1]] = 0.0
-        return optimize.linprog(
+        return scipy.optimize.linprog(
             objective,
             A_ub=matrices[False],
             b_ub=np.concatenate(self.sides[False]),

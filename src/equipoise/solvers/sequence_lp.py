@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, sparse
+import scipy  # its parts are loaded where they are used
 
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.solvers.best_response import bind_history_kernel
@@ -64,9 +64,9 @@ def solve_sequence_lp(tree: HistoryTree) -> Equilibrium:
     reach_bounds: list[tuple[float, float]] = [(0.0, np.inf)] * num_sequences0
     value_bounds = [(-np.inf, np.inf)] * num_sets1
     # Any, because the stubs of linprog know dense matrices alone
-    at_most: Any = sparse.hstack([-payoff.T, flow1.T], format="csr")
-    equal: Any = sparse.hstack([flow0, sparse.csr_array((flow0.shape[0], num_sets1))], format="csr")
-    result = optimize.linprog(
+    at_most: Any = scipy.sparse.hstack([-payoff.T, flow1.T], format="csr")
+    equal: Any = scipy.sparse.hstack([flow0, scipy.sparse.csr_array((flow0.shape[0], num_sets1))], format="csr")
+    result = scipy.optimize.linprog(
         objective,
         A_ub=at_most,
         b_ub=np.zeros(payoff.shape[1]),
@@ -83,16 +83,16 @@ def solve_sequence_lp(tree: HistoryTree) -> Equilibrium:
     return Equilibrium(value=0.0 - float(result.fun) * scale, strategy=strategy)
 
 
-def payoff_matrix(tree: HistoryTree) -> sparse.csr_array:
+def payoff_matrix(tree: HistoryTree) -> scipy.sparse.csr_array:
     """Returns player 0's payoff of each pair of sequences, chance included; rows are player 0's sequences."""
     rows = tree.terminal_sequence[0] - tree.sequence_start[0]
     columns = tree.terminal_sequence[1] - tree.sequence_start[1]
     shape = tuple(int(size) for size in np.diff(tree.sequence_start))
     entries = tree.utility[0] * tree.terminal_chance
-    return sparse.coo_array((entries, (rows, columns)), shape=(shape[0], shape[1])).tocsr()
+    return scipy.sparse.coo_array((entries, (rows, columns)), shape=(shape[0], shape[1])).tocsr()
 
 
-def flow_constraints(tree: HistoryTree, player: int) -> sparse.csr_array:
+def flow_constraints(tree: HistoryTree, player: int) -> scipy.sparse.csr_array:
     """Returns the rows by which reach flows through a player's forest.
 
     The first row says that the empty sequence is reached; that of each information set says that its sequences sum to
@@ -108,4 +108,4 @@ def flow_constraints(tree: HistoryTree, player: int) -> sparse.csr_array:
     columns = np.concatenate([[0], own, tree.parent_sequence[infosets] - origin])
     entries = np.concatenate([np.ones(1 + own.size), -np.ones(num_sets)])
     shape = (num_sets + 1, int(tree.sequence_start[player + 1]) - origin)
-    return sparse.coo_array((entries, (rows, columns)), shape=shape).tocsr()
+    return scipy.sparse.coo_array((entries, (rows, columns)), shape=shape).tocsr()

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+import scipy  # its parts are loaded where they are used
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.agents.base import PolicyAgent
@@ -122,11 +122,11 @@ class _BucketLaw:
         buckets = find_buckets(tree.assigner, tree.streets, deals)
         keys = [rows[:, 0] * count + rows[:, 1] for rows, count in zip(buckets, counts, strict=True)]
         self.sizes = dict(zip(tree.streets, counts, strict=True))
-        self._met: dict[Street, sparse.csr_array] = {}  # [K * K, K' * K'] deals from a street to the next
+        self._met: dict[Street, scipy.sparse.csr_array] = {}  # [K * K, K' * K'] deals from a street to the next
         for place, street in enumerate(tree.streets[:-1]):
             shape = counts[place] ** 2, counts[place + 1] ** 2
             pairs = keys[place], keys[place + 1]
-            self._met[street] = sparse.csr_array((np.ones(len(deals.hands)), pairs), shape=shape)
+            self._met[street] = scipy.sparse.csr_array((np.ones(len(deals.hands)), pairs), shape=shape)
         last = tree.streets[-1]
         result = _compare(blueprint, deals)
         total = np.bincount(keys[-1], minlength=counts[-1] ** 2) + EMPTY_WEIGHT
@@ -195,7 +195,9 @@ def _mean_over_buckets(blueprint: BucketedStrategy, matrix: MatrixArray) -> Floa
     tree = blueprint.tree
     hands, buckets = hands_of(tree.spot.deck), tree.buckets(())
     size = tree.assigner.num_buckets(Street.PREFLOP)
-    pick = sparse.csr_array((np.ones(buckets.size), (buckets, np.arange(buckets.size))), shape=(size, buckets.size))
+    pick = scipy.sparse.csr_array(
+        (np.ones(buckets.size), (buckets, np.arange(buckets.size))), shape=(size, buckets.size)
+    )
     is_apart = ((hands.masks[:, None] & hands.masks[None, :]) == 0).astype(np.float64)
     sums, counts = (np.asarray(pick @ (pick @ table.astype(np.float64).T).T) for table in (matrix, is_apart))
     mean: FloatArray = sums / np.maximum(counts, 1.0)

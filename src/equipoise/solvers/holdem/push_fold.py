@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
+import scipy  # its parts are loaded where they are used
 
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.games.holdem.betting import CALL, FOLD, Street
@@ -243,7 +243,7 @@ class _Payoffs:
         # per hand of the big blind's class, so that all rows are of one scale: left <= what fold, call leave
         left = np.eye(size)
         rows = np.block([[-(self.stolen * self.chance / held).T, left], [-(self.pusher / held).T, left]])
-        result = optimize.linprog(
+        result = scipy.optimize.linprog(
             -np.concatenate([self.folded * self.own_chance, self.own_chance]),
             A_ub=rows,
             b_ub=np.zeros(2 * size),
