@@ -21,7 +21,7 @@ from equipoise.games.registry import make_game, parse_game
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 
-__all__ = ["SOLUTION_SUFFIX", "SPOT_SUFFIX", "AnySolution", "is_spot_text", "open_solution", "open_subject"]
+__all__ = ["SOLUTION_SUFFIX", "SPOT_SUFFIX", "AnySolution", "is_spot_text", "load_run", "open_solution", "open_subject"]
 
 SPOT_SUFFIX: Final = ".toml"
 SOLUTION_SUFFIX: Final = ".eq"
@@ -41,6 +41,14 @@ def open_solution(path: StrPath, *kinds: Kind) -> AnySolution:
     if reader.kind is Kind.SPOT:
         return SolvedSpot(path, reader=reader)
     return (SolvedBuckets if reader.kind is Kind.BLUEPRINT else SolvedGame)(path, reader=reader)
+
+
+def load_run(path: StrPath, *kinds: Kind) -> SolvedGame | SolvedSpot:
+    """Returns a file of a game or a spot, read whole and closed; of a run unless other kinds are named."""
+    with open_solution(path, *(kinds or (Kind.RUN, Kind.SPOT))) as found:
+        assert isinstance(found, SolvedGame | SolvedSpot)
+        found.read_all()
+    return found
 
 
 def is_spot_text(text: str) -> bool:

@@ -10,26 +10,11 @@ import threading
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from equipoise.apps.bench.commands import bench_app
-from equipoise.apps.blueprint import BlueprintOptions, blueprint
-from equipoise.apps.comparison import CompareOptions, compare
+from equipoise.apps.commands import LazyGroup
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.inspection import EvaluateOptions, ShowOptions, evaluate, show
-from equipoise.apps.lbr import LbrOptions, lbr
-from equipoise.apps.listing import GamesOptions, games
-from equipoise.apps.match import MatchOptions, match
-from equipoise.apps.options import make_command
-from equipoise.apps.push_fold import PushFoldOptions, push_fold
-from equipoise.apps.reproduce import reproduce_app
-from equipoise.apps.search import SearchOptions, search
 from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
-from equipoise.apps.solve import solve
-from equipoise.apps.solve_options import SolveOptions
-from equipoise.apps.table.command import PlayOptions, play
-from equipoise.apps.train import train_app
 from equipoise.core.errors import CheckpointError, EquipoiseError, NotConvergedError
 from equipoise.core.files import describe_os_error
 from equipoise.core.provenance import find_commit, version
@@ -37,7 +22,7 @@ from equipoise.core.provenance import find_commit, version
 __all__ = ["app", "main"]
 
 
-class ReportingGroup(TyperGroup):
+class ReportingGroup(LazyGroup):
     """A group of commands whose errors are one line on the error stream and an exit code, never a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -78,7 +63,6 @@ app = typer.Typer(
     cls=ReportingGroup,
     help="Solves, measures and shows games with hidden information.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -99,22 +83,6 @@ def options(
     ] = False,
 ) -> None:
     """Solves, measures and shows games with hidden information."""
-
-
-app.command("games")(make_command(GamesOptions, games))
-app.command("solve")(make_command(SolveOptions, solve))
-app.command("evaluate")(make_command(EvaluateOptions, evaluate))
-app.command("show")(make_command(ShowOptions, show))
-app.command("search")(make_command(SearchOptions, search))
-app.command("pushfold")(make_command(PushFoldOptions, push_fold))
-app.command("blueprint")(make_command(BlueprintOptions, blueprint))
-app.command("match")(make_command(MatchOptions, match))
-app.command("play")(make_command(PlayOptions, play))
-app.command("lbr")(make_command(LbrOptions, lbr))
-app.command("compare")(make_command(CompareOptions, compare))
-app.add_typer(train_app, name="train")
-app.add_typer(bench_app, name="bench")
-app.add_typer(reproduce_app)
 
 
 def main() -> None:

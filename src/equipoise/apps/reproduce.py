@@ -12,7 +12,6 @@ import typer
 from rich.table import Table
 
 from equipoise.apps.display import make_console
-from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
@@ -23,11 +22,9 @@ from equipoise.studies.registry import STUDIES, find_study
 from equipoise.studies.report import check_output_directory, print_result, write_result
 from equipoise.studies.study import Size
 
-__all__ = ["ReproduceOptions", "reproduce", "reproduce_app"]
+__all__ = ["ReproduceOptions", "reproduce"]
 
 KIND: Final = "study"  # of a run's folder
-
-reproduce_app = typer.Typer()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +119,3 @@ def _list_studies(options: ReproduceOptions) -> None:
     output = make_console(is_stderr=False)
     output.print(table)
     output.print("equipoise reproduce NAME runs one in seconds, --full as published; --out DIR keeps it.")
-
-
-reproduce_app.command("reproduce")(make_command(ReproduceOptions, reproduce))

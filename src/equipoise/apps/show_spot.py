@@ -8,7 +8,7 @@ import fnmatch
 import io
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.grid import render_grid
+from equipoise.core.checkpoint import Kind
 from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import Line, format_line, name_actions
@@ -25,7 +26,9 @@ from equipoise.solvers.holdem.description import describe_place
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.trees.holdem.places import HoldemPlace
 
-__all__ = ["EndReport", "SpotReport", "evaluate_spot"]
+__all__ = ["SHOWN", "EndReport", "SpotReport", "evaluate_spot"]
+
+SHOWN: Final = (Kind.RUN, Kind.STRATEGY, Kind.SPOT)  # kinds of files that are evaluated and shown
 
 
 def evaluate_spot(solved: SolvedSpot, *, num_threads: int) -> tuple[dict[str, Any], Evaluation]:

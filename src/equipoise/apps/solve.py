@@ -10,10 +10,12 @@ from typing import Any, BinaryIO, Final
 
 from rich.console import Console
 
+from equipoise.abstraction.solutions import load_run
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.session import run_shown
-from equipoise.apps.solve_options import SolveOptions, make_request
+from equipoise.apps.solve_options import SolveOptions
 from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
+from equipoise.apps.solve_request import make_request
 from equipoise.apps.warm_start import begin_warm, check_start
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import check_writable, lock, write_atomically
@@ -22,7 +24,6 @@ from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.holdem.spot_file import SpotFile, format_spot
 from equipoise.runs.game_run import GameRun, prepare_game
 from equipoise.runs.request import Subject, find_subject
-from equipoise.runs.solution import load_run
 from equipoise.runs.spot_run import SpotRun, prepare_spot
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
@@ -36,11 +37,7 @@ Saved = SolvedGame | SolvedSpot | None
 
 
 def solve(options: SolveOptions) -> None:
-    """Solve a game or a hold'em spot and say how exploitable the result is.
-
-    Stops at the first of --iterations, --target and --seconds; with none of them a game at 1e-5 of the payoff range or
-    after a minute, a spot at what its file says or 0.5 % of the pot. Ctrl-C keeps what was computed.
-    """
+    """Solves a game or a hold'em spot and says how exploitable the result is."""
     console = make_console(is_quiet=options.quiet)
     with contextlib.ExitStack() as stack:
         folder: RunFolder | None = None

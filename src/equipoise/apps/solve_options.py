@@ -6,36 +6,28 @@ from __future__ import annotations
 import dataclasses
 import enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, ClassVar
 
 import typer
 
+from equipoise.apps.names import MAX_HISTORIES, METHODS, PRUNINGS, RESPONSES, RULES, SAMPLED_PRUNINGS, Bound, Forms
 from equipoise.kernels.calls import MAX_THREADS
-from equipoise.responses.notation import RESPONSES
-from equipoise.runs.request import RunRequest
-from equipoise.solvers.baselines import BaselineKey
-from equipoise.solvers.methods import ALTERNATING, METHODS, SIMULTANEOUS
-from equipoise.solvers.pruning_notation import PRUNINGS, SAMPLED_PRUNINGS
-from equipoise.solvers.rule_notation import rule_names
-from equipoise.solvers.stopping import Form
-from equipoise.solvers.substitution import RegretBound
-from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates", "make_request"]
+__all__ = ["GameOptions", "Guesses", "Precision", "SolveOptions", "Updates"]
 
 
 class Updates(enum.StrEnum):
     """Whether players see each other's updates of the same iteration."""
 
-    ALTERNATING = ALTERNATING
-    SIMULTANEOUS = SIMULTANEOUS
+    ALTERNATING = "alternating"
+    SIMULTANEOUS = "simultaneous"
 
 
 class Guesses(enum.StrEnum):
     """What shares a guess of sampled values."""
 
-    INFOSET = BaselineKey.INFOSET
-    HISTORY = BaselineKey.HISTORY
+    INFOSET = "infoset"
+    HISTORY = "history"
 
 
 class Precision(enum.StrEnum):
@@ -53,7 +45,7 @@ class MachineOptions:
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
-    max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = DEFAULT_MAX_HISTORIES
+    max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = MAX_HISTORIES
     threads: Annotated[
         int | None, typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default 1).", show_default=False)
     ] = None
@@ -70,6 +62,12 @@ class GameOptions(MachineOptions):
 class SolveOptions(MachineOptions):
     """What `equipoise solve` is told."""
 
+    about: ClassVar[str] = """Solve a game or a hold'em spot and say how exploitable the result is.
+
+    Stops at the first of --iterations, --target and --seconds; with none of them a game at 1e-5 of the payoff range or
+    after a minute, a spot at what its file says or 0.5 % of the pot. Ctrl-C keeps what was computed.
+    """
+
     game: Annotated[
         str | None,
         typer.Argument(help="A game that `equipoise games` lists, openspiel:NAME, or a hold'em spot SPOT.toml."),
@@ -82,11 +80,11 @@ class SolveOptions(MachineOptions):
     ] = None
     precision: Annotated[Precision | None, typer.Option(help="Of a spot's tables (default float32).")] = None
     rule: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(rule_names())}; with numbers: dcfr(1.5,0,2) (default dcfr).")
+        str | None, typer.Option(help=f"One of {', '.join(RULES)}; with numbers: dcfr(1.5,0,2) (default dcfr).")
     ] = None
     method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
     form: Annotated[
-        Form | None,
+        Forms | None,
         typer.Option(
             help="Sweep single histories, or public states with all private states at once, or sample the rules "
             "without a tree: external and outcome, for games too large for one (default history; vector where a "
@@ -145,7 +143,7 @@ class SolveOptions(MachineOptions):
         str | None, typer.Option(help="Share of the bound on regrets that is used (default auto).", metavar="L")
     ] = None
     warm_start_bound: Annotated[
-        RegretBound | None, typer.Option(help="External reach in it, or its square (default reach2).")
+        Bound | None, typer.Option(help="External reach in it, or its square (default reach2).")
     ] = None
     baseline: Annotated[
         Guesses | None,
@@ -161,13 +159,3 @@ class SolveOptions(MachineOptions):
     plot: Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
-
-
-def make_request(options: SolveOptions) -> RunRequest:
-    """Returns what the options ask of a run."""
-    names = {field.name for field in dataclasses.fields(RunRequest)} - {"has_warm_start"}
-    given = {name: getattr(options, name) for name in names}
-    asked: dict[str, Any] = {
-        name: str(value) if isinstance(value, enum.StrEnum) else value for name, value in given.items()
-    }
-    return RunRequest(**asked, has_warm_start=options.warm_start is not None)

@@ -16,7 +16,8 @@ from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import write_json
 from equipoise.apps.push_fold import describe_chart, make_chart, print_chart
-from equipoise.apps.solve_options import SolveOptions, make_request
+from equipoise.apps.solve_options import SolveOptions
+from equipoise.apps.solve_request import make_request
 from equipoise.core.errors import ConfigError
 from equipoise.core.provenance import find_commit, version
 from equipoise.games.holdem.spot_file import SpotFile

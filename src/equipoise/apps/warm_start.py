@@ -14,7 +14,7 @@ from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_small
 from equipoise.runs.run import Run
-from equipoise.solvers.substitution import WarmStart, WarmStartReport
+from equipoise.solvers.substitution import RegretBound, WarmStart, WarmStartReport
 
 __all__ = ["begin_warm", "check_start"]
 
@@ -75,7 +75,7 @@ def _parse_warm_start(options: SolveOptions) -> WarmStart | None:
         bound_share=_parse_lambda(options.warm_start_lambda),
     )
     bound = options.warm_start_bound
-    return config if bound is None else dataclasses.replace(config, bound=bound)
+    return config if bound is None else dataclasses.replace(config, bound=RegretBound(bound))
 
 
 def _parse_iterations(text: str | None) -> int | None:

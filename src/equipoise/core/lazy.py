@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that a package shows and loads when they are first used, so that importing it costs nothing.
+"""Names that are loaded when they are first used, so that a program begins before all that it could do is read.
 
 A package says each name twice and in plain sight: imported below `if TYPE_CHECKING:`, where type checkers and editors
 find it, and in `__all__`. Where a name comes from is read from the former when the first name is asked for.
@@ -11,10 +11,10 @@ import ast
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["lazy_names"]
+__all__ = ["LazyTable", "lazy_names"]
 
 
 def lazy_names(package: str, names: Sequence[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -57,3 +57,24 @@ def _find_homes(package: str) -> dict[str, tuple[str, str]]:
             if isinstance(line, ast.ImportFrom) and line.module is not None:
                 found |= {alias.asname or alias.name: (line.module, alias.name) for alias in line.names}
     return found
+
+
+class LazyTable(Mapping[str, Any]):
+    """A table of things by name, each loaded when it is first asked for; to list the names costs nothing."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        """Begins a table of things that are at `module:name`."""
+        self._places = places
+
+    def __getitem__(self, key: str) -> Any:
+        module, _, name = self._places[key].partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)

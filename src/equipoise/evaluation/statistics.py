@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded where they are used
+import scipy
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game

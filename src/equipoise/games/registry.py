@@ -10,43 +10,36 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
+from equipoise.core.lazy import LazyTable
 from equipoise.games.base import Game
-from equipoise.games.coin_toss import CoinToss
-from equipoise.games.goofspiel import Goofspiel
-from equipoise.games.holdem.bucketed_limit import BucketedLimitHoldem
-from equipoise.games.holdem.rules import FlopHoldem, Holdem, HoldemEndgame, HoldemLimit, HoldemSix
-from equipoise.games.kuhn import Kuhn
-from equipoise.games.leduc import Leduc, Leduc5, LeducNoLimit
-from equipoise.games.liars_dice import LiarsDice
-from equipoise.games.matrix import DCFRSlow2x2, Matrix, RockPaperScissors, RPSPlus
 from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
 from equipoise.games.parameters import ParameterRow, format_value, parameter_rows, parse_parameters
-from equipoise.games.phantom_tic_tac_toe import PhantomTicTacToe
-from equipoise.games.tic_tac_toe import TicTacToe
 
 __all__ = ["GAMES", "describe_parameters", "format_game", "game_names", "make_game", "parse_game", "parse_game_options"]
 
-GAMES: Mapping[str, type[Any]] = {
-    "bucketed_limit_holdem": BucketedLimitHoldem,
-    "coin_toss": CoinToss,
-    "dcfr_slow_2x2": DCFRSlow2x2,
-    "flop_holdem": FlopHoldem,
-    "goofspiel": Goofspiel,
-    "holdem": Holdem,
-    "holdem_endgame": HoldemEndgame,
-    "holdem_limit": HoldemLimit,
-    "holdem_six": HoldemSix,
-    "kuhn": Kuhn,
-    "leduc": Leduc,
-    "leduc5": Leduc5,
-    "leduc_nolimit": LeducNoLimit,
-    "liars_dice": LiarsDice,
-    "matrix": Matrix,
-    "phantom_tic_tac_toe": PhantomTicTacToe,
-    "rock_paper_scissors": RockPaperScissors,
-    "rps_plus": RPSPlus,
-    "tic_tac_toe": TicTacToe,
-}
+GAMES: Mapping[str, type[Any]] = LazyTable(
+    {
+        "bucketed_limit_holdem": "equipoise.games.holdem.bucketed_limit:BucketedLimitHoldem",
+        "coin_toss": "equipoise.games.coin_toss:CoinToss",
+        "dcfr_slow_2x2": "equipoise.games.matrix:DCFRSlow2x2",
+        "flop_holdem": "equipoise.games.holdem.rules:FlopHoldem",
+        "goofspiel": "equipoise.games.goofspiel:Goofspiel",
+        "holdem": "equipoise.games.holdem.rules:Holdem",
+        "holdem_endgame": "equipoise.games.holdem.rules:HoldemEndgame",
+        "holdem_limit": "equipoise.games.holdem.rules:HoldemLimit",
+        "holdem_six": "equipoise.games.holdem.rules:HoldemSix",
+        "kuhn": "equipoise.games.kuhn:Kuhn",
+        "leduc": "equipoise.games.leduc:Leduc",
+        "leduc5": "equipoise.games.leduc:Leduc5",
+        "leduc_nolimit": "equipoise.games.leduc:LeducNoLimit",
+        "liars_dice": "equipoise.games.liars_dice:LiarsDice",
+        "matrix": "equipoise.games.matrix:Matrix",
+        "phantom_tic_tac_toe": "equipoise.games.phantom_tic_tac_toe:PhantomTicTacToe",
+        "rock_paper_scissors": "equipoise.games.matrix:RockPaperScissors",
+        "rps_plus": "equipoise.games.matrix:RPSPlus",
+        "tic_tac_toe": "equipoise.games.tic_tac_toe:TicTacToe",
+    }
+)
 
 
 def game_names() -> tuple[str, ...]:

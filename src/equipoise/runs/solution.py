@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
 
-from equipoise.abstraction.solutions import open_solution
+from equipoise.abstraction.solutions import load_run
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
@@ -49,7 +49,7 @@ from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["Solution", "load", "load_run", "prepare_run", "solve"]
+__all__ = ["Solution", "load", "prepare_run", "solve"]
 
 Found = TypeVar("Found")  # a TabularStrategy of a game, a TreeStrategy of a spot
 
@@ -314,14 +314,6 @@ def load(path: StrPath) -> Solution[Any] | TabularStrategy:
         run = prepare_game(saved.game, request, reporter, saved, where=path)
     run.stopped_by = None if saved.stopped_by is None else StopReason(saved.stopped_by)
     return Solution(run)
-
-
-def load_run(path: StrPath, *kinds: Kind) -> SolvedGame | SolvedSpot:
-    """Returns a file of a game or a spot, read whole and closed; of a run unless other kinds are named."""
-    with open_solution(path, *(kinds or (Kind.RUN, Kind.SPOT))) as found:
-        assert isinstance(found, SolvedGame | SolvedSpot)
-        found.read_all()
-    return found
 
 
 def _find_subject(what: Any) -> Subject:

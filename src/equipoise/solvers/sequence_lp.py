@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded where they are used
+import scipy
 
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.solvers.best_response import bind_history_kernel

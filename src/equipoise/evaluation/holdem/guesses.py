@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded where they are used
+import scipy
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy
 from equipoise.agents.base import PolicyAgent

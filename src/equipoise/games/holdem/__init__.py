@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold'em: cards and decks, hands and ranges, who wins, equity, boards that differ only in suits, betting."""
 
-from equipoise.games.holdem.betting import BettingRules, BettingState, Stage, Street
-from equipoise.games.holdem.betting_tree import BettingNode, BettingTree, NodeKind, betting_tree, count_nodes
-from equipoise.games.holdem.cards import (
-    DECKS,
-    FULL_DECK,
-    Deck,
-    format_board,
-    format_card,
-    format_deck,
-    parse_board,
-    parse_card,
-    parse_deck,
-)
-from equipoise.games.holdem.equity import Equity, compute_equity
-from equipoise.games.holdem.hands import Hands, format_hand, hands_of, parse_hand
-from equipoise.games.holdem.menu_notation import MENUS, format_menu, parse_menu
-from equipoise.games.holdem.menus import Menu, check_menu, raise_options
-from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
-from equipoise.games.holdem.strength import HandCategory, evaluate_boards, evaluate_hand, strength_category
+from typing import TYPE_CHECKING
+
+from equipoise.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from equipoise.games.holdem.betting import BettingRules, BettingState, Stage, Street
+    from equipoise.games.holdem.betting_tree import BettingNode, BettingTree, NodeKind, count_nodes
+    from equipoise.games.holdem.cards import (
+        DECKS,
+        FULL_DECK,
+        Deck,
+        format_board,
+        format_card,
+        format_deck,
+        parse_board,
+        parse_card,
+        parse_deck,
+    )
+    from equipoise.games.holdem.equity import Equity, compute_equity
+    from equipoise.games.holdem.hands import Hands, format_hand, hands_of, parse_hand
+    from equipoise.games.holdem.menu_notation import MENUS, format_menu, parse_menu
+    from equipoise.games.holdem.menus import Menu, check_menu, raise_options
+    from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
+    from equipoise.games.holdem.strength import HandCategory, evaluate_boards, evaluate_hand, strength_category
 
 __all__ = [
     "DECKS",
@@ -38,7 +43,6 @@ __all__ = [
     "Range",
     "Stage",
     "Street",
-    "betting_tree",
     "check_menu",
     "check_ranges",
     "compute_equity",
@@ -61,3 +65,6 @@ __all__ = [
     "raise_options",
     "strength_category",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, __all__)

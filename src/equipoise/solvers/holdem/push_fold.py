@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded where they are used
+import scipy
 
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.games.holdem.betting import CALL, FOLD, Street

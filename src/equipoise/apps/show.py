@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise show`: what a saved strategy does."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import fnmatch
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+from rich.console import Group
+from rich.table import Table
+
+from equipoise.abstraction.solutions import open_solution
+from equipoise.apps.display import make_console
+from equipoise.apps.output import format_json, print_result
+from equipoise.apps.show_spot import SHOWN, EndReport, SpotReport
+from equipoise.core.errors import ConfigError
+from equipoise.core.files import write_atomically
+from equipoise.games.holdem.betting_tree import NodeKind
+from equipoise.games.holdem.line_notation import parse_decision, parse_line
+from equipoise.solvers.description import describe_node
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
+from equipoise.solvers.solution_file import SolvedGame
+from equipoise.solvers.strategy import TabularStrategy
+
+__all__ = ["ShowOptions", "show"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions:
+    """What `equipoise show` is told."""
+
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`.")]
+    infostate: Annotated[
+        str | None,
+        typer.Option(
+            "--infostate", "-i", help="Only information states (of a spot: hands) with this text, or like this glob."
+        ),
+    ] = None
+    player: Annotated[int | None, typer.Option(min=0, help="Only this player's, from 0.")] = None
+    node: Annotated[
+        str | None,
+        typer.Option(help="The place: 'check, bet 50%, call, [7h]' of a spot, a public state of a game."),
+    ] = None
+    values: Annotated[
+        bool, typer.Option("--values", help="Of a spot: values even if a large file must be read whole for them.")
+    ] = False
+    grid: Annotated[bool, typer.Option("--grid", help="Of a spot: the square of hand classes.")] = False
+    limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50
+    json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
+    csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each action; of a spot: for each hand.")] = (
+        False
+    )
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON or CSV to this file instead.")] = None
+
+
+def show(options: ShowOptions) -> None:
+    """Show a saved strategy: at each information state, or of a spot for each hand, the probability of each action."""
+    if options.json and options.csv:
+        raise ConfigError("--json and --csv are two formats: give one of them")
+    if options.grid and (options.json or options.csv):
+        raise ConfigError("--grid is a picture for people: give it without --json and --csv, which list hand by hand")
+    if options.out is not None and not (options.json or options.csv):
+        raise ConfigError("--out needs a format: give --csv or --json with it")
+    with open_solution(options.file, *SHOWN) as solution:
+        if isinstance(solution, SolvedGame):
+            _show_table(options, solution)
+        else:
+            assert isinstance(solution, SolvedSpot)
+            _show_spot(options, solution)
+
+
+def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
+    betting, spot = solved.tree.betting, solved.spot
+    line = parse_line(options.node or "", betting, spot.board, spot.deck)
+    asks_for_hands = options.csv or options.grid or options.infostate is not None or options.player is not None
+    if betting.nodes[line.node].kind is not NodeKind.DECISION and not asks_for_hands:
+        end = EndReport(solved, line)
+        if options.json:
+            _write(options, format_json(end.as_json()))
+        else:
+            print_result(end.as_text())
+        return
+    line = parse_decision(options.node or "", betting, spot.board, spot.deck)
+    report = SpotReport(solved, line, options.infostate, has_values=options.values)
+    if options.player is not None and options.player != report.view.actor:
+        raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}")
+    if options.json:
+        _write(options, format_json(report.as_json(options.limit)))
+    elif options.csv:
+        _write(options, report.as_csv())
+    else:
+        print_result(report.as_text(has_grid=options.grid, limit=options.limit))
+        if not options.grid and options.limit and len(report.rows) > options.limit:
+            make_console().print(
+                f"{options.limit} of {len(report.rows):,} hands; --limit 0 shows all, --grid a summary"
+            )
+    if not report.rows:
+        make_console().print("no hand matches", style="yellow")
+
+
+def _show_table(options: ShowOptions, file: SolvedGame) -> None:
+    if options.grid:
+        raise ConfigError(f"--grid is for hold'em spots, and {options.file} is a game's; use --infostate")
+    if options.node is not None:
+        _show_state(options, file)
+        return
+    strategy = file.table
+    matching = list(_matching_rows(strategy, options))
+    rows = matching[: options.limit or None]
+    if options.json:
+        described = {**file.describe(), "num_matching": len(matching), "rows": [_row(strategy, row) for row in rows]}
+        _write(options, format_json(described))
+    elif options.csv:
+        _write(options, _as_csv(strategy, rows))
+    else:
+        print_result(_as_table(strategy, rows))
+        if len(rows) < len(matching):
+            make_console().print(f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all")
+    if not matching:
+        make_console().print("no information state matches", style="yellow")
+
+
+def _show_state(options: ShowOptions, file: SolvedGame) -> None:
+    """Shows one public state of a game: what each information state of its actor does, and what that is worth."""
+    if options.csv:
+        raise ConfigError("--csv lists information states: give it without --node")
+    place = describe_node(file, options.node or "")
+    if options.json:
+        _write(options, format_json({**file.describe(), "place": place}))
+        return
+    where = f"{place['line'] or 'root'}: {place['kind']}, reached with probability {place['reach']:.4g}"
+    table = Table()
+    table.add_column("information state", overflow="fold")
+    for name in ("odds", "value", *(action["name"] for action in place["actions"])):
+        table.add_column(name, justify="right")
+    if place["player"] is not None:
+        own = place["players"][place["player"]]
+        rows = zip(own["infostates"], own["odds"], own["ev"], place["strategy"], strict=True)
+        for infostate, odds, value, shares in rows:
+            shown = "-" if value is None else f"{value:.4g}"
+            table.add_row(infostate, f"{odds:.3g}", shown, *(f"{100 * share:.1f}%" for share in shares))
+    leads = ", ".join(repr(child["line"]) for child in place["children"][: options.limit or None])
+    print_result(Group(f"{file.label}\n{where}", table, f"leads to {leads}" if leads else "the game is over"))
+
+
+def _write(options: ShowOptions, text: str) -> None:
+    """Writes a document to the file that was asked for, or to standard output."""
+    if options.out is None:
+        typer.echo(text, nl=False)
+        return
+    write_atomically(options.out, lambda file: _write_encoded(file, text))
+    make_console().print(f"written to {options.out}")
+
+
+def _write_encoded(file: BinaryIO, text: str) -> None:
+    file.write(text.encode())
+
+
+def _matching_rows(strategy: TabularStrategy, options: ShowOptions) -> Iterator[int]:
+    """Yields the rows of a strategy that the options ask for."""
+    pattern = options.infostate
+    for row, infostate in enumerate(strategy.infostates):
+        if options.player is not None and strategy.player[row] != options.player:
+            continue
+        if pattern is None or pattern in infostate or fnmatch.fnmatchcase(infostate, pattern):
+            yield row
+
+
+def _row(strategy: TabularStrategy, row: int) -> dict[str, Any]:
+    return {
+        "player": int(strategy.player[row]),
+        "infostate": strategy.infostates[row],
+        "actions": strategy.row(row),
+    }
+
+
+def _as_csv(strategy: TabularStrategy, rows: list[int]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["player", "infostate", "action", "probability"])
+    for row in rows:
+        for action, probability in strategy.row(row).items():
+            writer.writerow([int(strategy.player[row]), strategy.infostates[row], action, repr(probability)])
+    return buffer.getvalue()
+
+
+def _as_table(strategy: TabularStrategy, rows: list[int]) -> Table:
+    table = Table(title=strategy.game_label, title_justify="left")
+    table.add_column("player", justify="right")
+    table.add_column("information state", overflow="fold")
+    table.add_column("strategy", overflow="fold")
+    for row in rows:
+        actions = "  ".join(f"{name} {probability:.4f}" for name, probability in strategy.row(row).items())
+        table.add_row(str(strategy.player[row]), strategy.infostates[row], actions)
+    return table
