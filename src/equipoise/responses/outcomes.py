@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import AbandonedError
-from equipoise.core.formatting import format_small, format_utility
+from equipoise.core.formatting import brief_repr, format_small, format_utility
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
@@ -82,6 +82,8 @@ class AgainstSolution:
     seats: tuple[SeatOutcome, ...]
     progress: tuple[Progress, ...]
     stopped_by: StopReason
+
+    __repr__ = brief_repr
 
 
 def solve_against(

@@ -77,6 +77,9 @@ class Run(abc.ABC):
         self._guarded = GuardedSolver(solver)
         self._wanted_no_more = threading.Event()
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.label}: iteration {self.solver.iteration:,}>"
+
     @property
     def label(self) -> str:
         """Returns what the run computes, in a few words."""

@@ -6,13 +6,11 @@ What is text on the command line may be text here: games, spots, rules, targets,
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import fnmatch
 import functools
-import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from os import PathLike
 from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
 
@@ -21,6 +19,7 @@ from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration
+from equipoise.core.interruption import first_ctrl_c
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.reporting import Reporter
 from equipoise.games.base import Game
@@ -200,7 +199,7 @@ class Solution(Generic[Found]):
         request = SearchRequest(state=line, method=method, **how)
         interrupted = threading.Event()
         run = functools.partial(run_in_pieces, is_interrupted=interrupted.is_set)
-        with _first_ctrl_c(interrupted.set):
+        with first_ctrl_c(interrupted.set):
             if isinstance(self.run, SpotRun):
                 return SpotSearch(self.run.strategy(), request, run=run, find_response=self.run.last_iterate)
             respond, table = self.run.last_iterate, self.run.strategy()
@@ -357,26 +356,7 @@ def _prepare_own(subject: Subject, request: RunRequest, make_solver: Callable[[H
 
 def _advance(run: GameRun | SpotRun, on_progress: Callable[[Progress], None] | None) -> None:
     """Runs to the stopping point, or to Ctrl-C."""
-    with _first_ctrl_c(run.stop):
+    with first_ctrl_c(run.stop):
         for record in run.advance():
             if on_progress is not None:
                 on_progress(record)
-
-
-@contextlib.contextmanager
-def _first_ctrl_c(stop: Callable[[], None]) -> Iterator[None]:
-    """While entered, the first Ctrl-C asks work to end and the second raises; outside the main thread as ever."""
-    is_ours = threading.current_thread() is threading.main_thread()
-    if not is_ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-
-    def hear(_number: int, _frame: Any) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        stop()
-
-    signal.signal(signal.SIGINT, hear)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

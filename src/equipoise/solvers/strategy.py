@@ -19,7 +19,9 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Checkpoint, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
 from equipoise.core.files import StrPath
+from equipoise.core.markup import MOST_ROWS, html_line, join_html
 from equipoise.solvers.best_response import bind_history_kernel
+from equipoise.solvers.infostate_rows import html_rows
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.segments import flatten_ranges
@@ -87,6 +89,10 @@ class TabularStrategy:
 
     def __repr__(self) -> str:
         return f"<TabularStrategy of {self.game_label}: {len(self.infostates):,} information states>"
+
+    def _repr_html_(self) -> str:
+        shown = {f"{self.player[row]}: {name}": self.row(row) for row, name in enumerate(self.infostates[:MOST_ROWS])}
+        return join_html(html_line(repr(self)), html_rows(shown, len(self.infostates)))
 
     @classmethod
     def from_tree(cls, tree: HistoryTree | PublicTree, strategy: FloatArray) -> TabularStrategy:
