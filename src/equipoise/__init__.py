@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError, GameTooLargeError, ParseError
     from equipoise.core.progress import Progress
     from equipoise.evaluation.matches import MatchResult
+    from equipoise.evaluation.plots import plot_convergence
     from equipoise.games.base import Game
     from equipoise.games.conformance import check_game
     from equipoise.games.holdem.spot import HoldemSpot
@@ -47,11 +48,12 @@ if TYPE_CHECKING:
     from equipoise.responses.outcomes import AgainstSolution, solve_against
     from equipoise.responses.protocol import Response
     from equipoise.responses.sampled import FBRResponse, UCTResponse
+    from equipoise.runs.evaluation import evaluate
     from equipoise.runs.matches import match
     from equipoise.runs.request import RunRequest, load_spot
     from equipoise.runs.run import Run
     from equipoise.runs.solution import Solution, load, prepare_run, solve
-    from equipoise.solvers.best_response import Evaluation, evaluate
+    from equipoise.solvers.best_response import Evaluation
     from equipoise.solvers.holdem.view import NodeView
     from equipoise.solvers.rules import (
         CFR,
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     )
     from equipoise.solvers.stopping import Form
     from equipoise.solvers.strategy import TabularStrategy, mix_strategies
+    from equipoise.studies.reproduction import reproduce
     from equipoise.trees.history import HistoryTree, build_history_tree
 
 __all__ = [
@@ -125,7 +128,9 @@ __all__ = [
     "match",
     "mix_strategies",
     "parse_game",
+    "plot_convergence",
     "prepare_run",
+    "reproduce",
     "responses",
     "runs",
     "search",

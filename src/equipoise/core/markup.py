@@ -216,7 +216,7 @@ def _draw_class(
         if height > 0 and share > 0:
             drawn.append(_rect(begin, y + CELL - height, CELL * share, height, colour, _tell(name, row, actions)))
         begin += CELL * share
-    drawn.append(_text(x + 3, y + 12, name, size=9, colour="white" if weight > 0.5 else "#888888"))
+    drawn.append(_text(x + 3, y + CELL - 5, name, size=9, colour="white" if weight > 0.4 else "#888888"))
     drawn += [_line(x, y, x + CELL, y, "white"), _line(x, y, x, y + CELL, "white")]
     return drawn
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from equipoise.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from equipoise.runs.evaluation import evaluate
     from equipoise.runs.game_run import GameRun
     from equipoise.runs.matches import MatchRequest, match
     from equipoise.runs.request import RunRequest, load_spot
@@ -28,6 +29,7 @@ __all__ = [
     "Solution",
     "SpotRun",
     "SpotSearch",
+    "evaluate",
     "load",
     "load_spot",
     "match",

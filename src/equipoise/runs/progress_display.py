@@ -7,6 +7,7 @@ Only `progress=True` makes one; it writes to the error stream. The command line 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import shutil
 import sys
 import time
@@ -68,11 +69,17 @@ class ProgressDisplay:
             self._last = now
             self._write(f"{self._shown}{'' if share is None else f', {share:.0%}'}\n")
 
-    def update_run(self, record: Progress, records: Sequence[Progress], format_quality: Callable[[Any], str]) -> None:
+    def update_run(
+        self,
+        record: Progress,
+        records: Sequence[Progress],
+        format_quality: Callable[[Any], str],
+        *,
+        is_last: bool = False,
+    ) -> None:
         """Shows the record of a run: how far it is by the time that it foresees, and its curve."""
         total = None if record.seconds_left is None else record.seconds + record.seconds_left
         share = None if not total else min(1.0, record.seconds / total)
-        is_last = record.seconds_left == 0
         self.update(share, describe_record(record, format_quality), picture=curve_of(records), is_last=is_last)
 
     def _tell_left(self, share: float | None) -> str | None:
@@ -134,7 +141,10 @@ def _find_notebook() -> Callable[[str], None] | None:
     shell = sys.modules["IPython"].get_ipython()
     if shell is None or not hasattr(shell, "kernel"):  # a terminal's shell has none
         return None
-    from IPython.display import HTML, display  # noqa: PLC0415 - only where a notebook has loaded it
+    cells = importlib.import_module("IPython.display")
+    handle = cells.display(cells.HTML(""), display_id=True)
 
-    handle = display(HTML(""), display_id=True)
-    return lambda text: handle.update(HTML(text))
+    def show(text: str) -> None:
+        handle.update(cells.HTML(text))
+
+    return show

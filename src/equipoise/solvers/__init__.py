@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from equipoise.solvers.holdem.push_fold import PushFold, PushFoldChart, solve_push_fold
     from equipoise.solvers.holdem.solved_spot import SolvedSpot
     from equipoise.solvers.holdem.view import NodeView, PlayerView, SpotViews
+    from equipoise.solvers.infostate_rows import InfostateRows
     from equipoise.solvers.mccfr import MCCFRConfig, MCCFRSolver
     from equipoise.solvers.methods import METHODS
     from equipoise.solvers.pruning import PrunedSolver, Pruning
@@ -58,6 +59,7 @@ __all__ = [
     "GameViews",
     "Hedge",
     "HoldemMCCFRSolver",
+    "InfostateRows",
     "LinearCFR",
     "LinearCFRPlus",
     "MCCFRConfig",

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import fnmatch
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
 
-__all__ = ["InfostateRows", "html_rows"]
+if TYPE_CHECKING:
+    from equipoise.solvers.strategy import TabularStrategy
+
+__all__ = ["InfostateRows", "find_rows", "html_rows", "list_columns"]
 
 
 class InfostateRows(dict[str, dict[str, float]]):
@@ -26,6 +30,23 @@ class InfostateRows(dict[str, dict[str, float]]):
 
     def _repr_html_(self) -> str:
         return join_html(html_line(f"{len(self):,} information states"), html_rows(self, len(self)))
+
+
+def find_rows(strategy: TabularStrategy, text: str) -> list[int]:
+    """Returns the information states of a strategy that have a text in their name, or match it as a glob."""
+    names = enumerate(strategy.infostates)
+    return [row for row, name in names if text in name or fnmatch.fnmatchcase(name, text)]
+
+
+def list_columns(strategy: TabularStrategy, rows: Sequence[int]) -> dict[str, list[Any]]:
+    """Returns some information states of a strategy as columns, an action in each row: player, infostate, action."""
+    columns: dict[str, list[Any]] = {"player": [], "infostate": [], "action": [], "probability": []}
+    for row in rows:
+        for action, share in strategy.row(row).items():
+            values = int(strategy.player[row]), strategy.infostates[row], action, share
+            for column, value in zip(columns.values(), values, strict=True):
+                column.append(value)
+    return columns
 
 
 def html_rows(rows: Mapping[str, Mapping[str, float]], num_rows: int) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from equipoise.studies.orderings import Ordering, judge_ordering, sign_test
     from equipoise.studies.registry import STUDIES, find_study
     from equipoise.studies.report import write_result
+    from equipoise.studies.reproduction import reproduce
     from equipoise.studies.sampled_races import Race, run_race
     from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, StudyResult, Verdict
 
@@ -34,6 +35,7 @@ __all__ = [
     "find_study",
     "judge_ordering",
     "measure_curves",
+    "reproduce",
     "run_race",
     "sign_test",
     "write_result",

@@ -122,7 +122,8 @@ class HistoryTree:
         if self.actor[above] == CHANCE:
             return f"{self.chance_probability[node]:.3g}"
         children = self.edge_child[self.first_edge[above] : self.first_edge[above + 1]].tolist()
-        return self.sequence_labels[int(self.first_sequence[self.infoset[above]]) + children.index(node)]
+        label: str = self.sequence_labels[int(self.first_sequence[self.infoset[above]]) + children.index(node)]
+        return label
 
     @property
     def num_nodes(self) -> int:
