@@ -249,7 +249,7 @@ class Solution(Generic[Found]):
 
         >>> place = solve("kuhn", iterations=10).describe_place("p")
         >>> place["player"], [action["name"] for action in place["actions"]]
-        (1, ['pass', 'bet'])
+        (1, ['check', 'bet'])
         """
         if isinstance(self.run, SpotRun):
             return self.run.describe_place(line)
@@ -416,7 +416,14 @@ def prepare_run(
 
 
 def load(path: StrPath) -> Solution[Any] | TabularStrategy:
-    """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone."""
+    """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+    ...     print(load(f"{folder}/kuhn.eq").exploitability < 0.1)
+    True
+    """
     saved = load_run(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY)
     if saved.run is None:
         assert isinstance(saved, SolvedGame)

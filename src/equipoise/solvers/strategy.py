@@ -225,6 +225,18 @@ def mix_strategies(
 
     Behaviour is weighted by each plan's own reach, so that values are mixed too: against any fixed opponents a player
     earns `weight` times the first plus `1 - weight` times the second. Where neither plan goes, behaviour is averaged.
+
+    >>> from equipoise.games.kuhn import Kuhn
+    >>> from equipoise.trees.history import build_history_tree
+    >>> tree = build_history_tree(Kuhn())
+    >>> sequences = range(int(tree.sequence_start[-1]))
+    >>> names = [tree.sequence_labels[sequence] for sequence in sequences]
+    >>> passive, active = (
+    ...     TabularStrategy.from_tree(tree, np.array([float(name in ("", *always)) for name in names]))
+    ...     for always in (("check", "fold"), ("bet", "call"))
+    ... )
+    >>> mix_strategies(tree, passive, active, weight=0.25).probabilities(0, "K:")
+    array([0.25, 0.75])
     """
     if not 0 <= weight <= 1:
         raise ConfigError(f"weight must be between 0 and 1, got {weight}")

@@ -308,6 +308,10 @@ def build_history_tree(
         game: rules with perfect recall.
         max_histories: enumeration stops here with `GameTooLargeError`.
         on_progress: called now and then with the histories so far and the fraction done.
+
+    >>> from equipoise.games.kuhn import Kuhn
+    >>> build_history_tree(Kuhn()).num_nodes
+    58
     """
     recorder = _Recorder(game, max_histories, on_progress)
     limit = sys.getrecursionlimit()
