@@ -4,13 +4,17 @@
 import os
 import signal
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import equipoise
+from equipoise.abstraction.solutions import open_solution
 from equipoise.core.errors import ConfigError
 from equipoise.search.resolving import SubgameSolver
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.description import describe_node
 
 TURN = """
 board = "Ks7s2d5d"
@@ -195,20 +199,197 @@ def test_results_are_short_to_look_at():
     assert max(len(repr(one)) for one in (game.strategy, played, spot.view("check"), file, file.spot)) < 200
 
 
+def test_a_solution_is_walked_by_its_children():
+    spot = equipoise.solve("turn.toml", iterations=20)
+    assert spot.children() == ("check", "all-in")
+    cards = spot.children("check, check")
+    assert len(cards) == 48
+    assert cards[0] == "check, check, [2c]"
+    assert spot.view(cards[0]).board[-1] == spot.run.file.spot.deck.cards[0]
+    assert spot.children("all-in, fold") == ()
+    game = equipoise.solve("leduc", iterations=20)
+    assert game.children() == ("c", "r")
+    assert game.children("r") == ("rf", "rc/", "rr")
+    assert game.search(game.children()[0], iterations=5).searcher == 1
+    with pytest.raises(ConfigError, match="unknown public state 'x'"):
+        game.children("x")
+
+
+def test_a_place_is_described_as_show_describes_it():
+    spot, game = equipoise.solve("turn.toml", iterations=20), equipoise.solve("kuhn", iterations=100)
+    spot.save("turn.eq")
+    game.save("kuhn.eq")
+    for solution, path, line in ((spot, "turn.eq", "check"), (game, "kuhn.eq", "p")):
+        with open_solution(path) as file:
+            assert solution.describe_place(line) == describe_node(file, line)
+    before = game.describe_place("p")
+    assert game.resume(iterations=200).describe_place("p") != before
+
+
+def test_frames_have_what_csv_has():
+    pandas = pytest.importorskip("pandas")
+    game, spot = equipoise.solve("kuhn", iterations=20), equipoise.solve("turn.toml", iterations=20)
+    table = game.to_frame("K:", library="pandas")
+    assert isinstance(table, pandas.DataFrame)
+    assert list(table.columns) == ["player", "infostate", "action", "probability"]
+    assert len(table) == 8
+    assert table.groupby("infostate")["probability"].sum().tolist() == pytest.approx([1, 1, 1, 1])
+    hands = spot.to_frame("check", library="pandas")
+    assert list(hands.columns) == ["hand", "weight", "equity", "value", "check", "all-in"]
+    assert (hands["check"] + hands["all-in"]).tolist() == pytest.approx([1] * len(hands))
+
+
+def test_figures_are_returned_and_written():
+    solution = equipoise.solve("kuhn", iterations=20)
+    figure = solution.plot("curve.svg")
+    assert Path("curve.svg").read_text().startswith("<?xml")
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    (line,) = figure.axes[0].lines[:1]
+    assert line.get_xdata()[-1] == 20
+    assert len(equipoise.plot_convergence({"a": solution, "b": solution.progress}).axes) == 2
+    with pytest.raises(ConfigError, match=r"a plot must end in .png, .svg, .pdf, got 'curve.gif'"):
+        solution.plot("curve.gif")
+    with pytest.raises(ConfigError, match="nothing is computed yet"):
+        equipoise.plot_convergence(())
+
+
+def test_notebooks_show_results():
+    game, spot = equipoise.solve("leduc", iterations=5), equipoise.solve("turn.toml", iterations=5)
+    assert "<polyline" in game._repr_html_()
+    assert "% of the pot" in spot._repr_html_()
+    assert "and 916 more" in game.strategy._repr_html_()
+    assert "information state" in game.view("K")._repr_html_()
+    assert spot.view("check")._repr_html_().count("<title>") >= 4
+    assert spot.strategy.tree._repr_html_().count("all-in") == 4
+    assert equipoise.build_history_tree(equipoise.make_game("kuhn"))._repr_html_().count("fold") == 12
+    assert "<svg" not in equipoise.build_history_tree(equipoise.make_game("leduc"))._repr_html_()
+    assert "wins a game" in equipoise.match("call", "uniform", game="kuhn", hands=20)._repr_html_()
+    assert "→" in spot.search("check", "resolve", iterations=3)._repr_html_()
+    assert "confirmed" in equipoise.reproduce("coin-toss")._repr_html_()
+    assert "KK+" in spot.run.file.spot.ranges[0]._repr_html_()
+
+
+@pytest.mark.parametrize("given", ["solution", "strategy", "file", "agent", "made agent", "tree"])
+def test_anything_is_evaluated(given):
+    solution = equipoise.solve("kuhn", iterations=50)
+    solution.save("kuhn.eq")
+    tree = equipoise.build_history_tree(solution.game)
+    evaluations = {
+        "solution": lambda: equipoise.evaluate(solution),
+        "strategy": lambda: equipoise.evaluate(solution.strategy),
+        "file": lambda: equipoise.evaluate("kuhn.eq"),
+        "agent": lambda: equipoise.evaluate("file:kuhn.eq"),
+        "made agent": lambda: equipoise.evaluate(equipoise.agents.make("file:kuhn.eq"), game="kuhn"),
+        "tree": lambda: equipoise.evaluate(tree, solution.strategy.to_tree(tree)),
+    }
+    assert evaluations[given]().exploitability == pytest.approx(solution.exploitability, rel=1e-9)
+
+
+def test_a_spot_in_a_file_is_evaluated():
+    solution = equipoise.solve("turn.toml", iterations=20)
+    solution.save("turn.eq")
+    assert equipoise.evaluate("turn.eq").exploitability == pytest.approx(solution.exploitability, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda tree: equipoise.evaluate("uniform"), "agent 'uniform' plays any game: say which"),
+        (lambda tree: equipoise.evaluate(3), "evaluated are solutions, files, strategies, agents, and trees"),
+        (equipoise.evaluate, "a tree is evaluated with a table over it"),
+        (lambda tree: equipoise.evaluate("uniform", np.zeros(3)), "a table is evaluated on a tree"),
+        (lambda tree: equipoise.evaluate(equipoise.agents.UniformAgent()), "game is needed, such as game='kuhn'"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_said(ask, message):
+    with pytest.raises(ConfigError, match=message):
+        ask(equipoise.build_history_tree(equipoise.make_game("kuhn")))
+
+
+def test_a_study_is_reproduced_by_name():
+    steps = []
+    result = equipoise.reproduce("coin-toss", iterations=50, out=".", on_progress=lambda share, _: steps.append(share))
+    assert result.configuration["iterations"] == 50
+    assert steps[-1] == 1
+    assert Path("coin-toss.json").exists()
+    assert repr(result).startswith("<StudyResult of coin-toss: ")
+    with pytest.raises(ConfigError, match="study coin-toss has no setting 'colour', only iterations"):
+        equipoise.reproduce("coin-toss", colour="red")
+
+
+def test_training_against_a_response_takes_texts():
+    by_text = equipoise.solve_against("kuhn", "best", rule="cfr", iterations=20)
+    by_value = equipoise.solve_against(equipoise.make_game("kuhn"), equipoise.BestResponse, iterations=20)
+    np.testing.assert_array_equal(by_text.table, by_value.table)
+    assert len(repr(by_text)) < 500
+
+
 def test_what_is_played_must_be_known():
     with pytest.raises(ConfigError, match="game is needed, such as game='kuhn'"):
         equipoise.match("uniform", "call")
 
 
-def test_ctrl_c_returns_what_was_computed():
+@pytest.mark.parametrize(
+    ("name", "options"), [("leduc", {}), ("turn.toml", {}), ("kuhn", {"form": "game", "method": "external"})]
+)
+def test_ctrl_c_returns_what_was_computed(name, options):
     def interrupt(record):
         if record.iteration >= 8:
             os.kill(os.getpid(), signal.SIGINT)
 
-    solution = equipoise.solve("leduc", iterations=10**9, on_progress=interrupt)
+    solution = equipoise.solve(name, iterations=10**9, on_progress=interrupt, **options)
     assert solution.stopped_by == "interrupted"
     assert 8 <= solution.progress[-1].iteration < 10**6
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    solution.save("part.eq")
+    assert equipoise.load("part.eq").progress == solution.progress
+
+
+@pytest.mark.parametrize("name", ["leduc", "turn.toml"])
+def test_ctrl_c_within_a_long_call_waits_for_its_end(monkeypatch, name):
+    """Native code hears no signals: the handler runs when the call is over, and nothing of it is lost."""
+    calls = []
+
+    def interrupt(solver, num_iterations, iterate=CFRSolver.iterate):
+        begun = solver.iteration
+        if begun >= 4:
+            os.kill(os.getpid(), signal.SIGINT)  # heard while the call goes on
+        iterate(solver, num_iterations)
+        calls.append((begun, solver.iteration))
+
+    monkeypatch.setattr(CFRSolver, "iterate", interrupt)
+    solution = equipoise.solve(name, iterations=10**9)
+    assert solution.stopped_by == "interrupted"
+    assert len([begun for begun, _ in calls if begun >= 4]) == 1
+    assert solution.progress[-1].iteration == calls[-1][1]
+    assert solution.strategy is not None
+
+
+def test_ctrl_c_returns_the_games_that_were_played():
+    told = []
+
+    def interrupt(share, _estimate):
+        told.append(share)
+        if len(told) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    result = equipoise.match("call", "uniform", game="kuhn", hands=10**6, runner="hands", on_progress=interrupt)
+    assert result.stopped_by == "interrupted"
+    assert 0 < result.num_hands < 10**6
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_returns_what_a_study_has_measured():
+    told = []
+
+    def interrupt(share, _step):
+        told.append(share)
+        if len(told) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    result = equipoise.reproduce("dcfr-toy", on_progress=interrupt)
+    assert result.is_partial
+    assert "partial" in repr(result)
 
 
 @pytest.mark.parametrize(("name", "line"), [("leduc", "root"), ("turn.toml", "check")])

@@ -31,6 +31,22 @@ assert_type(solution.strategy, equipoise.TabularStrategy)
 tree = equipoise.build_history_tree(game)
 assert_type(tree, equipoise.HistoryTree)
 assert_type(equipoise.evaluate(tree, solution.strategy.to_tree(tree)), equipoise.Evaluation)
+assert_type(equipoise.evaluate(solution), equipoise.Evaluation)
+assert_type(solution.view("K"), equipoise.solvers.InfostateRows)
+assert_type(solution.children(), tuple[str, ...])
+spot = equipoise.load_spot("turn.toml")
+solved = equipoise.solve(spot, "dcfr", target="0.5%", progress=True)
+assert_type(solved.view("check, bet 50%"), equipoise.NodeView)
+found = solved.search("check", "reach-maxmargin", iterations=100)
+margin: float | None = found.least_margin
+assert_type(equipoise.match(solved, "search:turn.eq", hands=1000, runner="hands"), equipoise.MatchResult)
+assert_type(equipoise.agents.make("search:turn.eq"), equipoise.agents.Agent)
+assert_type(equipoise.reproduce("coin-toss").is_partial, bool)
+equipoise.plot_convergence({"dcfr": solution, "again": solved.progress}).savefig("curve.png")
+try:
+    solution.save("leduc.eq")
+except equipoise.CheckpointError as error:
+    print(error)
 '''
 
 
@@ -57,10 +73,12 @@ def test_a_program_passes(check_types):
 
 
 def test_mistakes_are_found(check_types):
-    said = check_types("import equipoise\nequipoise.slove\nequipoise.solve(7)\nequipoise.DCFR(alpha='one')\n")
+    program = ["import equipoise", "equipoise.slove", "equipoise.solve(7)", "equipoise.DCFR(alpha='one')"]
+    said = check_types("\n".join([*program, "equipoise.match('a', 'b', colour=1)"]))
     assert '2: error: Module has no attribute "slove"' in said
     assert '3: error: No overload variant of "solve" matches argument type "int"' in said
     assert '4: error: Argument "alpha"' in said
+    assert '5: error: Unexpected keyword argument "colour"' in said
 
 
 def test_no_public_name_is_of_type_any(check_types):

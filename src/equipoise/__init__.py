@@ -14,26 +14,48 @@ The names below are loaded when they are first used, so that importing the packa
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from equipoise.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from equipoise import agents
-    from equipoise.core.errors import EquipoiseError
+    from equipoise import (
+        abstraction,
+        agents,
+        core,
+        distributed,
+        evaluation,
+        games,
+        learning,
+        responses,
+        runs,
+        search,
+        solvers,
+        studies,
+        trees,
+    )
+    from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError, GameTooLargeError, ParseError
     from equipoise.core.progress import Progress
+    from equipoise.evaluation.matches import MatchResult
+    from equipoise.evaluation.plots import plot_convergence
+    from equipoise.games.base import Game
     from equipoise.games.base_game import BaseGame
     from equipoise.games.conformance import check_game
+    from equipoise.games.holdem.spot import HoldemSpot
+    from equipoise.games.holdem.spot_file import SpotFile
     from equipoise.games.registry import game_names, make_game, parse_game
     from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, StaticResponse
     from equipoise.responses.mixtures import MixedResponse
+    from equipoise.responses.outcomes import AgainstSolution, solve_against
     from equipoise.responses.protocol import Response
     from equipoise.responses.sampled import FBRResponse, UCTResponse
-    from equipoise.responses.solve_against import AgainstSolution, solve_against
+    from equipoise.runs.evaluation import evaluate
     from equipoise.runs.matches import match
     from equipoise.runs.request import RunRequest, load_spot
     from equipoise.runs.run import Run
     from equipoise.runs.solution import Solution, load, prepare_run, solve
-    from equipoise.solvers.best_response import Evaluation, evaluate
+    from equipoise.solvers.best_response import Evaluation
+    from equipoise.solvers.holdem.view import NodeView
     from equipoise.solvers.own_minimizers import Minimizer, MinimizerSite
     from equipoise.solvers.rules import (
         CFR,
@@ -49,6 +71,7 @@ if TYPE_CHECKING:
     )
     from equipoise.solvers.stopping import Form
     from equipoise.solvers.strategy import TabularStrategy, mix_strategies
+    from equipoise.studies.reproduction import reproduce
     from equipoise.trees.history import HistoryTree, build_history_tree
 
 __all__ = [
@@ -59,97 +82,71 @@ __all__ = [
     "BaseGame",
     "BestResponse",
     "CFRPlus",
+    "CheckpointError",
+    "ConfigError",
     "DCFRPlus",
     "EquipoiseError",
     "Evaluation",
     "FBRResponse",
     "Form",
+    "Game",
+    "GameTooLargeError",
     "Hedge",
     "HistoryTree",
+    "HoldemSpot",
     "LibraryResponse",
     "LinearCFR",
     "LinearCFRPlus",
+    "MatchResult",
     "Minimizer",
     "MinimizerSite",
     "MixedResponse",
+    "NodeView",
     "NormalHedge",
     "Optimistic",
+    "ParseError",
     "PredictiveCFRPlus",
     "Progress",
     "Response",
     "Run",
     "RunRequest",
     "Solution",
+    "SpotFile",
     "StaticResponse",
     "TabularStrategy",
     "UCTResponse",
     "__version__",
+    "abstraction",
     "agents",
     "build_history_tree",
     "check_game",
+    "core",
+    "distributed",
     "evaluate",
+    "evaluation",
     "game_names",
+    "games",
+    "learning",
     "load",
     "load_spot",
     "make_game",
     "match",
     "mix_strategies",
     "parse_game",
+    "plot_convergence",
     "prepare_run",
+    "reproduce",
+    "responses",
+    "runs",
+    "search",
     "solve",
     "solve_against",
+    "solvers",
+    "studies",
+    "trees",
 ]
 
 __version__ = "0.1.0"
 
-_HOMES: Final = {
-    "equipoise.core.errors": ("EquipoiseError",),
-    "equipoise.core.progress": ("Progress",),
-    "equipoise.games.base_game": ("BaseGame",),
-    "equipoise.games.conformance": ("check_game",),
-    "equipoise.games.registry": ("game_names", "make_game", "parse_game"),
-    "equipoise.responses.exact": ("AbstractBestResponse", "BestResponse", "LibraryResponse", "StaticResponse"),
-    "equipoise.responses.mixtures": ("MixedResponse",),
-    "equipoise.responses.protocol": ("Response",),
-    "equipoise.responses.sampled": ("FBRResponse", "UCTResponse"),
-    "equipoise.responses.solve_against": ("AgainstSolution", "solve_against"),
-    "equipoise.solvers.best_response": ("Evaluation", "evaluate"),
-    "equipoise.solvers.own_minimizers": ("Minimizer", "MinimizerSite"),
-    "equipoise.solvers.rules": (
-        "CFR",
-        "DCFR",
-        "CFRPlus",
-        "DCFRPlus",
-        "Hedge",
-        "LinearCFR",
-        "LinearCFRPlus",
-        "NormalHedge",
-        "Optimistic",
-        "PredictiveCFRPlus",
-    ),
-    "equipoise.runs.matches": ("match",),
-    "equipoise.runs.request": ("RunRequest", "load_spot"),
-    "equipoise.runs.run": ("Run",),
-    "equipoise.runs.solution": ("Solution", "load", "prepare_run", "solve"),
-    "equipoise.solvers.stopping": ("Form",),
-    "equipoise.solvers.strategy": ("TabularStrategy", "mix_strategies"),
-    "equipoise.trees.history": ("HistoryTree", "build_history_tree"),
-}
-_ROOMS: Final = ("agents",)  # that are used by their own name
-_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
-
-
 if not TYPE_CHECKING:  # or a misspelt name would be of type Any to users
-
-    def __getattr__(name: str) -> Any:
-        if name in _ROOMS:
-            return importlib.import_module(f"equipoise.{name}")
-        if name not in _HOME_OF:
-            raise AttributeError(f"module 'equipoise' has no attribute {name!r}")
-        value = getattr(importlib.import_module(_HOME_OF[name]), name)
-        globals()[name] = value
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__, __all__)

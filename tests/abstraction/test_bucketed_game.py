@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from equipoise.abstraction.buckets import Percentile, build_buckets
-from equipoise.abstraction.lift import lift
+from equipoise.abstraction.lifting import lift
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS
 from equipoise.games.holdem.menu_notation import parse_menu

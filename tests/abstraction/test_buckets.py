@@ -16,7 +16,7 @@ from equipoise.abstraction.hand_strength import (
     max_level,
     strength_levels,
 )
-from equipoise.abstraction.lift import lift
+from equipoise.abstraction.lifting import lift
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS, FULL_DECK, Deck

@@ -11,8 +11,8 @@ from equipoise.responses.against import AgainstSolver, SeatLearner
 from equipoise.responses.exact import AbstractBestResponse, BestResponse, LibraryResponse, StaticResponse
 from equipoise.responses.mixtures import MixedResponse
 from equipoise.responses.on_tree import OnTree
+from equipoise.responses.outcomes import report_seats, solve_against
 from equipoise.responses.sampled import UCTResponse
-from equipoise.responses.solve_against import report_seats, solve_against
 from equipoise.solvers.best_response import evaluate
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, LinearCFR

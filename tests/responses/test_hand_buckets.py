@@ -17,7 +17,7 @@ from equipoise.responses.exact import AbstractBestResponse, BestResponse, Static
 from equipoise.responses.hand_buckets import BucketBestResponse, HandBuckets
 from equipoise.responses.mixtures import MixedResponse
 from equipoise.responses.on_tree import OnTree
-from equipoise.responses.solve_against import report_seats
+from equipoise.responses.outcomes import report_seats
 from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, Hedge, PredictiveCFRPlus
 from equipoise.trees.history import build_history_tree

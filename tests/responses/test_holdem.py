@@ -15,7 +15,7 @@ from equipoise.responses.against import AgainstSolver
 from equipoise.responses.exact import BestResponse, LibraryResponse, RandomLibraryResponse, StaticResponse
 from equipoise.responses.mixtures import DataBiasedResponse, MimicResponse, MixedResponse
 from equipoise.responses.on_tree import OnTree
-from equipoise.responses.solve_against import report_seats, solve_against
+from equipoise.responses.outcomes import report_seats, solve_against
 from equipoise.responses.values import estimate_deviation, response_value
 from equipoise.solvers.rules import CFR, DCFR, CFRPlus, PredictiveCFRPlus
 from equipoise.trees.holdem.tree import build_holdem_tree

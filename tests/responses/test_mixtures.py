@@ -8,8 +8,8 @@ from equipoise.responses.against import AgainstSolver
 from equipoise.responses.exact import BestResponse, StaticResponse
 from equipoise.responses.mixtures import DataBiasedResponse, MimicResponse, MixedResponse, trust_counts
 from equipoise.responses.on_tree import OnTree
+from equipoise.responses.outcomes import report_seats
 from equipoise.responses.sampled import UCTResponse
-from equipoise.responses.solve_against import report_seats
 from equipoise.solvers.rules import CFRPlus
 from equipoise.trees.cache import load_or_build_public_tree
 from equipoise.trees.history import build_history_tree

@@ -17,35 +17,13 @@ if TYPE_CHECKING:
     )
     from equipoise.agents.continual import ContinualAgent
     from equipoise.agents.files import load_agent
+    from equipoise.agents.holdem.push_fold import PushFoldAgent
     from equipoise.agents.holdem.translated import HoldemTranslatingAgent
     from equipoise.agents.ismcts import RulesISMCTSAgent, TreeISMCTSAgent, make_ismcts_agent
     from equipoise.agents.notation import make
     from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
     from equipoise.agents.simple import ClassAgent, UniformAgent
     from equipoise.agents.strategies import StrategyAgent
-else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "base": (
-                "Agent",
-                "Observation",
-                "PolicyAgent",
-                "PublicAgent",
-                "PublicDecision",
-                "describe_decision",
-                "observe_state",
-            ),
-            "continual": ("ContinualAgent",),
-            "files": ("load_agent",),
-            "holdem.translated": ("HoldemTranslatingAgent",),
-            "ismcts": ("RulesISMCTSAgent", "TreeISMCTSAgent", "make_ismcts_agent"),
-            "notation": ("make",),
-            "search": ("SearchAgent", "SearchPlan", "SearchWhen"),
-            "simple": ("ClassAgent", "UniformAgent"),
-            "strategies": ("StrategyAgent",),
-        },
-    )
 
 __all__ = [
     "Agent",
@@ -56,6 +34,7 @@ __all__ = [
     "PolicyAgent",
     "PublicAgent",
     "PublicDecision",
+    "PushFoldAgent",
     "RulesISMCTSAgent",
     "SearchAgent",
     "SearchPlan",
@@ -69,3 +48,6 @@ __all__ = [
     "make_ismcts_agent",
     "observe_state",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, __all__)

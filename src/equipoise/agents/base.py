@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import InvalidStateError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.base import ActionClass, Game
 from equipoise.games.public import PublicGame
 from equipoise.solvers.playouts import draw_index
@@ -54,6 +55,8 @@ class PublicDecision:
     actions: tuple[int, ...]  # [A] ascending, that some private state has
     classes: tuple[ActionClass, ...]  # [A]
     legality: npt.NDArray[np.bool_]  # [H, A] which of them each private state has
+
+    __repr__ = brief_repr
 
     def narrow(self, actions: Sequence[int]) -> PublicDecision:
         """Returns the same decision with some of its actions, ascending: for whoever never does another."""

@@ -39,6 +39,7 @@ from equipoise.games.holdem.rules import ALL_RAISES, Holdem
 from equipoise.games.holdem.spot_game import spot_of_game
 from equipoise.games.leduc import Leduc
 from equipoise.games.public import HasPublicForm
+from equipoise.games.registry import parse_game
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
 from equipoise.search.notation import parse_method
@@ -289,15 +290,14 @@ def parse_agent(text: str, game: Game[Any]) -> Agent:
     return AgentText(text)(game)
 
 
-def make(text: str, game: Game[Any] | None = None) -> Agent:
-    """Returns the agent that a text names, for a game or for the one that its file is of.
+def make(text: str, game: Game[Any] | str | None = None) -> Agent:
+    """Returns the agent that a text names (`"search:turn.eq"`), for a game or for the one that its file is of.
 
-    >>> from equipoise.games.registry import make_game
-    >>> make("call", make_game("kuhn")).name
+    >>> make("call", "kuhn").name
     'call'
     """
     maker = AgentText(text)
-    played = game or maker.game
+    played = parse_game(game) if isinstance(game, str) else game or maker.game
     if played is None:
         raise ConfigError(f"agent {text!r} plays any game: say which")
     return maker(played)

@@ -17,7 +17,7 @@ from rich.table import Table
 from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.notation import AGENTS
 from equipoise.apps.display import ConsoleReporter, describe_figures, make_console
-from equipoise.apps.evaluate_agent import evaluate_agent, is_agent_text
+from equipoise.apps.evaluate_agent import evaluate_agent
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.show_spot import SHOWN, evaluate_spot
@@ -29,6 +29,7 @@ from equipoise.kernels.calls import MAX_THREADS
 from equipoise.responses.forms import BoardForm
 from equipoise.responses.notation import ResponseSpec, parse_responses
 from equipoise.responses.tables import as_play_table
+from equipoise.runs.evaluation import is_agent_text
 from equipoise.runs.preparation import FINAL_PLAYOUTS, build_any_tree, find_tree
 from equipoise.runs.request import find_named_game
 from equipoise.solvers.best_response import Evaluation, bind_kernel

@@ -4,34 +4,27 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import typer
 from rich.table import Table
 
-from equipoise.agents.base import PolicyAgent, PublicAgent
-from equipoise.agents.notation import AgentText, looks_like_agent
+from equipoise.agents.notation import AgentText
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.task_display import TaskDisplay
-from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_small
 from equipoise.core.machine import describe_origin
 from equipoise.evaluation.assembly import SeededExploitability, measure_seeds
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
 from equipoise.games.registry import format_game
+from equipoise.runs.evaluation import check_measurable
 from equipoise.runs.matches import find_game
 from equipoise.runs.preparation import build_tree
 
-__all__ = ["evaluate_agent", "is_agent_text"]
-
-
-def is_agent_text(path: Path) -> bool:
-    """Returns whether what stands in the place of a file is an agent, and no file of that name."""
-    return looks_like_agent(str(path)) and not path.exists()
+__all__ = ["evaluate_agent"]
 
 
 def evaluate_agent(
@@ -48,9 +41,7 @@ def evaluate_agent(
     """Reports the least, the mean and the largest exploitability over seeds; Ctrl-C keeps the seeds so far."""
     maker = AgentText(text)
     game = find_game([maker], game_name, parameters)
-    agent = maker(game)
-    if not isinstance(agent, PolicyAgent | PublicAgent):
-        raise ConfigError(f"{agent.name} only acts: it says no probabilities from which a strategy could be assembled")
+    agent = check_measurable(maker(game))
     console = make_console(is_quiet=is_quiet)
     tree = build_tree(game, max_histories=max_histories, reporter=ConsoleReporter(console))
     began = time.perf_counter()

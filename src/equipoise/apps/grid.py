@@ -16,15 +16,13 @@ from rich.style import Style
 from rich.text import Text
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.markup import colour_actions
 from equipoise.games.holdem.cards import FULL_DECK, Deck
 from equipoise.games.holdem.hands import hands_of
 
 __all__ = ["render_grid"]
 
 CELL_WIDTH: Final = 5
-FOLD_COLOUR: Final = "#4a6fa5"
-CALL_COLOUR: Final = "#4c9f70"
-RAISE_COLOURS: Final = ("#e8846b", "#d1495b", "#a4243b", "#7b1e3a", "#5c1a33", "#3d1127")  # smaller to larger
 ABSENT: Final = Style(color="#808080")
 WEIGHTLESS: Final = 1e-9
 
@@ -51,7 +49,7 @@ def render_grid(
         )
     held = np.ones(len(table)) if weights is None else np.asarray(weights, np.float64)
     held = np.where(hands.class_sizes > 0, held, 0.0)
-    colours, letters = _colours(actions), _letters(actions)
+    colours, letters = colour_actions(actions), _letters(actions)
     size = hands.grid_size
     text = Text()
     for row in range(size):
@@ -63,20 +61,6 @@ def render_grid(
             text.append("\n")
     text.append_text(_legend(table, held * hands.class_sizes, actions, letters, colours))
     return text
-
-
-def _colours(actions: Sequence[str]) -> list[str]:
-    colours, num_raises = [], 0
-    for action in actions:
-        word = action.lower()
-        if word.startswith("fold"):
-            colours.append(FOLD_COLOUR)
-        elif word.startswith(("check", "call")):
-            colours.append(CALL_COLOUR)
-        else:
-            colours.append(RAISE_COLOURS[min(num_raises, len(RAISE_COLOURS) - 1)])
-            num_raises += 1
-    return colours
 
 
 def _letters(actions: Sequence[str]) -> list[str]:

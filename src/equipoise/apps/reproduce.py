@@ -20,7 +20,7 @@ from equipoise.core.runs import RunFolder
 from equipoise.games.parameters import parse_parameters
 from equipoise.studies.registry import STUDIES, find_study
 from equipoise.studies.report import check_output_directory, print_result, write_result
-from equipoise.studies.study import Size
+from equipoise.studies.reproduction import configure_study
 
 __all__ = ["ReproduceOptions", "reproduce"]
 
@@ -59,10 +59,7 @@ def reproduce(options: ReproduceOptions) -> None:
         return
     study = find_study(options.name)
     changes = parse_parameters(options.param or [])
-    if options.data is not None:
-        changes["data"] = str(options.data)
-    size = Size.FULL if options.full else Size.QUICK
-    configuration = study.configure(size, changes) if changes else size
+    configuration = configure_study(study, is_full=options.full, changes=changes, data=options.data)
     if options.out is not None:
         check_output_directory(options.out, study.name)
     console = make_console(is_quiet=options.quiet)

@@ -119,13 +119,8 @@ class SpotReport:
 
     def _as_grid(self) -> Text:
         """Returns the square of classes, hands within a class weighted by how likely they are here."""
-        hands = hands_of(self.spot.deck)
-        odds, strategy = np.zeros(hands.num_hands), np.zeros((hands.num_hands, len(self.actions)))
-        odds[self.own.hands] = self.own.odds / max(float(self.own.odds.max()), 1e-300)
-        strategy[self.own.hands] = self.view.strategy
-        shares = [hands.grid(column, odds).ravel() for column in strategy.T]
-        present = np.nan_to_num(hands.grid(odds).ravel())
-        return render_grid(np.nan_to_num(np.stack(shares, axis=1)), self.actions, deck=self.spot.deck, weights=present)
+        shares, present = self.view.grid()
+        return render_grid(shares, self.actions, deck=self.spot.deck, weights=present)
 
     def _as_table(self, limit: int) -> Table:
         table = Table()

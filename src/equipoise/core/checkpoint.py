@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath, describe_os_error, write_atomically
+from equipoise.core.formatting import brief_repr
 
 __all__ = ["FORMAT_VERSION", "Checkpoint", "CheckpointReader", "Kind", "count_payload_bytes", "load", "save"]
 
@@ -66,6 +67,8 @@ class Checkpoint:
     metadata: dict[str, Any]  # JSON values
     arrays: dict[str, Array]  # writable, C-contiguous
     strings: dict[str, tuple[str, ...]]
+
+    __repr__ = brief_repr
 
 
 def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mapping[str, Array | Sequence[str]]) -> None:

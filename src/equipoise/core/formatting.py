@@ -3,7 +3,22 @@
 
 from __future__ import annotations
 
-__all__ = ["format_duration", "format_estimate", "format_optional", "format_small", "format_utility", "shorten_text"]
+import dataclasses
+from collections.abc import Sized
+from typing import Any, Final
+
+__all__ = [
+    "brief_repr",
+    "format_duration",
+    "format_estimate",
+    "format_optional",
+    "format_small",
+    "format_utility",
+    "shorten_text",
+]
+
+MOST_ITEMS: Final = 4  # of a field that are shown one by one
+MOST_LETTERS: Final = 60
 
 
 def format_duration(seconds: float) -> str:
@@ -66,3 +81,31 @@ def shorten_text(text: str, most: int = 60) -> str:
     '22+, A2s...'
     """
     return text if len(text) <= most else f"{text[:most]}..."
+
+
+def brief_repr(value: Any) -> str:
+    """Returns a dataclass in a line: small fields as they are, arrays and long ones by their size.
+
+    >>> @dataclasses.dataclass
+    ... class Found:
+    ...     player: int
+    ...     names: tuple[str, ...]
+    ...     __repr__ = brief_repr
+    >>> Found(1, ("a", "b")), Found(0, ("a",) * 9)
+    (<Found player=1, names=('a', 'b')>, <Found player=0, names=9 items>)
+    """
+    fields = [field.name for field in dataclasses.fields(value) if field.repr]
+    shown = ", ".join(f"{name}={_brief(getattr(value, name))}" for name in fields)
+    return f"<{type(value).__name__} {shown}>"
+
+
+def _brief(value: Any) -> str:
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if isinstance(shape, tuple) and dtype is not None:
+        return f"{dtype}[{', '.join(map(str, shape))}]"
+    if isinstance(value, Sized) and not isinstance(value, str) and len(value) > MOST_ITEMS:
+        return f"{len(value):,} items"
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return f"({', '.join(map(_brief, value))}{',' * (len(value) == 1)})"
+    text = repr(value)
+    return text if len(text) <= MOST_LETTERS else f"<{type(value).__name__}>"

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import threading
-from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["IsInterrupted", "Listener", "call_interruptibly", "never"]
+__all__ = ["IsInterrupted", "Listener", "call_interruptibly", "first_ctrl_c", "never"]
 
 IsInterrupted = Callable[[], bool]
 
@@ -49,3 +51,25 @@ def call_interruptibly(work: Callable[[], None]) -> None:
     thread.join()
     if failures:
         raise failures[0]
+
+
+@contextlib.contextmanager
+def first_ctrl_c(stop: Callable[[], None]) -> Iterator[None]:
+    """While entered, the first Ctrl-C asks work to end and the second raises; outside the main thread as ever.
+
+    Whoever has a handler of its own for the signal keeps it.
+    """
+    is_ours = threading.current_thread() is threading.main_thread()
+    if not is_ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def hear(_number: int, _frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop()
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

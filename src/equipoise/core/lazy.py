@@ -1,33 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that are loaded when they are first used, so that a program begins before all that it could do is read."""
+"""Names that are loaded when they are first used, so that a program begins before all that it could do is read.
+
+A package says each name twice and in plain sight: imported below `if TYPE_CHECKING:`, where type checkers and editors
+find it, and in `__all__`. Where a name comes from is read from the former when the first name is asked for.
+"""
 
 from __future__ import annotations
 
+import ast
+import functools
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 __all__ = ["LazyTable", "lazy_names"]
 
 
-def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
-    """Returns the `__getattr__` of a package whose names live in modules of it.
+def lazy_names(package: str, names: Sequence[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Returns the `__getattr__` and the `__dir__` of a package.
 
     Args:
         package: its `__name__`.
-        homes: which names each module has, modules named from the package on.
-    """
-    home_of = {name: home for home, names in homes.items() for name in names}
+        names: its `__all__`, all that `dir` shows.
 
-    def find(name: str) -> Any:
-        if name not in home_of:
+    >>> import equipoise.core
+    >>> equipoise.core.Progress.__module__
+    'equipoise.core.progress'
+    """
+
+    @functools.cache
+    def find_homes() -> dict[str, tuple[str, str]]:
+        return _find_homes(package)
+
+    def load(name: str) -> Any:
+        home, own_name = find_homes().get(name, ("", "")) if not name.startswith("__") else ("", "")
+        if not home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
+        if home == package:  # a package of its own within
+            return importlib.import_module(f"{package}.{own_name}")
+        value = getattr(importlib.import_module(home), own_name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return find
+    return load, lambda: sorted(names)
+
+
+def _find_homes(package: str) -> dict[str, tuple[str, str]]:
+    """Returns module and name of everything that a package imports for type checkers."""
+    loader: Any = sys.modules[package].__loader__
+    found: dict[str, tuple[str, str]] = {}
+    for statement in ast.parse(loader.get_source(package)).body:
+        if not (isinstance(statement, ast.If) and getattr(statement.test, "id", None) == "TYPE_CHECKING"):
+            continue
+        for line in statement.body:
+            if isinstance(line, ast.ImportFrom) and line.module is not None:
+                found |= {alias.asname or alias.name: (line.module, alias.name) for alias in line.names}
+    return found
 
 
 class LazyTable(Mapping[str, Any]):

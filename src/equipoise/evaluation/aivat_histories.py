@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from equipoise.agents.base import PublicDecision
 from equipoise.core.errors import GameTooLargeError, InvalidStateError
+from equipoise.core.formatting import brief_repr
 from equipoise.evaluation.aivat import KnownMove
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game
 from equipoise.solvers.strategy import TabularStrategy
@@ -45,6 +46,8 @@ class Histories:
     public_number: dict[str, int]
     private_number: tuple[dict[str, int], ...]  # by player
     action_class: dict[tuple[int, int], ActionClass]  # of each action in each public state where a player acts
+
+    __repr__ = brief_repr
 
     @property
     def num_players(self) -> int:

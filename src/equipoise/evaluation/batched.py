@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.evaluation.matches import DealRange, MatchConfig
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.trees.history import HistoryTree
@@ -31,6 +32,8 @@ class BatchedGames:
     names: tuple[str, ...]
     config: MatchConfig
     plays_singly: ClassVar[bool] = False
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         size = self.tree.num_players

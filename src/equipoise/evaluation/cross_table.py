@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
+from equipoise.core.markup import html_table
 from equipoise.evaluation.matches import MatchResult
 from equipoise.evaluation.ratings import Ratings, fit_elo, rank_by_bankroll, rank_by_runoff
 from equipoise.evaluation.statistics import Estimate
@@ -25,6 +27,12 @@ class CrossTable:
     names: tuple[str, ...]
     estimates: dict[tuple[int, int], Estimate]  # what the first of a pair wins a game against the second; both orders
     results: dict[tuple[int, int], tuple[int, int, int]]  # games won, drawn and lost by the first of a pair
+
+    __repr__ = brief_repr
+
+    def _repr_html_(self) -> str:
+        rows = [[name, *row] for name, row in zip(self.names, self.winnings.tolist(), strict=True)]
+        return html_table(["wins a game against", *self.names], rows)
 
     @property
     def is_complete(self) -> bool:

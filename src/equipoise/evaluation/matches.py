@@ -24,6 +24,7 @@ from equipoise.core.checkpoint import Kind, digest_file
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.files import StrPath
 from equipoise.core.local_pool import LocalPool
+from equipoise.core.markup import html_line, html_table, join_html
 from equipoise.core.pool import Pool
 from equipoise.evaluation.play import play_game
 from equipoise.evaluation.statistics import Estimate, estimate_mean
@@ -234,6 +235,14 @@ class MatchResult:
             first = self.estimate()
             won = f"{self.names[0]} wins {first.mean:.4g} ± {first.half_width:.2g} a game"
         return f"<MatchResult of {' and '.join(self.names)}: {self.num_hands:,} games, {won}>"
+
+    def _repr_html_(self) -> str:
+        rows: list[list[object]] = []
+        for agent, name in enumerate(self.names if self.num_hands else ()):
+            found = self.estimate(agent)
+            rows.append([name, found.mean, f"± {found.half_width:.2g}", *self.count_results(agent)])
+        title = f"{self.num_hands:,} games, stopped by {self.stopped_by}"
+        return join_html(html_line(title), html_table(["agent", "wins a game", "", "won", "drawn", "lost"], rows))
 
     @property
     def num_deals(self) -> int:

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convergence curves as picture files, drawn without a screen."""
+"""Curves, intervals and squares of hands as Matplotlib figures, drawn without a screen; written to files on request."""
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol
 
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import check_writable, write_atomically
+from equipoise.core.files import StrPath, check_writable, write_atomically
 from equipoise.core.progress import Progress
 
 if TYPE_CHECKING:  # importing matplotlib takes longer than solving a small game
@@ -24,6 +25,7 @@ COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES: Final = ("-", "--", ":")  # more curves than colours differ by these
 INK: Final = "#333333"
+FILE_DPI, NOTEBOOK_DPI = 160, 90
 DARK: Final = 0.6  # values above it are shaded so that white is read
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
@@ -34,6 +36,18 @@ ABSCISSAE: Final[Mapping[str, Abscissa]] = {
 }
 
 
+class HasProgress(Protocol):
+    """What converged: a solution."""
+
+    @property
+    def progress(self) -> Sequence[Progress]:
+        """Returns one record per evaluation."""
+        ...
+
+
+Converged = Sequence[Progress] | HasProgress
+
+
 class PanelLabels(NamedTuple):
     """What the axes of a panel say."""
 
@@ -42,26 +56,46 @@ class PanelLabels(NamedTuple):
     is_log_y: bool = True  # whether values are drawn on a logarithmic scale, without those that are not positive
 
 
-def check_plot_path(path: Path) -> None:
+def check_plot_path(path: StrPath) -> None:
     """Raises unless a picture can be written there; called before solving."""
+    path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"a plot must end in {', '.join(SUFFIXES)}, got {path.name!r}")
     check_writable(path)
 
 
 def plot_convergence(
-    curves: Mapping[str, Sequence[Progress]], path: Path, *, title: str, target: float | None = None
-) -> None:
-    """Writes log-log curves of exploitability; a single curve against iterations, several against time as well.
+    curves: Converged | Mapping[str, Converged],
+    path: StrPath | None = None,
+    *,
+    title: str = "",
+    target: float | None = None,
+) -> Figure:
+    """Returns log-log curves of exploitability; a single curve against iterations, several against time as well.
 
     Runs without an exact exploitability are drawn by their sampled regret bound, and the axis says so.
 
     Args:
-        curves: records by name, in the order in which they are drawn.
-        path: a picture of type png, svg or pdf.
+        curves: a solution or its records; or several by name, in the order in which they are drawn.
+        path: a picture of type png, svg or pdf to write as well.
         title: what was solved.
         target: an exploitability to mark.
+
+    >>> import equipoise
+    >>> solution = equipoise.solve("kuhn", "cfr+", iterations=50)
+    >>> len(plot_convergence({"cfr+": solution, "again": solution}, title="Kuhn poker").axes)
+    2
     """
+    named = curves if isinstance(curves, Mapping) else {"": curves}
+    recorded = {name: found if isinstance(found, Sequence) else found.progress for name, found in named.items()}
+    if not any(recorded.values()):
+        raise ConfigError("nothing is computed yet: there is nothing to draw")
+    return _plot_convergence(recorded, path, title=title, target=target)
+
+
+def _plot_convergence(
+    curves: Mapping[str, Sequence[Progress]], path: StrPath | None, *, title: str, target: float | None
+) -> Figure:
     abscissae = dict(list(ABSCISSAE.items())[: 1 if len(curves) == 1 else 2])
     figure, grid = _make_figure(1, len(abscissae), width=7.2 if len(abscissae) == 1 else 5.5, height=4.8)
     for axes, (label, abscissa) in zip(grid, abscissae.items(), strict=True):
@@ -73,23 +107,22 @@ def plot_convergence(
     grid[0].set_ylabel(f"{quantity} (units of utility per game)", color=INK)
     if len(curves) > 1:
         grid[0].legend(frameon=False, labelcolor=INK)
-    figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
-    _write_figure(figure, path)
+    return _finish_figure(figure, path, title)
 
 
 def plot_panels(
     panels: Mapping[str, Curves],
-    path: Path,
+    path: StrPath | None = None,
     *,
-    title: str,
+    title: str = "",
     labels: PanelLabels,
     own_labels: Callable[[str], PanelLabels] | None = None,
-) -> None:
-    """Writes curves in panels side by side, two to a row; the same name has the same colour in each.
+) -> Figure:
+    """Returns curves in panels side by side, two to a row; the same name has the same colour in each.
 
     Args:
         panels: curves by panel and name, in the order in which they are drawn.
-        path: a picture of type png, svg or pdf.
+        path: a picture of type png, svg or pdf to write as well.
         title: of the whole.
         labels: of all panels, which then share their ordinates.
         own_labels: those of a panel by its name, if panels differ.
@@ -113,16 +146,17 @@ def plot_panels(
             axes.set_xlabel(own.x, color=INK)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
-    figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
-    _write_figure(figure, path)
+    return _finish_figure(figure, path, title)
 
 
-def plot_bars(bars: Mapping[str, tuple[float, float]], path: Path, *, title: str, label: str) -> None:
-    """Writes values with their intervals as points over names, in the order given.
+def plot_bars(
+    bars: Mapping[str, tuple[float, float]], path: StrPath | None = None, *, title: str = "", label: str
+) -> Figure:
+    """Returns values with their intervals as points over names, in the order given.
 
     Args:
         bars: a value and half the width of its interval, by name.
-        path: a picture of type png, svg or pdf.
+        path: a picture of type png, svg or pdf to write as well.
         title: of the whole.
         label: of the ordinate.
     """
@@ -145,16 +179,15 @@ def plot_bars(bars: Mapping[str, tuple[float, float]], path: Path, *, title: str
     axes.tick_params(colors=INK)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
-    _write_figure(figure, path)
+    return _finish_figure(figure, path, title)
 
 
-def plot_grids(grids: Mapping[str, Curves], path: Path, *, title: str) -> None:
-    """Writes squares of classes of hands side by side, shaded from 0 to 1.
+def plot_grids(grids: Mapping[str, Curves], path: StrPath | None = None, *, title: str = "") -> Figure:
+    """Returns squares of classes of hands side by side, shaded from 0 to 1.
 
     Args:
         grids: by name, classes in the order of `Hands.class_names`, each with one point whose ordinate is shown.
-        path: a picture of type png, svg or pdf.
+        path: a picture of type png, svg or pdf to write as well.
         title: of the whole.
     """
     figure, panels = _make_figure(1, len(grids), width=5.6, height=5.4)
@@ -171,8 +204,7 @@ def plot_grids(grids: Mapping[str, Curves], path: Path, *, title: str) -> None:
         axes.set_title(name, color=INK, fontsize=10, loc="left")
         axes.set_xticks([])
         axes.set_yticks([])
-    figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
-    _write_figure(figure, path)
+    return _finish_figure(figure, path, title)
 
 
 def _height(record: Progress) -> float:
@@ -181,14 +213,25 @@ def _height(record: Progress) -> float:
     return value or 0.0
 
 
+@functools.cache
+def _figure_class() -> type[Figure]:
+    """Returns figures that notebooks show by themselves, whether or not `pyplot` was imported."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
+
+    class NotebookFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            return _encode(self, "png", NOTEBOOK_DPI)
+
+    return NotebookFigure
+
+
 def _make_figure(
     rows: int, columns: int, *, width: float, height: float, is_shared: bool = True
 ) -> tuple[Figure, list[Axes]]:
     """Returns a figure without a screen and its panels, row by row; sizes are inches of one panel."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - slow to import
-    from matplotlib.figure import Figure  # noqa: PLC0415 - slow to import
 
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    figure = _figure_class()(figsize=(width * columns, height * rows), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, list(figure.subplots(rows, columns, squeeze=False, sharey=is_shared).flat)
 
@@ -239,11 +282,26 @@ def _draw_panel(
         axes.spines[side].set_visible(False)
 
 
-def _write_figure(figure: Figure, path: Path) -> None:
+def _finish_figure(figure: Figure, path: StrPath | None, title: str) -> Figure:
+    """Returns a figure under its title, written to a file if one is named."""
+    if title:
+        figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
+    if path is not None:
+        check_plot_path(path)
+        _write_figure(figure, Path(path))
+    return figure
+
+
+def _encode(figure: Figure, kind: str, dpi: int) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=path.suffix.lower().removeprefix("."), dpi=160)
+    figure.savefig(buffer, format=kind, dpi=dpi)
+    return buffer.getvalue()
+
+
+def _write_figure(figure: Figure, path: Path) -> None:
+    content = _encode(figure, path.suffix.lower().removeprefix("."), FILE_DPI)
 
     def write(file: BinaryIO) -> None:
-        file.write(buffer.getvalue())
+        file.write(content)
 
     write_atomically(path, write)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.evaluation.statistics import normal_quantile
 
 __all__ = ["Ratings", "fit_elo", "rank_by_bankroll", "rank_by_runoff"]
@@ -35,6 +36,8 @@ class Ratings:
     elo: tuple[float, ...]
     half_widths: tuple[float, ...]  # of the intervals of the differences to the anchor; 0 for itself
     confidence: float
+
+    __repr__ = brief_repr
 
 
 def fit_elo(names: Sequence[str], scores: npt.ArrayLike, *, anchor: int = 0, confidence: float = 0.95) -> Ratings:

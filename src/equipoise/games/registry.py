@@ -59,7 +59,11 @@ GAMES: Mapping[str, type[Any]] = LazyTable(
 
 
 def game_names() -> tuple[str, ...]:
-    """Returns the names of our own games, in alphabetical order."""
+    """Returns the names of our own games, in alphabetical order.
+
+    >>> "leduc" in game_names()
+    True
+    """
     return tuple(GAMES)
 
 

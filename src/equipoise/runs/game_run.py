@@ -15,11 +15,12 @@ from equipoise.games.parameters import format_value
 from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import format_game
 from equipoise.responses.configured import check_against, describe_against
-from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, grow_tree, prepare
+from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, build_vector_tree, grow_tree, prepare
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.search.last_iterates import play_regrets
 from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.game_views import GameViews
 from equipoise.solvers.methods import (
     ALTERNATING,
     LINEAR,
@@ -33,13 +34,13 @@ from equipoise.solvers.methods import (
 from equipoise.solvers.pruned_warm_start import warm_start_pruned
 from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.solution_file import SolvedGame
+from equipoise.solvers.solution_file import SolvedGame, view_game
 from equipoise.solvers.stopping import Form, Stopping
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.solvers.warm_start import warm_start
-from equipoise.trees.history import HistoryTree
+from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.vector import TreeStrategy
 
@@ -124,6 +125,17 @@ class GameRun(Run):
         """Returns what the run would output now."""
         with self._guarded.turns.taken():
             return self.prepared.make_strategy()
+
+    def views(self) -> GameViews:
+        """Returns what is held, played and won at public states now; where there is no public tree, it is built."""
+        grown = self.prepared.grown
+
+        def build(game: Game[Any]) -> PublicTree:
+            if isinstance(grown.tree, PublicTree):
+                return grown.tree
+            return build_vector_tree(game, max_histories=DEFAULT_MAX_HISTORIES, reporter=Reporter())
+
+        return view_game(self.game, self.strategy(), build, is_partial=self.config.form == Form.GAME)
 
     def last_iterate(self, tree: PublicTree) -> TreeStrategy[PublicTree]:
         """Returns what the run's regrets play now, on a public tree of its game; for estimates of searches."""

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import math
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypedDict, TypeGuard, Unpack
 
 from equipoise.agents.base import Agent
 from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
-from equipoise.core.errors import ConfigError
-from equipoise.core.interruption import IsInterrupted, never
+from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.core.files import StrPath
+from equipoise.core.interruption import IsInterrupted, first_ctrl_c, never
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.reporting import Reporter
 from equipoise.evaluation.aivat_matches import AivatMatch, find_known
@@ -35,6 +38,7 @@ from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import find_name, make_game, parse_game, parse_game_options
+from equipoise.runs.progress_display import DisplayReporter, ProgressDisplay
 from equipoise.runs.solution import Solution
 from equipoise.solvers.strategy import TabularStrategy
 
@@ -81,6 +85,20 @@ class MatchRequest:
     known: Known = Known.ABLE
 
 
+class MatchOptions(TypedDict, total=False):
+    """What `match` takes beside agents and game: the fields of `MatchRequest`, choices also by their names."""
+
+    hands: int
+    precision: float | None
+    confidence: float
+    seed: int
+    runner: Runner | str
+    duplicate: bool
+    all_in_expectation: bool
+    aivat: StrPath | None
+    known: Known | str
+
+
 def match(
     *agents: str | Agent | Solution[Any] | TabularStrategy,
     game: Game[Any] | str | None = None,
@@ -89,9 +107,10 @@ def match(
     resume: bool = False,
     on_progress: Callable[[float, Estimate], None] | None = None,
     is_interrupted: IsInterrupted = never,
-    **how: Any,
+    progress: bool = False,
+    **how: Unpack[MatchOptions],
 ) -> MatchResult:
-    """Returns what agents win of each other, seats swapped on the same deals.
+    """Returns what agents win of each other, seats swapped on the same deals; Ctrl-C returns the games so far.
 
     Args:
         agents: as on the command line (`"search:turn.eq"`, `"uniform"`), or solutions, strategies, agents of one's own.
@@ -101,6 +120,7 @@ def match(
         resume: whether to go on with the match in `out`.
         on_progress: called after every chunk of deals with the share done and the first agent's winnings.
         is_interrupted: asked after every chunk.
+        progress: whether to show how far it is: a bar on a terminal, a picture in a notebook.
         how: the fields of `MatchRequest`.
 
     >>> match("call", "uniform", game="kuhn", hands=200).num_hands
@@ -115,8 +135,22 @@ def match(
     ]
     if len(makers) != played.spec.num_players:
         raise ConfigError(f"{played.spec.name} is played by {played.spec.num_players} agents, got {len(makers)}")
-    play = make_player(MatchRequest(**how), played, makers, Reporter())
-    with LocalPool(workers) as pool:
+    request = _read_request(how)
+    interrupted = threading.Event()
+    with contextlib.ExitStack() as stack:
+        title = " against ".join(maker.name for maker in makers)
+        display = stack.enter_context(ProgressDisplay(title)) if progress else None
+        play = make_player(request, played, makers, Reporter() if display is None else DisplayReporter(display))
+
+        def tell(share: float, estimate: Estimate) -> None:
+            if display is not None:
+                found = f"{makers[0].name} wins {estimate.mean:.4g} ± {estimate.half_width:.2g} a game"
+                display.update(share, found, is_last=share >= 1)
+            if on_progress is not None:
+                on_progress(share, estimate)
+
+        pool = stack.enter_context(LocalPool(workers))
+        stack.enter_context(first_ctrl_c(interrupted.set))
         return run_match(
             play,
             play.config,
@@ -124,9 +158,22 @@ def match(
             path=out,
             is_resumed=resume,
             label=played.spec.label,
-            on_progress=on_progress,
-            should_stop=is_interrupted,
+            on_progress=tell,
+            should_stop=lambda: interrupted.is_set() or is_interrupted(),
         )
+
+
+def _read_request(how: MatchOptions) -> MatchRequest:
+    """Returns what is asked for, choices also by their names."""
+    given: dict[str, Any] = dict(how)
+    for name, choices in (("runner", Runner), ("known", Known)):
+        if name in given and given[name] not in list(choices):
+            raise UnknownNameError(name, str(given[name]), list(choices))
+        if name in given:
+            given[name] = choices(given[name])
+    if given.get("aivat") is not None:
+        given["aivat"] = Path(given["aivat"])
+    return MatchRequest(**given)
 
 
 def _find_game_of(agents: Sequence[Any]) -> Game[Any]:

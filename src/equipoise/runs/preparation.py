@@ -15,7 +15,7 @@ import numpy as np
 from equipoise.abstraction.joint_law import load_or_count_law
 from equipoise.core.errors import GameTooLargeError
 from equipoise.core.files import format_bytes
-from equipoise.core.formatting import format_duration
+from equipoise.core.formatting import brief_repr, format_duration
 from equipoise.core.memory import available_bytes, check_memory
 from equipoise.core.reporting import Reporter
 from equipoise.games.base import Game
@@ -85,6 +85,8 @@ class GrownTree:
     seconds: float
     why: str | None = None  # there is no tree, and so no exploitability
 
+    __repr__ = brief_repr
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedRun:
@@ -94,6 +96,8 @@ class PreparedRun:
     config: RunConfig
     solver: Solver
     initial_bytes: int  # of the solver's tables
+
+    __repr__ = brief_repr
 
     @property
     def table_bytes(self) -> int:

@@ -24,7 +24,7 @@ from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.provenance import find_commit
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.configured import AGAINST_FIELDS
-from equipoise.responses.solve_against import REPORT_SECONDS, SeatOutcome, report_seats
+from equipoise.responses.outcomes import REPORT_SECONDS, SeatOutcome, report_seats
 from equipoise.runs.guarded import GuardedSolver
 from equipoise.runs.request import RunRequest
 from equipoise.solvers.best_response import Evaluation
@@ -76,6 +76,9 @@ class Run(abc.ABC):
         self.stopped_by: StopReason | None = None  # None: going on, or not begun
         self._guarded = GuardedSolver(solver)
         self._wanted_no_more = threading.Event()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.label}: iteration {self.solver.iteration:,}>"
 
     @property
     def label(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from equipoise.core.formatting import format_duration
 from equipoise.core.interruption import IsInterrupted, never
+from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
 from equipoise.search.notation import parse_leaf_choices, parse_method
 from equipoise.search.resolving import SearchResult
@@ -79,6 +80,10 @@ def run_in_pieces(
     return done
 
 
+def _tell_change(before: float | None, after: float) -> str:
+    return f"{after:.1%}" if before is None else f"{before:.1%} → {after:.1%}"
+
+
 class DoneSearch(abc.ABC):
     """A search that is done: what was asked, who searched, what was found and how long it took."""
 
@@ -93,6 +98,16 @@ class DoneSearch(abc.ABC):
         margin = "" if self.least_margin is None else f", least margin {self.least_margin:.4g}"
         spent = f"{self.iterations:,} iterations in {format_duration(self.seconds)}"
         return f"<Search of {self.request.state or 'root'!r} by {self.request.method}: {spent}{margin}>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for one in self.decisions()[:MOST_ROWS]:
+            name = one.get("infostate") or one["hand"]
+            before, after = (one[when] or {} for when in ("before", "after"))
+            rows.append([name, *(_tell_change(before.get(action), share) for action, share in after.items())])
+        actions = list(self.decisions()[0]["after"]) if rows else []
+        table = html_table(["before → after", *actions], rows, num_rows=len(self.decisions())) if rows else ""
+        return join_html(html_line(repr(self)), table)
 
     @property
     def is_safe(self) -> bool:

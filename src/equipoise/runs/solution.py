@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fnmatch
 import functools
-import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from os import PathLike
-from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
 
 from equipoise.abstraction.solutions import load_run
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration
+from equipoise.core.frames import make_frame
+from equipoise.core.interruption import first_ctrl_c
+from equipoise.core.markup import html_facts, html_line, join_html
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.reporting import Reporter
+from equipoise.evaluation.plots import plot_convergence
 from equipoise.games.base import Game
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.runs.game_run import GameRun, find_stopping, make_config, prepare_game
 from equipoise.runs.preparation import PreparedRun, grow_tree
+from equipoise.runs.progress_display import DisplayReporter, ProgressDisplay, curve_of
 from equipoise.runs.request import RunRequest, Subject, find_subject
 from equipoise.runs.run import Quality
 from equipoise.runs.search_game import GameSearch
@@ -36,9 +40,11 @@ from equipoise.runs.search_request import SearchRequest, run_in_pieces
 from equipoise.runs.search_spot import SpotSearch
 from equipoise.runs.spot_run import SpotRun, prepare_spot
 from equipoise.solvers.best_response import Evaluation
+from equipoise.solvers.game_views import GameViews, describe_state, find_public_state
 from equipoise.solvers.holdem.push_fold import find_push_fold
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.holdem.view import NodeView
+from equipoise.solvers.infostate_rows import InfostateRows, find_rows, list_columns
 from equipoise.solvers.methods import SIMULTANEOUS
 from equipoise.solvers.own_minimizers import MakeMinimizer, MinimizerSolver, is_minimizer
 from equipoise.solvers.rule_notation import format_rule, parse_rule
@@ -47,9 +53,13 @@ from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.solution_file import SolvedGame
 from equipoise.solvers.stopping import Form, StopReason, TreeSolver
 from equipoise.solvers.strategy import TabularStrategy
-from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
+from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.tree import HoldemTree
+from equipoise.trees.public_edges import find_children
 from equipoise.trees.vector import TreeStrategy
+
+if TYPE_CHECKING:  # slow to import
+    from matplotlib.figure import Figure
 
 __all__ = ["Solution", "load", "prepare_run", "solve"]
 
@@ -67,6 +77,7 @@ class SolveOptions(TypedDict, total=False):
     max_histories: int
     num_threads: int | None
     on_progress: Callable[[Progress], None] | None
+    progress: bool
     method: str | None
     prune: str | None
     baseline: str | None
@@ -80,11 +91,17 @@ class SolveOptions(TypedDict, total=False):
 
 
 class Solution(Generic[Found]):
-    """What a solve found, and how it got there; it can be saved, gone on with, looked at and searched."""
+    """What a solve found, and how it got there; it can be saved, gone on with, looked at and searched.
+
+    >>> solution = solve("kuhn", "cfr+", iterations=100)
+    >>> round(solution.game_value, 2), solution.stopped_by.value
+    (-0.06, 'iterations')
+    """
 
     def __init__(self, run: GameRun | SpotRun) -> None:
         self.run = run
         self._strategy: tuple[int, Found] | None = None
+        self._views: tuple[int, GameViews] | None = None
 
     def __repr__(self) -> str:
         last = self.progress[-1] if self.progress else None
@@ -95,6 +112,19 @@ class Solution(Generic[Found]):
             quality = f"exploitability {self.run.format_exploitability(last.exploitability)}"
         spent = f"{last.iteration:,} iterations in {format_duration(last.seconds)}"
         return f"<Solution of {self.run.label}: {quality}, {spent}, stopped by {self.stopped_by}>"
+
+    def _repr_html_(self) -> str:
+        last = self.progress[-1] if self.progress else None
+        if last is None:
+            return html_line(repr(self))
+        facts = {
+            "exploitability": self.run.format_exploitability(last.exploitability),
+            "value of player 0": last.game_value,
+            "iterations": last.iteration,
+            "time": format_duration(last.seconds),
+            "stopped by": str(self.stopped_by),
+        }
+        return join_html(html_facts(self.run.label, facts), curve_of(self.progress))
 
     @property
     def config(self) -> RunConfig:
@@ -167,24 +197,96 @@ class Solution(Generic[Found]):
         target: str | float | None = None,
         seconds: float | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        progress: bool = False,
     ) -> Self:
-        """Goes on to new limits, all of them totals, and returns the solution, which is this one."""
+        """Goes on to new limits, all of them totals, and returns the solution, which is this one.
+
+        >>> solve("kuhn", iterations=10).resume(iterations=30).progress[-1].iteration
+        30
+        """
         request = RunRequest(iterations=iterations, target=target, seconds=seconds)
         self.run.set_limits(request)
-        _advance(self.run, on_progress)
+        with _open_display(self.run.label, is_wanted=progress) as display:
+            _advance(self.run, on_progress, display)
         return self
 
-    def view(self, line: str = "") -> NodeView | dict[str, dict[str, float]]:
+    @overload
+    def view(self: Solution[TabularStrategy], line: str = "") -> InfostateRows: ...
+    @overload
+    def view(self: Solution[TreeStrategy[HoldemTree]], line: str = "") -> NodeView: ...
+    def view(self, line: str = "") -> NodeView | InfostateRows:
         """Returns what is done somewhere.
 
         Of a spot: what both players' hands do and are worth at a line such as `"check, bet 50%"`. Of a game: the
-        probability of each action at every information state that has the text in its name or matches it as a glob.
+        probability of each action at every information state that has the text in its name or matches it as a glob;
+        what is done and won at one public state is in `describe_place`.
+
+        >>> rows = solve("kuhn", iterations=1000).view("K:")
+        >>> list(rows)
+        ['K:', 'K:pb', 'K:b', 'K:p']
         """
         if isinstance(self.run, SpotRun):
             return self.run.view(line)
         strategy = self.run.strategy()
-        names = enumerate(strategy.infostates)
-        return {name: strategy.row(row) for row, name in names if line in name or fnmatch.fnmatchcase(name, line)}
+        return InfostateRows({strategy.infostates[row]: strategy.row(row) for row in find_rows(strategy, line)})
+
+    def children(self, line: str = "") -> tuple[str, ...]:
+        """Returns the places one step further, as `view`, `search` and `children` take them.
+
+        Of a spot lines, by an action or by a card; of a game, which must be for two players, labels of public states.
+        None follow where the game is over.
+
+        >>> solve("kuhn", iterations=10).children("pb")
+        ('pbp', 'pbb')
+        """
+        if isinstance(self.run, SpotRun):
+            return self.run.list_children(line)
+        tree = self._game_views().tree
+        return tuple(tree.public_labels[child] for child in find_children(tree, find_public_state(tree, line)).tolist())
+
+    def describe_place(self, line: str = "") -> dict[str, Any]:
+        """Returns what led to a place, who moves, what both hold, what is done and what it is worth.
+
+        Keys are those of `place` in `equipoise show --json`. Places are lines of a spot, public states of a game.
+
+        >>> place = solve("kuhn", iterations=10).describe_place("p")
+        >>> place["player"], [action["name"] for action in place["actions"]]
+        (1, ['check', 'bet'])
+        """
+        if isinstance(self.run, SpotRun):
+            return self.run.describe_place(line)
+        return describe_state(self._game_views(), line)
+
+    def _game_views(self) -> GameViews:
+        """Returns what is held, played and won at public states; kept until the run goes on."""
+        assert isinstance(self.run, GameRun)
+        iteration = self.run.solver.iteration
+        if self._views is None or self._views[0] != iteration:
+            self._views = iteration, self.run.views()
+        return self._views[1]
+
+    def to_frame(self, line: str = "", *, library: str | None = None) -> Any:
+        """Returns what is done as a data frame of pandas or polars, whichever is there.
+
+        Of a game a row for each action of the information states that `view` shows; of a spot a row for each hand at a
+        line, with its weight, equity and value, and how often it takes each action: what `show --csv` writes.
+
+        Args:
+            line: as for `view`.
+            library: `"pandas"` or `"polars"`, if both are installed.
+        """
+        if isinstance(self.run, SpotRun):
+            return make_frame(self.run.view(line).columns(), library)
+        strategy = self.run.strategy()
+        return make_frame(list_columns(strategy, find_rows(strategy, line)), library)
+
+    def plot(self, path: StrPath | None = None) -> Figure:
+        """Returns the curve of exploitability as a Matplotlib figure, and writes it to a file if one is named.
+
+        >>> solve("kuhn", iterations=20).plot().axes[0].get_xlabel()
+        'iterations'
+        """
+        return plot_convergence(self, path, title=self.run.label, target=self.run.stopping.target)
 
     def search(self, line: str, method: str = "reach-maxmargin", **how: Any) -> GameSearch | SpotSearch:
         """Returns the rest of the game solved again from one public state on, as if it had come up in play.
@@ -195,6 +297,10 @@ class Solution(Generic[Found]):
             line: of a spot a line or a public state; of a game the public state's label, or `"root"`.
             method: as `equipoise search --method`.
             how: other fields of `SearchRequest`: player, iterations, rule, menu, leaves, expensive, threads.
+
+        >>> found = solve("leduc", iterations=20).search("root", "maxmargin", player=0, iterations=100)
+        >>> found.searcher, found.iterations
+        (0, 100)
         """
         known = [field.name for field in dataclasses.fields(SearchRequest)]
         for name in how.keys() - set(known):
@@ -202,7 +308,7 @@ class Solution(Generic[Found]):
         request = SearchRequest(state=line, method=method, **how)
         interrupted = threading.Event()
         run = functools.partial(run_in_pieces, is_interrupted=interrupted.is_set)
-        with _first_ctrl_c(interrupted.set):
+        with first_ctrl_c(interrupted.set):
             if isinstance(self.run, SpotRun):
                 return SpotSearch(self.run.strategy(), request, run=run, find_response=self.run.last_iterate)
             respond, table = self.run.last_iterate, self.run.strategy()
@@ -236,12 +342,15 @@ def solve(
     seconds: float | None = None,
     form: Form | str | None = None,
     make_solver: Callable[[HistoryTree], TreeSolver] | None = None,
-    max_histories: int = DEFAULT_MAX_HISTORIES,
     num_threads: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    progress: bool = False,
     **how: Any,
 ) -> Solution[Any]:
-    """Returns an approximate equilibrium of a game or a spot; Ctrl-C returns what was computed so far.
+    """Returns an approximate equilibrium of a game or a spot.
+
+    Ctrl-C returns what was computed so far, once the iteration under way and an evaluation are done; a second one
+    raises `KeyboardInterrupt`.
 
     Args:
         game: a game, its name (`"leduc(ranks=4)"`), a spot, or the file of one (`"turn.toml"`).
@@ -253,10 +362,11 @@ def solve(
             its file says, or 0.5 % of the pot.
         form: what CFR sweeps; `Form.VECTOR` is faster where public states hold many private ones, for two players.
         make_solver: builds another solver on the history tree, in place of a method by name.
-        max_histories: a larger game is refused with `GameTooLargeError`.
         num_threads: size of the team of full-width CFR.
         on_progress: called with each record.
-        how: other fields of `RunRequest`: method, prune, seed, against, precision.
+        progress: whether to show how far it is: a bar on a terminal, a picture in a notebook.
+        how: other fields of `RunRequest`: method, prune, seed, against, precision; a game with more histories than
+            `max_histories` is refused with `GameTooLargeError`.
 
     >>> solution = solve("kuhn", target=1e-3)
     >>> abs(solution.game_value + 1 / 18) < 2e-3
@@ -275,15 +385,16 @@ def solve(
         seconds=seconds,
         form=None if form is None else str(form),
         threads=num_threads,
-        max_histories=max_histories,
         **how,
     )
     subject = _find_subject(game)
-    if make_solver is not None:
-        run: GameRun | SpotRun = _prepare_own(subject, request, make_solver)
-    else:
-        run = prepare_run(subject, request)
-    _advance(run, on_progress)
+    with _open_display(_name_subject(subject), is_wanted=progress) as display:
+        reporter = None if display is None else DisplayReporter(display)
+        if make_solver is not None:
+            run: GameRun | SpotRun = _prepare_own(subject, request, make_solver)
+        else:
+            run = prepare_run(subject, request, reporter)
+        _advance(run, on_progress, display)
     return Solution(run)
 
 
@@ -298,6 +409,10 @@ def prepare_run(
         what: as for `solve`.
         request: how it is solved, and where it stops.
         reporter: is told about sizes.
+
+    >>> run = prepare_run("kuhn", RunRequest(iterations=20))
+    >>> [record.iteration for record in run.advance()][-1], run.stopped_by.value
+    (20, 'iterations')
     """
     subject, request, reporter = _find_subject(what), request or RunRequest(), reporter or Reporter()
     if not isinstance(subject, SpotFile):
@@ -308,7 +423,14 @@ def prepare_run(
 
 
 def load(path: StrPath) -> Solution[Any] | TabularStrategy:
-    """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone."""
+    """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+    ...     print(load(f"{folder}/kuhn.eq").exploitability < 0.1)
+    True
+    """
     saved = load_run(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY)
     if saved.run is None:
         assert isinstance(saved, SolvedGame)
@@ -368,28 +490,27 @@ def _build_minimizer(rule: MakeMinimizer, updates: str | None, tree: HistoryTree
     return MinimizerSolver(tree, rule, is_alternating=updates != SIMULTANEOUS)
 
 
-def _advance(run: GameRun | SpotRun, on_progress: Callable[[Progress], None] | None) -> None:
+def _advance(
+    run: GameRun | SpotRun, on_progress: Callable[[Progress], None] | None, display: ProgressDisplay | None
+) -> None:
     """Runs to the stopping point, or to Ctrl-C."""
-    with _first_ctrl_c(run.stop):
-        for record in run.advance():
+
+    def show(record: Progress, *, is_last: bool = False) -> None:
+        if display is not None:
+            display.update_run(record, run.records, run.format_exploitability, is_last=is_last)
+
+    with first_ctrl_c(run.stop):
+        for record in run.advance(on_advance=show):
+            show(record)
             if on_progress is not None:
                 on_progress(record)
+    if run.records:
+        show(run.records[-1], is_last=True)
 
 
-@contextlib.contextmanager
-def _first_ctrl_c(stop: Callable[[], None]) -> Iterator[None]:
-    """While entered, the first Ctrl-C asks work to end and the second raises; outside the main thread as ever."""
-    is_ours = threading.current_thread() is threading.main_thread()
-    if not is_ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
+def _open_display(title: str, *, is_wanted: bool) -> AbstractContextManager[ProgressDisplay | None]:
+    return ProgressDisplay(title) if is_wanted else contextlib.nullcontext()
 
-    def hear(_number: int, _frame: Any) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        stop()
 
-    signal.signal(signal.SIGINT, hear)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+def _name_subject(subject: Subject) -> str:
+    return subject.spot.name if isinstance(subject, SpotFile) else subject.spec.name

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from equipoise.core.formatting import format_duration, shorten_text
 from equipoise.core.memory import check_memory
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
-from equipoise.games.holdem.line_notation import parse_decision
+from equipoise.games.holdem.betting_tree import NodeKind
+from equipoise.games.holdem.line_notation import Line, format_line, parse_decision, parse_line
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
@@ -30,8 +31,9 @@ from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.holdem.description import describe_spot_node
 from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout, make_locks
-from equipoise.solvers.holdem.view import NodeView, view_node
+from equipoise.solvers.holdem.view import NodeView, SpotViews
 from equipoise.solvers.methods import (
     ALTERNATING,
     METHODS,
@@ -48,6 +50,8 @@ from equipoise.solvers.saved_run import RunConfig
 from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
+from equipoise.trees.holdem.locks import NodeLock
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
 from equipoise.trees.vector import CellTable, TreeStrategy
 
@@ -98,6 +102,14 @@ def prepare_spot(
     return run
 
 
+class _Now(NamedTuple):
+    """A run as places are described from it."""
+
+    tree: HoldemTree
+    views: SpotViews
+    locks: tuple[NodeLock, ...]
+
+
 class SpotRun(Run):
     """A run on a spot."""
 
@@ -113,6 +125,7 @@ class SpotRun(Run):
         is_target_asked_for: bool,
     ) -> None:
         self.file, self.tree, self._sizes = file, solver.tree, sizes
+        self._views: tuple[int, SpotViews] | None = None  # of an iteration
         self.typical_slope = _typical_slope(config)
         super().__init__(
             name=file.spot.name,
@@ -150,10 +163,33 @@ class SpotRun(Run):
         """Returns what both players' hands do and are worth at a decision: `"check, bet 50%"`; the root if empty."""
         spot = self.file.spot
         place = parse_decision(line, self.tree.betting, spot.board, spot.deck)
-        solver = cast("HoldemRun", self.solver)
         with self._guarded.turns.taken():
-            sums = solver.state()["strategy_sum"]
-            return view_node(self.tree, cast("CellTable", sums), place.board, place.node, kernel=solver.kernel)
+            return self._find_views().view(HoldemPlace(*place))
+
+    def describe_place(self, line: str = "") -> dict[str, Any]:
+        """Returns a place, be it a decision, the end of a street or of the hand, under the keys of docs/spots.md."""
+        with self._guarded.turns.taken():
+            return describe_spot_node(_Now(self.tree, self._find_views(), make_locks(self.file)), line)
+
+    def list_children(self, line: str = "") -> tuple[str, ...]:
+        """Returns the lines that are one step longer: by an action, or by a card."""
+        spot, betting = self.file.spot, self.tree.betting
+        here = parse_line(line, betting, spot.board, spot.deck)
+        node = betting.nodes[here.node]
+        if node.kind is not NodeKind.STREET_END:
+            return tuple(format_line(betting, Line(child, here.board)) for child in node.children)
+        if not here.board:
+            raise ConfigError(f"the flop comes next: add one, as in '{line}, [Ks7h2d]'")
+        cards = (card for card in spot.deck.cards if card not in here.board)
+        return tuple(format_line(betting, Line(node.children[0], (*here.board, card))) for card in cards)
+
+    def _find_views(self) -> SpotViews:
+        """Returns what is held, played and won now; to be asked within a turn. What they share is kept for the next."""
+        solver, iteration = cast("HoldemRun", self.solver), self.solver.iteration
+        if self._views is None or self._views[0] != iteration:
+            sums = cast("CellTable", solver.state()["strategy_sum"])
+            self._views = iteration, SpotViews(self.tree, sums, kernel=solver.kernel)
+        return self._views[1]
 
     def warm_start(self, path: StrPath, config: WarmStart) -> WarmStartReport:
         """Begins where the strategy in the file of a solved spot leaves off."""

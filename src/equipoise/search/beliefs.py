@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import InvalidStateError
+from equipoise.core.formatting import brief_repr
 from equipoise.kernels.arithmetic import multiply
 
 __all__ = ["PublicBelief"]
@@ -26,6 +27,8 @@ class PublicBelief:
 
     reach: tuple[FloatArray, FloatArray]  # [H] each
     joint: FloatArray  # [H0, H1] chance's probability of each pair, beyond what relations carry
+
+    __repr__ = brief_repr
 
     def mass(self, player: int) -> FloatArray:
         """Returns `[H]` how likely chance and the other player come to each of a player's private states."""

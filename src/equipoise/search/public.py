@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.kernels.arithmetic import multiply
 from equipoise.kernels.frontier import Frontier
@@ -50,6 +51,8 @@ class PublicSubgame:
     kernel: PublicKernel
     frontier: Frontier | None = None  # of a tree that ends before the game does, unless choices stand there
     whole: PublicSubgame | None = None  # to the end of the game, if this one is cut from it
+
+    __repr__ = brief_repr
 
     @property
     def tree(self) -> PublicTree:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.search.gadgets import Method
 from equipoise.search.posing import RootProblem, pose
 from equipoise.search.profiles import Stage, Subgame, Table, given_there
@@ -40,6 +41,8 @@ class SearchResult:
     value: FloatArray  # [H] what its best response earns now
     possible: npt.NDArray[np.bool_]  # [H] where the opponent can be
     stage: Stage[Any] | None = None  # what is played from now on; None unless searches may follow
+
+    __repr__ = brief_repr
 
     @property
     def margin(self) -> FloatArray:

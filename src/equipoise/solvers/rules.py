@@ -191,22 +191,38 @@ class DCFR:
 
 
 def CFR(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:
-    """Returns plain CFR: nothing is discounted, iterations weigh the same."""
+    """Returns plain CFR: nothing is discounted, iterations weigh the same.
+
+    >>> CFR().name
+    'cfr'
+    """
     return DCFR(alpha=math.inf, beta=math.inf, gamma=0.0, fallback=fallback)
 
 
 def CFRPlus(*, gamma: float = 2.0, fallback: Fallback = Fallback.UNIFORM) -> DCFR:
-    """Returns CFR+: negative regrets are forgotten; the average is linear (`gamma=1`) or quadratic (2)."""
+    """Returns CFR+: negative regrets are forgotten; the average is linear (`gamma=1`) or quadratic (2).
+
+    >>> CFRPlus().name
+    'cfr+'
+    """
     return DCFR(alpha=math.inf, beta=-math.inf, gamma=gamma, fallback=fallback)
 
 
 def LinearCFR(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:
-    """Returns linear CFR: regrets and average of iteration t weigh t."""
+    """Returns linear CFR: regrets and average of iteration t weigh t.
+
+    >>> LinearCFR().name
+    'lcfr'
+    """
     return DCFR(alpha=1.0, beta=1.0, gamma=1.0, fallback=fallback)
 
 
 def LinearCFRPlus(*, fallback: Fallback = Fallback.UNIFORM) -> DCFR:
-    """Returns LCFR+: linear weights and forgotten negative regrets; slower than either parent."""
+    """Returns LCFR+: linear weights and forgotten negative regrets; slower than either parent.
+
+    >>> LinearCFRPlus().name
+    'lcfr+'
+    """
     return DCFR(alpha=1.0, beta=-math.inf, gamma=1.0, fallback=fallback)
 
 
@@ -299,6 +315,9 @@ def PredictiveCFRPlus() -> Optimistic:
     Symbols: prediction m^t = last counterfactual values, so that the predicted regret is last_regret.
     Departs from the paper: nothing; with this prediction it is CFR+ under `Optimistic`.
     Checked by: tests/solvers/test_rules.py.
+
+    >>> PredictiveCFRPlus().name
+    'pcfr+'
     """
     return Optimistic(CFRPlus())
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy
 
 from equipoise.core.errors import ConfigError, NotConvergedError
+from equipoise.core.formatting import brief_repr
 from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.segments import flatten_ranges
@@ -28,6 +29,8 @@ class Equilibrium:
 
     value: float  # player 0's utility
     strategy: FloatArray  # [Q] both players'; uniform at information sets that their owner does not reach
+
+    __repr__ = brief_repr
 
 
 def solve_sequence_lp(tree: HistoryTree) -> Equilibrium:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -31,8 +31,9 @@ from equipoise.solvers.stopping import Form
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_public_tree
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.public import PublicTree
 
-__all__ = ["STATE_PREFIX", "SolutionFile", "SolvedGame", "StoredTable", "WrittenGame", "encode_state"]
+__all__ = ["STATE_PREFIX", "SolutionFile", "SolvedGame", "StoredTable", "WrittenGame", "encode_state", "view_game"]
 
 STATE_PREFIX: Final = "state."  # of the solver's arrays in a file
 
@@ -230,13 +231,7 @@ class SolvedGame(SolutionFile):
     @functools.cached_property
     def views(self) -> GameViews:
         """Returns what is held, played and won at public states; the game's tree is built or read from the cache."""
-        if self.game.spec.num_players != 2:
-            raise ConfigError(f"public states are walked with 2 players, and {self.label} has more")
-        game = self.game
-        tree = load_or_build_public_tree(game)
-        strategy = self.table.to_tree(tree, is_partial=self.is_partial)
-        form = game.public_form if isinstance(game, HasPublicForm) else functools.partial(derive_public_game, game)
-        return GameViews(tree, strategy, form)
+        return view_game(self.game, self.table, load_or_build_public_tree, is_partial=self.is_partial)
 
     @staticmethod
     def save(
@@ -273,6 +268,24 @@ class WrittenGame(SolvedGame):
 
     def close(self) -> None:
         """Does nothing: the file was read at once."""
+
+
+def view_game(
+    game: Game[Any], table: TabularStrategy, build: Callable[[Game[Any]], PublicTree], *, is_partial: bool
+) -> GameViews:
+    """Returns what is held, played and won at public states of a game.
+
+    Args:
+        game: for two players.
+        table: what is played.
+        build: makes the public tree.
+        is_partial: whether the strategy moves uniformly where it has nothing.
+    """
+    if game.spec.num_players != 2:
+        raise ConfigError(f"public states are walked with 2 players, and {game.spec.label} has more")
+    tree = build(game)
+    form = game.public_form if isinstance(game, HasPublicForm) else functools.partial(derive_public_game, game)
+    return GameViews(tree, table.to_tree(tree, is_partial=is_partial), form)
 
 
 def encode_state(state: Mapping[str, npt.NDArray[np.generic]]) -> dict[str, Array | Sequence[str]]:

@@ -20,10 +20,12 @@ from equipoise.core.checkpoint import Checkpoint, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
 from equipoise.core.files import StrPath, write_text
 from equipoise.core.frames import make_frame
+from equipoise.core.markup import MOST_ROWS, html_line, join_html
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
 from equipoise.games.registry import parse_game
 from equipoise.solvers.best_response import bind_history_kernel
+from equipoise.solvers.infostate_rows import html_rows
 from equipoise.solvers.strategy_rows import (
     COLUMNS,
     Row,
@@ -110,6 +112,10 @@ class TabularStrategy:
 
     def __repr__(self) -> str:
         return f"<TabularStrategy of {self.game_label}: {len(self.infostates):,} information states>"
+
+    def _repr_html_(self) -> str:
+        shown = {f"{self.player[row]}: {name}": self.row(row) for row, name in enumerate(self.infostates[:MOST_ROWS])}
+        return join_html(html_line(repr(self)), html_rows(shown, len(self.infostates)))
 
     @classmethod
     def from_tree(cls, tree: HistoryTree | PublicTree, strategy: FloatArray) -> TabularStrategy:
@@ -321,6 +327,18 @@ def mix_strategies(
 
     Behaviour is weighted by each plan's own reach, so that values are mixed too: against any fixed opponents a player
     earns `weight` times the first plus `1 - weight` times the second. Where neither plan goes, behaviour is averaged.
+
+    >>> from equipoise.games.kuhn import Kuhn
+    >>> from equipoise.trees.history import build_history_tree
+    >>> tree = build_history_tree(Kuhn())
+    >>> sequences = range(int(tree.sequence_start[-1]))
+    >>> names = [tree.sequence_labels[sequence] for sequence in sequences]
+    >>> passive, active = (
+    ...     TabularStrategy.from_tree(tree, np.array([float(name in ("", *always)) for name in names]))
+    ...     for always in (("check", "fold"), ("bet", "call"))
+    ... )
+    >>> mix_strategies(tree, passive, active, weight=0.25).probabilities(0, "K:")
+    array([0.25, 0.75])
     """
     if not 0 <= weight <= 1:
         raise ConfigError(f"weight must be between 0 and 1, got {weight}")

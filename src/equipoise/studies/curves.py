@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from equipoise.core.formatting import brief_repr
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import next_evaluation
 from equipoise.studies.study import Point, Step
@@ -48,6 +49,8 @@ class Panel(Generic[Tree]):
     cost: int  # of an iteration, in any unit that all panels share
     run: int = 0
     scale: float = 1.0  # units of the ordinate in one of exploitability
+
+    __repr__ = brief_repr
 
 
 def evaluation_grid(iterations: int, marks: Sequence[int]) -> list[int]:

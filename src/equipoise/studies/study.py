@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr, format_duration
 from equipoise.core.machine import describe_origin
+from equipoise.core.markup import html_line, html_table, join_html
 from equipoise.evaluation.plots import PanelLabels
 
 if TYPE_CHECKING:
@@ -155,6 +157,8 @@ class Conclusion:
     claims: tuple[Claim, ...]
     notes: tuple[str, ...] = ()  # departures and conventions
 
+    __repr__ = brief_repr
+
 
 C = TypeVar("C", bound="DataclassInstance")  # a frozen dataclass: what one size of a study measures
 
@@ -174,6 +178,20 @@ class StudyResult:
     conclusion: Conclusion
     curves: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
     origin: Mapping[str, Any]  # version, commit, machine
+
+    def __repr__(self) -> str:
+        claims = self.conclusion.claims
+        confirmed = sum(claim.verdict is Verdict.CONFIRMED for claim in claims)
+        partial = ", partial" if self.is_partial else ""
+        spent = f"{self.size} in {format_duration(self.seconds)}{partial}"
+        return f"<StudyResult of {self.study}: {spent}, {confirmed} of {len(claims)} claims confirmed>"
+
+    def _repr_html_(self) -> str:
+        rows, claims = self.conclusion.rows, self.conclusion.claims
+        measured = html_table(list(rows[0]), [list(row.values()) for row in rows]) if rows else ""
+        judged = [[str(claim.verdict), claim.statement, claim.ours] for claim in claims]
+        stated = html_table(["verdict", "claim", "ours"], judged) if judged else ""
+        return join_html(html_line(self.title), html_line(self.source), measured, stated)
 
     def as_json(self) -> dict[str, Any]:
         """Returns the result as JSON values."""
@@ -211,6 +229,8 @@ class Study(Generic[C]):
     own_labels: Callable[[str], PanelLabels] | None = None  # of a panel by its name, where panels differ
     are_grids: bool = False  # panels are squares of classes of hands, not curves
     seed: int = 0
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         missing = [size for size in Size if size not in self.sizes]

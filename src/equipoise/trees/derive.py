@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import InvalidGameError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
 from equipoise.games.public import NO_ACTION, PublicEdge, Relation
 from equipoise.trees.descendants import order_depth_first
@@ -53,6 +54,8 @@ class DerivedPublicGame:
     joint_start: IntArray  # [N+1]
     joint_private: IntArray  # [2, K] pair of private states
     joint_weight: FloatArray  # [K]
+
+    __repr__ = brief_repr
 
     @property
     def num_public_states(self) -> int:

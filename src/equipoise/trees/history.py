@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidStateError
 from equipoise.core.files import format_bytes
+from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
 from equipoise.trees.segments import flatten_ranges
 
@@ -97,6 +98,32 @@ class HistoryTree:
     infoset_labels: tuple[str, ...]  # [I]
     sequence_labels: tuple[str, ...]  # [Q] names of actions; "" at empty sequences
     action_class: npt.NDArray[np.int8]  # [Q] ACTION_CODES of actions; OTHER at empty sequences
+
+    def __repr__(self) -> str:
+        return f"<HistoryTree of {self.game_label}: {self.size}>"
+
+    def _repr_html_(self) -> str:
+        return join_html(html_line(repr(self)), svg_tree(self._nodes()) if self.num_nodes <= MOST_NODES else "")
+
+    def _nodes(self) -> list[TreeNode]:
+        """Returns every history as it is drawn: who moves and where, what is won, what was done."""
+        terminals = {node: place for place, node in enumerate(self.terminal_node.tolist())}
+        found = []
+        for node in range(self.num_nodes):
+            actor, above = int(self.actor[node]), int(self.parent[node])
+            text = "chance" if actor == CHANCE else f"{actor}: {self.infoset_labels[self.infoset[node]]}"
+            if actor == TERMINAL:
+                text = ", ".join(f"{won:+g}" for won in self.utility[:, terminals[node]])
+            found.append(TreeNode(above, text, "" if above < 0 else self._name_edge(above, node)))
+        return found
+
+    def _name_edge(self, above: int, node: int) -> str:
+        """Returns the action, or the chance, by which a history is followed by another."""
+        if self.actor[above] == CHANCE:
+            return f"{self.chance_probability[node]:.3g}"
+        children = self.edge_child[self.first_edge[above] : self.first_edge[above + 1]].tolist()
+        label: str = self.sequence_labels[int(self.first_sequence[self.infoset[above]]) + children.index(node)]
+        return label
 
     @property
     def num_nodes(self) -> int:
@@ -281,6 +308,10 @@ def build_history_tree(
         game: rules with perfect recall.
         max_histories: enumeration stops here with `GameTooLargeError`.
         on_progress: called now and then with the histories so far and the fraction done.
+
+    >>> from equipoise.games.kuhn import Kuhn
+    >>> build_history_tree(Kuhn()).num_nodes
+    58
     """
     recorder = _Recorder(game, max_histories, on_progress)
     limit = sys.getrecursionlimit()

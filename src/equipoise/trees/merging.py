@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.trees.history import HistoryTree, order_forests
 from equipoise.trees.segments import flatten_ranges
 
@@ -30,6 +31,8 @@ class MergedTree:
     full: HistoryTree  # the tree that it was made from
     tree: HistoryTree
     sequence_map: IntArray  # [Q of full] sequence of `tree` that stands for each
+
+    __repr__ = brief_repr
 
     def lift(self, strategy: FloatArray) -> FloatArray:
         """Returns `[Q of full]` a strategy of the merged tree, played at every information set that was merged."""

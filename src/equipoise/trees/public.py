@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicGame
 from equipoise.kernels.public import Cells, TerminalGroups
@@ -135,6 +136,17 @@ class PublicTree:
         if not self._descendants:
             self._descendants.append(Descendants(self.parent))
         return self._descendants[0]
+
+    def __repr__(self) -> str:
+        return f"<PublicTree of {self.game_label}: {self.size}>"
+
+    def _repr_html_(self) -> str:
+        nodes = []
+        for node in range(self.num_nodes if self.num_nodes <= MOST_NODES else 0):
+            actor = int(self.actor[node])
+            who = "chance" if actor == CHANCE else "end" if actor < 0 else str(actor)
+            nodes.append(TreeNode(int(self.parent[node]), f"{who}: {self.public_labels[node]}"))
+        return join_html(html_line(repr(self)), svg_tree(nodes))
 
     @property
     def num_nodes(self) -> int:

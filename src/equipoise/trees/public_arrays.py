@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.base import TERMINAL
 from equipoise.games.public import NO_ACTION, PublicGame, Relation, SharesPayoffs
 from equipoise.trees.history import OnProgress, check_zero_sum_claim
@@ -55,6 +56,8 @@ class PublicArrays:
     infoset_start: IntArray  # [I+1] into sequence_column; the actors' private states in the order of nodes
     infoset_labels: tuple[str, ...]  # [I]
     sequence_column: IntArray  # [S] column of each legal action of each information state, ascending
+
+    __repr__ = brief_repr
 
 
 class _Collector:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.base import TERMINAL
 from equipoise.games.public import NO_ACTION
 from equipoise.trees.descendants import Descendants
@@ -48,6 +49,8 @@ class Subtree:
     leaves: LongArray  # nodes of `tree` below which the whole tree goes on
     infosets: LongArray  # [I] number in the whole tree of each information state, ADDED where it has none
     sequences: LongArray  # [S] number in the whole tree of each (information state, action) pair, likewise
+
+    __repr__ = brief_repr
 
     def restrict(self, strategy: FloatArray) -> FloatArray:
         """Returns `[C]` over this part the whole tree's strategy `[C]`.

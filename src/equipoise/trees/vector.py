@@ -134,6 +134,9 @@ class TreeStrategy(Generic[Tree]):
         self.tree, self.sums = tree, sums
         self.probabilities: Callable[[Any], FloatArray] = functools.lru_cache(KEPT_PLACES)(self._probabilities)
 
+    def __repr__(self) -> str:
+        return f"<TreeStrategy on {self.tree!r}>"
+
     @property
     def table(self) -> npt.NDArray[Any]:
         """Returns `[C]` the table in memory; raises `ConfigError` if parts of it are read as they are asked for."""

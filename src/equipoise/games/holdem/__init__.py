@@ -7,7 +7,7 @@ from equipoise.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from equipoise.games.holdem.betting import BettingRules, BettingState, Stage, Street
-    from equipoise.games.holdem.betting_tree import BettingNode, BettingTree, NodeKind, betting_tree, count_nodes
+    from equipoise.games.holdem.betting_tree import BettingNode, BettingTree, NodeKind, count_nodes
     from equipoise.games.holdem.cards import (
         DECKS,
         FULL_DECK,
@@ -25,31 +25,6 @@ if TYPE_CHECKING:
     from equipoise.games.holdem.menus import Menu, check_menu, raise_options
     from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
     from equipoise.games.holdem.strength import HandCategory, evaluate_boards, evaluate_hand, strength_category
-else:
-    __getattr__ = lazy_names(
-        __name__,
-        {
-            "betting": ("BettingRules", "BettingState", "Stage", "Street"),
-            "betting_tree": ("BettingNode", "BettingTree", "NodeKind", "betting_tree", "count_nodes"),
-            "cards": (
-                "DECKS",
-                "FULL_DECK",
-                "Deck",
-                "format_board",
-                "format_card",
-                "format_deck",
-                "parse_board",
-                "parse_card",
-                "parse_deck",
-            ),
-            "equity": ("Equity", "compute_equity"),
-            "hands": ("Hands", "format_hand", "hands_of", "parse_hand"),
-            "menu_notation": ("MENUS", "format_menu", "parse_menu"),
-            "menus": ("Menu", "check_menu", "raise_options"),
-            "ranges": ("Range", "check_ranges", "format_range", "parse_range"),
-            "strength": ("HandCategory", "evaluate_boards", "evaluate_hand", "strength_category"),
-        },
-    )
 
 __all__ = [
     "DECKS",
@@ -68,7 +43,6 @@ __all__ = [
     "Range",
     "Stage",
     "Street",
-    "betting_tree",
     "check_menu",
     "check_ranges",
     "compute_equity",
@@ -91,3 +65,6 @@ __all__ = [
     "raise_options",
     "strength_category",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, __all__)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from equipoise.core.errors import GameTooLargeError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.betting import (
     NOBODY,
     BettingRules,
@@ -81,6 +82,8 @@ class BettingTree:
     rules: BettingRules
     menu: Menu
     nodes: tuple[BettingNode, ...]
+
+    __repr__ = brief_repr
 
     @property
     def root(self) -> BettingNode:

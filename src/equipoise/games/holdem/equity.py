@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board, parse_board
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.isomorphism import canonical_sets, find_symmetries, hand_permutation
@@ -38,6 +39,8 @@ class Equity:
     hand_wins: FloatArray  # [2, H] boards times weight of the hands that a hand beats; 0 for hands without weight
     hand_ties: FloatArray  # [2, H] that it ties
     hand_totals: FloatArray  # [2, H] that it meets
+
+    __repr__ = brief_repr
 
     @property
     def total(self) -> float:

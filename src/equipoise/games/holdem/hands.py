@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, ParseError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS, RANKS, Deck, format_card, parse_card
 
 __all__ = ["Hands", "card_mask", "format_hand", "hands_of", "parse_hand"]
@@ -31,6 +32,8 @@ class Hands:
     classes: npt.NDArray[np.int32]  # [H] row * num_ranks + column in the square of classes
     class_names: tuple[str, ...]  # by class: AA, AKs, ..., AKo, KK, ...
     class_sizes: npt.NDArray[np.int64]  # by class: number of hands; 0 where one suit leaves none
+
+    __repr__ = brief_repr
 
     @property
     def num_hands(self) -> int:

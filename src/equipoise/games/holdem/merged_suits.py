@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.formatting import brief_repr
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, GameSpec
 from equipoise.games.holdem.betting import (
     CALL,
@@ -72,6 +73,8 @@ class MergedBoard:
     private_of_hand: LongArray  # [deck's hands] -1 where the board blocks the hand
     hand: LongArray  # [H] the lowest hand of each private state
     joint: FloatArray  # [H, H] probability of both players' private states and the boards
+
+    __repr__ = brief_repr
 
     @property
     def num_private(self) -> int:

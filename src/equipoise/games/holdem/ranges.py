@@ -27,6 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, ParseError
+from equipoise.core.formatting import shorten_text
+from equipoise.core.markup import html_line, join_html, svg_grid
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_board, format_deck
 from equipoise.games.holdem.hands import Hands, format_hand, hands_of, parse_hand
 
@@ -50,6 +52,15 @@ class Range:
 
     weights: npt.NDArray[np.float64]  # [H] read-only
     deck: Deck = FULL_DECK
+
+    def __repr__(self) -> str:
+        return f"<Range of {self.num_combos:.4g} combinations: {shorten_text(format_range(self))}>"
+
+    def _repr_html_(self) -> str:
+        hands = hands_of(self.deck)
+        held = np.nan_to_num(hands.grid(self.weights)).ravel()
+        square = svg_grid(hands.class_names, [[1.0]] * held.size, held.tolist(), ["held"])
+        return join_html(html_line(repr(self)), square)
 
     def __post_init__(self) -> None:
         weights = np.array(self.weights, np.float64)

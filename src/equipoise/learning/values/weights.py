@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.core.tensor_files import load_tensors, save_tensors
 from equipoise.kernels.value_nets import LayerArrays
 from equipoise.learning.values.configuration import ValueNetConfig
@@ -35,6 +36,8 @@ class StoredNet:
     config: ValueNetConfig
     tensors: Mapping[str, SingleArray]  # by name, as torch has them
     card: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # what it is, data, losses, command, commit
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         expected = expected_shapes(self.config)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import Frontier
@@ -46,6 +47,8 @@ class HoldemSubgame:
     whole: HoldemSubgame | None = None  # to the end of the hand, if this one is one street alone
     num_threads: int = 1
     given_kernel: VectorKernel | None = None  # of the tree with its leaves, if it is not to be the native module's
+
+    __repr__ = brief_repr
 
     @classmethod
     def of_tree(

@@ -7,7 +7,7 @@ said is None. Numbers by hand are columns in the order of `hands`. Keys: docs/sp
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,26 +27,46 @@ from equipoise.games.holdem.line_notation import (
 )
 from equipoise.games.holdem.menus import POSITIONS
 from equipoise.solvers.game_views import as_numbers, mean_of_known
-from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.holdem.view import NodeView, PlayerView, SpotViews
+from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.places import HoldemPlace
+from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["describe_place", "describe_spot_node"]
+__all__ = ["SolvedPlaces", "describe_place", "describe_spot_node"]
 
 FloatArray = npt.NDArray[np.float64]
 
 LEAST_EQUITY = 0.01  # below it, how well equity is realised says nothing
 
 
-def describe_spot_node(solved: SolvedSpot, text: str) -> dict[str, Any]:
+class SolvedPlaces(Protocol):
+    """A spot and what is played in it: a file, or a run under way."""
+
+    @property
+    def tree(self) -> HoldemTree:
+        """Returns what is played."""
+        ...
+
+    @property
+    def views(self) -> SpotViews:
+        """Returns what is held, played and won at decisions."""
+        ...
+
+    @property
+    def locks(self) -> tuple[NodeLock, ...]:
+        """Returns what players may not choose."""
+        ...
+
+
+def describe_spot_node(solved: SolvedPlaces, text: str) -> dict[str, Any]:
     """Returns a place of a solved spot; `text` is a line as `parse_line` reads it."""
-    spot = solved.spot
+    spot = solved.tree.spot
     return describe_place(solved, parse_line(text, solved.tree.betting, spot.board, spot.deck))
 
 
-def describe_place(solved: SolvedSpot, line: Line) -> dict[str, Any]:
+def describe_place(solved: SolvedPlaces, line: Line) -> dict[str, Any]:
     """Returns a place of a solved spot, be it a decision, the end of a street or of the hand."""
-    betting, spot = solved.tree.betting, solved.spot
+    betting, spot = solved.tree.betting, solved.tree.spot
     node, place = betting.nodes[line.node], HoldemPlace(*line)
     is_decision = node.kind is NodeKind.DECISION
     path = _describe_path(solved.views, line)
@@ -75,7 +95,7 @@ def describe_place(solved: SolvedSpot, line: Line) -> dict[str, Any]:
     return {**described, **_describe_end(solved, line, node)}
 
 
-def _describe_decision(solved: SolvedSpot, line: Line, view: NodeView) -> dict[str, Any]:
+def _describe_decision(solved: SolvedPlaces, line: Line, view: NodeView) -> dict[str, Any]:
     """Returns actions, both ranges and what the actor's hands do."""
     own = view.players[view.actor]
     is_there = own.weights > 0
@@ -87,7 +107,7 @@ def _describe_decision(solved: SolvedSpot, line: Line, view: NodeView) -> dict[s
     }
 
 
-def _describe_actions(solved: SolvedSpot, line: Line, view: NodeView) -> list[dict[str, Any]]:
+def _describe_actions(solved: SolvedPlaces, line: Line, view: NodeView) -> list[dict[str, Any]]:
     betting = solved.tree.betting
     node = betting.nodes[line.node]
     own = view.players[view.actor]
@@ -124,9 +144,9 @@ def _kind_of_action(node: BettingNode, action: int, name: str) -> str:
     return "raise" if bet_in_round(node.state) else "bet"
 
 
-def _describe_player(solved: SolvedSpot, line: Line, view: NodeView, player: int) -> dict[str, Any]:
+def _describe_player(solved: SolvedPlaces, line: Line, view: NodeView, player: int) -> dict[str, Any]:
     """Returns a player's range by hand, in sum, and by class of hole cards."""
-    shown, deck = view.players[player], solved.spot.deck
+    shown, deck = view.players[player], solved.tree.spot.deck
     is_there = shown.weights > 0
     hands = shown.hands[is_there]
     equity, value = (mean_of_known(column, shown.odds) for column in (shown.equities, shown.values))
@@ -154,10 +174,10 @@ def _describe_player(solved: SolvedSpot, line: Line, view: NodeView, player: int
 
 
 def _describe_grid(
-    solved: SolvedSpot, view: NodeView, shown: PlayerView, *, strategy: FloatArray | None
+    solved: SolvedPlaces, view: NodeView, shown: PlayerView, *, strategy: FloatArray | None
 ) -> dict[str, Any]:
     """Returns numbers of the square of hole-card classes, rows from the highest rank: columns over its cells."""
-    hands = hands_of(solved.spot.deck)
+    hands = hands_of(solved.tree.spot.deck)
     num_classes = len(hands.class_names)
     classes = hands.classes[shown.hands]
     free = ~hands.blocked(view.board)
@@ -180,9 +200,9 @@ def _describe_grid(
     }
 
 
-def _describe_end(solved: SolvedSpot, line: Line, node: BettingNode) -> dict[str, Any]:
+def _describe_end(solved: SolvedPlaces, line: Line, node: BettingNode) -> dict[str, Any]:
     """Returns both ranges where nobody acts, and which cards may come."""
-    deck, betting = solved.spot.deck, solved.tree.betting
+    deck, betting = solved.tree.spot.deck, solved.tree.betting
     players = []
     for weights in solved.views.reach(HoldemPlace(*line)):
         held = np.flatnonzero(weights > 0)
@@ -227,13 +247,13 @@ def _describe_path(views: SpotViews, line: Line) -> list[dict[str, Any]]:
     return steps[::-1]
 
 
-def _find_locked(solved: SolvedSpot, place: HoldemPlace) -> list[str] | None:
+def _find_locked(solved: SolvedPlaces, place: HoldemPlace) -> list[str] | None:
     """Returns the hands whose play is fixed at a decision, None if there are none."""
     locks = [
         lock for lock in solved.locks if lock.node == place.node and tuple(lock.board or place.board) == place.board
     ]
     if not locks:
         return None
-    everybody = range(solved.spot.deck.num_hands)
+    everybody = range(solved.tree.spot.deck.num_hands)
     hands = {hand for lock in locks for hand in (everybody if lock.hands is None else lock.hands)}
-    return [format_hand(hand, solved.spot.deck) for hand in sorted(hands)]
+    return [format_hand(hand, solved.tree.spot.deck) for hand in sorted(hands)]

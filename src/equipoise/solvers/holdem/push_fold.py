@@ -19,6 +19,7 @@ import numpy.typing as npt
 import scipy
 
 from equipoise.core.errors import ConfigError, NotConvergedError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.betting import CALL, FOLD, Street
 from equipoise.games.holdem.betting_tree import NodeKind, betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
@@ -96,6 +97,8 @@ class PushFoldChart:
     values_bb: tuple[float, float]  # of the small and the big blind per hand dealt
     nash_conv_bb: float  # sum over players of what a best response would gain
     exploitability_bb: float  # half of it
+
+    __repr__ = brief_repr
 
     @property
     def push_range(self) -> Range:

@@ -19,12 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.betting import CALL, FOLD, Street, pot
+from equipoise.core.markup import html_line, join_html, svg_grid
+from equipoise.games.holdem.betting import Street, pot
 from equipoise.games.holdem.betting_tree import NO_PARENT
 from equipoise.games.holdem.cards import Deck, format_board
 from equipoise.games.holdem.equity import compute_equity
-from equipoise.games.holdem.hands import hands_of
+from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
+from equipoise.games.holdem.line_notation import name_actions
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
@@ -40,7 +42,6 @@ __all__ = ["NodeView", "PlayerView", "SpotViews", "view_average", "view_node"]
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 
-FIXED_ACTIONS: Final = {FOLD: "fold", CALL: "call"}
 KEPT_LINES: Final = 16  # of betting on a board whose values are at hand; those of a river may take megabytes
 KEPT_RANGES: Final = 256  # against which equities are at hand
 
@@ -81,15 +82,46 @@ class NodeView:
     pot: int  # chips, bets that are not called included
     actor: int
     actions: tuple[int, ...]  # fold (0), call (1), totals raised to
+    names: tuple[str, ...]  # [A] of the actions, as lines have them
+    deck: Deck
     strategy: FloatArray  # [H, A] of the actor's hands
     action_values: FloatArray  # [H, A] their share of the pot after each action
     players: tuple[PlayerView, PlayerView]
 
     def __repr__(self) -> str:
-        names = [FIXED_ACTIONS.get(action, f"to {action}") for action in self.actions]
-        played = ", ".join(f"{name} {share:.1%}" for name, share in zip(names, self.frequencies, strict=True))
+        played = ", ".join(f"{name} {share:.1%}" for name, share in zip(self.names, self.frequencies, strict=True))
         board = f" on {format_board(self.board)}" if self.board else ""
         return f"<NodeView of player {self.actor}{board}, pot {self.pot}: {played}>"
+
+    def _repr_html_(self) -> str:
+        shares, held = self.grid()
+        names = hands_of(self.deck).class_names
+        return join_html(html_line(repr(self)), svg_grid(names, shares.tolist(), held.tolist(), self.names))
+
+    def grid(self) -> tuple[FloatArray, FloatArray]:
+        """Returns what classes of hands do, in the order of `Hands.class_names`.
+
+        Returns:
+            `[K, A]` how often each class takes each action, hands weighted by how likely they are here; and `[K]` how
+            much of the class is here, from 0 to 1, 1 being the likeliest hand.
+        """
+        hands, own = hands_of(self.deck), self.players[self.actor]
+        odds, strategy = np.zeros(hands.num_hands), np.zeros((hands.num_hands, len(self.actions)))
+        odds[own.hands] = own.odds / max(float(own.odds.max(initial=0.0)), 1e-300)
+        strategy[own.hands] = self.strategy
+        shares = np.stack([hands.grid(column, odds).ravel() for column in strategy.T], axis=1)
+        return np.nan_to_num(shares), np.nan_to_num(hands.grid(odds).ravel())
+
+    def columns(self) -> dict[str, list[str] | list[float]]:
+        """Returns what `show --csv` writes, as columns: every hand with weight, equity, value and what it does."""
+        own = self.players[self.actor]
+        held = np.flatnonzero(own.weights > 0)[::-1]  # the strongest ranks first
+        numbers = {"weight": own.weights, "equity": own.equities, "value": own.values}
+        played = dict(zip(self.names, self.strategy.T, strict=True))
+        return {
+            "hand": [format_hand(hand, self.deck) for hand in own.hands[held].tolist()],
+            **{name: column[held].tolist() for name, column in (numbers | played).items()},
+        }
 
     @property
     def frequencies(self) -> FloatArray:
@@ -178,6 +210,8 @@ class SpotViews:
             pot=pot(betting.state),
             actor=actor,
             actions=betting.actions,
+            names=name_actions(tree.betting, node),
+            deck=tree.spot.deck,
             strategy=strategy[orders[actor]],
             action_values=action_values[orders[actor]],
             players=(players[0], players[1]),

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import BettingTree, betting_tree
 from equipoise.games.holdem.cards import format_board
@@ -86,6 +87,8 @@ class BucketedTree(HoldemPlaces):
     hands: IntArray  # [H] numbers of the hands that some range holds; the rows of the first board
     reach: tuple[FloatArray, FloatArray]  # [rows] weights of each range, in sum 1
     pair_chance: float  # that two hands drawn from the ranges share no card
+
+    __repr__ = brief_repr
 
     @property
     def cards_left(self) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.betting_tree import BettingTree, NodeKind
 from equipoise.games.holdem.cards import SUITS, check_board, format_board
 from equipoise.games.holdem.hands import format_hand, hands_of
@@ -37,6 +38,8 @@ class NodeLock:
     strategy: npt.ArrayLike  # [A] the same for all hands, or [H, A] in the order of `hands`
     hands: Sequence[int] | None = None  # numbers of hands; None: all of the player's range
     board: Sequence[int] | None = None  # None: every board of the decision's street
+
+    __repr__ = brief_repr
 
 
 class LockedHands:

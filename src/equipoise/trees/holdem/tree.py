@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.core.formatting import brief_repr
+from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting import Street, payoffs
 from equipoise.games.holdem.betting_tree import DEALING, BettingNode, BettingTree, NodeKind, betting_tree
@@ -30,6 +32,8 @@ from equipoise.games.holdem.isomorphism import (
     relabel_board,
     suit_permutations,
 )
+from equipoise.games.holdem.line_notation import name_actions
+from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.holdem.arrays import (
@@ -122,6 +126,25 @@ class HoldemTree(HoldemPlaces):
     pair_weight: float  # sum of the products of weights over hands that share no card
 
     num_players: ClassVar[int] = 2
+
+    def __repr__(self) -> str:
+        size = f"{len(self.betting.nodes):,} betting nodes, {len(self.boards):,} boards"
+        return f"<HoldemTree of {self.spot.name}: {size}, {self.arrays.num_cells:,} numbers a table>"
+
+    def _repr_html_(self) -> str:
+        nodes = self.betting.nodes if len(self.betting.nodes) <= MOST_NODES else ()
+        drawn = []
+        for node in nodes:
+            is_decision = node.kind is NodeKind.DECISION
+            text = POSITIONS[node.state.actor] if is_decision else node.kind.value.replace("_", " ")
+            edge = "" if node.parent < 0 or node.action == DEALING else self._name_action(node)
+            drawn.append(TreeNode(node.parent, text, edge))
+        return join_html(html_line(repr(self)), svg_tree(drawn))
+
+    def _name_action(self, node: BettingNode) -> str:
+        """Returns the action that leads to a betting node."""
+        children = self.betting.nodes[node.parent].children
+        return name_actions(self.betting, node.parent)[children.index(node.index)]
 
     @property
     def num_nodes(self) -> int:
@@ -238,6 +261,8 @@ class HoldemPlan:
     levels: tuple[BoardLevel, ...]
     groups: SuitGroups
     is_cut: bool = False  # streets below are left out: lines end in leaves
+
+    __repr__ = brief_repr
 
     def build(self) -> HoldemTree:
         """Returns the spot laid out for sweeps."""

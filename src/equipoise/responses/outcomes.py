@@ -12,19 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import AbandonedError
-from equipoise.core.formatting import format_small, format_utility
+from equipoise.core.formatting import brief_repr, format_small, format_utility
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
+from equipoise.games.registry import parse_game
 from equipoise.responses.against import AgainstSolver, SeatLearner
 from equipoise.responses.exact import StaticResponse
 from equipoise.responses.forms import PlayTree, Table
 from equipoise.responses.guarantees import Guarantee, state_guarantee
 from equipoise.responses.hand_buckets import BucketForm, HandBuckets
+from equipoise.responses.notation import parse_response
 from equipoise.responses.protocol import Response, StatefulResponse
 from equipoise.responses.values import ResponseValue, response_value
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import run
+from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import Rule
 from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.strategy import TabularStrategy
@@ -83,12 +86,14 @@ class AgainstSolution:
     progress: tuple[Progress, ...]
     stopped_by: StopReason
 
+    __repr__ = brief_repr
+
 
 def solve_against(
-    game: Game[Any] | PlayTree,
-    response: Response | Callable[[Any], Response],
+    game: Game[Any] | PlayTree | str,
+    response: Response | Callable[[Any], Response] | str,
     *,
-    rule: Rule | None = None,
+    rule: Rule | str | None = None,
     updates_per_response: int = 1,
     seat: int | None = None,
     groups: npt.ArrayLike | HandBuckets | None = None,
@@ -100,9 +105,10 @@ def solve_against(
     """Returns a strategy trained by CFR-f, with its measured regret and the guarantee that applies.
 
     Args:
-        game: two players, zero sum; or its tree, of histories, public states or hold'em hands.
-        response: over the tree, or a function that makes one from it; the class `BestResponse` will do.
-        rule: of CFR, `CFR()` if None, the paper's.
+        game: two players, zero sum, or its name; or its tree, of histories, public states or hold'em hands.
+        response: over the tree, or a function that makes one from it (the class `BestResponse` will do), or as it is
+            typed: `"uct:1000"`.
+        rule: of CFR, or its name; `CFR()` if None, the paper's.
         updates_per_response: how many updates an answer stands for; above 1 no theorem applies.
         seat: of the learner; None: one learner in each seat.
         groups: `[I]` information sets that learners cannot tell apart (CFR-BR in an abstraction), or the buckets of
@@ -112,21 +118,23 @@ def solve_against(
         seed: of all draws.
         on_progress: called with each record.
 
-    >>> from equipoise.games.kuhn import Kuhn
-    >>> from equipoise.responses.exact import BestResponse
-    >>> solution = solve_against(Kuhn(), BestResponse, iterations=1000)
+    >>> solution = solve_against("kuhn", "best", iterations=1000)
     >>> solution.seats[0].guarantee.theorem, solution.evaluation.exploitability < 0.05
     ('Theorem 6', True)
     """
+    if isinstance(game, str):
+        game = parse_game(game)
     tree = game if isinstance(game, PlayTree) else _build_tree(game)
     bound: Any = response(tree) if callable(response) else response
+    if isinstance(bound, str):
+        bound = parse_response(bound).bind(tree, seat=seat)
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS
     stopping = Stopping(iterations=iterations, seconds=seconds)
     solver = AgainstSolver(
         tree,
         bound,
-        rule=rule,
+        rule=parse_rule(rule) if isinstance(rule, str) else rule,
         seat=seat,
         updates_per_response=updates_per_response,
         seed=seed,

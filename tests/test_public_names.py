@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the library shows: names that are meant, documented, of known homes, and loaded only when they are used."""
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import equipoise
+
+ROOMS = sorted(name for name in equipoise.__all__ if isinstance(getattr(equipoise, name), types.ModuleType))
+PACKAGES = ["equipoise", *(f"equipoise.{room}" for room in ROOMS), "equipoise.games.holdem"]
+HEAVY = {"numpy", "scipy", "matplotlib", "rich", "torch", "typer", "pandas", "polars", "IPython", "equipoise._native"}
+ARRAYS = re.compile(r"Array\b|Tree\b")
+
+
+def public_things():
+    """Yields every public name once, with the package that shows it and what it stands for."""
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if not isinstance(thing, types.ModuleType):
+                yield f"{package}.{name}", thing
+
+
+def loaded_by(code):
+    """Returns the modules that a fresh Python has loaded after some code."""
+    listing = f"{code}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True, timeout=120)
+    return set(done.stdout.split())
+
+
+def test_dir_shows_what_is_meant():
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        assert dir(module) == sorted(module.__all__)
+        assert not [name for name in dir(module) if name.startswith("_") and name != "__version__"]
+    assert {"solve", "load", "load_spot", "match", "evaluate", "reproduce", "agents", "plot_convergence"} <= set(
+        dir(equipoise)
+    )
+    assert not {"Any", "TYPE_CHECKING", "annotations", "importlib", "lazy_names"} & set(dir(equipoise))
+
+
+def test_every_room_shows_its_names():
+    folders = {found.name for found in pkgutil.iter_modules(equipoise.__path__) if found.ispkg}
+    assert set(ROOMS) == folders - {"apps", "kernels"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_names_are_the_same_to_type_checkers_and_at_run_time(package):
+    module = importlib.import_module(package)
+    body = ast.parse(Path(module.__file__).read_text()).body
+    blocks = [one for one in body if isinstance(one, ast.If) and getattr(one.test, "id", "") == "TYPE_CHECKING"]
+    imported = [alias.name for block in blocks for line in block.body for alias in line.names]
+    assert sorted(imported) == sorted(name for name in module.__all__ if name != "__version__")
+
+
+def test_modules_do_not_hide_names():
+    """A module that is called like a public name of its package would take its place once it is imported."""
+    for package in PACKAGES[1:]:
+        module = importlib.import_module(package)
+        inside = {found.name for found in pkgutil.iter_modules(module.__path__)}
+        assert not inside & set(module.__all__)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="module 'equipoise' has no attribute 'slove'"):
+        _ = equipoise.slove
+    assert not hasattr(equipoise.solvers, "__wrapped__")
+
+
+def test_every_public_name_has_a_docstring():
+    bare = []
+    for path, thing in public_things():
+        if callable(thing) and not (thing.__doc__ or "").strip():
+            bare.append(path)
+        if isinstance(thing, type) and thing.__module__.startswith("equipoise."):
+            bare += [f"{path}.{name}" for name in undocumented_members(thing)]
+    assert not bare
+
+
+def undocumented_members(kind):
+    members = {name: value for name, value in vars(kind).items() if not name.startswith("_")}
+    functions = {name: value.__func__ if isinstance(value, classmethod) else value for name, value in members.items()}
+    checked = (types.FunctionType, property)
+    return [name for name, value in functions.items() if isinstance(value, checked) and not inspect.getdoc(value)]
+
+
+def test_what_users_call_has_an_example():
+    """Doctests of all modules run in the suite."""
+    functions = [name for name in equipoise.__all__ if inspect.isfunction(getattr(equipoise, name))]
+    without = [name for name in functions if ">>>" not in getattr(equipoise, name).__doc__]
+    assert set(without) <= {"check_game"}  # whose page has one
+    assert ">>>" in equipoise.agents.make.__doc__
+    methods = [equipoise.Solution.resume, equipoise.Solution.view, equipoise.Solution.children]
+    methods += [equipoise.Solution.search, equipoise.Solution.describe_place, equipoise.Solution.plot]
+    assert all(">>>" in method.__doc__ for method in methods)
+
+
+def test_what_holds_arrays_has_a_short_repr():
+    """The `repr` that dataclasses are given prints every field: pages where a field is an array or a tree."""
+    long = [
+        path
+        for path, thing in public_things()
+        if isinstance(thing, type)
+        and dataclasses.is_dataclass(thing)
+        and hasattr(thing.__repr__, "__wrapped__")
+        and any(ARRAYS.search(str(field.type)) for field in dataclasses.fields(thing) if field.repr)
+    ]
+    assert not long
+
+
+def test_importing_the_library_loads_nothing_heavy():
+    assert not loaded_by("import equipoise") & HEAVY
+    solving = loaded_by("import equipoise\nequipoise.solve('kuhn', iterations=1)")
+    assert not solving & (HEAVY - {"numpy", "scipy", "equipoise._native"})
+    assert "scipy.optimize" not in solving
+
+
+def test_importing_the_library_takes_a_fraction_of_what_numpy_takes():
+    """0.15 s beyond NumPy are asked for; NumPy itself takes about 0.1 s, on a busy machine more."""
+    code = "import numpy; import equipoise"
+    done = subprocess.run([sys.executable, "-X", "importtime", "-c", code], capture_output=True, text=True, check=True)
+    times = {line.split("|")[2].strip(): int(line.split("|")[1]) for line in done.stderr.splitlines()[1:]}
+    assert times["equipoise"] < 0.5 * times["numpy"]
