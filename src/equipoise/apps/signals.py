@@ -52,8 +52,9 @@ class SignalFlag:
     A second one raises `Stopped`; so does the first where the work never looks at the flag (`is_immediate`).
     """
 
-    def __init__(self, *, is_immediate: bool = False) -> None:
+    def __init__(self, *, is_immediate: bool = False, on_first: Callable[[], None] = lambda: None) -> None:
         self.is_immediate = is_immediate
+        self.on_first = on_first  # called at once, between two steps of whatever is being done
         self.number: int | None = None  # of the signal that came first
         self._previous: dict[int, Any] = {}
 
@@ -79,6 +80,7 @@ class SignalFlag:
             self.number = number
         if self.is_immediate or not is_first:
             raise Stopped(number)
+        self.on_first()
 
 
 def _install(handler: Handler) -> dict[int, Any]:

@@ -13,6 +13,7 @@ from rich.console import Console
 from equipoise.abstraction.solutions import load_run
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.session import run_shown
+from equipoise.apps.size import show_sizes
 from equipoise.apps.solve_options import SolveOptions
 from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
 from equipoise.apps.solve_request import make_request
@@ -52,7 +53,18 @@ def solve(options: SolveOptions) -> None:
         if isinstance(subject, SpotFile) and (stakes := find_stakes(subject)) is not None:
             solve_push_fold_spot(subject, stakes, options, console)
             return
+        if options.dry_run and isinstance(subject, SpotFile):
+            show_sizes(
+                subject,
+                str(options.game or options.endgame),
+                threads=options.threads,
+                is_json=options.json,
+                is_quiet=options.quiet,
+            )
+            return
         run = _prepare(subject, options, saved, console)
+        if options.dry_run:
+            return
         begin_warm(run, options, console)
         run_shown(run, options, console, folder)
 
@@ -87,7 +99,7 @@ def _write_text(file: BinaryIO, text: str) -> None:
 
 
 def _prepare(subject: Subject, options: SolveOptions, saved: Saved, console: Console) -> GameRun | SpotRun:
-    request, reporter = make_request(options), ConsoleReporter(console)
+    request, reporter = make_request(options), ConsoleReporter(console, is_confirmed=options.yes)
     if isinstance(subject, SpotFile):
         assert saved is None or isinstance(saved, SolvedSpot)
         return prepare_spot(subject, request, reporter, saved, where=options.out)

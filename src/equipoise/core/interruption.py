@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
-__all__ = ["IsInterrupted", "Listener", "call_interruptibly", "never"]
+__all__ = ["IsInterrupted", "Listener", "Stoppable", "call_interruptibly", "call_watched", "never"]
+
+SECONDS_BETWEEN_LOOKS: Final = 0.05
 
 IsInterrupted = Callable[[], bool]
 
@@ -18,6 +20,20 @@ class Listener(Protocol):
 
     def listen(self, is_interrupted: IsInterrupted) -> None:
         """Makes a question the one that is asked from now on."""
+        ...
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """Work whose calls into native code can be ended from another thread, and gone on with later."""
+
+    @property
+    def can_stop(self) -> bool:
+        """Returns whether they can, in this case."""
+        ...
+
+    def stop(self) -> None:
+        """Ends the call under way, if there is one, as soon as that can be done without loss."""
         ...
 
 
@@ -37,6 +53,28 @@ def call_interruptibly(work: Callable[[], None]) -> None:
     the thread is abandoned: the process must leave without clearing up beneath it.
     """
     failures: list[BaseException] = []
+    _start(work, failures).join()
+    if failures:
+        raise failures[0]
+
+
+def call_watched(work: Callable[[], None], is_interrupted: IsInterrupted, stop: Callable[[], None]) -> None:
+    """Does native work in a thread while this one looks for interruptions, at which `stop` is to end the work.
+
+    Python runs the handlers of signals in its main thread alone, and only between its own steps: here it has some.
+    """
+    failures: list[BaseException] = []
+    thread = _start(work, failures)
+    while thread.is_alive():
+        if is_interrupted():
+            stop()
+        thread.join(SECONDS_BETWEEN_LOOKS)
+    if failures:
+        raise failures[0]
+
+
+def _start(work: Callable[[], None], failures: list[BaseException]) -> threading.Thread:
+    """Returns a thread that does the work; what it raises is put into `failures`."""
 
     def run() -> None:
         try:
@@ -46,6 +84,4 @@ def call_interruptibly(work: Callable[[], None]) -> None:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
+    return thread

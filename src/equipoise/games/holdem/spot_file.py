@@ -68,6 +68,8 @@ class SpotFile:
     seconds: float | None = None
     threads: int | None = None
     locks: tuple[SpotLock, ...] = ()
+    # no menu was said: who solves it may take another than the spot's
+    chooses_menu: bool = dataclasses.field(default=False, compare=False)
 
     def __repr__(self) -> str:
         given = {name: getattr(self, name) for name in ("rule", "precision", "iterations", "seconds", "threads")}
@@ -96,7 +98,7 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         raise ParseError(f"the spot is not TOML: {error}; is the file cut short, or a text without quotes?") from None
     except (ValueError, RecursionError) as error:  # thousands of digits or brackets
         raise ParseError(f"the spot is no TOML that can be read: {error}") from None
-    fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot"}
+    fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot", "chooses_menu"}
     _check_keys(table, {*NEEDED, *BETTING_FIELDS, "deck", "menu", "rake", *fields}, "")
     _check_needed(table)
     table, scale = cut_chips(table)
@@ -109,6 +111,7 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         iterations=_optional(table, "iterations", _count),
         seconds=_optional(table, "seconds", _positive),
         threads=_optional(table, "threads", _count),
+        chooses_menu="menu" not in table,
         locks=tuple(_parse_lock(lock, f"locks[{place}]") for place, lock in enumerate(_tables(table, "locks"))),
     )
     check_locks(file)
