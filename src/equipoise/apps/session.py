@@ -88,7 +88,8 @@ def _advance(run: GameRun | SpotRun, keeper: Keeper, flag: SignalFlag, display: 
                 console.print(estimate)
                 has_estimated = True
             display.update(record)
-            keeper.save_now_and_then()
+            with flag.raising():  # nobody waits for a save on the way: the last one follows
+                keeper.save_now_and_then()
 
 
 def _report(

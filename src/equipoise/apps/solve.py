@@ -19,7 +19,7 @@ from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
 from equipoise.apps.solve_request import make_request
 from equipoise.apps.warm_start import begin_warm, check_start
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import check_writable, lock, write_atomically
+from equipoise.core.files import check_writable, format_bytes, lock, write_atomically
 from equipoise.core.runs import RunFolder
 from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.holdem.spot_file import SpotFile, format_spot
@@ -134,7 +134,9 @@ def _open_outputs(options: SolveOptions, console: Console) -> Saved:
         raise ConfigError("--resume goes on with a file and --overwrite replaces it: give one of them")
     check_writable(options.out)
     if options.resume and options.out.exists():
-        return load_run(options.out)
+        size = format_bytes(options.out.stat().st_size)
+        with ConsoleReporter(console).stage(f"reading {size} from {options.out}"):
+            return load_run(options.out)
     if options.resume:
         console.print(f"nothing to go on with at {options.out} yet: starting from the beginning")
     elif options.out.exists() and not options.overwrite:

@@ -15,9 +15,9 @@ from typing import Final
 
 import numpy as np
 
+from equipoise.core import memory
 from equipoise.core.errors import ConfigError
 from equipoise.core.machine import num_usable_cores
-from equipoise.core.memory import available_bytes
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import FULL_DECK
 from equipoise.games.holdem.menu_notation import MENUS, parse_menu
@@ -69,7 +69,7 @@ class SizeChoice:
     @property
     def is_comfortable(self) -> bool:
         """Returns whether it leaves half of the free memory, and an iteration takes about a CPU second at most."""
-        available = available_bytes()
+        available = memory.available_bytes()
         fits = available is None or self.num_bytes <= COMFORTABLE_SHARE * available
         return fits and self.num_cells <= MOST_DEFAULT_CELLS
 
@@ -83,7 +83,7 @@ def choose_menu(file: SpotFile, *, precision: str = "float32", num_threads: int 
         return file
     # from a flop on the first of them are never comfortable, and to plan them takes seconds
     menus = MENUS_BY_SIZE[2 if _is_wide_flop(file.spot) else 0 :]
-    available = available_bytes()
+    available = memory.available_bytes()
     for menu in menus:
         spot = dataclasses.replace(file.spot, menu=menu)
         plan = plan_holdem_tree(spot)
@@ -96,7 +96,7 @@ def choose_menu(file: SpotFile, *, precision: str = "float32", num_threads: int 
 
 def _is_wide_flop(spot: HoldemSpot) -> bool:
     """Returns whether both players have more than a few hands of a full deck, with two streets to come."""
-    num_hands = min(np.count_nonzero(spot.live_weights(player)) for player in (0, 1))
+    num_hands = min(int(np.count_nonzero(spot.live_weights(player))) for player in (0, 1))
     return len(spot.board) == Street.FLOP.num_board_cards and spot.deck == FULL_DECK and num_hands > FEW_HANDS
 
 

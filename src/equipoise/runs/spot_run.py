@@ -9,11 +9,11 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from equipoise.core import memory
 from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.files import StrPath, format_bytes
 from equipoise.core.formatting import format_duration, shorten_text
 from equipoise.core.machine import num_usable_cores
-from equipoise.core.memory import available_bytes
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
 from equipoise.games.holdem.line_notation import parse_decision
@@ -133,10 +133,11 @@ def _find_menu(file: SpotFile, request: RunRequest, reporter: Reporter, saved: S
 
 def _check_size(file: SpotFile, num_bytes: int, label: str, reporter: Reporter) -> None:
     """Raises `GameTooLargeError` with smaller choices if a spot does not fit, or somebody minds what it takes."""
-    available = available_bytes()
+    available = memory.available_bytes()
     if available is None or num_bytes <= COMFORTABLE_SHARE * available:
         return
-    what = f"solving the spot with {label} takes {format_bytes(num_bytes)} of {format_bytes(available)} that are free"
+    need, free = format_bytes(num_bytes), format_bytes(available)
+    what = f"solving the spot with {label} needs {need} of memory, {free} are available"
     if num_bytes <= available and reporter.confirm(f"{what}; go on?"):
         return
     raise GameTooLargeError(f"{what}. {_suggest_smaller(file, num_bytes, available)}")
