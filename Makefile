@@ -41,12 +41,12 @@ demo: $(STAMPS)/run ## install, solve a hold'em turn with a live display, show i
 	@mkdir -p out
 	@$(BIN)/equipoise solve examples/spots/turn.toml --seconds 60 --threads 2 --out out/turn.eq --overwrite --plot out/turn.png
 	@echo
-	@$(BIN)/equipoise show out/turn.eq --node "check" --grid
+	@$(BIN)/equipoise show out/turn.eq --line "check" --grid
 	@echo
 	@echo "The solved spot is in out/turn.eq, its convergence in out/turn.png. What to try next:"
 	@echo "  . $(BIN)/activate                          # then 'equipoise' is on your path"
-	@echo "  equipoise show out/turn.eq --node 'check, bet 50%' --grid    # the answer to a bet"
-	@echo "  equipoise show out/turn.eq --node 'check, bet 50%, call, [As]' --csv --out out/hands.csv"
+	@echo "  equipoise show out/turn.eq --line 'check, bet 50%' --grid    # the answer to a bet"
+	@echo "  equipoise show out/turn.eq --line 'check, bet 50%, call, [As]' --csv --out out/hands.csv"
 	@echo "  equipoise games                             # every game and its parameters"
 	@echo "  equipoise solve leduc --target 1e-4         # another game"
 	@echo "  equipoise compare leduc --rules cfr,cfr+,lcfr,dcfr --iterations 1000 --plot out/rules.png"

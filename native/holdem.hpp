@@ -13,6 +13,7 @@
 #include "holdem_form.hpp"
 #include "frontier.hpp"
 #include "holdem_leaves.hpp"
+#include "holdem_pause.hpp"
 #include "holdem_storage.hpp"
 #include "pack_policy.hpp"
 #include "root_gate.hpp"
@@ -115,6 +116,8 @@ struct HoldemWorker {
   Pack<Real>* strategy = nullptr;
   Pack<Real>* value = nullptr;
   Real* sums[2] = {};  // of the piece of the team's board that it works on
+  const std::vector<PauseLevel<Real>>* way = nullptr;  // down which an interrupted sweep is entered again
+  std::vector<PauseLevel<Real>> left;  // by this one where it was interrupted, from the bottom up
 
   void prepare(std::size_t num_slots) {
     memory_.resize(3 * num_slots);
@@ -132,7 +135,9 @@ struct HoldemWorker {
 
 // What the children of the team's board hand up is added up in so many pieces, and these in their order, whatever the
 // number of threads: sums do not depend on it. Two, three, four, six, eight and twelve threads get as many pieces each.
-inline std::int64_t count_pieces(std::int64_t num_children) { return std::min<std::int64_t>(num_children, 24); }
+inline std::int64_t count_pieces(std::int64_t num_children) {
+  return std::min(num_children, HoldemPause<float>::kMostPieces);
+}
 
 template <typename Real>
 struct HoldemWorkspace {
@@ -230,13 +235,17 @@ class HoldemSweep {
   HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace)
       : HoldemSweep(form, task, workspace, HoldemStart::at_root(form)) {}
   HoldemSweep(const HoldemForm& form, const HoldemTask<Cell>& task, HoldemWorkspace<Real>& workspace,
-              const HoldemStart& start, HoldemLeafGame<Real>* leaves = nullptr, HoldemFrontier* frontier = nullptr)
-      : form_(form), task_(task), workspace_(workspace), start_(start), leaves_(leaves), frontier_(frontier) {}
+              const HoldemStart& start, HoldemLeafGame<Real>* leaves = nullptr, HoldemFrontier* frontier = nullptr,
+              HoldemPause<Real>* pause = nullptr)
+      : form_(form), task_(task), workspace_(workspace), start_(start), leaves_(leaves), frontier_(frontier),
+        pause_(pause) {}
 
-  // The whole tree below the start; called by every thread of the team.
-  void run(const HoldemMember& member) {
-    visit(start_.board, -1, workspace_.workers[member.thread], member);
+  // The whole tree below the start, or as much of it as is done when a stop is asked for; called by every thread of the
+  // team. Returns whether all of it was done.
+  bool run(const HoldemMember& member) {
+    const bool is_done = visit(start_.board, -1, workspace_.workers[member.thread], member);
     member.wait();
+    return is_done;
   }
 
  private:
@@ -249,17 +258,24 @@ class HoldemSweep {
   const HoldemStart start_;
   HoldemLeafGame<Real>* const leaves_;  // null: the tree goes down to the last street
   HoldemFrontier* const frontier_;      // likewise; values of the lines that leave come from outside
+  HoldemPause<Real>* const pause_;      // null: nobody interrupts
 
   // The team's board is the first thread's, every other one its own thread's.
   HoldemWorker<Real>& owner(std::int64_t board, HoldemWorker<Real>& worker) const {
     return board == start_.board ? workspace_.workers[0] : worker;
   }
 
-  void visit(std::int64_t index, std::int64_t parent, HoldemWorker<Real>& worker, const HoldemMember& member) {
+  // Returns whether the board was done: not if a stop is asked for below it, or by another thread of the team.
+  bool visit(std::int64_t index, std::int64_t parent, HoldemWorker<Real>& worker, const HoldemMember& member,
+             std::size_t depth = 0) {
     const HoldemBoard& board = form_.boards[index];
     const HoldemStreet& street = form_.streets[board.street];
     HoldemBuffers<Real>& buffers = owner(index, worker).streets[board.street];
-    if (task_.purpose == HoldemPurpose::realize) return realize(board, parent, buffers, worker, member);
+    if (task_.purpose == HoldemPurpose::realize) {
+      realize(board, parent, buffers, worker, member);
+      return true;
+    }
+    const PauseLevel<Real>* const again = take_level(worker, depth);
     for (int player = 0; player < 2; ++player) spread(board, parent, player, buffers, worker, member);
     member.wait();
     for (int player = 0; player < 2; ++player) {
@@ -275,16 +291,15 @@ class HoldemSweep {
       }
     }
     if (index == start_.board) {
-      visit_pieces(board, worker, member);
-    } else {
-      for (std::int64_t child = 0; child < board.num_children; ++child) {
-        visit(board.first_child + child, index, worker, {0, 1, nullptr});
-      }
+      visit_pieces(board, worker, member, again);
+    } else if (!visit_children(board, worker, again, depth)) {
+      return false;
     }
     if (leaves_) evaluate_leaves(board, buffers, worker, member);
     if (frontier_ && member.thread == 0) consult(board, buffers);
     member.wait();
-    if (frontier_ && frontier_->has_failed) return;
+    if (frontier_ && frontier_->has_failed) return false;
+    if (index == start_.board && pause_ && pause_->has_stopped.load(std::memory_order_relaxed)) return false;
     if (!street.is_last) {
       for (int player = 0; player < 2; ++player) {
         if (task_.is_active[player]) average_orbits(board, player, buffers, member);
@@ -294,6 +309,46 @@ class HoldemSweep {
     for (int player = 0; player < 2; ++player) {
       if (task_.is_active[player]) back_up(board, parent, player, buffers, worker, member);
     }
+    return true;
+  }
+
+  // Returns where an interrupted sweep left a board on this thread's way down, null elsewhere.
+  const PauseLevel<Real>* take_level(HoldemWorker<Real>& worker, std::size_t depth) const {
+    if (!worker.way || depth >= worker.way->size()) return nullptr;
+    const PauseLevel<Real>* const level = &(*worker.way)[depth];
+    if (depth + 1 == worker.way->size()) worker.way = nullptr;  // the next boards are new
+    return level;
+  }
+
+  // Nobody stops on the way down again: what lies below has begun.
+  bool is_stopped(const HoldemWorker<Real>& worker) const { return pause_ && !worker.way && pause_->request.look(); }
+
+  // The boards below one that a single thread works on; returns whether all were done.
+  bool visit_children(const HoldemBoard& board, HoldemWorker<Real>& worker, const PauseLevel<Real>* again,
+                      std::size_t depth) {
+    std::int64_t child = 0;
+    auto& sums = worker.streets[board.street].flat_value;
+    if (again) {
+      child = again->child;
+      for (int player = 0; player < 2; ++player) {
+        if (task_.is_active[player]) std::copy(again->sums[player].begin(), again->sums[player].end(), sums[player].begin());
+      }
+    }
+    for (; child < board.num_children; ++child) {
+      if (!is_stopped(worker) &&
+          visit(board.first_child + child, &board - form_.boards, worker, {0, 1, nullptr}, depth + 1)) {
+        continue;
+      }
+      if (task_.purpose == HoldemPurpose::update) {
+        PauseLevel<Real>& level = worker.left.emplace_back();
+        level.child = child;
+        for (int player = 0; player < 2; ++player) {
+          if (task_.is_active[player]) level.sums[player] = sums[player];
+        }
+      }
+      return false;
+    }
+    return true;
   }
 
   // Writes down what active players do and their own reach, board by board; nothing comes back up.
@@ -332,24 +387,36 @@ class HoldemSweep {
 
   // The children of the team's board, each piece of them by one thread into sums of its own. One thread alone adds pieces
   // up as they come, in the same order: it has one buffer for all, which stays in the cache.
-  void visit_pieces(const HoldemBoard& board, HoldemWorker<Real>& worker, const HoldemMember& member) {
+  void visit_pieces(const HoldemBoard& board, HoldemWorker<Real>& worker, const HoldemMember& member,
+                    const PauseLevel<Real>* again) {
     const std::int64_t num_pieces = count_pieces(board.num_children);
-    for (std::int64_t piece = member.thread; piece < num_pieces; piece += member.size) {
+    std::int64_t piece = again ? again->piece : member.thread;
+    for (; piece < num_pieces; piece += member.size) {
       for (int player = 0; player < 2; ++player) {
         if (!task_.is_active[player]) continue;
         auto& sums = workspace_.pieces[player][member.size == 1 ? 0 : piece];
-        std::fill(sums.begin(), sums.end(), Real{0});
+        if (!again) std::fill(sums.begin(), sums.end(), Real{0});
         worker.sums[player] = sums.data();
       }
       const std::int64_t end = board.num_children * (piece + 1) / num_pieces;
-      for (std::int64_t child = board.num_children * piece / num_pieces; child < end; ++child) {
-        visit(board.first_child + child, start_.board, worker, {0, 1, nullptr});
+      for (std::int64_t child = again ? again->child : board.num_children * piece / num_pieces; child < end; ++child) {
+        if (is_stopped(worker) || !visit(board.first_child + child, start_.board, worker, {0, 1, nullptr}, 1)) {
+          return leave_at(piece, child, worker);
+        }
       }
+      again = nullptr;
       if (member.size > 1) continue;
       for (int player = 0; player < 2; ++player) {
         if (task_.is_active[player]) add_piece(board, player, worker, piece == 0, piece + 1 == num_pieces);
       }
     }
+    if (pause_) worker.left.push_back({.piece = piece});  // in case another thread stops
+  }
+
+  // Notes where this thread stops; the others see it when they have stopped too, or are done.
+  void leave_at(std::int64_t piece, std::int64_t child, HoldemWorker<Real>& worker) {
+    worker.left.push_back({.piece = piece, .child = child});
+    pause_->has_stopped.store(true, std::memory_order_relaxed);
   }
 
   // Whether pieces are added up as they come.
@@ -1084,12 +1151,56 @@ HoldemPolicy<Cell> policy_of(const Rule& rule, const HoldemTables<Cell>& tables)
   return policy;
 }
 
-// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once.
+// Begins a call that may be interrupted: an iteration that was goes on where the workspace and the ways down were.
+template <typename Real>
+void enter_again(const HoldemPause<Real>& pause, HoldemWorkspace<Real>& workspace) {
+  for (std::size_t thread = 0; thread < workspace.workers.size(); ++thread) {
+    HoldemWorker<Real>& worker = workspace.workers[thread];
+    worker.left.clear();
+    worker.way = pause.is_paused() ? &pause.threads[thread] : nullptr;
+  }
+  if (!pause.is_paused()) return;
+  for (int player = 0; player < 2; ++player) {
+    for (std::size_t piece = 0; piece < pause.pieces[player].size(); ++piece) {
+      workspace.pieces[player][piece] = pause.pieces[player][piece];
+    }
+    const std::vector<Real>& value = pause.root_value[player];
+    std::copy(value.begin(), value.end(), workspace.workers[0].streets[0].flat_value[player].begin());
+  }
+}
+
+// Writes down where a sweep was interrupted.
+template <typename Real>
+void keep_pause(HoldemWorkspace<Real>& workspace, const bool* is_active, int player, HoldemPause<Real>& pause) {
+  pause.clear();
+  pause.player = player;
+  for (HoldemWorker<Real>& worker : workspace.workers) {
+    std::reverse(worker.left.begin(), worker.left.end());
+    pause.threads.push_back(std::move(worker.left));
+    worker.left.clear();
+  }
+  for (int p = 0; p < 2; ++p) {
+    if (!is_active[p]) continue;
+    const std::size_t num_pieces = workspace.workers.size() == 1 ? 1 : workspace.pieces[p].size();
+    pause.pieces[p].assign(workspace.pieces[p].begin(), workspace.pieces[p].begin() + static_cast<std::ptrdiff_t>(num_pieces));
+    pause.root_value[p] = workspace.workers[0].streets[0].flat_value[p];
+  }
+}
+
+// Runs iterations first_t .. first_t + num_iterations - 1, each of which updates both players once. Returns how many were
+// done; with a pause, fewer if a stop is asked for: the rest of the iteration under way is then done first by the next call.
 template <typename Real, typename Cell>
-void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
+std::int64_t iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* discounts, std::int64_t first_t,
                     std::int64_t num_iterations, bool is_alternating, int num_threads, const HoldemTables<Cell>& tables,
-                    HoldemWorkspace<Real>& workspace, Team& team, const HoldemHooks<Real>& hooks = {}) {
+                            HoldemWorkspace<Real>& workspace, Team& team, const HoldemHooks<Real>& hooks = {},
+                            HoldemPause<Real>* pause = nullptr) {
   Barrier barrier(num_threads);
+  const bool is_entered_again = pause && pause->is_paused();
+  std::int64_t num_done = num_iterations;
+  if (pause) {
+    enter_again(*pause, workspace);
+    pause->has_stopped = false;
+  }
   const HoldemGate& gate = hooks.gate;
   HoldemStart start = hooks.start;
   if (gate.player >= 0) start.reach[gate.player] = gate.reach;
@@ -1099,7 +1210,7 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
     task.tables = tables;
     task.rule = rule;
     task.set_policies(policy_of(rule, tables));
-    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, hooks.leaves, hooks.frontier);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, hooks.leaves, hooks.frontier, pause);
     const HoldemMember member{thread, num_threads, &barrier};
     const auto set_fallback = [&](int player, bool has_played) {  // whatever the rule, the first strategy is uniform
       task.policy[player].fallback = has_played ? rule.fallback : Fallback::uniform;
@@ -1109,11 +1220,19 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
       task.discount = discounts[t - first_t];
       set_fallback(0, t > 1);
       set_fallback(1, t > 1);
-      for (int player = 0; player < 2; ++player) {
+      const int first_player = is_entered_again && t == first_t ? pause->player : 0;
+      if (first_player == 1) set_fallback(0, true);
+      for (int player = first_player; player < 2; ++player) {
         task.is_active[player] = true;
         task.is_active[1 - player] = !is_alternating;
-        sweep.run(member);
-        if (hooks.frontier && hooks.frontier->has_failed) return;
+        if (pause) workspace.workers[thread].left.clear();
+        if (!sweep.run(member)) {
+          if (thread == 0 && pause && pause->has_stopped) {
+            num_done = t - first_t;
+            keep_pause(workspace, task.is_active, player, *pause);
+          }
+          return;
+        }
         if (hooks.watch.start || (gate.player >= 0 && task.is_active[gate.player])) {
           barrier.wait([&] { hooks.pass(form, rule, task.discount, t, task.is_active, workspace); });
         }
@@ -1122,29 +1241,37 @@ void iterate_holdem(const HoldemForm& form, const Rule& rule, const Discount* di
       }
     }
   });
+  if (pause && num_done == num_iterations) pause->clear();
+  return num_done;
 }
 
 // Leaves in `workspace.root_value` (or where the start says) each player's counterfactual values: of the strategy that
-// `sums` give, or of a best response to it.
+// `sums` give, or of a best response to it. Returns whether that was done: not if a stop is asked for.
 template <typename Real, typename Cell>
-void evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respects_locks, const Cell* sums,
+bool evaluate_holdem(const HoldemForm& form, HoldemPurpose purpose, bool respects_locks, const Cell* sums,
                      const HoldemStart& start, int num_threads, HoldemWorkspace<Real>& workspace, Team& team,
-                     HoldemLeafGame<Real>* leaves = nullptr, HoldemFrontier* frontier = nullptr) {
+                     HoldemLeafGame<Real>* leaves = nullptr, HoldemFrontier* frontier = nullptr,
+                     HoldemPause<Real>* pause = nullptr) {
   Barrier barrier(num_threads);
+  if (pause) {
+    pause->has_stopped = false;
+    for (HoldemWorker<Real>& worker : workspace.workers) worker.way = nullptr;
+  }
   team.run(num_threads, [&](int thread) {
     const FlushSubnormals flush;
     HoldemTask<Cell> task;
     task.purpose = purpose;
     task.respects_locks = respects_locks;
     task.set_policies({.sums = {sums, nullptr}});
-    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, leaves, frontier);
+    HoldemSweep<Real, Cell> sweep(form, task, workspace, start, leaves, frontier, pause);
     for (int player = 0; player < 2; ++player) {
       task.is_active[player] = true;
       task.is_active[1 - player] = false;
-      sweep.run({thread, num_threads, &barrier});
-      if (frontier && frontier->has_failed) return;
+      if (pause) workspace.workers[thread].left.clear();
+      if (!sweep.run({thread, num_threads, &barrier})) return;
     }
   });
+  return !pause || !pause->has_stopped;
 }
 
 // Backs substitute values up: each player's at the root are left in `workspace.root_value`. With tables these become a

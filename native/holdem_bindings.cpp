@@ -82,7 +82,8 @@ void bind_holdem_iterate(nb::module_& module, const char* run_name, const char* 
                     Exponents, Array<Cell>, Array<Cell>, Array<Cell>>());
   module.def(name, [](BoundHoldemForm& bound, const BoundHoldemRun<Cell>& run, Doubles discounts, std::int64_t first_t,
                       bool is_alternating, int num_threads, const BoundHoldemHooks& given,
-                      const BoundHoldemLeaves& leaves, BoundFrontier& frontier) {
+                      const BoundHoldemLeaves& leaves, BoundFrontier& frontier, BoundHoldemPause<Real>* pause) {
+    std::int64_t num_done = 0;
     const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
     HoldemFrontier opened;
     HoldemHooks<Real> hooks{.start = given.start, .gate = given.gate, .watch = given.watch};
@@ -92,32 +93,39 @@ void bind_holdem_iterate(nb::module_& module, const char* run_name, const char* 
       const auto game = begin_leaves<Real>(leaves, num_threads);
       hooks.leaves = game.get();
       bound.lend<Real>(num_threads, [&](HoldemWorkspace<Real>& workspace) {
-        iterate_holdem<Real, Cell>(bound.form, run.rule, view_rows(discounts), first_t, num_iterations, is_alternating,
-                                   num_threads, run.tables, workspace, bound.crew, hooks);
+        num_done = iterate_holdem<Real, Cell>(bound.form, run.rule, view_rows(discounts), first_t, num_iterations,
+                                              is_alternating, num_threads, run.tables, workspace, bound.crew, hooks,
+                                              pause ? &pause->pause : nullptr);
       });
     }
     frontier.finish();
-  });
+    return num_done;
+  }, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+     nb::arg().none());
 }
 
 template <typename Cell>
 void bind_holdem_evaluate(nb::module_& module, const char* name) {
   module.def(name, [](BoundHoldemForm& bound, bool is_best_response, bool respects_locks, Array<const Cell> sums,
                       int num_threads, const BoundHoldemHooks& given, const BoundHoldemLeaves& leaves,
-                      BoundFrontier& frontier, MutableDoubles first_out, MutableDoubles second_out) {
+                      BoundFrontier& frontier, MutableDoubles first_out, MutableDoubles second_out,
+                      BoundHoldemPause<double>& pause) {
+    bool is_done = false;
     HoldemFrontier opened;
     HoldemFrontier* const lines = open_frontier(frontier, given, opened);
     {
       nb::gil_scoped_release release;
       const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
       bound.lend<double>(num_threads, [&](HoldemWorkspace<double>& workspace) {
-        evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), given.start, num_threads,
-                                      workspace, bound.crew, begin_leaves<double>(leaves, num_threads).get(), lines);
+        is_done = evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), given.start,
+                                                num_threads, workspace, bound.crew,
+                                                begin_leaves<double>(leaves, num_threads).get(), lines, &pause.pause);
         std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
         std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
       });
     }
     frontier.finish();
+    return is_done;
   });
 }
 
@@ -171,7 +179,24 @@ void bind_holdem_substitute(nb::module_& module, const char* name) {
 
 }  // namespace
 
+template <typename Real>
+void bind_holdem_pause(nb::module_& module, const char* name) {
+  using Bound = BoundHoldemPause<Real>;
+  nb::class_<Bound>(module, name)
+      .def(nb::init<>())
+      .def("stop", [](Bound& bound, std::int32_t num_looks) { bound.pause.request.set(num_looks); })
+      .def("clear", [](Bound& bound) { bound.pause.clear(); })
+      .def("num_threads", [](const Bound& bound) { return bound.pause.threads.size(); })
+      .def("places", &Bound::places)
+      .def("sums", &Bound::sums)
+      .def("restore", [](Bound& bound, const BoundHoldemForm& form, Array<const std::int64_t> places, Doubles sums) {
+        return bound.restore(form.form, places.data(), places.size(), sums.data(), sums.size());
+      });
+}
+
 void bind_holdem(nb::module_& module) {
+  bind_holdem_pause<float>(module, "HoldemPause_float32");
+  bind_holdem_pause<double>(module, "HoldemPause_float64");
   nb::class_<BoundHoldemForm>(module, "HoldemForm")
       .def(nb::init<const nb::dict&>());
   nb::class_<BoundHoldemHooks>(module, "HoldemHooks").def(nb::init<int, int, double, std::int32_t, const nb::dict&>());

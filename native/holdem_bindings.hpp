@@ -8,6 +8,7 @@
 #include "holdem.hpp"
 #include "holdem_form.hpp"
 #include "holdem_leaves.hpp"
+#include "holdem_pause.hpp"
 
 namespace equipoise {
 
@@ -110,6 +111,93 @@ struct BoundHoldemForm {
       }
     }
     form.first_block = first_block.data();
+  }
+};
+
+// An interrupted iteration as two arrays, for files, and back. Numbers of structure come first: the player, how many pieces
+// and of what size each player has, how many threads, and of each the length of its way with piece, child and sizes.
+template <typename Real>
+struct BoundHoldemPause {
+  static constexpr std::int64_t kMaxThreads = 256;  // as MAX_THREADS of kernels/calls.py
+
+  HoldemPause<Real> pause;
+
+  std::vector<std::int64_t> places() const {
+    std::vector<std::int64_t> out{pause.player};
+    for (int p = 0; p < 2; ++p) {
+      out.push_back(static_cast<std::int64_t>(pause.pieces[p].size()));
+      out.push_back(static_cast<std::int64_t>(pause.root_value[p].size()));
+    }
+    out.push_back(static_cast<std::int64_t>(pause.threads.size()));
+    for (const auto& way : pause.threads) {
+      out.push_back(static_cast<std::int64_t>(way.size()));
+      for (const PauseLevel<Real>& level : way) {
+        out.insert(out.end(), {level.piece, level.child, static_cast<std::int64_t>(level.sums[0].size()),
+                               static_cast<std::int64_t>(level.sums[1].size())});
+      }
+    }
+    return out;
+  }
+
+  std::vector<double> sums() const {
+    std::vector<double> out;
+    const auto add = [&](const std::vector<Real>& from) { out.insert(out.end(), from.begin(), from.end()); };
+    for (int p = 0; p < 2; ++p) {
+      for (const auto& piece : pause.pieces[p]) add(piece);
+      add(pause.root_value[p]);
+    }
+    for (const auto& way : pause.threads) {
+      for (const PauseLevel<Real>& level : way) {
+        for (const auto& own : level.sums) add(own);
+      }
+    }
+    return out;
+  }
+
+  // Returns whether the arrays are such a pause of a tree; if not, there is none.
+  bool restore(const HoldemForm& form, const std::int64_t* places, std::size_t num_places, const double* sums,
+               std::size_t num_sums) {
+    pause.clear();
+    bool is_whole = true;
+    const auto next = [&](std::int64_t most) -> std::int64_t {  // a number from 0 on
+      if (num_places == 0 || *places < 0 || *places > most) {
+        is_whole = false;
+        return 0;
+      }
+      --num_places;
+      return *places++;
+    };
+    const auto most_sums = static_cast<std::int64_t>(num_sums);
+    const auto take = [&](std::int64_t size, std::vector<Real>& out) {
+      if (static_cast<std::size_t>(size) > num_sums) {
+        is_whole = false;
+        return;
+      }
+      out.assign(sums, sums + size);
+      sums += size;
+      num_sums -= static_cast<std::size_t>(size);
+    };
+    pause.player = static_cast<std::int32_t>(next(1));
+    for (int p = 0; p < 2 && is_whole; ++p) {
+      const std::int64_t num_pieces = next(pause.kMostPieces), size = next(most_sums);
+      for (std::int64_t piece = 0; piece < num_pieces && is_whole; ++piece) take(size, pause.pieces[p].emplace_back());
+      take(size, pause.root_value[p]);
+    }
+    const std::int64_t num_threads = next(kMaxThreads);
+    for (std::int64_t thread = 0; thread < num_threads && is_whole; ++thread) {
+      auto& way = pause.threads.emplace_back();
+      const std::int64_t length = next(form.num_streets);
+      for (std::int64_t depth = 0; depth < length && is_whole; ++depth) {
+        PauseLevel<Real>& level = way.emplace_back();
+        level.piece = next(depth == 0 ? pause.kMostPieces + num_threads : 0);
+        level.child = next(form.num_boards);
+        const std::int64_t sizes[2] = {next(most_sums), next(most_sums)};
+        for (int p = 0; p < 2; ++p) take(sizes[p], level.sums[p]);
+      }
+    }
+    if (is_whole && num_places == 0 && num_sums == 0 && pause.is_paused() && pause.fits(form)) return true;
+    pause.clear();
+    return false;
   }
 };
 

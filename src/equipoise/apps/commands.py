@@ -73,6 +73,7 @@ def _named(command: Any, name: str) -> Any:
 
 COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "solve": CommandEntry(SOLVING, "Solve a game or a hold'em spot.", "solve:solve", "solve_options:SolveOptions"),
+    "size": CommandEntry(SOLVING, "Say what a hold'em spot would take.", "size:size", "size:SizeOptions"),
     "games": CommandEntry(SOLVING, "List the games; details of one by name.", "listing:games", "listing:GamesOptions"),
     "pushfold": CommandEntry(
         SOLVING, "Solve heads-up push or fold exactly.", "push_fold:push_fold", "push_fold:PushFoldOptions"

@@ -6,11 +6,13 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, Self, TextIO, cast
 
-from rich.console import Console, Group
+import typer
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
@@ -32,8 +34,10 @@ __all__ = [
 ]
 
 SECONDS_BETWEEN_LINES = 5.0  # where the output is not a terminal
+SECONDS_OF_SILENCE = 0.5  # where the output is not a terminal and a stage has begun
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKLINE_WIDTH = 32
+NARROW = 72  # columns below which figures stand one below the other
 
 
 def make_console(*, is_stderr: bool = True, is_quiet: bool = False) -> Console:
@@ -135,8 +139,18 @@ class BuildDisplay:
 class ConsoleReporter(Reporter):
     """Says what a run says on a console."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, is_confirmed: bool = False) -> None:
+        """Begins; `is_confirmed`: every question is answered yes beforehand."""
         self.console = console
+        self.is_confirmed = is_confirmed
+
+    def confirm(self, question: str) -> bool:
+        """Asks whoever sits at the terminal; where nobody does, the answer is no unless it was given beforehand."""
+        if self.is_confirmed:
+            return True
+        if not (self.console.is_terminal and sys.stdin is not None and sys.stdin.isatty()) or self.console.quiet:
+            return False
+        return typer.confirm(question, err=True)
 
     def say(self, text: str) -> None:
         """Prints a line."""
@@ -145,6 +159,27 @@ class ConsoleReporter(Reporter):
     def warn(self, text: str) -> None:
         """Prints a line that stands out."""
         self.console.print(text, style="yellow")
+
+    @contextlib.contextmanager
+    def stage(self, title: str) -> Iterator[None]:
+        """Says what is being done: with a clock that runs on a terminal, elsewhere in a line if it takes long."""
+        if not self.console.is_terminal:
+            timer = threading.Timer(SECONDS_OF_SILENCE, self.console.print, [f"{title} ..."])
+            timer.daemon = True
+            timer.start()
+            try:
+                yield
+            finally:
+                timer.cancel()
+                timer.join()
+            return
+        began = time.monotonic()
+
+        def render() -> Text:
+            return Text(f"{title} ... {format_duration(time.monotonic() - began)}", style="dim")
+
+        with Live(console=self.console, transient=True, refresh_per_second=8, get_renderable=render):
+            yield
 
     @contextlib.contextmanager
     def task(self, title: str) -> Iterator[OnStep]:
@@ -170,13 +205,21 @@ class SolveDisplay:
         self.format_quality = format_quality or format_optional  # of an exploitability
         self.live: Live | None = None
         self.history: list[float] = []
-        self.last_line = time.monotonic()
+        self.began = self.last_line = time.monotonic()
+        self.stage = "first iteration"  # what is being done, while there is no figure that says so
+        self.record: Progress | None = None
 
     def __enter__(self) -> Self:
         if self.console.is_terminal:
-            self.live = Live(console=self.console, transient=True, refresh_per_second=8)
+            self.live = Live(console=self.console, transient=True, refresh_per_second=8, get_renderable=self._render)
             self.live.start()
         return self
+
+    def say_stopping(self) -> None:
+        """Shows at once that the work was told to end."""
+        self.stage = "stopping"
+        if self.live is None:
+            self.console.print("stopping ...", style="yellow")
 
     def __exit__(self, *error: object) -> None:
         if self.live is not None:
@@ -187,11 +230,36 @@ class SolveDisplay:
         if record.evaluated_at is None:
             height = record.sampled.regret_bound if record.sampled is not None else record.exploitability
             self.history.append(height or 0.0)
+        if self.stage != "stopping":
+            self.stage = ""
+        self.record = record
         if self.live is not None:
-            self.live.update(self._panel(record))
+            self.live.refresh()
         elif time.monotonic() - self.last_line >= SECONDS_BETWEEN_LINES:
             self.last_line = time.monotonic()
             self.console.print(_line(self.title, record, self.format_quality))
+
+    def _render(self) -> Group:
+        """Returns what is shown now: the last figures, and what is being done if that is not plain."""
+        shown: list[RenderableType] = [Text(self.title, style="bold")] if self.record is None else []
+        if self.record is not None:
+            shown.append(self._narrow_panel(self.record) if self.console.width < NARROW else self._panel(self.record))
+        if self.stage:
+            shown.append(Text(f"{self.stage} ... {format_duration(time.monotonic() - self.began)}", style="yellow"))
+        return Group(*shown)
+
+    def _narrow_panel(self, record: Progress) -> Group:
+        """Returns the figures that matter most, one a line, the first of them first."""
+        figures = record.sampled
+        quality = self.format_quality(record.exploitability)
+        if figures is not None:
+            quality = format_optional(figures.regret_bound) + " (regret bound, sampled)"
+        left = "" if record.seconds_left is None else f", {format_duration(record.seconds_left)} left"
+        return Group(
+            Text(quality, style="bold green"),
+            Text(f"iteration {record.iteration:,}"),
+            Text(f"{format_duration(record.seconds)}{left}"),
+        )
 
     def _panel(self, record: Progress) -> Group:
         grid = Table.grid(padding=(0, 3))

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 import typer
@@ -23,10 +24,18 @@ from equipoise.games.registry import describe_game, describe_parameters, game_na
 
 __all__ = ["GamesOptions", "games"]
 
+LEAST_WIDTH: Final = 20  # of a description
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GamesOptions:
     """What `equipoise games` is told."""
+
+    examples: ClassVar[tuple[str, ...]] = (
+        "equipoise games leduc",
+        "equipoise games openspiel:leduc_poker",
+        "equipoise games mine.py:MyGame --check",
+    )
 
     name: Annotated[
         str | None, typer.Argument(help="Only this game, for instance openspiel:leduc_poker or mine.py:Class.")
@@ -37,18 +46,19 @@ class GamesOptions:
     ] = None
     efg: Annotated[Path | None, typer.Option(help="Write the game as a file of Gambit's.", metavar="FILE.efg")] = None
     check: Annotated[bool, typer.Option("--check", help="Check that the game keeps every law of a game.")] = False
-    json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output, parameters included.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No tables.")] = False
 
 
 def games(options: GamesOptions) -> None:
-    """List every game with its parameters, their defaults and what they mean; or check that one is a game."""
+    """List the games, a line each; of one that is named what can be set, or whether it keeps the laws of games."""
     if options.check or options.efg is not None:
         if options.name is None:
             raise ConfigError("say which game: equipoise games mine.py:Class --check")
         game = parse_game_options(options.name, options.parameters or [])
         if options.efg is not None:
             save_efg(game, options.efg)
-            make_console().print(f"written to {options.efg}")
+            make_console(is_quiet=options.quiet).print(f"written to {options.efg}")
         if options.check:
             _check(options, game)
         return
@@ -59,16 +69,24 @@ def games(options: GamesOptions) -> None:
     if options.json:
         write_json(rows)
         return
-    output = make_console(is_stderr=False)
+    output = make_console(is_stderr=False, is_quiet=options.quiet)
+    if options.name is None:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(no_wrap=True)
+        room = max(output.width - 2 - max(len(row["name"]) for row in rows), LEAST_WIDTH)
+        for row in rows:
+            table.add_row(row["name"], textwrap.shorten(row["description"], room, placeholder=" ..."))
+        output.print(table)
+        output.print(
+            "\n`equipoise games NAME` says what can be set. Also openspiel:NAME for any game of OpenSpiel, FILE.efg "
+            "for one of Gambit's, and FILE.py:CLASS for one of your own."
+        )
+        return
     for row in rows:
         output.print(Text.assemble((row["name"], "bold"), f"  {row['description']}"))
         if row["parameters"]:
             output.print(_table(row["parameters"]))
-    if options.name is None:
-        output.print(
-            "\nAlso openspiel:NAME for any game of OpenSpiel (`equipoise games openspiel:NAME` lists its own), "
-            "FILE.efg for one of Gambit's, and FILE.py:CLASS for one of your own."
-        )
 
 
 def _check(options: GamesOptions, game: Game[Any]) -> None:
@@ -84,10 +102,13 @@ def _check(options: GamesOptions, game: Game[Any]) -> None:
         seen = None if report is None else dataclasses.asdict(report)
         write_json({"label": game.spec.label, "is_valid": report is not None, "violations": violations, "seen": seen})
     elif report is None:
-        make_console().print(Text(message, style="red"))
+        make_console(is_quiet=options.quiet).print(Text(message, style="red"))
     else:
         seen_of = "all of its" if report.is_complete else "the"
-        print_result(f"{game.spec.label} keeps every law in {seen_of} {report.num_histories:,} histories looked at")
+        print_result(
+            f"{game.spec.label} keeps every law in {seen_of} {report.num_histories:,} histories looked at",
+            is_quiet=options.quiet,
+        )
     if report is None:
         raise typer.Exit(ExitCode.BAD_INPUT)
 

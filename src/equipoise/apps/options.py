@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar
+
+import typer
 
 from equipoise.core.errors import ConfigError
 
 __all__ = ["make_command"]
+
+ALIAS_SUFFIX: Final = "_alias"  # of parameters
 
 
 class DataclassType(Protocol):
@@ -27,23 +32,56 @@ def make_command(options_class: type[Options], run: Callable[[Options], None]) -
     """Returns a function that typer reads as a command: it fills `options_class` and calls `run`.
 
     Args:
-        options_class: a dataclass whose fields are `Annotated` with `typer.Argument` or `typer.Option`.
+        options_class: a dataclass whose fields are `Annotated` with `typer.Argument` or `typer.Option`. Two class
+            variables may say more: `panels` which fields help lists under which heading, in its order, and `aliases`
+            by which other names, which help does not list, an option goes.
         run: what the command does.
     """
+    aliases: Mapping[str, tuple[str, ...]] = getattr(options_class, "aliases", {})
+    panels: Mapping[str, tuple[str, ...]] = getattr(options_class, "panels", {})
+    known = inspect.signature(options_class).parameters
 
     def command(**values: Any) -> None:
-        run(options_class(**{name: _expand(value) for name, value in values.items()}))
+        given = {name: _expand(value) for name, value in values.items()}
+        for name, spellings in aliases.items():
+            found = [given.pop(_alias_name(name, place)) for place in range(len(spellings))]
+            given[name] = next((value for value in (given[name], *found) if value is not None), None)
+            if given[name] is None and known[name].default is inspect.Parameter.empty:
+                raise typer.BadParameter(f"Missing option '--{name}'.")
+        run(options_class(**given))
 
     hints = typing.get_type_hints(options_class, include_extras=True)
-    parameters = [
-        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in inspect.signature(options_class).parameters.items()
-    ]
+    for panel, names in panels.items():
+        for name in names:
+            hints[name] = _put_into_panel(hints[name], panel)
+    for name, spellings in aliases.items():
+        for place, spelling in enumerate(spellings):
+            hints[_alias_name(name, place)] = Annotated[str | None, typer.Option(spelling, hidden=True)]
+        hints[name] = Annotated[hints[name].__origin__ | None, hints[name].__metadata__[0]]
+    listed = [name for names in panels.values() for name in names]
+    ordered = [*(name for name in known if name not in listed), *listed]
+    parameters = [known[name].replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]) for name in ordered]
+    parameters = [one.replace(default=None) if one.name in aliases else one for one in parameters]
+    for name in hints:
+        if name not in known and name.endswith(ALIAS_SUFFIX):
+            hidden = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hints[name])
+            parameters.append(hidden)
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # how inspect is told
-    command.__annotations__ = {name: hints[name] for name in hints}
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__doc__ = run.__doc__
     command.__name__ = run.__name__
     return command
+
+
+def _alias_name(name: str, place: int) -> str:
+    return f"{name}_{place}{ALIAS_SUFFIX}"
+
+
+def _put_into_panel(hint: Any, panel: str) -> Any:
+    """Returns an annotation whose option help lists under a heading."""
+    option = copy.copy(hint.__metadata__[0])
+    option.rich_help_panel = panel
+    return Annotated[hint.__origin__, option]
 
 
 def _expand(value: Any) -> Any:

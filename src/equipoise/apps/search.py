@@ -34,8 +34,8 @@ def search(options: SearchOptions) -> None:
     Shows what the searching player does there, before and after, and for every private state of the opponent what it
     can get now beside what it could get without coming here: its margin.
     """
-    names = [field.name for field in dataclasses.fields(SearchRequest)]
-    request = SearchRequest(**{name: getattr(options, name) for name in names})
+    names = [field.name for field in dataclasses.fields(SearchRequest) if field.name != "state"]
+    request = SearchRequest(state=options.line, **{name: getattr(options, name) for name in names})
     if options.file.suffix == ".toml" and options.file.exists():
         raise ConfigError(
             f"{options.file} describes a spot that is not solved: `equipoise solve {options.file} --out FILE` first"

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -20,11 +21,17 @@ __all__ = ["SearchOptions"]
 class SearchOptions:
     """What `equipoise search` is told."""
 
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"line": ("--state", "--node")}
+    examples: ClassVar[tuple[str, ...]] = (
+        "equipoise search leduc.eq --line 'crc/Qs:'",
+        "equipoise search turn.eq --line 'check, check, [9h]'",
+    )
+
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`: the blueprint.")]
-    state: Annotated[
+    line: Annotated[
         str,
         typer.Option(
-            "--state", "-s", help="The public state, as `show` writes it after the bar; of a spot also as its --node."
+            "--line", "-s", help="The public state, as `show` writes it after the bar; of a spot a line of play."
         ),
     ]
     method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.")] = "reach-maxmargin"

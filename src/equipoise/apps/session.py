@@ -30,6 +30,7 @@ from equipoise.runs.game_run import GameRun
 from equipoise.runs.keeping import Keeper
 from equipoise.runs.run import Quality
 from equipoise.runs.spot_run import SpotRun
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.pruning import PrunedSolver
 from equipoise.solvers.stopping import StopReason
 
@@ -38,13 +39,18 @@ __all__ = ["run_shown"]
 
 def run_shown(run: GameRun | SpotRun, options: SolveOptions, console: Console, folder: RunFolder | None = None) -> None:
     """Runs to the stopping point, saves, reports and draws; ends with the exit code that the run deserves."""
-    keeper = Keeper(run, options.out, ConsoleReporter(console), folder)
-    with SignalFlag(is_immediate=run.is_exact) as flag:
+    reporter = ConsoleReporter(console)
+    keeper = Keeper(run, options.out, reporter, folder)
+    display = SolveDisplay(console, run.label, run.format_exploitability)
+    with SignalFlag(is_immediate=run.is_exact, on_first=display.say_stopping) as flag:
         kept = f" and keeps the work in {options.out}" if options.out is not None else ""
         console.print(f"solving to {run.describe_limits()}; Ctrl-C stops it{kept}")
-        _advance(run, keeper, flag, console)
+        _advance(run, keeper, flag, display, console)
+        if not run.records:
+            console.print(f"interrupted within the first iteration: nothing is computed{' or saved' * bool(kept)} yet")
+            raise typer.Exit(flag.exit_code)
         failure = keeper.save_at_the_end()
-        quality = run.measure()
+        quality = run.measure_at_the_end()
         out = options.out if failure is None else None
         # a disk without room is no reason to keep the result to ourselves
         _report(run, options, out, quality, console)
@@ -65,7 +71,7 @@ def run_shown(run: GameRun | SpotRun, options: SolveOptions, console: Console, f
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
 
 
-def _advance(run: GameRun | SpotRun, keeper: Keeper, flag: SignalFlag, console: Console) -> None:
+def _advance(run: GameRun | SpotRun, keeper: Keeper, flag: SignalFlag, display: SolveDisplay, console: Console) -> None:
     """Runs to the stopping point, shown; says once how long it will take, as soon as the first records tell."""
     if (end := run.find_end()) is not None:
         has_memory = end is not StopReason.MEMORY
@@ -76,20 +82,26 @@ def _advance(run: GameRun | SpotRun, keeper: Keeper, flag: SignalFlag, console: 
         )
         console.print(f"nothing left to do: {reason}")
     has_estimated = False
-    with SolveDisplay(console, run.label, run.format_exploitability) as display:
+    with display:
         for record in run.advance(is_interrupted=flag, on_advance=display.update):
             if not has_estimated and (estimate := run.estimate_time(record)) is not None:
                 console.print(estimate)
                 has_estimated = True
             display.update(record)
-            keeper.save_now_and_then()
+            with flag.raising():  # nobody waits for a save on the way: the last one follows
+                keeper.save_now_and_then()
 
 
 def _report(
-    run: GameRun | SpotRun, options: SolveOptions, out: Path | None, quality: Quality, console: Console
+    run: GameRun | SpotRun, options: SolveOptions, out: Path | None, quality: Quality | None, console: Console
 ) -> None:
-    """Says the result: JSON to standard output, or a table; then where it is and how to go on."""
-    if options.json:
+    """Says the result: JSON to standard output, or a table; then where it is and how to go on.
+
+    There is no quality where a run that goes on was interrupted before it was measured, which would have taken long.
+    """
+    if quality is None:
+        console.print("not measured since it went on: it was interrupted before")
+    elif options.json:
         files = {"out": None if out is None else str(out), "plot": None if options.plot is None else str(options.plot)}
         write_json({**run.describe(quality), **files})
     else:
@@ -182,6 +194,8 @@ def _describe_pruning(solver: object) -> dict[str, str]:
 def _how_to_go_on(run: GameRun | SpotRun, options: SolveOptions, *, is_saved: bool) -> str:
     """Returns where the work is after an interruption, and the command that continues it."""
     where = f"interrupted at iteration {run.records[-1].iteration:,}"
+    if isinstance(run.solver, CFRSolver) and run.solver.is_within_iteration:
+        where = f"interrupted within iteration {run.solver.iteration + 1:,}"
     if options.out is None:
         return f"{where}; nothing was saved (--out FILE keeps a run)"
     if not is_saved:

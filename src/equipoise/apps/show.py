@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 from rich.console import Group
@@ -35,6 +35,12 @@ __all__ = ["ShowOptions", "show"]
 class ShowOptions:
     """What `equipoise show` is told."""
 
+    aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"line": ("--node", "--state")}
+    examples: ClassVar[tuple[str, ...]] = (
+        "equipoise show leduc.eq --infostate '*Q*'",
+        "equipoise show turn.eq --line 'check, bet 50%' --grid",
+    )
+
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or CSV.")]
     game: Annotated[str | None, typer.Option("--game", "-g", help="Of CSV: what it plays.")] = None
     parameters: Annotated[
@@ -47,7 +53,7 @@ class ShowOptions:
         ),
     ] = None
     player: Annotated[int | None, typer.Option(min=0, help="Only this player's, from 0.")] = None
-    node: Annotated[
+    line: Annotated[
         str | None,
         typer.Option(help="The place: 'check, bet 50%, call, [7h]' of a spot, a public state of a game."),
     ] = None
@@ -61,6 +67,7 @@ class ShowOptions:
         False
     )
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write JSON or CSV to this file instead.")] = None
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages or tables.")] = False
 
 
 def show(options: ShowOptions) -> None:
@@ -81,16 +88,16 @@ def show(options: ShowOptions) -> None:
 
 def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
     betting, spot = solved.tree.betting, solved.spot
-    line = parse_line(options.node or "", betting, spot.board, spot.deck)
+    line = parse_line(options.line or "", betting, spot.board, spot.deck)
     asks_for_hands = options.csv or options.grid or options.infostate is not None or options.player is not None
     if betting.nodes[line.node].kind is not NodeKind.DECISION and not asks_for_hands:
         end = EndReport(solved, line)
         if options.json:
             _write(options, format_json(end.as_json()))
         else:
-            print_result(end.as_text())
+            print_result(end.as_text(), is_quiet=options.quiet)
         return
-    line = parse_decision(options.node or "", betting, spot.board, spot.deck)
+    line = parse_decision(options.line or "", betting, spot.board, spot.deck)
     report = SpotReport(solved, line, options.infostate, has_values=options.values)
     if options.player is not None and options.player != report.view.actor:
         raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}")
@@ -99,19 +106,19 @@ def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
     elif options.csv:
         _write(options, report.as_csv())
     else:
-        print_result(report.as_text(has_grid=options.grid, limit=options.limit))
+        print_result(report.as_text(has_grid=options.grid, limit=options.limit), is_quiet=options.quiet)
         if not options.grid and options.limit and len(report.rows) > options.limit:
-            make_console().print(
+            make_console(is_quiet=options.quiet).print(
                 f"{options.limit} of {len(report.rows):,} hands; --limit 0 shows all, --grid a summary"
             )
     if not report.rows:
-        make_console().print("no hand matches", style="yellow")
+        make_console(is_quiet=options.quiet).print("no hand matches", style="yellow")
 
 
 def _show_table(options: ShowOptions, file: SolvedGame) -> None:
     if options.grid:
         raise ConfigError(f"--grid is for hold'em spots, and {options.file} is a game's; use --infostate")
-    if options.node is not None:
+    if options.line is not None:
         _show_state(options, file)
         return
     strategy = file.table
@@ -123,18 +130,20 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
     elif options.csv:
         _write(options, format_csv(strategy.to_rows(rows)))
     else:
-        print_result(_as_table(strategy, rows))
+        print_result(_as_table(strategy, rows), is_quiet=options.quiet)
         if len(rows) < len(matching):
-            make_console().print(f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all")
+            make_console(is_quiet=options.quiet).print(
+                f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all"
+            )
     if not matching:
-        make_console().print("no information state matches", style="yellow")
+        make_console(is_quiet=options.quiet).print("no information state matches", style="yellow")
 
 
 def _show_state(options: ShowOptions, file: SolvedGame) -> None:
     """Shows one public state of a game: what each information state of its actor does, and what that is worth."""
     if options.csv:
-        raise ConfigError("--csv lists information states: give it without --node")
-    place = describe_node(file, options.node or "")
+        raise ConfigError("--csv lists information states: give it without --line")
+    place = describe_node(file, options.line or "")
     if options.json:
         _write(options, format_json({**file.describe(), "place": place}))
         return
@@ -150,7 +159,10 @@ def _show_state(options: ShowOptions, file: SolvedGame) -> None:
             shown = "-" if value is None else f"{value:.4g}"
             table.add_row(infostate, f"{odds:.3g}", shown, *(f"{100 * share:.1f}%" for share in shares))
     leads = ", ".join(repr(child["line"]) for child in place["children"][: options.limit or None])
-    print_result(Group(f"{file.label}\n{where}", table, f"leads to {leads}" if leads else "the game is over"))
+    print_result(
+        Group(f"{file.label}\n{where}", table, f"leads to {leads}" if leads else "the game is over"),
+        is_quiet=options.quiet,
+    )
 
 
 def _write(options: ShowOptions, text: str) -> None:
@@ -159,7 +171,7 @@ def _write(options: ShowOptions, text: str) -> None:
         typer.echo(text, nl=False)
         return
     write_text(options.out, text)
-    make_console().print(f"written to {options.out}")
+    make_console(is_quiet=options.quiet).print(f"written to {options.out}")
 
 
 def _matching_rows(strategy: TabularStrategy, options: ShowOptions) -> Iterator[int]:

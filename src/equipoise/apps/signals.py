@@ -52,9 +52,11 @@ class SignalFlag:
     A second one raises `Stopped`; so does the first where the work never looks at the flag (`is_immediate`).
     """
 
-    def __init__(self, *, is_immediate: bool = False) -> None:
+    def __init__(self, *, is_immediate: bool = False, on_first: Callable[[], None] = lambda: None) -> None:
         self.is_immediate = is_immediate
+        self.on_first = on_first  # called at once, between two steps of whatever is being done
         self.number: int | None = None  # of the signal that came first
+        self._is_raising = False  # even the first one, see `raising`
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -73,11 +75,26 @@ class SignalFlag:
         """Returns what shells report for the signal: 130 for Ctrl-C, 143 for SIGTERM; 0 if none came."""
         return 0 if self.number is None else 128 + self.number
 
+    @contextlib.contextmanager
+    def raising(self) -> Iterator[None]:
+        """While entered, a signal also ends what is being done, without a trace; the flag tells what comes next."""
+        was_set, self._is_raising = self(), True
+        try:
+            yield
+        except Stopped:
+            if was_set:  # the second one, which ends everything
+                raise
+        finally:
+            self._is_raising = False
+
     def _receive(self, number: int, _frame: FrameType | None) -> None:
         is_first = self.number is None
         if is_first:
             self.number = number
         if self.is_immediate or not is_first:
+            raise Stopped(number)
+        self.on_first()
+        if self._is_raising:
             raise Stopped(number)
 
 

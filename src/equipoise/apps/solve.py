@@ -13,12 +13,13 @@ from rich.console import Console
 from equipoise.abstraction.solutions import load_run
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.session import run_shown
+from equipoise.apps.size import show_sizes
 from equipoise.apps.solve_options import SolveOptions
 from equipoise.apps.solve_push_fold import find_stakes, solve_push_fold_spot
 from equipoise.apps.solve_request import make_request
 from equipoise.apps.warm_start import begin_warm, check_start
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import check_writable, lock, write_atomically
+from equipoise.core.files import check_writable, format_bytes, lock, write_atomically
 from equipoise.core.runs import RunFolder
 from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.holdem.spot_file import SpotFile, format_spot
@@ -52,7 +53,18 @@ def solve(options: SolveOptions) -> None:
         if isinstance(subject, SpotFile) and (stakes := find_stakes(subject)) is not None:
             solve_push_fold_spot(subject, stakes, options, console)
             return
+        if options.dry_run and isinstance(subject, SpotFile):
+            show_sizes(
+                subject,
+                str(options.game or options.endgame),
+                threads=options.threads,
+                is_json=options.json,
+                is_quiet=options.quiet,
+            )
+            return
         run = _prepare(subject, options, saved, console)
+        if options.dry_run:
+            return
         begin_warm(run, options, console)
         run_shown(run, options, console, folder)
 
@@ -87,7 +99,7 @@ def _write_text(file: BinaryIO, text: str) -> None:
 
 
 def _prepare(subject: Subject, options: SolveOptions, saved: Saved, console: Console) -> GameRun | SpotRun:
-    request, reporter = make_request(options), ConsoleReporter(console)
+    request, reporter = make_request(options), ConsoleReporter(console, is_confirmed=options.yes)
     if isinstance(subject, SpotFile):
         assert saved is None or isinstance(saved, SolvedSpot)
         return prepare_spot(subject, request, reporter, saved, where=options.out)
@@ -122,7 +134,9 @@ def _open_outputs(options: SolveOptions, console: Console) -> Saved:
         raise ConfigError("--resume goes on with a file and --overwrite replaces it: give one of them")
     check_writable(options.out)
     if options.resume and options.out.exists():
-        return load_run(options.out)
+        size = format_bytes(options.out.stat().st_size)
+        with ConsoleReporter(console).stage(f"reading {size} from {options.out}"):
+            return load_run(options.out)
     if options.resume:
         console.print(f"nothing to go on with at {options.out} yet: starting from the beginning")
     elif options.out.exists() and not options.overwrite:

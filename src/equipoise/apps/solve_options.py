@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -47,7 +48,8 @@ class MachineOptions:
     ] = None
     max_histories: Annotated[int, typer.Option(min=1, help="Refuse games with more.")] = MAX_HISTORIES
     threads: Annotated[
-        int | None, typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default 1).", show_default=False)
+        int | None,
+        typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default: as many as help).", show_default=False),
     ] = None
 
 
@@ -67,6 +69,21 @@ class SolveOptions(MachineOptions):
     Stops at the first of --iterations, --target and --seconds; with none of them a game at 1e-5 of the payoff range or
     after a minute, a spot at what its file says or 0.5 % of the pot. Ctrl-C keeps what was computed.
     """
+    examples: ClassVar[tuple[str, ...]] = (
+        "equipoise solve leduc --target 1e-4 --out leduc.eq",
+        "equipoise solve leduc --out leduc.eq --resume --target 1e-5",
+        "equipoise solve examples/spots/turn.toml --out turn.eq",
+        "equipoise solve examples/spots/first_flop.toml --dry-run",
+    )
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "When to stop": ("iterations", "target", "seconds"),
+        "Where to keep it": ("out", "run", "resume", "overwrite", "plot", "json", "quiet"),
+        "What it may take": ("dry_run", "yes", "threads", "precision", "max_histories"),
+        "Hold'em spots": ("endgame", "menu"),
+        "How": ("rule", "method", "form", "updates", "prune", "baseline", "seed"),
+        "Against a response": ("against", "updates_per_response", "seat", "merge"),
+        "From a strategy": ("warm_start", "warm_start_iterations", "warm_start_lambda", "warm_start_bound"),
+    }
 
     game: Annotated[
         str | None,
@@ -156,6 +173,10 @@ class SolveOptions(MachineOptions):
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out or --run.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out or --run.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take in memory and time, and stop.")] = (
+        False
+    )
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take more than half of the free memory unasked.")] = False
     plot: Annotated[Path | None, typer.Option(help="Draw the curve: .png, .svg or .pdf.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False

@@ -7,9 +7,11 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
-__all__ = ["IsInterrupted", "Listener", "call_interruptibly", "first_ctrl_c", "never"]
+__all__ = ["IsInterrupted", "Listener", "Stoppable", "call_interruptibly", "call_watched", "first_ctrl_c", "never"]
+
+SECONDS_BETWEEN_LOOKS: Final = 0.05
 
 IsInterrupted = Callable[[], bool]
 
@@ -20,6 +22,20 @@ class Listener(Protocol):
 
     def listen(self, is_interrupted: IsInterrupted) -> None:
         """Makes a question the one that is asked from now on."""
+        ...
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """Work whose calls into native code can be ended from another thread, and gone on with later."""
+
+    @property
+    def can_stop(self) -> bool:
+        """Returns whether they can, in this case."""
+        ...
+
+    def stop(self) -> None:
+        """Ends the call under way, if there is one, as soon as that can be done without loss."""
         ...
 
 
@@ -39,6 +55,28 @@ def call_interruptibly(work: Callable[[], None]) -> None:
     the thread is abandoned: the process must leave without clearing up beneath it.
     """
     failures: list[BaseException] = []
+    _start(work, failures).join()
+    if failures:
+        raise failures[0]
+
+
+def call_watched(work: Callable[[], None], is_interrupted: IsInterrupted, stop: Callable[[], None]) -> None:
+    """Does native work in a thread while this one looks for interruptions, at which `stop` is to end the work.
+
+    Python runs the handlers of signals in its main thread alone, and only between its own steps: here it has some.
+    """
+    failures: list[BaseException] = []
+    thread = _start(work, failures)
+    while thread.is_alive():
+        if is_interrupted():
+            stop()
+        thread.join(SECONDS_BETWEEN_LOOKS)
+    if failures:
+        raise failures[0]
+
+
+def _start(work: Callable[[], None], failures: list[BaseException]) -> threading.Thread:
+    """Returns a thread that does the work; what it raises is put into `failures`."""
 
     def run() -> None:
         try:
@@ -48,9 +86,7 @@ def call_interruptibly(work: Callable[[], None]) -> None:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
+    return thread
 
 
 @contextlib.contextmanager

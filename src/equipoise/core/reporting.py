@@ -22,6 +22,14 @@ class Reporter:
     def warn(self, text: str) -> None:
         """Hears a line that deserves attention."""
 
+    def confirm(self, question: str) -> bool:
+        """Answers a question about what is going to be done; this one trusts whoever asked for it."""
+        return True
+
+    def stage(self, title: str) -> AbstractContextManager[None]:
+        """Hears what is being done, for as long as it is entered; how far it is cannot be said."""
+        return contextlib.nullcontext()
+
     def task(self, title: str) -> AbstractContextManager[OnStep]:
         """Gives what is told how far a piece of work is, for as long as it is entered."""
         return contextlib.nullcontext(lambda _share, _step: None)

@@ -274,11 +274,11 @@ class PublicKernel(SweepKernel):
         frontier: Frontier | None = None,
         watched: WatchedValues | None = None,
         root_reach: Reaches | None = None,
-    ) -> None:
+    ) -> int:
         """Runs iterations, see `VectorKernel.iterate`."""
         if gate is None and watched is None and frontier is None:
             self._sweep(rule, discounts, tables, first_t, is_alternating, num_threads)
-            return
+            return len(discounts)
         check_discounts(discounts, first_t)
         check_num_threads(num_threads)
         run = self.bind_run(rule, tables)
@@ -300,6 +300,7 @@ class PublicKernel(SweepKernel):
             gate.reach[:] = tables.realization[self.root_cells[gate.player]]
         if watched is not None:
             watched.add_weights(discounts)
+        return len(discounts)
 
     def _bind_hooks(self, gate: RootGate | None, watched: WatchedValues | None) -> Any:
         """Returns hooks as the native module reads them; those of the last call are kept."""

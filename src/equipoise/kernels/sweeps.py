@@ -140,7 +140,7 @@ class SweepKernel(VectorKernel):
         frontier: Frontier | None = None,
         watched: WatchedValues | None = None,
         root_reach: Reaches | None = None,
-    ) -> None:
+    ) -> int:
         """Runs iterations, see `VectorKernel.iterate`.
 
         The tables are the same bits whatever the number of threads.
@@ -148,6 +148,7 @@ class SweepKernel(VectorKernel):
         if gate is not None or frontier is not None or watched is not None:
             raise ConfigError("gates, leaves and watched values need a tree of public states")
         self._sweep(rule, discounts, tables, first_t, is_alternating, num_threads)
+        return len(discounts)
 
     def _sweep(
         self,

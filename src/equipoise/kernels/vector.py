@@ -131,8 +131,8 @@ class VectorKernel(abc.ABC):
         frontier: Any = None,
         watched: WatchedValues | None = None,
         root_reach: Reaches | None = None,
-    ) -> None:
-        """Runs one iteration per row of `discounts` and updates `tables`, `gate` and `watched` in place.
+    ) -> int:
+        """Runs an iteration per row of `discounts`, updates `tables`, `gate` and `watched`; returns how many were done.
 
         Args:
             rule: what the kernel is specialised on.

@@ -73,6 +73,8 @@ def prepare_game(
     run = GameRun(prepared, stopping, saved, is_target_asked_for=is_target_asked_for)
     if saved is not None:
         run.solver.restore(saved.state)
+    if request.threads is None:
+        run.try_threads()
     return run
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.interruption import IsInterrupted, Listener
+from equipoise.core.interruption import IsInterrupted, Listener, Stoppable
 from equipoise.core.progress import SampledFigures
+from equipoise.runs.threads import ThreadTrial
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.driver import Solver
 from equipoise.solvers.saved_state import SavedArrays
@@ -43,6 +44,7 @@ class GuardedSolver:
     def __init__(self, inner: Solver) -> None:
         self.inner = inner
         self.turns = Turns()
+        self.trial: ThreadTrial | None = None  # of team sizes, while it lasts
         self._evaluated: tuple[int, Evaluation | SampledFigures] | None = None
 
     @property
@@ -60,10 +62,28 @@ class GuardedSolver:
         if isinstance(self.inner, Listener):
             self.inner.listen(is_interrupted)
 
+    @property
+    def can_stop(self) -> bool:
+        """Returns whether `stop` ends an iteration under way."""
+        return isinstance(self.inner, Stoppable) and self.inner.can_stop
+
+    def stop(self) -> None:
+        """Ends the call under way, without waiting for a turn."""
+        if isinstance(self.inner, Stoppable):
+            self.inner.stop()
+
+    @property
+    def last_evaluation(self) -> Evaluation | SampledFigures | None:
+        """Returns what was found when the run was last evaluated, however long ago."""
+        return None if self._evaluated is None else self._evaluated[1]
+
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations."""
         with self.turns.taken():
-            self.inner.iterate(num_iterations)
+            if self.trial is None or self.trial.is_over:
+                self.inner.iterate(num_iterations)
+            else:
+                self.trial.iterate(num_iterations)
 
     def evaluate(self) -> Evaluation | SampledFigures:
         """Returns the quality of the strategy that the run would output now, computed once an iteration."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from equipoise.core.checkpoint import count_payload_bytes
 from equipoise.core.errors import CheckpointError
-from equipoise.core.files import StrPath, check_writable
+from equipoise.core.files import StrPath, check_writable, format_bytes
 from equipoise.core.reporting import Reporter
 from equipoise.core.runs import RunFolder
 from equipoise.runs.run import Run
@@ -19,6 +19,7 @@ __all__ = ["Keeper"]
 
 SAVE_EVERY_SECONDS: Final = 10.0
 SAVE_SHARE: Final = 0.05  # of the time that saving may take
+WORTH_SAYING_BYTES: Final = 200_000_000  # below, a file is written before anybody wonders
 HEADER_BYTES: Final = 100_000  # of a file: the configuration and some hundred records of progress
 
 
@@ -38,8 +39,10 @@ class Keeper:
         self._num_recorded = len(run.records)
         self._next_save = time.monotonic() + SAVE_EVERY_SECONDS
         self._has_warned = False
+        self._num_bytes = 0  # of the file
         if path is not None:
-            check_writable(path, num_bytes=HEADER_BYTES + count_payload_bytes(run.file_content()))
+            self._num_bytes = HEADER_BYTES + count_payload_bytes(run.file_content())
+            check_writable(path, num_bytes=self._num_bytes)
         self._record("begin", iteration=run.solver.iteration, config=dataclasses.asdict(run.config))
 
     def _record(self, event: str, **fields: Any) -> None:
@@ -55,7 +58,7 @@ class Keeper:
             return
         began = time.monotonic()
         try:
-            self.run.save(self.path)
+            self._save(self.path)
             self._record("checkpoint", iteration=self.run.records[-1].iteration, file=Path(self.path).name)
         except CheckpointError as error:
             if not self._has_warned:
@@ -64,11 +67,19 @@ class Keeper:
         spent = time.monotonic() - began
         self._next_save = time.monotonic() + max(SAVE_EVERY_SECONDS, spent / SAVE_SHARE)
 
+    def _save(self, path: StrPath) -> None:
+        """Saves, and says so where it takes long enough to be noticed."""
+        if self._num_bytes < WORTH_SAYING_BYTES:
+            self.run.save(path)
+            return
+        with self.reporter.stage(f"saving {format_bytes(self._num_bytes)} to {path}"):
+            self.run.save(path)
+
     def save_at_the_end(self) -> CheckpointError | None:
         """Saves, and returns why that failed: a disk without room is no reason to keep the result to ourselves."""
         try:
             if self.path is not None:
-                self.run.save(self.path)
+                self._save(self.path)
             last = dataclasses.asdict(self.run.records[-1])
             self._record("end", stopped_by=str(self.run.stopped_by), **last)
         except CheckpointError as error:

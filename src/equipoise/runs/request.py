@@ -93,7 +93,8 @@ def find_subject(
         else:
             file = SpotFile(spot=parse_endgame(_read_endgame(Path(endgame))))
         if menu is not None:
-            file = dataclasses.replace(file, spot=dataclasses.replace(file.spot, menu=parse_menu(menu)))
+            spot = dataclasses.replace(file.spot, menu=parse_menu(menu))
+            file = dataclasses.replace(file, spot=spot, chooses_menu=False)
             check_locks(file)
     except EquipoiseError as error:
         message, given = str(error), str(endgame or name)

@@ -27,8 +27,10 @@ from equipoise.responses.configured import AGAINST_FIELDS
 from equipoise.responses.outcomes import REPORT_SECONDS, SeatOutcome, report_seats
 from equipoise.runs.guarded import GuardedSolver
 from equipoise.runs.request import RunRequest
+from equipoise.runs.threads import ThreadTrial
 from equipoise.solvers.best_response import Evaluation
-from equipoise.solvers.driver import Solver, is_at_most
+from equipoise.solvers.cfr import CFRSolver
+from equipoise.solvers.driver import LONG_WAIT_SECONDS, Solver, is_at_most
 from equipoise.solvers.driver import run as drive
 from equipoise.solvers.saved_run import RunConfig, RunRecord
 from equipoise.solvers.stopping import Stopping, StopReason
@@ -108,6 +110,11 @@ class Run(abc.ABC):
         with self._guarded.turns.taken():
             return report_seats(self.solver, seed=self.config.seed, seconds=REPORT_SECONDS)
 
+    def try_threads(self) -> None:
+        """Lets the first iterations find how many threads help; what is computed does not depend on it."""
+        if isinstance(self.solver, CFRSolver):
+            self._guarded.trial = ThreadTrial(self.solver)
+
     def describe_against(self) -> dict[str, Any]:
         """Returns the keys of a run against a response."""
         config = self.config
@@ -155,13 +162,15 @@ class Run(abc.ABC):
             typical_slope=self.typical_slope,
         ):
             self.records.append(record)
+            if isinstance(self.solver, CFRSolver):
+                self.config = dataclasses.replace(self.config, threads=self.solver.num_threads)
             yield record
         self.stopped_by = self._find_reason(is_interrupted)
 
     def _find_reason(self, is_interrupted: IsInterrupted) -> StopReason:
         if self.is_exact:
             return StopReason.SOLVED
-        if (met := self.stopping.reason(self.records[-1])) is not None:
+        if self.records and (met := self.stopping.reason(self.records[-1])) is not None:
             return met
         was_interrupted = self._wanted_no_more.is_set() or is_interrupted()
         return StopReason.MEMORY if self.is_full and not was_interrupted else StopReason.INTERRUPTED
@@ -174,6 +183,21 @@ class Run(abc.ABC):
     def measure(self) -> Quality:
         """Returns the quality of what the run would output now; what the last record was made from, if it is that."""
         return self._guarded.evaluate()
+
+    def measure_at_the_end(self) -> Quality | None:
+        """Returns the quality to report; nobody who interrupted waits long for it.
+
+        Then it is what was last found, before the last iterations; None if nothing was since a saved run went on.
+        """
+        if self.stopped_by is not StopReason.INTERRUPTED or not self.is_slow:
+            return self.measure()
+        return self._guarded.last_evaluation
+
+    @property
+    def is_slow(self) -> bool:
+        """Returns whether an iteration, and so an evaluation, takes long enough to be waited for."""
+        rate = self.records[-1].iterations_per_second
+        return self._guarded.can_stop and 0 < rate < 1 / LONG_WAIT_SECONDS
 
     def _record_now(self) -> RunRecord:
         """Returns what a file says of the run; the last record has older figures if this iteration has none."""

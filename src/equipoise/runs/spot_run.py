@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from equipoise.core.errors import ConfigError
+from equipoise.core import memory
+from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.files import StrPath, format_bytes
 from equipoise.core.formatting import format_duration, shorten_text
-from equipoise.core.memory import check_memory
+from equipoise.core.machine import num_usable_cores
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.line_notation import Line, format_line, parse_decision, parse_line
+from equipoise.games.holdem.menu_notation import format_menu
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
 from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
@@ -29,6 +32,7 @@ from equipoise.responses.configured import (
 from equipoise.runs.game_run import choose_rule_text
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
+from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_sizes
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.description import describe_spot_node
@@ -47,7 +51,7 @@ from equipoise.solvers.methods import (
 )
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.saved_run import RunConfig
-from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping
+from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
 from equipoise.trees.holdem.locks import NodeLock
@@ -61,13 +65,18 @@ SPOT_VERSION: Final = 1  # of what a spot means
 DEFAULT_TARGET: Final = Target(0.5, TargetUnit.POT)
 FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the time to a target
 MEASURED_SECONDS: Final = 10.0  # or so long
+MOST_SUGGESTED: Final = 3
 GAME_OPTIONS: Final = ("form", "baseline")
 
 
 def prepare_spot(
     file: SpotFile, request: RunRequest, reporter: Reporter, saved: SolvedSpot | None = None, *, where: object = None
 ) -> SpotRun:
-    """Returns the run that is asked for, sizes said, what does not fit refused; arguments as for `prepare_game`."""
+    """Returns the run that is asked for, sizes said, what does not fit refused; arguments as for `prepare_game`.
+
+    What takes more than half of the free memory is asked about.
+    """
+    file = _find_menu(file, request, reporter, saved)
     config = _make_config(file, request, saved)
     refuse_game_options(request, config.method, is_against=config.against is not None)
     if saved is not None:
@@ -78,13 +87,17 @@ def prepare_spot(
     target, stopping = _make_stopping(file, request, config)
     began = time.perf_counter()
     locks = make_locks(file)
-    plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
-    num_bytes = estimate_run_bytes(plan, config, locks)
+    with reporter.stage("planning the tree"):
+        plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
+    finds_threads = request.threads is None and file.threads is None
+    most_threads = num_usable_cores() if finds_threads else config.threads
+    num_bytes = estimate_run_bytes(plan, dataclasses.replace(config, threads=most_threads), locks)
     label = f"{config.rule} in {config.parameters['precision']}"
     reporter.say(_describe_plan(plan))
     reporter.say(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")
-    check_memory(num_bytes, f"solving the spot with {label}")
-    tree = plan.build()
+    _check_size(file, num_bytes, label, reporter)
+    with reporter.stage(f"building the tree, {plan.arrays.num_bytes / 1e6:,.0f} MB"):
+        tree = plan.build()
     seconds = time.perf_counter() - began
     if saved is None:
         config = choose_rule(config, lambda one: build_run(tree, one, locks), stopping)
@@ -95,11 +108,55 @@ def prepare_spot(
         table_bytes=num_bytes - tree.arrays.num_bytes,
         build_seconds=seconds,
     )
-    solver = build_run(tree, config, locks)
+    with reporter.stage(f"allocating {format_bytes(sizes.table_bytes)}"):
+        solver = build_run(tree, config, locks)
     run = SpotRun(file, solver, config, stopping, sizes, saved, is_target_asked_for=target is not None)
     if saved is not None:
         solver.restore(saved.state)
+    if finds_threads:
+        run.try_threads()
     return run
+
+
+def _find_menu(file: SpotFile, request: RunRequest, reporter: Reporter, saved: SolvedSpot | None) -> SpotFile:
+    """Returns a spot that names no menu with the one of the saved run, or with one that fits."""
+    if not file.chooses_menu:
+        return file
+    if saved is not None:
+        spot = dataclasses.replace(file.spot, menu=saved.spot.menu)
+        return dataclasses.replace(file, spot=spot, chooses_menu=False)
+    precision = str(request.precision or file.precision or "float32")
+    with reporter.stage("choosing a menu"):
+        chosen = choose_menu(
+            file, precision=precision, num_threads=request.threads or file.threads or num_usable_cores()
+        )
+    if chosen is not file:
+        reporter.say(f"no menu is given: {format_menu(chosen.spot.menu)!r} fits street and memory (`equipoise size`)")
+    return chosen
+
+
+def _check_size(file: SpotFile, num_bytes: int, label: str, reporter: Reporter) -> None:
+    """Raises `GameTooLargeError` with smaller choices if a spot does not fit, or somebody minds what it takes."""
+    available = memory.available_bytes()
+    if available is None or num_bytes <= COMFORTABLE_SHARE * available:
+        return
+    need, free = format_bytes(num_bytes), format_bytes(available)
+    what = f"solving the spot with {label} needs {need} of memory, {free} are available"
+    if num_bytes <= available and reporter.confirm(f"{what}; go on?"):
+        return
+    raise GameTooLargeError(f"{what}. {_suggest_smaller(file, num_bytes, available)}")
+
+
+def _suggest_smaller(file: SpotFile, num_bytes: int, available: int) -> str:
+    """Returns what would take less, the largest first, as it is typed."""
+    smaller = [
+        f"--menu '{format_menu(menu)}' --precision {precision} ({format_bytes(one)})"
+        for menu, precision, one in list_sizes(file)
+        if one <= min(COMFORTABLE_SHARE * available, num_bytes)
+    ]
+    if not smaller:
+        return "No menu of ours takes little enough: narrow the ranges, or start on a later street"
+    return f"Smaller: {'; '.join(smaller[:MOST_SUGGESTED])}"
 
 
 class _Now(NamedTuple):
@@ -243,8 +300,11 @@ class SpotRun(Run):
         }
 
     def measure_without_locks(self) -> float | None:
-        """Returns the exploitability if locks bind no best response, so that they count as mistakes; None: no locks."""
-        if not self.file.locks:
+        """Returns the exploitability if locks bind no best response, so that they count as mistakes.
+
+        None without locks, and where somebody who interrupted would have to wait for it.
+        """
+        if not self.file.locks or (self.stopped_by is StopReason.INTERRUPTED and self.is_slow):
             return None
         assert isinstance(self.solver, (CFRSolver, AgainstSolver))  # sampling refuses locks
         with self._guarded.turns.taken():

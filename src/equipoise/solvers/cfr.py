@@ -18,7 +18,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.frontier import Frontier
@@ -32,7 +32,7 @@ from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.holdem.locks import estimate_lock_bytes
 from equipoise.solvers.payoffs import find_scales
 from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
-from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_count
+from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_array, read_count
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree
@@ -44,6 +44,7 @@ FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", bound=HistoryTree | PublicTree | HoldemTree)
 
 DISCOUNTS_AT_ONCE: Final = 64
+PAUSE_PLACES, PAUSE_SUMS = "pause_places", "pause_sums"  # of an iteration that was interrupted, saved with the run
 COUNTS: Final = ("iteration", "skipped_iterations", "start_passes")  # of a full-width run, saved with it
 
 
@@ -199,6 +200,7 @@ class CFRSolver(Generic[Tree]):
         """
         self.iteration = self.skipped_iterations = iteration
         self.start_passes = num_passes
+        self._forget_pause()
         self.kernel.begin(self.tables, root_reach=self.root_reach, gate=self.gate)
 
     def reset(self) -> None:
@@ -220,7 +222,7 @@ class CFRSolver(Generic[Tree]):
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""
         first_t = self.iteration + 1
-        self.kernel.iterate(
+        self.iteration += self.kernel.iterate(
             self._kernel_rule,
             self._find_discounts(first_t, num_iterations),
             self.tables,
@@ -232,7 +234,31 @@ class CFRSolver(Generic[Tree]):
             watched=self.watched,
             root_reach=self.root_reach,
         )
-        self.iteration += num_iterations
+
+    @property
+    def can_stop(self) -> bool:
+        """Returns whether `stop` ends an iteration under way: on hold'em trees, where one may take minutes."""
+        return (
+            isinstance(self.kernel, HoldemKernel) and self.gate is None and self.frontier is None and not self.watched
+        )
+
+    def stop(self) -> None:
+        """Ends the call under way, from whatever thread.
+
+        What the iteration has done by then stays in the tables, board by board, and is measured and saved with them;
+        `iteration` does not count it. The next call does the rest of it, and then all is as if nobody had interrupted.
+        """
+        if self.can_stop:
+            self.kernel.stop()
+
+    @property
+    def is_within_iteration(self) -> bool:
+        """Returns whether an iteration was interrupted and not finished."""
+        return isinstance(self.kernel, HoldemKernel) and self.kernel.is_paused(self.tables)
+
+    def _forget_pause(self) -> None:
+        if isinstance(self.kernel, HoldemKernel):
+            self.kernel.forget_pause(self.tables)
 
     def _find_discounts(self, first_t: int, num_iterations: int) -> FloatArray:
         """Returns rows of discounts; a run in small steps finds those of many at once."""
@@ -287,7 +313,8 @@ class CFRSolver(Generic[Tree]):
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
         """Returns the arrays from which the run goes on to the bit; of hooks, only a gate's and watched values."""
         counts = {name: np.array(getattr(self, name)) for name in COUNTS}
-        return {**name_tables(self.tables), **self._hook_memory(), **counts}
+        pause = self.kernel.describe_pause(self.tables) if isinstance(self.kernel, HoldemKernel) else {}
+        return {**name_tables(self.tables), **self._hook_memory(), **counts, **pause}
 
     def restore(self, state: SavedArrays) -> None:
         """Overwrites the run with a saved state of the same tree, rule, dtype and hooks."""
@@ -296,6 +323,17 @@ class CFRSolver(Generic[Tree]):
         for name, count in counts.items():
             setattr(self, name, count)
         self.kernel.write_locks(self.tables)
+        self._forget_pause()
+        if isinstance(self.kernel, HoldemKernel) and PAUSE_PLACES in state:
+            self._restore_pause(state)
+
+    def _restore_pause(self, state: SavedArrays) -> None:
+        """Takes over an iteration that was interrupted when the state was saved."""
+        places = read_array(state, PAUSE_PLACES, np.int64, None)
+        if not self.kernel.restore_pause(self.tables, places, read_array(state, PAUSE_SUMS, np.float64, None)):
+            raise CheckpointError(
+                "the saved run was interrupted within an iteration, and what it says of that is damaged"
+            )
 
     def _hook_memory(self) -> dict[str, npt.NDArray[np.generic]]:
         memory: dict[str, npt.NDArray[np.generic]] = {}

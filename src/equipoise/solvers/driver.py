@@ -17,17 +17,18 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import ConfigError
-from equipoise.core.interruption import IsInterrupted, Listener, never
+from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.interruption import IsInterrupted, Listener, Stoppable, call_watched, never
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.saved_state import SavedArrays
 
-__all__ = ["Solver", "check_stopping", "is_at_most", "run"]
+__all__ = ["LONG_WAIT_SECONDS", "Solver", "check_stopping", "is_at_most", "run"]
 
 LONGEST_CALL_SECONDS = 0.2  # native calls hold off Ctrl-C for at most about this long
 SPACING = 1.25  # ratio of consecutive evaluation points
 LONGEST_SILENCE_SECONDS = 2.0  # a record is yielded, or `on_advance` called, at least this often
+LONG_WAIT_SECONDS = 0.25  # after an interruption nobody waits for more: figures of the last evaluation stand
 LONG_EVALUATION_SECONDS = 0.5  # evaluations that take longer are rationed
 SOLVING_PER_EVALUATION = 4.0  # seconds of solving before each second of these
 EARLY_ITERATIONS = 100  # in which curves are flatter than later on
@@ -126,8 +127,9 @@ def run(
         target: exploitability to reach; refused with `ConfigError` where it cannot be computed.
         seconds: time to spend, `seconds_before` included.
         seconds_before: time that a resumed run had already spent.
-        is_interrupted: asked between native calls, and within them by solvers that listen; once true, a last record is
-            yielded and the run ends.
+        is_interrupted: asked between native calls, and within them by solvers that listen or can be stopped; once true,
+            a last record is yielded and the run ends. Where an evaluation takes long the record has the figures of the
+            last one; without one there is no record.
         on_advance: called every few seconds between two evaluations that lie far apart, with the figures of the last.
         typical_slope: of such runs' log-log curves, at most 0; early ones are flatter, and not trusted before it.
     """
@@ -146,7 +148,12 @@ def run(
         clock.advance(solver, iterations, deadline=seconds, is_interrupted=is_interrupted, on_silence=say)
         if solver.iteration == began and last is not None:
             return
-        evaluation = clock.evaluate(solver)
+        try:
+            evaluation = clock.evaluate(solver, is_interrupted)
+        except AbandonedError:
+            if last is not None:
+                yield clock.extend(last, solver)
+            return
         if target is not None and isinstance(evaluation, SampledFigures):
             raise ConfigError(
                 f"a target of {target:g} needs an exploitability, and the game is too large for an exact one; stop by "
@@ -173,18 +180,31 @@ class _Clock:
         self.solved_iterations = 0
         self.solved_seconds = 0.0
         self.evaluation_seconds = 0.0  # of the last evaluation, if that was long
+        self.last_evaluation_seconds = 0.0
         self.patience = 0.0  # seconds to solve before the next
 
     def elapsed(self) -> float:
         return time.perf_counter() - self.start
 
-    def evaluate(self, solver: Solver) -> Evaluation | SampledFigures:
-        """Returns an evaluation; the longer it takes, the longer until the next."""
+    def evaluate(self, solver: Solver, is_interrupted: IsInterrupted) -> Evaluation | SampledFigures:
+        """Returns an evaluation; the longer it takes, the longer until the next.
+
+        Raises `AbandonedError` where somebody who has interrupted would have to wait for it.
+        """
         began = time.perf_counter()
-        evaluation = solver.evaluate()
-        spent = time.perf_counter() - began
+        found: list[Evaluation | SampledFigures] = []
+        is_slow = max(self.per_iteration, self.last_evaluation_seconds) > LONG_WAIT_SECONDS
+        if not (isinstance(solver, Stoppable) and solver.can_stop):
+            found.append(solver.evaluate())
+        elif not is_interrupted():
+            call_watched(lambda: found.append(solver.evaluate()), is_interrupted, solver.stop)
+        elif is_slow:
+            raise AbandonedError("an evaluation would take long, and somebody has interrupted")
+        else:
+            found.append(solver.evaluate())
+        spent = self.last_evaluation_seconds = time.perf_counter() - began
         self.evaluation_seconds = spent if spent > LONG_EVALUATION_SECONDS else 0.0
-        return evaluation
+        return found[0]
 
     def plan(self, seconds_left: float | None) -> None:
         """Sets how long to solve before the next evaluation, which should not miss the end that is foreseen."""
@@ -212,7 +232,7 @@ class _Clock:
                     return
                 goal = next_evaluation(solver.iteration)
             stop = goal if last_iteration is None else min(goal, last_iteration)
-            if not self._call(solver, stop - solver.iteration):
+            if not self._call(solver, stop - solver.iteration, is_interrupted):
                 return
             if deadline is not None and self.elapsed() >= deadline:
                 return
@@ -222,12 +242,15 @@ class _Clock:
                 spoken = self.solved_seconds
                 on_silence()
 
-    def _call(self, solver: Solver, most: int) -> bool:
+    def _call(self, solver: Solver, most: int, is_interrupted: IsInterrupted) -> bool:
         """Runs as many iterations as one call should; returns whether the solver did them all."""
         longest = max(1, min(MOST_ITERATIONS_PER_CALL, int(LONGEST_CALL_SECONDS / self.per_iteration)))
         num_iterations = min(most, longest)
         before, began = solver.iteration, time.perf_counter()
-        solver.iterate(num_iterations)
+        if isinstance(solver, Stoppable) and solver.can_stop:
+            call_watched(lambda: solver.iterate(num_iterations), is_interrupted, solver.stop)
+        else:
+            solver.iterate(num_iterations)
         spent = max(time.perf_counter() - began, 1e-9)
         done = solver.iteration - before
         self.per_iteration = spent / max(done, 1)
@@ -243,7 +266,7 @@ class _Clock:
             last,
             iteration=solver.iteration,
             seconds=elapsed,
-            iterations_per_second=self.solved_iterations / self.solved_seconds,
+            iterations_per_second=self.solved_iterations / self.solved_seconds if self.solved_seconds else 0.0,
             seconds_left=None if left is None else max(0.0, left - (elapsed - last.seconds)),
             nodes_touched=solver.nodes_touched,
             evaluated_at=last.iteration,

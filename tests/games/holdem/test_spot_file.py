@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from equipoise.core.errors import ParseError
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import DECKS, parse_board
-from equipoise.games.holdem.menu_notation import MENUS, parse_menu
+from equipoise.games.holdem.menu_notation import MENUS, format_menu, parse_menu
 from equipoise.games.holdem.ranges import Range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, SpotLock, format_spot, load_spot, parse_spot
@@ -146,7 +146,12 @@ def test_spots_before_the_flop_are_written_as_they_are_read(changes):
         ("stacks = [40, 50]", "", "the spot has no stacks; is the file cut short"),
         ("stacks = [40, 50]", "stacks = 40\npot = 7", "has a pot and no board.* Before the flop leave out the pot"),
         ("small_blind = 1", "small_blind = 5", "small_blind must be between 0 and the big blind 4, got 5"),
-        ("small_blind = 1", "small_blind = 0.5", "small_blind: must be whole chips, got 0.5; give every amount in"),
+        ("small_blind = 1", "small_blind = 0.00001", "amounts have at most four decimals, got"),
+        (
+            "small_blind = 1",
+            'small_blind = "half"',
+            "small_blind: must be chips, or big blinds as in '5.5bb', got 'half'",
+        ),
         ("ante = 1", "ante = -1", "ante: must be positive, got -1"),
         ("bet_sizes = [4, 8]", "bet_sizes = [4, 0]", "bet_sizes: must be positive, got 0"),
         ("bet_sizes = [4, 8]", "bet_sizes = []", "bet_sizes: must be one number, or up to four from before the flop"),
@@ -198,9 +203,11 @@ def test_rake_and_locks():
         ("Ks7h2d5c", "Ks7h", "board: a board has 0, 3, 4 or 5 cards, got 2"),
         ("Ks7h2d5c", "Ks7h2d1c", "board: a card is a rank"),
         ('"Ks7h2d5c"', "7", "board: must be a text in quotes, got 7"),
-        ("pot = 200", "pot = 5.5", "pot: must be whole chips, got 5.5"),
+        ("pot = 200", 'pot = "5.5"', "pot: must be chips, or big blinds as in '5.5bb', got '5.5'"),
+        ("pot = 200", 'pot = "-5bb"', "pot: must be chips, or big blinds"),
+        ("big_blind = 10", 'big_blind = "1bb"', "big_blind: must be a number of chips, the unit of amounts"),
+        ("stacks = 900\nbig_blind = 10", "stacks = 900.5", "stacks: 900.5 is no whole number of chips; write big"),
         ("pot = 200", "pot = 0", "pot: must be positive, got 0"),
-        ("pot = 200", "pot = 201", "pot must be a positive multiple of 2"),
         ("pot = 200", "pot = true", "pot: must be a number, got True"),
         ("pot = 200", "pot = nan", "pot: must be a number, got nan"),
         ("pot = 200", "pot = inf", "pot: must be whole chips, got inf"),
@@ -371,4 +378,32 @@ def test_every_spot_can_be_written_and_read(data):
         iterations=data.draw(st.none() | st.integers(1, 10**9)),
         seconds=data.draw(st.none() | st.floats(1e-3, 1e6)),
     )
+    assert parse_spot(format_spot(file)) == file
+
+
+@pytest.mark.parametrize(
+    ("amounts", "expected"),
+    [
+        ('pot = "5.5bb"\nstacks = "97.5 BB"', (550, 9750, 100)),
+        ('pot = "5.5bb"\nstacks = 975\nbig_blind = 10', (550, 9750, 100)),  # 55 chips: no half of them is whole
+        ("pot = 5.5\nstacks = 97.5\nbig_blind = 1", (550, 9750, 100)),
+        ("pot = 201\nstacks = 900\nbig_blind = 10", (2010, 9000, 100)),
+        ("pot = 200\nstacks = 900\nbig_blind = 10", (200, 900, 10)),
+    ],
+)
+def test_amounts_are_taken_as_they_are_written(amounts, expected):
+    spot = parse_spot(f'board = "Ks7h2d5c"\n{amounts}\nranges = {{oop = "AA", ip = "QQ"}}').spot
+    assert (spot.pot, spot.stacks[0], spot.big_blind) == expected
+
+
+def test_whatever_counts_chips_is_cut_with_them():
+    text = (
+        'board = "Ks7h2d5c"\npot = 5.5\nstacks = 97.5\nbig_blind = 1\nmenu = "3c, a; river donk: 2c"\n'
+        'target = "0.1 chips"\nrake = {rate = 0.05, cap = 3}\nranges = {oop = "AA", ip = "QQ"}'
+    )
+    file = parse_spot(text)
+    assert format_menu(file.spot.menu) == "300c, a; river donk: 200c"
+    assert file.target is not None
+    assert file.target.amount == 10
+    assert file.spot.rake_cap == 300
     assert parse_spot(format_spot(file)) == file

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.files import StrPath
+from equipoise.games.holdem.amounts import DEFAULT_BIG_BLIND, cut_chips, scale_menu
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_board, format_deck, parse_board, parse_deck
@@ -25,7 +26,7 @@ from equipoise.games.holdem.menu_notation import MENUS, SETTINGS, STREETS, forma
 from equipoise.games.holdem.menus import POSITIONS, Menu
 from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.games.holdem.targets import Target, format_target, parse_target
+from equipoise.games.holdem.targets import Target, TargetUnit, format_target, parse_target
 
 __all__ = [
     "SpotFile",
@@ -67,6 +68,8 @@ class SpotFile:
     seconds: float | None = None
     threads: int | None = None
     locks: tuple[SpotLock, ...] = ()
+    # no menu was said: who solves it may take another than the spot's
+    chooses_menu: bool = dataclasses.field(default=False, compare=False)
 
     def __repr__(self) -> str:
         given = {name: getattr(self, name) for name in ("rule", "precision", "iterations", "seconds", "threads")}
@@ -95,18 +98,20 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         raise ParseError(f"the spot is not TOML: {error}; is the file cut short, or a text without quotes?") from None
     except (ValueError, RecursionError) as error:  # thousands of digits or brackets
         raise ParseError(f"the spot is no TOML that can be read: {error}") from None
-    fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot"}
+    fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot", "chooses_menu"}
     _check_keys(table, {*NEEDED, *BETTING_FIELDS, "deck", "menu", "rake", *fields}, "")
     _check_needed(table)
-    spot = _parse_table(table, folder)
+    table, scale = cut_chips(table)
+    spot = _parse_table(table, folder, scale)
     file = SpotFile(
         spot=spot,
         rule=_optional(table, "rule", _text),
         precision=_optional(table, "precision", _text),
-        target=_optional(table, "target", _target),
+        target=_scale_target(_optional(table, "target", _target), scale),
         iterations=_optional(table, "iterations", _count),
         seconds=_optional(table, "seconds", _positive),
         threads=_optional(table, "threads", _count),
+        chooses_menu="menu" not in table,
         locks=tuple(_parse_lock(lock, f"locks[{place}]") for place, lock in enumerate(_tables(table, "locks"))),
     )
     check_locks(file)
@@ -200,8 +205,8 @@ def _check_needed(table: Mapping[str, Any]) -> None:
             raise ParseError(f"{name}: is paid before the flop, and the spot has a board; add it to the pot")
 
 
-def _parse_table(table: Mapping[str, Any], folder: Path | None) -> HoldemSpot:
-    """Returns the spot itself."""
+def _parse_table(table: Mapping[str, Any], folder: Path | None, scale: int) -> HoldemSpot:
+    """Returns the spot itself; chips of menu and rake are cut into `scale` smaller ones."""
     with _naming("deck"):
         deck = parse_deck(_text(table["deck"])) if "deck" in table else FULL_DECK
     with _naming("board"):
@@ -211,10 +216,11 @@ def _parse_table(table: Mapping[str, Any], folder: Path | None) -> HoldemSpot:
     with _naming("stacks"):
         stacks = _parse_stacks(table["stacks"])
     with _naming("big_blind"):
-        big_blind = _chips(table.get("big_blind", 100))
+        big_blind = _chips(table.get("big_blind", DEFAULT_BIG_BLIND))
     bet_sizes = _optional(table, "bet_sizes", _fixed_bets) or ()
     with _naming("menu"):
         menu = _parse_menu(table["menu"]) if "menu" in table else MENUS["limit" if bet_sizes else "libratus"]
+        menu = scale_menu(menu, scale)
     everything = Range.random(deck)
     ranges = _parse_ranges(table["ranges"], board, deck, folder) if "ranges" in table else (everything, everything)
     rate, cap = _parse_rake(table.get("rake", {}))
@@ -233,7 +239,7 @@ def _parse_table(table: Mapping[str, Any], folder: Path | None) -> HoldemSpot:
             last_street=_optional(table, "last_street", _last_street) or Street.RIVER,
             deck=deck,
             rake_rate=rate,
-            rake_cap=cap,
+            rake_cap=cap * scale,
         )
     except ConfigError as error:
         raise ParseError(str(error)) from None
@@ -400,6 +406,12 @@ def _target(value: Any) -> Target:
     return parse_target(value if isinstance(value, str) else repr(_number(value)))
 
 
+def _scale_target(target: Target | None, scale: int) -> Target | None:
+    if target is None or target.unit is not TargetUnit.CHIPS:
+        return target
+    return Target(target.amount * scale, target.unit)
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ParseError(f"must be a text in quotes, got {_show(value)}")
@@ -469,10 +481,7 @@ def _chips_or_none(value: Any) -> int:
 def _chips(value: Any) -> int:
     number = _number(value)
     if not number.is_integer():
-        raise ParseError(
-            f"must be whole chips, got {_show(value)}; give every amount in smaller chips, such as "
-            "tenths of a big blind"
-        )
+        raise ParseError(f"must be whole chips, got {_show(value)}")
     if number <= 0:
         raise ParseError(f"must be positive, got {_show(value)}")
     if number > MOST_CHIPS:

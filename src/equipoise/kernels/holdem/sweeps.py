@@ -15,7 +15,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_range, check_segments
-from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
+from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_num_threads
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate, gate_arrays
 from equipoise.kernels.holdem.arrays import (
@@ -209,6 +209,9 @@ class HoldemKernel(VectorKernel):
         self._bound: tuple[KernelRule | None, HoldemTables | None, tuple[Any, Any]] = None, None, (None, None)
         self._bound_leaves = self._bind_leaves()
         self._hooks: tuple[RootGate | None, WatchedValues | None, Reaches | None, Any, FloatArray] | None = None
+        # where iterations were interrupted, by what they compute in; evaluations are only given up
+        self._pauses = {"float32": _native.HoldemPause_float32(), "float64": _native.HoldemPause_float64()}
+        self._evaluation = _native.HoldemPause_float64()
 
     @classmethod
     def check_run(
@@ -258,20 +261,71 @@ class HoldemKernel(VectorKernel):
         frontier: Frontier | HoldemLeaves | None = None,
         watched: WatchedValues | None = None,
         root_reach: Reaches | None = None,
-    ) -> None:
-        """Runs iterations, see `VectorKernel.iterate`; discounts have no thresholds."""
+    ) -> int:
+        """Runs iterations, see `VectorKernel.iterate`; discounts have no thresholds. `stop` cuts them short."""
         check_discounts(discounts, first_t)
         iterate, run = self._bind_run(rule, tables)
         check_num_threads(num_threads)
         hooks, reach = self._bind_hooks(gate, watched, root_reach)
         if gate is not None:
             reach[: gate.reach.size] = gate.reach
+        can_stop = gate is None and watched is None and self.leaves is None
+        pause = self.pause_of(tables) if can_stop else None
+        num_done = 0
         with self._one_caller:
-            iterate(self.form, run, discounts, first_t, is_alternating, num_threads, hooks, *self._bound_leaves)
+            for rows, team in _plan_calls(discounts, pause, num_threads):
+                done = iterate(
+                    self.form,
+                    run,
+                    rows,
+                    first_t + num_done,
+                    is_alternating,
+                    team,
+                    hooks,
+                    *self._bound_leaves,
+                    pause,
+                )
+                num_done += done
+                if done < len(rows):
+                    break
+            self.stop(0)
         if watched is not None:
             watched.add_weights(discounts)
         if gate is not None:
             gate.reach[:] = reach[: gate.reach.size]
+        return num_done
+
+    def stop(self, num_boards: int = 1) -> None:
+        """Lets the call under way end after so many boards, from whatever thread; 0: not at all.
+
+        What an iteration had done by then is kept with the kernel, and the next call does the rest of it first, so that
+        the tables become those of an iteration that nobody interrupted. Evaluations are given up.
+        """
+        for pause in (*self._pauses.values(), self._evaluation):
+            pause.stop(num_boards)
+
+    def pause_of(self, tables: HoldemTables) -> Any:
+        """Returns where an iteration over such tables was interrupted, as the native module keeps it."""
+        return self._pauses["float64" if tables.regret_sum.dtype == np.float64 else "float32"]
+
+    def is_paused(self, tables: HoldemTables) -> bool:
+        """Returns whether an iteration over such tables was interrupted and not finished."""
+        return bool(self.pause_of(tables).num_threads())
+
+    def forget_pause(self, tables: HoldemTables) -> None:
+        """Lets the next iteration begin at its beginning."""
+        self.pause_of(tables).clear()
+
+    def describe_pause(self, tables: HoldemTables) -> dict[str, npt.NDArray[Any]]:
+        """Returns an interrupted iteration as arrays for `restore_pause`; none if all were done to their end."""
+        pause = self.pause_of(tables)
+        if not self.is_paused(tables):
+            return {}
+        return {"pause_places": np.array(pause.places(), np.int64), "pause_sums": np.array(pause.sums())}
+
+    def restore_pause(self, tables: HoldemTables, places: npt.NDArray[np.int64], sums: FloatArray) -> bool:
+        """Returns whether arrays describe an interrupted iteration of this tree, which the next call then finishes."""
+        return bool(self.pause_of(tables).restore(self.form, places, sums))
 
     def _bind_run(self, rule: KernelRule, tables: HoldemTables) -> tuple[Any, Any]:
         """Returns the native call and a run as it reads it, once the tables fit tree and rule; the last one is kept."""
@@ -357,7 +411,19 @@ class HoldemKernel(VectorKernel):
         hooks = self._bind_hooks(None, None, root_reach, is_kept=False)[0]
         # buffers of a frontier serve one call at a time; everything else is read alone
         with self._one_caller if isinstance(self.leaves, Frontier) else contextlib.nullcontext():
-            evaluate(self.form, is_best, respects_locks, strategy, num_threads, hooks, *self._bound_leaves, *values)
+            is_done = evaluate(
+                self.form,
+                is_best,
+                respects_locks,
+                strategy,
+                num_threads,
+                hooks,
+                *self._bound_leaves,
+                *values,
+                self._evaluation,
+            )
+        self._evaluation.stop(0)
+        check_finished(is_done, "the evaluation")
         root = self.arrays.board(0)
         return values[0][: root.num_hands_0], values[1][: root.num_hands_1]
 
@@ -489,6 +555,15 @@ class HoldemKernel(VectorKernel):
     def _check_sums(self, sums: TableArray) -> None:
         _check_dtype(sums.dtype, AVERAGE_TYPES.values())
         check_array("sums", sums, sums.dtype, (self.arrays.num_cells,))
+
+
+def _plan_calls(discounts: FloatArray, pause: Any, num_threads: int) -> list[tuple[FloatArray, int]]:
+    """Returns rows of discounts with the size of the team for each call: who began an iteration finishes it."""
+    begun = 0 if pause is None else pause.num_threads()
+    if not begun or not len(discounts):
+        return [(discounts, num_threads)]
+    calls = [(discounts[:1], begun), (discounts[1:], num_threads)]
+    return [(np.ascontiguousarray(rows), team) for rows, team in calls if len(rows)]
 
 
 def _check_dtype(dtype: np.dtype[np.generic], allowed: Iterable[np.dtype[Any]]) -> None:

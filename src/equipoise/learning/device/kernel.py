@@ -130,7 +130,7 @@ class TorchKernel(VectorKernel):
         frontier: Any = None,
         watched: WatchedValues | None = None,
         root_reach: Reaches | None = None,
-    ) -> None:
+    ) -> int:
         """Runs iterations, see `VectorKernel.iterate`; leaves are those that the kernel was made with."""
         self.iterate_all(
             rule,
@@ -143,6 +143,7 @@ class TorchKernel(VectorKernel):
             watched=watched,
             root_reach=None if root_reach is None else [root_reach],
         )
+        return len(discounts)
 
     def iterate_all(
         self,

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise size`: what a hold'em spot would take in memory and time, before anything is allocated."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from equipoise.apps.display import ConsoleReporter, make_console
+from equipoise.apps.output import print_result, write_json
+from equipoise.core.errors import ConfigError
+from equipoise.core.files import format_bytes
+from equipoise.core.formatting import format_duration
+from equipoise.core.memory import available_bytes
+from equipoise.games.holdem.menu_notation import format_menu
+from equipoise.games.holdem.menus import Menu
+from equipoise.games.holdem.spot_file import SpotFile
+from equipoise.kernels.calls import MAX_THREADS
+from equipoise.runs.request import find_subject
+from equipoise.runs.sizing import SizeChoice, choose_menu, list_choices
+
+__all__ = ["SizeOptions", "show_sizes", "size"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SizeOptions:
+    """What `equipoise size` is told."""
+
+    examples: ClassVar[tuple[str, ...]] = ("equipoise size examples/spots/first_flop.toml",)
+
+    spot: Annotated[str, typer.Argument(help="A hold'em spot SPOT.toml.")]
+    menu: Annotated[str | None, typer.Option(help="A menu of your own, beside ours.")] = None
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_THREADS, help="Size of the team (default: as many as help).", show_default=False),
+    ] = None
+    json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def size(options: SizeOptions) -> None:
+    """Say what a hold'em spot would take: memory and time of an iteration, by menu and precision.
+
+    Nothing large is allocated. The time is that of a short run on one later board, for as many numbers.
+    """
+    subject = find_subject(options.spot, menu=options.menu)
+    if not isinstance(subject, SpotFile):
+        raise ConfigError(f"sizes are of hold'em spots such as spot.toml, and {options.spot} is a game")
+    show_sizes(subject, options.spot, threads=options.threads, is_json=options.json, is_quiet=options.quiet)
+
+
+def show_sizes(file: SpotFile, name: str | Path, *, threads: int | None, is_json: bool, is_quiet: bool) -> None:
+    """Lists what a spot would take, and which choice `solve` would make."""
+    console = make_console(is_quiet=is_quiet)
+    with ConsoleReporter(console).stage("planning trees"):
+        choices = list(list_choices(file, num_threads=threads))
+        taken = choose_menu(file, num_threads=threads or 1).spot.menu
+    available = available_bytes()
+    if is_json:
+        rows = [_describe(choice, taken) for choice in choices]
+        write_json({"available_bytes": available, "choices": rows})
+        return
+    by_menu: dict[str, list[SizeChoice]] = {}
+    for choice in choices:
+        by_menu.setdefault(format_menu(choice.menu), []).append(choice)
+    table = Table(
+        title=f"{file.spot.name}: {_say_free(available)}; memory and time of an iteration", title_justify="left"
+    )
+    table.add_column("menu", overflow="fold", min_width=20)
+    for choice in next(iter(by_menu.values())):
+        table.add_column(choice.precision, justify="right", no_wrap=True)
+    for menu, row in by_menu.items():
+        is_taken = row[0].menu == taken
+        cells = [f"{format_bytes(one.num_bytes)}, {format_duration(one.seconds)}" for one in row]
+        styles = ["" if one.is_comfortable else "dim" for one in row]
+        marked = Text(f"{menu}  <- solve takes this" if is_taken else menu, style="bold" if is_taken else "")
+        table.add_row(marked, *(Text(cell, style=style) for cell, style in zip(cells, styles, strict=True)))
+    shown: list[Any] = [table]
+    fitting = [choice for choice in choices if choice.is_comfortable]
+    if fitting:
+        first = next((choice for choice in fitting if choice.menu == taken), fitting[0])
+        command = ["equipoise", "solve", str(name), "--menu", format_menu(first.menu), "--precision", first.precision]
+        shown.append(f"To paste:\n{shlex.join(command)}")
+    print_result(Group(*shown), is_quiet=is_quiet)
+
+
+def _say_free(available: int | None) -> str:
+    return "free memory not known" if available is None else f"{format_bytes(available)} of memory are free"
+
+
+def _describe(choice: SizeChoice, taken: Menu) -> dict[str, Any]:
+    return {
+        "menu": format_menu(choice.menu),
+        "precision": choice.precision,
+        "bytes": choice.num_bytes,
+        "numbers_per_table": choice.num_cells,
+        "seconds_per_iteration": choice.seconds,
+        "is_comfortable": choice.is_comfortable,
+        "is_taken": choice.menu == taken and choice.precision == "float32",
+    }
