@@ -39,8 +39,8 @@ def choose_core(asked: str, level: int) -> str:
     if CORES[asked] > level:
         known = ", ".join(name for name in CORES if CORES[name] <= level)
         raise ConfigError(
-            f"{ENVIRONMENT_VARIABLE}={asked} needs a processor of level {CORES[asked]}, and this one is of level {level}, "
-            f"which runs {known}"
+            f"{ENVIRONMENT_VARIABLE}={asked} needs a processor of level {CORES[asked]}, and this one is of level "
+            f"{level}, which runs {known}"
         )
     return asked
 
