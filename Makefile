@@ -5,10 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
-SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard cmake/* native/*)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-all test-ray test-fast sanitize check golden clean compiler
+.PHONY: help demo test test-all test-ray test-fast test-arm wheel sanitize check golden clean compiler
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -57,12 +57,18 @@ test: $(STAMPS)/dev ## install what the tests need, then lint, type-check and ru
 	@scripts/check
 	@scripts/test
 
-test-all: test test-ray ## the suite in four builds (GCC for this machine and for x86-64-v3, Clang, -O1), and with Ray
+test-all: test test-ray wheel test-arm ## the suite in four builds (GCC for this machine and for x86-64-v3, Clang, -O1), with Ray, the wheel, ARM
 	@scripts/test-builds
 
 test-ray: $(STAMPS)/dev ## what runs on several machines, on a Ray of this one that is installed if need be
 	@$(BIN)/python -c 'import ray' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,scale]'
 	@scripts/test -m ray tests/distributed
+
+test-arm: $(STAMPS)/run ## cross-compile the core for 64-bit ARM and compare its bits in an emulator
+	@scripts/test-arm
+
+wheel: $(STAMPS)/run ## build a wheel that runs on any x86-64 into dist/, install it in a clean environment and try it
+	@scripts/wheel
 
 test-fast: $(STAMPS)/dev ## the suite without its slow part
 	@scripts/test -m "not slow"

@@ -371,7 +371,11 @@ void bind_arithmetic(nb::module_& module) {
 
 }  // namespace
 
-NB_MODULE(_native, module) {
+#ifndef EQUIPOISE_MODULE  // a portable wheel has this module several times, under a name for each instruction set
+#define EQUIPOISE_MODULE _native
+#endif
+
+NB_MODULE(EQUIPOISE_MODULE, module) {
   // caches of Python modules hold forms until the interpreter ends; that is no leak worth a message
   nb::set_leak_warnings(false);
   bind_arithmetic(module);

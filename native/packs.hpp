@@ -239,29 +239,48 @@ template <typename Real>
   for (int i = 0; i < kPackSize; ++i) rows[i] = next[i];
 }
 
+// How the processor treats numbers too small to be normal: two bits of a register on x86, for operands and for results,
+// and one for both on ARM.
+#if defined(__SSE__)
+using ArithmeticMode = unsigned;
+constexpr ArithmeticMode kFlush = 0x8040;
+inline ArithmeticMode arithmetic_mode() { return _mm_getcsr(); }
+inline void set_arithmetic_mode(ArithmeticMode mode) { _mm_setcsr(mode); }
+#elif defined(__aarch64__)
+using ArithmeticMode = std::uint64_t;
+constexpr ArithmeticMode kFlush = 1U << 24;
+inline ArithmeticMode arithmetic_mode() {
+  ArithmeticMode mode;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(mode)::"memory");
+  return mode;
+}
+inline void set_arithmetic_mode(ArithmeticMode mode) { __asm__ volatile("msr fpcr, %0" ::"r"(mode) : "memory"); }
+#else
+using ArithmeticMode = unsigned;
+constexpr ArithmeticMode kFlush = 0;
+inline ArithmeticMode arithmetic_mode() { return 0; }
+inline void set_arithmetic_mode(ArithmeticMode) {}
+#endif
+
 // While it lives, numbers too small to be normal count as zero: discounted regrets of hands that are never reached
 // halve every iteration, and arithmetic on such numbers is a hundred times slower.
 class FlushSubnormals {
  public:
-#if defined(__SSE__)
-  FlushSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040); }
-  ~FlushSubnormals() { _mm_setcsr(saved_); }
+  FlushSubnormals() : saved_(arithmetic_mode()) { set_arithmetic_mode(saved_ | kFlush); }
+  ~FlushSubnormals() { set_arithmetic_mode(saved_); }
 
  private:
-  unsigned saved_;
-#endif
+  ArithmeticMode saved_;
 };
 
 // Within a scope, arithmetic as the rest of the program has it.
 class KeepSubnormals {
  public:
-#if defined(__SSE__)
-  KeepSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ & ~0x8040U); }
-  ~KeepSubnormals() { _mm_setcsr(saved_); }
+  KeepSubnormals() : saved_(arithmetic_mode()) { set_arithmetic_mode(saved_ & ~kFlush); }
+  ~KeepSubnormals() { set_arithmetic_mode(saved_); }
 
  private:
-  unsigned saved_;
-#endif
+  ArithmeticMode saved_;
 };
 
 }  // namespace equipoise

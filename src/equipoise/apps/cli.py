@@ -19,6 +19,7 @@ from equipoise.core.errors import CheckpointError, EquipoiseError, NotConvergedE
 from equipoise.core.files import describe_os_error
 from equipoise.core.own_code import describe_exception, find_own_line
 from equipoise.core.provenance import find_commit, version
+from equipoise.kernels.cores import core_name
 
 __all__ = ["app", "main"]
 
@@ -77,8 +78,9 @@ app = typer.Typer(
 def print_version(is_asked: bool) -> None:
     """Prints the version and ends, if it is asked for."""
     if is_asked:
-        commit = find_commit()
-        typer.echo(f"equipoise {version()}" + (f" ({commit})" if commit else ""))
+        core = core_name()
+        known = [text for text in (find_commit(), core and f"core {core}") if text]
+        typer.echo(f"equipoise {version()}" + (f" ({', '.join(known)})" if known else ""))
         raise typer.Exit()
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
+
+from equipoise.apps.exit_codes import ExitCode
+from equipoise.core.errors import ConfigError
 
 __all__ = ["main"]
 
@@ -16,7 +20,11 @@ def main() -> None:
     is_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_interruptible:
         signal.signal(signal.SIGINT, _leave)
-    from equipoise.apps.cli import main as run_command_line  # noqa: PLC0415 - half a second
+    try:
+        from equipoise.apps.cli import main as run_command_line  # noqa: PLC0415 - half a second
+    except ConfigError as error:  # a core that this machine does not have
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(ExitCode.BAD_INPUT)
 
     if is_interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
