@@ -34,7 +34,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!equipoise\.).*"), ("py:.*", r"equipoise\.
 
 def setup(app: Sphinx) -> None:
     """Tells Sphinx what else to do."""
-    app.add_config_value("has_pictures", True, "env", bool)  # of results; drawing them takes longer than the rest
+    app.add_config_value("draws_results", True, "env", bool)  # which takes longer than all the rest
     app.connect("builder-inited", write_pages)
     app.connect("autodoc-process-docstring", read_docstring, priority=400)  # napoleon, which reads sections, has 500
     app.connect("autodoc-process-docstring", lambda *given: show_colons(given[-1]), priority=600)
@@ -43,7 +43,7 @@ def setup(app: Sphinx) -> None:
 def write_pages(app: Sphinx) -> None:
     """Writes the pages that are made from the package and from stored results."""
     write_api_pages(DOCS / "api")
-    write_result_pages(DOCS / "results", has_pictures=app.config.has_pictures)
+    write_result_pages(DOCS / "results", draws=app.config.draws_results)
 
 
 def read_docstring(_app: Sphinx, what: str, _name: str, _value: object, _options: Any, lines: list[str]) -> None:

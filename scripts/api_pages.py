@@ -131,13 +131,11 @@ def adapt_docstring(lines: list[str]) -> None:
     Blocks that cite papers become lists of fields, and signs that mean something to reStructuredText are taken at their
     face value outside of code. Sections (`Args:` and so on) are left for others to read.
     """
-    is_code = False  # behind a `::`, or in an example
+    is_code = is_example = False  # behind a `::`; from a prompt to the next empty line
     for index, line in enumerate(lines):
-        if is_code and line.strip() and not line.startswith(" "):
-            is_code = False
-        if line.lstrip().startswith(">>>") or (index and lines[index - 1].lstrip().startswith((">>>", "..."))):
-            continue
-        if is_code:
+        is_code = is_code and (not line.strip() or line.startswith(" "))
+        is_example = bool(line.strip()) and (is_example or line.lstrip().startswith(">>>"))
+        if is_code or is_example:
             continue
         is_code = line.endswith("::")
         lines[index] = _escape(PAPER_FIELD.sub(r"\1:\2: ", line))

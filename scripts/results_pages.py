@@ -15,7 +15,7 @@ from typing import Any
 
 from markdown_cells import escape_cell, format_table
 
-from equipoise.studies.registry import STUDIES
+from equipoise.studies.registry import STUDIES, find_study
 from equipoise.studies.report import draw_result, format_cell
 from equipoise.studies.study import Size, StudyResult, Verdict
 
@@ -36,14 +36,19 @@ def load_results(folder: Path) -> dict[str, StudyResult]:
     return {result.study: result for result in results}
 
 
-def write_result_pages(folder: Path, *, has_pictures: bool = True) -> None:
-    """Writes beside the stored results a page for each, its picture, and the page of them all."""
+def write_result_pages(folder: Path, *, draws: bool = True) -> None:
+    """Writes beside the stored results a page for each and the page of them all; draws pictures that are not there.
+
+    Args:
+        folder: of the stored results.
+        draws: else pages have the pictures that there are.
+    """
     results = load_results(folder)
     for name, result in results.items():
         picture, stored = folder / f"{name}.png", folder / f"{name}.json"
-        if has_pictures and (not picture.exists() or picture.stat().st_mtime < stored.stat().st_mtime):
-            draw_result(STUDIES[name], result, picture)
-        _write(folder / f"{name}.md", _format_result(result, has_picture=has_pictures and picture.exists()))
+        if draws and (not picture.exists() or picture.stat().st_mtime < stored.stat().st_mtime):
+            draw_result(find_study(name), result, picture)
+        _write(folder / f"{name}.md", _format_result(result, has_picture=picture.exists()))
     _write(folder / "index.md", _format_index(results))
     for path in [*folder.glob("*.md"), *folder.glob("*.png")]:
         if path.stem not in results and path.name != "index.md":  # its result is gone
@@ -56,7 +61,7 @@ def format_command(result: StudyResult) -> str:
     if result.size == Size.FULL:
         words.append("--full")
     elif result.size != Size.QUICK:
-        usual = STUDIES[result.study].sizes[Size.QUICK]
+        usual = find_study(result.study).sizes[Size.QUICK]
         changed = {key: value for key, value in result.configuration.items() if value != _as_json(getattr(usual, key))}
         words += [f"-p {key}={_format_setting(value)}" for key, value in changed.items()]
     return " ".join(words)

@@ -58,9 +58,7 @@ def test_an_unknown_check_is_refused():
     assert "unknown check 'lnit'; known: format lint typos types imports house pages" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_templates_are_forms(path):
     form = yaml.safe_load(path.read_text(encoding="utf8"))
     if path.stem == "config":

@@ -24,7 +24,7 @@ BUILD = """
 import json, sys
 from sphinx.application import Sphinx
 docs, out = sys.argv[1:]
-app = Sphinx(docs, docs, out, out, "dummy", {"has_pictures": False}, status=None, warningiserror=True)
+app = Sphinx(docs, docs, out, out, "dummy", {"draws_results": False}, status=None, warningiserror=True)
 app.build()
 names, pages = sorted(app.env.domains["py"].objects), sorted(app.env.all_docs)
 json.dump({"code": app.statuscode, "names": names, "pages": pages}, sys.stdout)
@@ -143,8 +143,14 @@ def test_docstrings_are_taken_at_their_word(scripts):
         "Paper: One 2020,",
         "    two.",
         "Symbols: t -> t.",
-        ">>> 2 * 3",
-        "6",
+        ">>> print('a * b', 'c|d', sep='\\n')",
+        "a * b",
+        "c|d",
+        "",
+        "As in::",
+        "",
+        "    a * b",
+        "x|y",
     ]
     scripts("api_pages").adapt_docstring(lines)
     assert lines == [
@@ -152,6 +158,12 @@ def test_docstrings_are_taken_at_their_word(scripts):
         ":Paper: One 2020,",
         "    two.",
         ":Symbols: t -> t.",
-        ">>> 2 * 3",
-        "6",
+        ">>> print('a * b', 'c|d', sep='\\n')",
+        "a * b",
+        "c|d",
+        "",
+        "As in::",
+        "",
+        "    a * b",
+        r"x\|y",
     ]
