@@ -8,7 +8,7 @@ STAMPS := $(VENV)/.stamps
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard cmake/* native/*)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-all test-ray test-fast test-arm wheel sanitize check golden clean compiler
+.PHONY: help demo docs test test-all test-ray test-fast test-arm wheel sanitize check golden hooks clean compiler
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -72,6 +72,13 @@ wheel: $(STAMPS)/run ## build a wheel that runs on any x86-64 into dist/, instal
 
 test-fast: $(STAMPS)/dev ## the suite without its slow part
 	@scripts/test -m "not slow"
+
+docs: $(STAMPS)/dev ## build the site into build/docs: tutorials, methods, results, reference; a warning fails
+	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/docs
+	@echo "open build/docs/index.html"
+
+hooks: $(STAMPS)/dev ## let git run the quick checks before each commit (pre-commit, local hooks only)
+	@$(BIN)/pre-commit install
 
 sanitize: $(STAMPS)/dev ## look for errors of memory and undefined behaviour in the core, in a build of its own
 	@scripts/sanitize

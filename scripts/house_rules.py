@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of this project's own that no linter offers: headers, suppression budget, exports, forbidden names; sizes.
+"""Checks of this project's own that no linter offers: headers, suppression budget, exports, names, large files; sizes.
 
 Failures exit with 1; the size report (STYLE: aims, not gates) is printed and never fails.
 """
@@ -17,6 +17,8 @@ SUPPRESSION = re.compile(r"#\s*(noqa|type:\s*ignore|pragma: no cover)")
 FORBIDDEN_FILES = {"utils.py", "helpers.py", "common.py"}
 LINES_PER_SUPPRESSION = 500
 LONG_FILE, LONG_FUNCTION = 500, 60
+LARGE_BYTES = 1_000_000
+WEIGHTS = ROOT / "src" / "equipoise" / "weights"  # networks may be large
 # what only some rooms may import; import-linter sees neither compiled modules nor packages that are not installed
 LEARNING_ROOMS = {"learning", "agents", "evaluation", "distributed", "studies", "apps"}
 CONFINED = {"equipoise._native": {"kernels"}, "torch": LEARNING_ROOMS, "ray": {"distributed"}}
@@ -90,6 +92,15 @@ def check_names(files: list[Path]) -> list[str]:
     return [f"{path.relative_to(ROOT)}: forbidden name" for path in files if path.name in FORBIDDEN_FILES]
 
 
+def check_large_files(files: list[Path]) -> list[str]:
+    """Returns files that a repository should not carry for ever."""
+    return [
+        f"{path.relative_to(ROOT)}: {path.stat().st_size:,} bytes, at most {LARGE_BYTES:,} are kept in the repository"
+        for path in files
+        if path.stat().st_size > LARGE_BYTES and not path.is_relative_to(WEIGHTS)
+    ]
+
+
 def check_exports(files: list[Path]) -> list[str]:
     """Returns modules of src whose `__all__` is missing or names something they do not define."""
     problems = []
@@ -151,7 +162,7 @@ def report_sizes(files: list[Path]) -> None:
 def main() -> int:
     """Runs every check and returns the exit code."""
     files = tracked_files()
-    checks = (check_headers, check_suppressions, check_confined_imports, check_names, check_exports)
+    checks = (check_headers, check_suppressions, check_confined_imports, check_names, check_large_files, check_exports)
     problems = [problem for check in checks for problem in check(files)]
     for problem in problems:
         sys.stdout.write(problem + "\n")

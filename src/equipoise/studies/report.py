@@ -18,7 +18,7 @@ from equipoise.core.formatting import format_duration, format_small
 from equipoise.evaluation.plots import PanelLabels, plot_grids, plot_panels
 from equipoise.studies.study import Study, StudyResult, Verdict
 
-__all__ = ["check_output_directory", "print_result", "write_result"]
+__all__ = ["check_output_directory", "draw_result", "format_cell", "print_result", "write_result"]
 
 SUFFIXES: Final = (".json", ".png", ".txt")
 STYLES: Final = {
@@ -63,20 +63,25 @@ def write_result(study: Study[Any], result: StudyResult, directory: Path) -> lis
     """Writes JSON, picture and text of a result, and returns where they are."""
     paths = [directory / f"{result.study}{suffix}" for suffix in SUFFIXES]
     _write_text(paths[0], json.dumps(result.as_json(), indent=2) + "\n")
-    drawn = {name: curves for name, curves in result.curves.items() if not study.panels or name in study.panels}
-    written = [paths[0]]
-    if drawn:
-        title = f"{result.title}{' (partial)' if result.is_partial else ''}"
-        if study.are_grids:
-            plot_grids(drawn, paths[1], title=title)
-        else:
-            labels = PanelLabels(study.x_label, study.y_label, study.is_log_y)
-            plot_panels(drawn, paths[1], title=title, labels=labels, own_labels=study.own_labels)
-        written.append(paths[1])
+    written = [paths[0], paths[1]] if draw_result(study, result, paths[1]) else [paths[0]]
     text = io.StringIO()
     print_result(result, Console(file=text, width=TEXT_WIDTH, highlight=False))
     _write_text(paths[2], text.getvalue())
     return [*written, paths[2]]
+
+
+def draw_result(study: Study[Any], result: StudyResult, path: Path) -> bool:
+    """Draws the panels of a result that its study shows, and returns whether there are any."""
+    drawn = {name: curves for name, curves in result.curves.items() if not study.panels or name in study.panels}
+    if not drawn:
+        return False
+    title = f"{result.title}{' (partial)' if result.is_partial else ''}"
+    if study.are_grids:
+        plot_grids(drawn, path, title=title)
+    else:
+        labels = PanelLabels(study.x_label, study.y_label, study.is_log_y)
+        plot_panels(drawn, path, title=title, labels=labels, own_labels=study.own_labels)
+    return True
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -97,11 +102,12 @@ def _row_table(result: StudyResult) -> Table:
         if group is not None and first != group and len(rows) > len({next(iter(other.values())) for other in rows}):
             table.add_section()
         group = first
-        table.add_row(*(_format(value) for value in row.values()))
+        table.add_row(*(format_cell(value) for value in row.values()))
     return table
 
 
-def _format(value: Any) -> str:
+def format_cell(value: Any) -> str:
+    """Returns a value of a row as tables show it."""
     if value is None:
         return "-"
     if isinstance(value, int):

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, ParseError
 from equipoise.core.formatting import brief_repr, format_duration
 from equipoise.core.machine import describe_origin
 from equipoise.core.markup import html_line, html_table, join_html
@@ -40,6 +40,8 @@ __all__ = [
 
 OnProgress = Callable[[float, str], None]  # share done, what is being done
 Row = dict[str, Any]
+# fields of a result that are JSON values as they are
+PLAIN_FIELDS = ("study", "title", "source", "size", "configuration", "seed", "is_partial", "seconds", "curves")
 
 
 class Size(enum.StrEnum):
@@ -210,6 +212,19 @@ class StudyResult:
             "notes": list(self.conclusion.notes),
             "curves": {panel: dict(curves) for panel, curves in self.curves.items()},
         }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> StudyResult:
+        """Returns the result that `as_json` wrote."""
+        try:
+            claims = [Claim(**{**row, "verdict": Verdict(row["verdict"])}) for row in values["claims"]]
+            return cls(
+                **{name: values[name] for name in PLAIN_FIELDS},
+                conclusion=Conclusion(rows=tuple(values["rows"]), claims=tuple(claims), notes=tuple(values["notes"])),
+                origin={name: values[name] for name in ("version", "commit", "machine")},
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ParseError(f"not the result of a study: {error!r}") from None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
