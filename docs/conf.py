@@ -2,6 +2,7 @@
 """How Sphinx builds the site: `make docs`. The reference and the results are written before it looks for pages."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,10 @@ def write_pages(app: Sphinx) -> None:
     write_result_pages(DOCS / "results", draws=app.config.draws_results)
 
 
-def read_docstring(_app: Sphinx, what: str, _name: str, _value: object, _options: Any, lines: list[str]) -> None:
+def read_docstring(_app: Sphinx, what: str, _name: str, value: object, _options: Any, lines: list[str]) -> None:
     """Makes a docstring as it is written here one that Sphinx understands."""
+    if what == "data" and isinstance(value, Mapping):  # whose docstring is that of all dictionaries
+        lines[:] = ["What there is by name: " + ", ".join(f"`{name}`" for name in value) + "."]
     adapt_docstring(lines)
     if what in {"attribute", "property", "data"}:
         hide_colons(lines)
