@@ -2,8 +2,9 @@
 import numpy as np
 import pytest
 
-from equipoise.apps.grid import CALL_COLOUR, FOLD_COLOUR, RAISE_COLOURS, render_grid
+from equipoise.apps.grid import render_grid
 from equipoise.core.errors import ConfigError
+from equipoise.core.markup import CALL_COLOUR, FOLD_COLOUR, RAISE_COLOURS
 from equipoise.games.holdem.cards import DECKS
 from equipoise.games.holdem.hands import hands_of
 
