@@ -258,7 +258,7 @@ def test_ctrl_c_while_the_program_loads_is_quiet(tmp_path):
         "import os, signal, sys\n"
         "class Meddler:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'equipoise.apps.solve': os.kill(os.getpid(), signal.SIGINT)\n"
+        "        if name == 'equipoise.apps.cli': os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Meddler())\n"
         "from equipoise.apps.entry import main\n"
         "main()\n"

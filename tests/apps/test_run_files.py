@@ -241,6 +241,6 @@ def test_a_public_state_of_a_game_is_shown(equipoise):
     assert "b: decision, reached with probability" in text
     assert "K:b" in text
     assert "leads to 'bp', 'bb'" in text
-    assert "give it without --node" in equipoise("show", "kuhn.eq", "--node", "b", "--csv").err
+    assert "give it without --line" in equipoise("show", "kuhn.eq", "--node", "b", "--csv").err
     assert "unknown public state" in equipoise("show", "kuhn.eq", "--node", "zzz").err
     assert "--grid is for hold'em spots" in equipoise("show", "kuhn.eq", "--grid").err

@@ -369,7 +369,7 @@ def test_saved_spots_cut_short_are_refused(equipoise, folder, tmp_path):
 @pytest.mark.parametrize(
     ("available", "message"),
     [
-        (300_000, r"solving the spot with dcfr in float32 needs [\d.]+ .B of memory, 300.0 kB are"),
+        (500_000, r"solving the spot with dcfr in float32 needs [\d.]+ .B of memory, 500.0 kB are"),
         (100_000, r"the spot, at the least, needs [\d.]+ .B of memory, 100.0 kB are"),
     ],
 )

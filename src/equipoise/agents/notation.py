@@ -231,7 +231,7 @@ class AgentText:
     @property
     def game(self) -> Game[Any] | None:
         """Returns the game that the agent's file is for, or that the agent is made for; None if any will do."""
-        path, (entry, _) = self._path(), _find_entry(self.text)
+        path, (entry, _) = self.path, _find_entry(self.text)
         if path is not None:
             return game_of_file(path)
         return None if entry.game is None else entry.game()
@@ -243,12 +243,13 @@ class AgentText:
 
     def digest(self) -> str | None:
         """Returns a short hash over the content of the agent's file or over its networks, None if it has neither."""
-        path, (entry, settings) = self._path(), _find_entry(self.text)
+        path, (entry, settings) = self.path, _find_entry(self.text)
         if path is not None:
             return digest_of_file(path)
         return None if entry.digest is None else entry.digest(settings)
 
-    def _path(self) -> str | None:
+    @property
+    def path(self) -> str | None:
         """Returns the agent's file, None if it has none."""
         entry, settings = _find_entry(self.text)
         if not entry.has_file:

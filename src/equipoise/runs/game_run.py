@@ -73,7 +73,7 @@ def prepare_game(
     run = GameRun(prepared, stopping, saved, is_target_asked_for=is_target_asked_for)
     if saved is not None:
         run.solver.restore(saved.state)
-    if request.threads is None:
+    if request.threads is None and saved is None:  # else what it had before
         run.try_threads()
     return run
 

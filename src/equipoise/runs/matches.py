@@ -188,8 +188,9 @@ def _find_game_of(agents: Sequence[Any]) -> Game[Any]:
 
 
 def _find_own_game(makers: Iterable[AgentText]) -> Game[Any] | None:
-    """Returns the game of the first agent whose file says one."""
-    return next((own for maker in makers if (own := maker.game) is not None), None)
+    """Returns the game of the first agent whose file says one, else that for which an agent is made."""
+    by_files_first = sorted(makers, key=lambda maker: maker.path is None)
+    return next((own for maker in by_files_first if (own := maker.game) is not None), None)
 
 
 def _make_agent(given: Agent | Solution[Any] | TabularStrategy, game: Game[Any]) -> Agent:

@@ -223,7 +223,7 @@ class Solution(Generic[Found]):
 
         >>> rows = solve("kuhn", iterations=1000).view("K:")
         >>> list(rows)
-        ['K:', 'K:pb', 'K:b', 'K:p']
+        ['K:', 'K:pb', 'K:p', 'K:b']
         """
         if isinstance(self.run, SpotRun):
             return self.run.view(line)
