@@ -167,6 +167,19 @@ def test_networks_of_a_folder_are_played(tmp_path, wanted, cards):
     assert abs(sum(play_game(game, [agent, UniformAgent()], chance=rng, rng=rng))) < 1e-9
 
 
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_networks_that_come_along_play_every_street(name):
+    game = Holdem(menu="all")
+    agent = parse_agent(f"{name}:iterations=2,early=2,menu=100%,a,seconds=0", game)
+    streets = agent._play.walk_of(0).search.profile.streets
+    assert set(streets.ends) >= {Street.PREFLOP, Street.FLOP}
+    assert all(isinstance(leaves, NetworkLeaves | SwitchedLeaves) for leaves in streets.ends.values())
+    assert set(streets.starts) == {Street.FLOP, Street.TURN, Street.RIVER}
+    rng = np.random.default_rng(4)
+    won = play_game(game, [agent, parse_agent("call", game)], chance=rng, rng=rng)
+    assert abs(sum(won)) < 1e-9
+
+
 def test_agents_are_known_by_their_weights(tmp_path):
     write_nets(tmp_path)
     agent = AgentText(f"supremus:nets={tmp_path}")

@@ -2,6 +2,7 @@
 """What a spot takes, which menu it gets that names none, and what happens when it takes too much."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -21,6 +22,8 @@ stacks = "97.5bb"
 iterations = 1
 ranges = {oop = "AA, KQs, 77", ip = "QQ, AKs, 22, 87s"}
 """
+
+TURN = SPOT.replace("Ks7h2d", "Ks7h2d5c")
 
 
 @pytest.fixture
@@ -82,6 +85,14 @@ def test_the_default_menu_fits_the_free_memory(free, share, place):
     assert not chosen.chooses_menu
 
 
+def test_menus_that_cannot_even_be_planned_are_passed_over(free):
+    file = parse_spot(SPOT)
+    _, _, largest = next(sizing.list_sizes(file, num_threads=1))
+    free(largest // 20)
+    assert sizing.choose_menu(file).spot.menu in sizing.MENUS_BY_SIZE[2:]
+    assert max(size for _, _, size in sizing.list_sizes(file, num_threads=1)) < largest
+
+
 def test_menus_that_were_said_stay(free):
     free(1)
     said = parse_spot("menu = '40%, a'\n" + SPOT)
@@ -89,12 +100,15 @@ def test_menus_that_were_said_stay(free):
 
 
 def test_a_run_goes_on_with_the_menu_that_it_began_with(equipoise, spot, free, tmp_path):
+    spot.write_text(TURN)
     out = tmp_path / "out.eq"
-    assert "no menu is given: '50%, 100%, a / 100%, a'" in equipoise("solve", spot, "--out", out).err
+    file = parse_spot(TURN)
+    least = min(size for _, precision, size in sizing.list_sizes(file, num_threads=1) if precision == "float32")
+    free(3 * least)
+    said = re.search(r"no menu is given: '(.*)' fits", equipoise("solve", spot, "--out", out).err)
     free(10_000_000_000)
-    lean = tmp_path / "lean.toml"
-    lean.write_text(SPOT)
-    assert equipoise("solve", lean, "--out", out, "--resume", "-n", "2").code == 0
+    assert format_menu(sizing.choose_menu(file).spot.menu) != said.group(1)
+    assert equipoise("solve", spot, "--out", out, "--resume", "-n", "2").code == 0
 
 
 def test_what_takes_more_than_half_of_the_memory_is_refused_with_smaller_choices(free, equipoise, spot):
@@ -112,6 +126,7 @@ def test_what_takes_more_than_half_of_the_memory_is_refused_with_smaller_choices
 
 def test_old_spellings_of_a_line_of_play_are_understood(equipoise, spot, tmp_path):
     out = tmp_path / "out.eq"
+    spot.write_text("menu = '100%'\n" + TURN)
     equipoise("solve", spot, "--out", out)
     shown = {equipoise("show", out, option, "check").out for option in ("--line", "--node", "--state")}
     assert len(shown) == 1

@@ -158,7 +158,7 @@ def test_checked_down_hands_are_worth_their_equity():
 
 @pytest.mark.parametrize(("board", "last"), [("ThJhQs", "river"), ("", "river"), ("ThJhQs", "turn")])
 def test_equity_is_a_street_that_is_checked_down(board, last):
-    deck = parse_deck("TJQKA/chs")
+    deck = parse_deck("TJQKA/chs" if board else "TJQKA/ch")
     chips = {"pot": 20} if board else {}
     spot = dataclasses.replace(
         SPOT, deck=deck, board=parse_board(board, deck), pot=chips.get("pot", 0), menu=parse_menu("100%; cap: 1"),

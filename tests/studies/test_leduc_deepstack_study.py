@@ -28,7 +28,7 @@ def test_the_printed_loss_is_a_sum_over_ten_buckets_by_the_62_others():
 
 def test_small_networks_are_trained_and_the_shipped_ones_hold_what_is_claimed():
     result = LEDUC_DEEPSTACK.run(
-        LeducDeepStackConfiguration(samples=(30, 3000), steps=500, hidden=32, marks=(20, 300), held_out=200)
+        LeducDeepStackConfiguration(samples=(30, 1000), steps=300, hidden=32, marks=(20, 300), held_out=200)
     )
     assert not result.is_partial
     verdicts = {claim.statement: claim.verdict for claim in result.conclusion.claims}

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from equipoise.core import memory
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.machine import num_usable_cores
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import FULL_DECK
@@ -86,7 +86,9 @@ def choose_menu(file: SpotFile, *, precision: str = "float32", num_threads: int 
     available = memory.available_bytes()
     for menu in menus:
         spot = dataclasses.replace(file.spot, menu=menu)
-        plan = plan_holdem_tree(spot)
+        plan = _try_plan(spot)
+        if plan is None:
+            continue
         num_bytes = estimate_bytes(plan, DCFR(), dtype=precision, num_threads=num_threads)
         fits = available is None or num_bytes <= COMFORTABLE_SHARE * available
         if fits and plan.arrays.num_cells <= MOST_DEFAULT_CELLS:
@@ -135,7 +137,17 @@ def _list_plans(file: SpotFile) -> Iterator[HoldemPlan]:
         return
     for menu in MENUS_BY_SIZE:
         if menu != own or file.chooses_menu:
-            yield plan_holdem_tree(dataclasses.replace(file.spot, menu=menu))
+            plan = _try_plan(dataclasses.replace(file.spot, menu=menu))
+            if plan is not None:
+                yield plan
+
+
+def _try_plan(spot: HoldemSpot) -> HoldemPlan | None:
+    """Returns the plan of a spot's tree, None if not even the plan fits the free memory."""
+    try:
+        return plan_holdem_tree(spot)
+    except GameTooLargeError:
+        return None
 
 
 def _estimate(plan: HoldemPlan, precision: str, num_threads: int) -> int:
