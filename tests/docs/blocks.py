@@ -84,6 +84,8 @@ def split_command(line):
 def complain(line):
     """Returns what kind of error the command line has for a line, None for one that it would run; runs nothing."""
     command, context, path, words = _program(), None, "equipoise", split_command(line)
+    if words in (["--install-completion"], ["--show-completion"]):  # they act when they are read
+        return None if any(words[0] in option.opts for option in command.params) else "NoSuchOption"
     try:
         with contextlib.suppress(typer.Exit):  # --version has said it all
             while words and hasattr(command, "commands"):

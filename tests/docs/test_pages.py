@@ -106,6 +106,7 @@ def test_blocks_are_in_languages_that_are_tried():
     [
         ("equipoise solve leduc --iterations 10  # a comment", None),
         ("equipoise --version", None),
+        ("equipoise --install-completion", None),
         ("equipoise bench --signature > file.txt", None),
         ("equipoise train values --out nets --hours 2", None),
         ("equipoise slove leduc", "UsageError"),
