@@ -95,6 +95,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "compare": CommandEntry(
         LOOKING, "Solve a game with several rules, side by side.", "comparison:compare", "comparison:CompareOptions"
     ),
+    "equity": CommandEntry(
+        LOOKING, "Say what two ranges win if nobody bets again.", "equity:equity", "equity:EquityOptions"
+    ),
     "play": CommandEntry(PLAYING, "Play against an agent.", "table.command:play", "table.command:PlayOptions"),
     "match": CommandEntry(PLAYING, "Let agents play each other.", "match:match", "match:MatchOptions"),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
