@@ -17,6 +17,8 @@ SMALL_GAMES = [  # every one small enough to be enumerated
     "coin_toss",
     "coin_toss(sell_heads=-0.5,sell_tails=2,subgames=2)",
     "dcfr_slow_2x2",
+    "glasses(rounds=2)",
+    "glasses(board=glasses-b,rounds=2,reveals=1,double_moves=1,fugitive_tickets=1,0,0,1)",
     "goofspiel(cards=4)",
     "goofspiel(cards=4,reveal_bids=false,payoff=win_loss)",
     "goofspiel(cards=3,prizes=random,payoff=half_difference)",
