@@ -382,6 +382,7 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   bind_buckets(module);
   bind_cards(module);
   bind_policy(module);
+  bind_growing(module);
   bind_history(module);
   bind_holdem_leaves(module);
   bind_holdem(module);

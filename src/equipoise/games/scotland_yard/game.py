@@ -58,6 +58,11 @@ class ScotlandYard:
     Departs from the paper: it does not say tickets, start cards and what happens to pieces that cannot move; these
         are those of the board game's first edition. A double move is offered only if its second half can be made.
     Checked by: tests/games/test_scotland_yard.py.
+
+    >>> game = ScotlandYard(starts=(63, 65, 67, 79, 82, 111), double_moves=0, fugitive_tickets=(4, 3, 3, 0))
+    >>> state = game.initial_state()
+    >>> [game.action_name(state, action) for action in game.legal_actions(state)]
+    ['taxi 48', 'taxi 64', 'taxi 80', 'bus 34', 'bus 100']
     """
 
     name: ClassVar[str] = "scotland_yard"
