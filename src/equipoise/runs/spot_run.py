@@ -89,7 +89,7 @@ def prepare_spot(
     locks = make_locks(file)
     with reporter.stage("planning the tree"):
         plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
-    finds_threads = request.threads is None and file.threads is None
+    finds_threads = request.threads is None and file.threads is None and saved is None  # else what it had before
     most_threads = num_usable_cores() if finds_threads else config.threads
     num_bytes = estimate_run_bytes(plan, dataclasses.replace(config, threads=most_threads), locks)
     label = f"{config.rule} in {config.parameters['precision']}"
