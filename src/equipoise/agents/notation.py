@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.agents.base import Agent
+from equipoise.agents.bots import digest_bot, limit_bot, make_bot
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.files import (
     FileSearch,
@@ -73,6 +74,7 @@ class AgentEntry:
     is_optional: bool = False  # they may be left out
     game: Callable[[], Game[Any]] | None = None  # what is played unless another game is named
     digest: Callable[[str], str | None] | None = None  # of what it plays with that no file in its settings says
+    limit: Callable[[str, float], str] | None = None  # settings with so many seconds for a decision; None: has no limit
     description: str
 
 
@@ -151,6 +153,7 @@ def _resolving_entry(name: str, description: str) -> AgentEntry:
         is_optional=True,
         game=lambda: Holdem(menu=ALL_RAISES),
         digest=lambda text: digest_resolving(name, text),
+        limit=lambda text, seconds: f"{text}{',' if text else ''}seconds={seconds:g}",
         description=f"{description}; OPTION is one of {', '.join(OPTIONS)}",
     )
 
@@ -205,6 +208,13 @@ AGENTS: Mapping[str, AgentEntry] = {
         is_optional=True,
         description="solves every decision again from what it found at the one before; needs no file",
     ),
+    "bot": AgentEntry(
+        make=make_bot,
+        settings="COMMAND",
+        digest=digest_bot,
+        limit=limit_bot,
+        description="a program of one's own in any language, asked in lines of JSON (docs/bots.md)",
+    ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
     "deepstack": _resolving_entry("deepstack", "the same with DeepStack's menu and rule, the turn solved to the end"),
 }
@@ -239,7 +249,14 @@ class AgentText:
     @property
     def takes_seconds(self) -> bool:
         """Returns whether its decisions can have a limit of seconds."""
-        return _find_entry(self.text)[0].game is not None
+        return _find_entry(self.text)[0].limit is not None
+
+    def limit(self, seconds: float) -> AgentText:
+        """Returns the agent with so many seconds for a decision; itself if it has no such limit."""
+        entry, settings = _find_entry(self.text)
+        if entry.limit is None:
+            return self
+        return AgentText(f"{self.text.strip().partition(':')[0]}:{entry.limit(settings, seconds)}")
 
     def digest(self) -> str | None:
         """Returns a short hash over the content of the agent's file or over its networks, None if it has neither."""
@@ -271,14 +288,9 @@ def limit_seconds(makers: Sequence[AgentText], seconds: float | None) -> list[Ag
     if seconds is None:
         return list(makers)
     if not any(maker.takes_seconds for maker in makers):
-        able = ", ".join(name for name, entry in AGENTS.items() if entry.game is not None)
+        able = ", ".join(name for name, entry in AGENTS.items() if entry.limit is not None)
         raise ConfigError(f"none of these agents takes seconds for its decisions: {able} do")
-    return [
-        AgentText(f"{maker.text}{',' if ':' in maker.text else ':'}seconds={seconds:g}")
-        if maker.takes_seconds
-        else maker
-        for maker in makers
-    ]
+    return [maker.limit(seconds) for maker in makers]
 
 
 def parse_agent(text: str, game: Game[Any]) -> Agent:
