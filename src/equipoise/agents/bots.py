@@ -12,39 +12,28 @@ import hashlib
 import json
 import os
 import re
-import selectors
 import shlex
 import shutil
-import signal
-import subprocess
-import threading
-import time
 import weakref
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from equipoise.agents.base import Observation
+from equipoise.agents.programs import LEAST_SECONDS_TO_START, SHOWN, Program, close_with, shorten
 from equipoise.core.errors import AgentFailedError, ConfigError
-from equipoise.core.files import describe_os_error
 from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.holdem.seen_table import SeenTable, read_table
 
-__all__ = ["BotAgent", "close_bots", "digest_bot", "limit_bot", "make_bot"]
+__all__ = ["BotAgent", "digest_bot", "limit_bot", "make_bot"]
 
 PROTOCOL: Final = 1  # raised when messages change
 DEFAULT_SECONDS: Final = 10.0  # for an answer; the first one may wait for the program to start
-LEAST_SECONDS_TO_START: Final = 30.0
-SECONDS_TO_END: Final = 1.0
-LONGEST_LINE: Final = 1 << 16  # bytes of an answer
-SHOWN: Final = 80  # characters of an answer or of a command, in messages
 MOST_MOVES: Final = 64  # that a question lists; more raises are given by their limits
 SECONDS_PATTERN: Final = re.compile(r"seconds=([0-9]{1,6}(?:\.[0-9]{1,6})?),(.*)", re.DOTALL)
 EXAMPLE: Final = '{"action": 1}'
-
-_running: weakref.WeakSet[BotAgent] = weakref.WeakSet()
 
 
 def make_bot(game: Game[Any], text: str) -> BotAgent:
@@ -89,12 +78,6 @@ def _split(text: str) -> tuple[float, str]:
     return float(match[1]), match[2].strip()
 
 
-def close_bots() -> None:
-    """Ends the programs that this process has started as bots; one that plays again is started again."""
-    for bot in list(_running):
-        bot.close()
-
-
 class BotAgent:
     """A program that plays; started with its first game, and ended with its match."""
 
@@ -110,15 +93,15 @@ class BotAgent:
         self.name = Path(words[-1] if len(words) > 1 and os.path.isfile(words[-1]) else words[0]).name
         self.needs_names = not isinstance(game, Holdem)  # there bets are named from the table
         self._words = words
-        self._program: _Program | None = None
+        self._program: Program | None = None
         self._seat, self._num_games, self._num_answers = 0, 0, 0
 
     def begin_game(self, seat: int) -> None:
         """Tells the bot that a game begins, and starts it if it does not run."""
         if self._program is None:
-            self._program = _Program(self._words)
+            self._program = Program(self._words)
             weakref.finalize(self, self._program.close)
-            _running.add(self)
+            close_with(self)
         self._seat = seat
         self._num_games += 1
         spec = self.game.spec
@@ -140,7 +123,7 @@ class BotAgent:
         """Returns what the bot answers; raises `AgentFailedError` if that is no move, or nothing in time."""
         program = self._running()
         if stray := program.read_stray():
-            raise self._failed(f"said {_shorten(stray)} without being asked; words for people go to standard error")
+            raise self._failed(f"said {shorten(stray)} without being asked; words for people go to standard error")
         seen, table = self._describe(observation)
         moves = _list_moves(observation, table)
         self._tell(type="act", **seen, **moves, random=round(rng.random(), 9))
@@ -161,7 +144,6 @@ class BotAgent:
             self._program.close()
             self._program = None
             self._num_answers = 0
-            _running.discard(self)
 
     def _describe(self, observation: Observation) -> tuple[dict[str, Any], SeenTable | None]:
         """Returns what every message about the game says, and the table of hold'em."""
@@ -180,14 +162,14 @@ class BotAgent:
             answer = json.loads(line)
             given = answer["action"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise self._failed(f"answered {_shorten(line)}, expected a line such as {EXAMPLE}") from None
+            raise self._failed(f"answered {shorten(line)}, expected a line such as {EXAMPLE}") from None
         action = given
         if isinstance(given, str):
             action = _find_named(given, observation, table)
         if isinstance(action, bool) or not isinstance(action, int) or action not in observation.actions:
             raise self._failed(
-                f"chose {_shorten(json.dumps(given))} at {observation.infostate!r}, legal: "
-                f"{_shorten(', '.join(map(str, observation.actions)), quoted=False)}"
+                f"chose {shorten(json.dumps(given))} at {observation.infostate!r}, legal: "
+                f"{shorten(', '.join(map(str, observation.actions)), quoted=False)}"
             )
         return action
 
@@ -196,7 +178,7 @@ class BotAgent:
         if not program.write_line(json.dumps(message), max(self.seconds, LEAST_SECONDS_TO_START)):
             raise self._failed(program.explain_end() or "does not read what it is told")
 
-    def _running(self) -> _Program:
+    def _running(self) -> Program:
         if self._program is None:
             raise ConfigError(f"bot {self.name} must be told that a game begins before anything else")
         return self._program
@@ -204,7 +186,7 @@ class BotAgent:
     def _failed(self, what: str) -> AgentFailedError:
         """Ends the program and returns the error that ends the match."""
         self.close()
-        return AgentFailedError(f"bot {_shorten(shlex.join(self._words), quoted=False)}: {what}")
+        return AgentFailedError(f"bot {shorten(shlex.join(self._words), quoted=False)}: {what}")
 
 
 def _list_moves(observation: Observation, table: SeenTable | None) -> dict[str, Any]:
@@ -228,119 +210,3 @@ def _find_named(name: str, observation: Observation, table: SeenTable | None) ->
     names = observation.names if table is None else map(table.name, observation.actions)
     words = name.strip().lower()
     return next((a for a, own in zip(observation.actions, names, strict=True) if own.lower() == words), None)
-
-
-def _shorten(text: str, *, quoted: bool = True) -> str:
-    short = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-    return repr(short) if quoted else short
-
-
-class _Program:
-    """A started program with a line to it and one from it, neither of which can hang this process."""
-
-    def __init__(self, words: list[str]) -> None:
-        try:
-            self._process = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for the match: the bot is told to end when that ends
-            )
-        except OSError as error:
-            raise AgentFailedError(f"bot {shlex.join(words)} cannot be started: {describe_os_error(error)}") from None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
-        for end in (self._to, self._from):
-            os.set_blocking(end, False)
-        self._is_closed = False
-        self._buffer = b""
-        self._complaint = b""  # the last words on standard error
-        self._listener = threading.Thread(target=self._listen, args=(self._process.stderr,), daemon=True)
-        self._listener.start()
-
-    def write_line(self, line: str, seconds: float) -> bool:
-        """Returns whether the program took a line in time."""
-        data = memoryview(line.encode() + b"\n")
-        deadline = time.monotonic() + seconds
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._to, selectors.EVENT_WRITE)
-            while data:
-                if not selector.select(max(deadline - time.monotonic(), 0)):
-                    return False
-                try:
-                    data = data[os.write(self._to, data) :]
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    return False
-        return True
-
-    def read_line(self, seconds: float) -> str | None:
-        """Returns the next line, None if none comes in time or the program has ended."""
-        deadline = time.monotonic() + seconds
-        while b"\n" not in self._buffer and len(self._buffer) < LONGEST_LINE:
-            if not self._read(max(deadline - time.monotonic(), 0)):
-                return None
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line.decode(errors="replace").strip()
-
-    def read_stray(self) -> str:
-        """Returns what the program said without being asked."""
-        while len(self._buffer) < LONGEST_LINE and self._read(0):
-            pass
-        return self._buffer.decode(errors="replace").strip()
-
-    def _read(self, seconds: float) -> bool:
-        """Returns whether something came."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._from, selectors.EVENT_READ)
-            if not selector.select(seconds):
-                return False
-        try:
-            data = os.read(self._from, LONGEST_LINE)
-        except OSError:
-            return False
-        self._buffer += data
-        return bool(data)
-
-    def explain_end(self) -> str:
-        """Returns how the program ended, nothing if it runs."""
-        try:
-            code = self._process.wait(SECONDS_TO_END / 4)
-        except subprocess.TimeoutExpired:
-            return ""
-        self._listener.join(SECONDS_TO_END)
-        lines = self._complaint.decode(errors="replace").strip().splitlines()
-        said = f": {lines[-1].strip()[:SHOWN]}" if lines else ""
-        if code < 0:
-            return f"was ended by {signal.Signals(-code).name}{said}"
-        return f"ended with exit code {code}{said}"
-
-    def close(self) -> None:
-        """Ends the program: it is told by the end of its input, and made to if it does not listen."""
-        process = self._process
-        if self._is_closed:
-            return
-        self._is_closed = True
-        if process.stdin is not None:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
-        try:
-            process.wait(SECONDS_TO_END)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        self._listener.join(SECONDS_TO_END)
-        for stream in (process.stdout, process.stderr):
-            if stream is not None and not (stream is process.stderr and self._listener.is_alive()):
-                stream.close()
-
-    def _listen(self, stream: IO[bytes]) -> None:
-        """Keeps the last words that the program says to people."""
-        with contextlib.suppress(OSError, ValueError):
-            while data := os.read(stream.fileno(), 4096):
-                self._complaint = (self._complaint + data)[-4096:]

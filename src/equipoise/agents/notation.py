@@ -17,6 +17,7 @@ import numpy as np
 from equipoise.agents.base import Agent
 from equipoise.agents.bots import digest_bot, limit_bot, make_bot
 from equipoise.agents.continual import ContinualAgent
+from equipoise.agents.engines import limit_engine, make_gtp, make_uci
 from equipoise.agents.files import (
     FileSearch,
     digest_of_file,
@@ -35,6 +36,7 @@ from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.own_code import parse_class_text
 from equipoise.games.base import ActionClass, Game
+from equipoise.games.board_moves import CHESS, GO
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.rules import ALL_RAISES, Holdem
 from equipoise.games.holdem.spot_game import spot_of_game
@@ -214,6 +216,20 @@ AGENTS: Mapping[str, AgentEntry] = {
         digest=digest_bot,
         limit=limit_bot,
         description="a program of one's own in any language, asked in lines of JSON (docs/bots.md)",
+    ),
+    "uci": AgentEntry(
+        make=make_uci,
+        settings="[seconds=S,][nodes=N,][depth=D,][skill=K,]COMMAND",
+        limit=limit_engine,
+        game=lambda: parse_game(CHESS),
+        description="an engine of chess that speaks UCI, such as uci:skill=0,stockfish; 0.1 s a move unless told",
+    ),
+    "gtp": AgentEntry(
+        make=make_gtp,
+        settings="[seconds=S,]COMMAND",
+        limit=limit_engine,
+        game=lambda: parse_game(f"{GO}(board_size=9)"),
+        description="an engine of Go that speaks GTP, such as 'gtp:gnugo --mode gtp --level 1'",
     ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
     "deepstack": _resolving_entry("deepstack", "the same with DeepStack's menu and rule, the turn solved to the end"),

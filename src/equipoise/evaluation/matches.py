@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Agent
-from equipoise.agents.bots import close_bots
+from equipoise.agents.programs import close_programs
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind, digest_file
 from equipoise.core.errors import AgentFailedError, CheckpointError, ConfigError
@@ -360,7 +360,7 @@ def run_match(
         raise
     finally:
         results.close()
-        close_bots()
+        close_programs()
     games.save(stopped_by)
     return MatchResult(
         names=play.names,
