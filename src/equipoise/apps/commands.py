@@ -100,6 +100,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     ),
     "play": CommandEntry(PLAYING, "Play against an agent.", "table.command:play", "table.command:PlayOptions"),
     "match": CommandEntry(PLAYING, "Let agents play each other.", "match:match", "match:MatchOptions"),
+    "engine": CommandEntry(
+        PLAYING, "Let other programs play against an agent.", "engine:engine", "engine:EngineOptions"
+    ),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
     "reproduce": CommandEntry(
         MEASURING, "Compute published figures again.", "reproduce:reproduce", "reproduce:ReproduceOptions"

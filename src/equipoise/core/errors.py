@@ -15,6 +15,7 @@
     ├── AbandonedError         (RuntimeError)  work that was given up because it was told to
     ├── ConcurrentUseError     (RuntimeError)  two threads in what serves one at a time
     ├── WorkerError            (RuntimeError)  a worker process that ended without a result
+    ├── AgentFailedError       (RuntimeError)  an agent of another program that broke off or broke the rules
     ├── MissingExtraError      (RuntimeError)  an optional package that is not installed
     └── CheckpointError        (RuntimeError)  a file that cannot be read or written
 """
@@ -26,6 +27,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "AbandonedError",
+    "AgentFailedError",
     "CheckpointError",
     "ConcurrentUseError",
     "ConfigError",
@@ -102,6 +104,15 @@ class ConcurrentUseError(EquipoiseError, RuntimeError):
 
 class WorkerError(EquipoiseError, RuntimeError):
     """A worker process that ended without a result."""
+
+
+class AgentFailedError(EquipoiseError, RuntimeError):
+    """An agent of another program that broke off, or answered what cannot be played.
+
+    Whoever plays deals leaves those that were whole in `finished`.
+    """
+
+    finished: object = None
 
 
 class MissingExtraError(EquipoiseError, RuntimeError):
