@@ -181,6 +181,71 @@ def test_one_child_a_walk_with_perfect_information():
     assert len(tree.states) == 1 + 9 + 50
 
 
+class AskingAgain(GrowingTree):
+    """Asks about leaves in every sweep, also where there is one private state each."""
+
+    def _value_points(self):
+        self._new_points = []
+
+
+def test_values_asked_for_once_are_those_of_asking_again():
+    form, state = position((0, 4))
+    belief = PublicBelief(reach=(np.ones(1), np.ones(1)), joint=np.ones((1, 1)))
+    growth = Growth(simulations=120, first_children=1)
+    trees = [
+        kind(RuleBook(form), state, belief, SkewedLeaves(), growth=growth, rng=np.random.default_rng(2))
+        for kind in (GrowingTree, AskingAgain)
+    ]
+    for tree in trees:
+        tree.grow()
+
+    assert list(trees[0].node) == list(trees[1].node)
+    np.testing.assert_array_equal(trees[0].policy(trees[0].start), trees[1].policy(trees[1].start))
+    assert trees[0].num_asked < trees[1].num_asked / 5
+
+
+def read(tree, name, node, player):
+    return tree.arena.read_block(name, node, player)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_values_sum_to_zero_at_every_node_of_every_sweep(name):
+    tree = begin(FORMS[name](), SkewedLeaves(), first_children=1)
+    for _ in range(12):
+        tree.sweep()
+        for node in range(len(tree.states)):
+            earned = [read(tree, "reach", node, player) @ read(tree, "value", node, player) for player in (0, 1)]
+            assert sum(earned) == pytest.approx(0.0, abs=1e-12)
+        tree.walk()
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_scaled_reaches_scale_the_values_of_the_other(name):
+    form = FORMS[name]()
+    state = form.initial_state()
+    values = []
+    for scale in ((1.0, 1.0), (4.0, 0.5)):
+        reach = tuple(scale[player] * np.ones(form.num_private(state, player)) for player in (0, 1))
+        belief = PublicBelief(reach=reach, joint=form.joint_weights(state))
+        growth, rng = Growth(simulations=30), np.random.default_rng(5)
+        tree = GrowingTree(RuleBook(form), state, belief, SkewedLeaves(), growth=growth, rng=rng)
+        tree.grow()
+        values.append([tree.arena.average_values(0, player) for player in (0, 1)])
+    np.testing.assert_allclose(values[1][0], 0.5 * values[0][0], atol=1e-12)
+    np.testing.assert_allclose(values[1][1], 4.0 * values[0][1], atol=1e-12)
+
+
+def test_regrets_are_never_negative_and_strategies_are_distributions():
+    tree = begin(FORMS["dice"](), SkewedLeaves(), simulations=40)
+    tree.grow()
+    decisions = [node for node in tree.arena._openings if tree.rules.facts(tree.states[node]).actor >= 0]
+
+    assert all((tree.arena.read_table("regret", node) >= 0).all() for node in decisions)
+    for node in decisions:
+        for rows in (tree.arena.read_table("strategy", node), tree.policy(node)):
+            np.testing.assert_allclose(rows.sum(axis=1), 1.0, atol=1e-12)
+
+
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_walks_by_value_alone_or_by_strategy_alone_grow_too(share):
     tree = begin(FORMS["leduc"](), SkewedLeaves(), simulations=30, share_of_values=share)
