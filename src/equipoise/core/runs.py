@@ -29,7 +29,16 @@ RESULT: Final = "result.eq"
 
 
 class RunFolder:
-    """The folder of one run."""
+    """The folder of one run.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = RunFolder.create(f"{folder}/first", "solve", {"game": "kuhn"})
+    ...     with run.writing():
+    ...         _ = run.record("begin", game="kuhn")
+    ...     print([event["event"] for event in run.events()])
+    ['begin']
+    """
 
     def __init__(self, path: StrPath) -> None:
         """Opens a folder that `create` made; raises `CheckpointError` for anything else."""

@@ -67,7 +67,11 @@ LEAST_UNLIKE: Final = (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MatchConfig:
-    """How a match is played; what is here decides the result to the bit."""
+    """How a match is played; what is here decides the result to the bit.
+
+    >>> MatchConfig(num_deals=500, precision=0.01).is_duplicate
+    True
+    """
 
     num_deals: int = 1000
     seed: int = 0
@@ -219,7 +223,13 @@ def _make_agent(maker: AgentMaker, game: Any, _place: int) -> Agent:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MatchResult:
-    """What a match gave."""
+    """What a match gave.
+
+    >>> from equipoise.runs import match
+    >>> result = match("raise", "uniform", game="kuhn", hands=1000, seed=3)
+    >>> result.num_hands, result.names
+    (1000, ('raise', 'uniform'))
+    """
 
     names: tuple[str, ...]
     config: MatchConfig
@@ -377,6 +387,13 @@ def load_match(path: StrPath) -> dict[str, Any]:
     """Returns what a file says of its match, and under `utility` its games `[deals, rotations, agents]`.
 
     Where these are estimates, `won` has what was won.
+
+    >>> import tempfile
+    >>> from equipoise.runs import match
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = match("call", "uniform", game="kuhn", hands=100, out=f"{folder}/match.eq")
+    ...     print(load_match(f"{folder}/match.eq")["utility"].shape)
+    (50, 2, 2)
     """
     content = checkpoint.load(path, Kind.MATCH)
     if UTILITY not in content.arrays:

@@ -44,6 +44,14 @@ def play_game(
         expects_all_ins: whether a heads-up hand of hold'em in which nobody can bet any more is scored by its
             expectation over the cards to come, see `expect_all_in`.
         on_state: called with every state of the game, for whoever keeps the score.
+
+    >>> import numpy as np
+    >>> from equipoise.agents import make
+    >>> from equipoise.games import make_game
+    >>> agents = make("raise", "kuhn"), make("call", "kuhn")
+    >>> won = play_game(make_game("kuhn"), agents, chance=np.random.default_rng(0), rng=np.random.default_rng(1))
+    >>> sum(won)
+    0.0
     """
     for seat, agent in enumerate(agents):
         agent.begin_game(seat)

@@ -227,6 +227,15 @@ class AgainstSolver:
 
     In both seats, two learners train apart, each against the response in the other seat, and the strategy is theirs.
     In one seat the other half of the strategy is the average of the answers, with which CFR-BR comes to an equilibrium.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> solver = AgainstSolver(tree, BestResponse(tree))
+    >>> solver.iterate(100)
+    >>> solver.evaluate().exploitability < 0.1
+    True
     """
 
     def __init__(

@@ -72,7 +72,11 @@ KNOWN: Final = {Known.ABLE: None, Known.FIRST: (0,), Known.SECOND: (1,), Known.B
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRequest:
-    """How a match is to be played."""
+    """How a match is to be played.
+
+    >>> MatchRequest(hands=2000, seed=7).duplicate
+    True
+    """
 
     hands: int = 10_000  # games, each seating being one
     precision: float | None = None  # stop once the interval reaches so far to each side; mbb where there are any

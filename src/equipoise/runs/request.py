@@ -27,7 +27,11 @@ Subject = Game[Any] | SpotFile
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What is asked of a run; None: what the saved run or the spot's file says, else the default."""
+    """What is asked of a run; None: what the saved run or the spot's file says, else the default.
+
+    >>> RunRequest(rule="cfr+", target="1e-3").parse_target()
+    0.001
+    """
 
     rule: str | None = None
     method: str | None = None

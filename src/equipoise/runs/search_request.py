@@ -27,7 +27,11 @@ RunIterations = Callable[[Callable[[int], None], int], int]  # runs so many with
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """What is asked of a search; None: the default."""
+    """What is asked of a search; None: the default.
+
+    >>> SearchRequest(state="check", method="maxmargin", iterations=100).rule
+    'cfr+linear'
+    """
 
     state: str  # the public state; of a spot also a line
     method: str = "reach-maxmargin"
@@ -85,7 +89,13 @@ def _tell_change(before: float | None, after: float) -> str:
 
 
 class DoneSearch(abc.ABC):
-    """A search that is done: what was asked, who searched, what was found and how long it took."""
+    """A search that is done: what was asked, who searched, what was found and how long it took.
+
+    >>> from equipoise.runs import solve
+    >>> found = solve("leduc", iterations=20).search("root", "maxmargin", player=0, iterations=50)
+    >>> isinstance(found, DoneSearch), found.is_safe
+    (True, True)
+    """
 
     request: SearchRequest
     searcher: int

@@ -52,7 +52,11 @@ UNIFORM_LEAVES: Final = PolicyLeaves()
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ContinualSettings:
-    """How every decision is searched."""
+    """How every decision is searched.
+
+    >>> ContinualSettings(iterations=100).method.share
+    0.2
+    """
 
     iterations: int = DEFAULT_ITERATIONS  # of CFR, for each search
     method: Method = MIXED  # its alternatives are the values of the search before
@@ -119,6 +123,13 @@ class ContinualSearch:
         players share one chain; a state to which the searcher's averages never come is searched as if all its private
         states had. In hold'em a search begins at the decision itself.
     Checked by: tests/search/test_continual_search.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> game = derive_public_game(make_game("kuhn"))
+    >>> search = ContinualSearch(game, 0, ContinualSettings(iterations=50))
+    >>> search.policy_at([]).shape  # hands by actions, before anything has happened
+    (3, 2)
     """
 
     def __init__(

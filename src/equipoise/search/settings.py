@@ -25,7 +25,11 @@ MAX_BYTES: Final = 1_000_000_000
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """How searches are made; some settings are for hold'em alone."""
+    """How searches are made; some settings are for hold'em alone.
+
+    >>> SearchSettings(iterations=100).is_alternating
+    True
+    """
 
     method: Method = REACH_MAXMARGIN  # alternatives are measured by the strategy so far
     iterations: int | None = None  # of CFR; None: 500, on the last street of hold'em 2,000 (river_iterations.py)

@@ -30,7 +30,11 @@ KEPT_BYTES: Final = 512_000_000  # of searches that are remembered; others are r
 
 
 class SearchWhen(enum.StrEnum):
-    """Where a search begins."""
+    """Where a search begins.
+
+    >>> [when.value for when in SearchWhen]
+    ['rounds', 'decisions', 'replies']
+    """
 
     ROUNDS = "rounds"  # at public states that follow a public move of chance
     DECISIONS = "decisions"  # at every decision of the searcher's own
@@ -39,7 +43,11 @@ class SearchWhen(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan:
-    """How and where searches begin; streets are of hold'em alone."""
+    """How and where searches begin; streets are of hold'em alone.
+
+    >>> SearchPlan(search=SearchSettings(iterations=100)).when
+    <SearchWhen.ROUNDS: 'rounds'>
+    """
 
     search: SearchSettings = dataclasses.field(default_factory=SearchSettings)
     when: SearchWhen = SearchWhen.ROUNDS

@@ -31,7 +31,14 @@ Pair = tuple[FloatArray, FloatArray]
 
 
 class StateView(NamedTuple):
-    """A public state."""
+    """A public state.
+
+    >>> from equipoise.runs import solve
+    >>> views = solve("kuhn", iterations=100).run.views()
+    >>> view = views.view(0)
+    >>> view.probability, view.strategy.shape
+    (1.0, (3, 2))
+    """
 
     node: int
     reach: Pair  # [H] of each player's own play
@@ -47,7 +54,13 @@ class StateView(NamedTuple):
 
 
 class GameViews:
-    """Public states of a game under a strategy; the payoffs of all of them are found at once, when first asked for."""
+    """Public states of a game under a strategy; the payoffs of all of them are found at once, when first asked for.
+
+    >>> from equipoise.runs import solve
+    >>> views = solve("kuhn", iterations=100).run.views()
+    >>> views.name_private(0, 0)
+    ['J:', 'Q:', 'K:']
+    """
 
     def __init__(
         self, tree: PublicTree, strategy: FloatArray, make_public: Callable[[], PublicGame[Any]] | None = None

@@ -81,7 +81,11 @@ class Discounting:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MCCFRConfig:
-    """What a run samples, discounts, leaves out and guesses."""
+    """What a run samples, discounts, leaves out and guesses.
+
+    >>> MCCFRConfig(scheme=Scheme.OUTCOME, exploration=0.4).scheme_name
+    'outcome'
+    """
 
     scheme: Scheme = Scheme.EXTERNAL
     exploration: float = 0.6  # outcome sampling alone: share of uniform play of the traverser, in (0, 1]
@@ -260,6 +264,13 @@ class MCCFRSolver(SampledRun[SamplingTables]):
         strategy and, where it samples, one action. Public outcomes are drawn with their mean probability over the
         histories of the public state and weighted by the ratio. Regret matching falls back on the uniform strategy.
     Checked by: tests/solvers/test_mccfr.py, tests/kernels/test_sampling.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> solver = MCCFRSolver(build_history_tree(make_game("kuhn")), rng=np.random.default_rng(0))
+    >>> solver.iterate(10_000)
+    >>> solver.evaluate().exploitability < 0.05
+    True
     """
 
     def __init__(self, tree: HistoryTree, config: MCCFRConfig | None = None, *, rng: np.random.Generator) -> None:

@@ -82,6 +82,9 @@ class Pruning:
         U(I,a) is weighted by external reach, bounds must not be positive, and sets that nobody reaches keep their
         strategy.
     Checked by: tests/solvers/test_pruning.py, tests/solvers/test_pruned_hedge.py.
+
+    >>> Pruning(kind=PruningKind.BEST_RESPONSE).kind.value
+    'brp'
     """
 
     kind: PruningKind = PruningKind.REGRET
@@ -193,7 +196,16 @@ def estimate_pruned_bytes(tree: HistoryTree) -> int:
 
 
 class PrunedSolver:
-    """A run of CFR with pruning, with the surface of `CFRSolver`."""
+    """A run of CFR with pruning, with the surface of `CFRSolver`.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRPlus
+    >>> from equipoise.trees import build_history_tree
+    >>> solver = PrunedSolver(build_history_tree(make_game("kuhn")), CFRPlus(), pruning=Pruning())
+    >>> solver.iterate(100)
+    >>> solver.evaluate().exploitability < 0.01
+    True
+    """
 
     def __init__(self, tree: HistoryTree, rule: Rule, *, pruning: Pruning, is_alternating: bool = True) -> None:
         if tree.num_players != NUM_PLAYERS or not tree.is_zero_sum:

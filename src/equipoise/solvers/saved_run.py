@@ -19,7 +19,13 @@ __all__ = ["RunConfig", "RunRecord"]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """All that decides what a run computes; a resumed run must agree on every field but the threads."""
+    """All that decides what a run computes; a resumed run must agree on every field but the threads.
+
+    >>> from equipoise.runs import solve
+    >>> config = solve("kuhn", "cfr+", iterations=10).config
+    >>> config.game, config.rule, config.method
+    ('kuhn', 'cfr+', 'cfr')
+    """
 
     game: str  # as registered, or as a game outside the package calls itself
     parameters: Mapping[str, str]  # as they would be typed
@@ -67,7 +73,14 @@ def _reduce(ours: Any, theirs: Any) -> tuple[Any, Any]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """A run as the header of its file describes it: what was asked for and how far it got."""
+    """A run as the header of its file describes it: what was asked for and how far it got.
+
+    >>> from equipoise.runs import solve
+    >>> solution = solve("kuhn", iterations=10)
+    >>> record = RunRecord(config=solution.config, progress=solution.progress, stopped_by="iterations")
+    >>> RunRecord.from_metadata("kuhn.eq", record.as_metadata()).progress[-1].iteration
+    10
+    """
 
     config: RunConfig
     progress: tuple[Progress, ...]  # the last record is of the saved iteration

@@ -62,7 +62,16 @@ class StoredTable:
 
 
 class SolutionFile(abc.ABC):
-    """An open file with a strategy; a context manager that closes it."""
+    """An open file with a strategy; a context manager that closes it.
+
+    >>> import tempfile
+    >>> from equipoise.runs import solve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+    ...     with SolvedGame(f"{folder}/kuhn.eq") as file:
+    ...         print(file.config.rule)
+    dcfr
+    """
 
     KINDS: ClassVar[tuple[Kind, ...]]
 
@@ -166,7 +175,16 @@ class SolutionFile(abc.ABC):
 
 
 class SolvedGame(SolutionFile):
-    """A run of a game, or a strategy alone, by information states."""
+    """A run of a game, or a strategy alone, by information states.
+
+    >>> import tempfile
+    >>> from equipoise.runs import solve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+    ...     with SolvedGame(f"{folder}/kuhn.eq") as file:
+    ...         print(file.label)
+    kuhn(players=2)
+    """
 
     KINDS = (Kind.RUN, Kind.STRATEGY)
 

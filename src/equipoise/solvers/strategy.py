@@ -85,7 +85,13 @@ def _find_tree(game: Subject) -> HistoryTree | PublicTree:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class TabularStrategy:
-    """Action probabilities at the information states of all players; axis I information states, E their actions."""
+    """Action probabilities at the information states of all players; axis I information states, E their actions.
+
+    >>> import equipoise
+    >>> strategy = equipoise.solve("kuhn", iterations=1000).strategy
+    >>> strategy.action_names(1, "K:b"), strategy.probabilities(1, "K:b").round(2)
+    (('fold', 'call'), array([0., 1.]))
+    """
 
     game_label: str
     player: IntArray  # [I]

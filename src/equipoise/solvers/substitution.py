@@ -49,7 +49,11 @@ class RegretBound(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class WarmStart:
-    """How a run is started from a strategy."""
+    """How a run is started from a strategy.
+
+    >>> WarmStart(iterations=100).bound.value
+    'reach2'
+    """
 
     iterations: int | None = None  # T that the strategy stands for; None: by a short run's convergence
     bound_share: float | None = None  # lambda, 0 to 1; None: the least by which substitute values sum to 0 or less
@@ -71,7 +75,19 @@ class WarmStart:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class WarmStartReport:
-    """What a warm start chose, and what it found out about the strategy."""
+    """What a warm start chose, and what it found out about the strategy.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRPlus, CFRSolver
+    >>> from equipoise.solvers.warm_start import warm_start
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> first = CFRSolver(tree, CFRPlus())
+    >>> first.iterate(100)
+    >>> report = warm_start(CFRSolver(tree, CFRPlus()), first.average_strategy())
+    >>> report.iterations > 0
+    True
+    """
 
     iterations: int  # T
     bound: RegretBound

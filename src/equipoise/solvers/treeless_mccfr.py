@@ -116,6 +116,12 @@ class TreelessMCCFRSolver:
     Departs from the paper: as `MCCFRSolver` does, in averaging, in one action per information set and traversal, and in
         discounting by periods. An information state that was never met plays uniformly.
     Checked by: tests/solvers/test_treeless_mccfr.py.
+
+    >>> from equipoise.games import make_game
+    >>> solver = TreelessMCCFRSolver(make_game("kuhn"), rng=np.random.default_rng(0))
+    >>> solver.iterate(100)
+    >>> solver.iteration
+    100
     """
 
     def __init__(

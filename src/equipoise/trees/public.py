@@ -50,7 +50,14 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PublicTreeSize:
-    """How large a public tree is."""
+    """How large a public tree is.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> size = build_public_tree(derive_public_game(make_game("kuhn"))).size
+    >>> size.num_decisions, size.num_terminals, size.num_infosets
+    (4, 5, 12)
+    """
 
     num_decisions: int  # public states in which a player moves
     num_chance: int
@@ -84,6 +91,12 @@ class PublicTree:
     actions, K entries of relations or payoffs, C cells, R rows (see docs/notation.md). Tables and strategies are `[C]`
     over the cells of decisions, `cells.num_table_cells` of them, an [A, H] block per node; reaches and values are `[C]`
     over all cells.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> tree.num_nodes, tree.public_labels[:3]
+    (9, ('', 'p', 'pp'))
     """
 
     num_players: ClassVar = 2
@@ -305,6 +318,11 @@ def build_public_tree(
         max_nodes: a larger tree is refused with `GameTooLargeError`.
         landmarks: nodes whose values will be asked for (`PublicTree.node_values`).
         on_progress: called now and then with the public states so far and the fraction done.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> build_public_tree(derive_public_game(make_game("leduc"))).size.num_decisions
+    186
     """
     if root is None and isinstance(game, DerivedPublicGame):
         arrays, collected = game.arrays, 0.0

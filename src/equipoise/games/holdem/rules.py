@@ -73,6 +73,10 @@ class Holdem:
     Departs from the paper: all-in below the smallest raise is legal and does not reopen the betting to players who
         have acted and face less than a full raise.
     Checked by: tests/games/holdem/.
+
+    >>> game = Holdem(stacks=(1000, 1000), menu="50%, a")
+    >>> game.spec.num_players, game.menu
+    (2, '50%, a')
     """
 
     name: ClassVar[str] = "holdem"
@@ -353,7 +357,11 @@ class Holdem:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemLimit(Holdem):
-    """Heads-up limit hold'em: bets of 2 before and on the flop, 4 later; 3 raises before the flop, 4 bets later."""
+    """Heads-up limit hold'em: bets of 2 before and on the flop, 4 later; 3 raises before the flop, 4 bets later.
+
+    >>> HoldemLimit().bet_sizes
+    (2, 2, 4, 4)
+    """
 
     name: ClassVar[str] = "holdem_limit"
 
@@ -369,7 +377,11 @@ class HoldemLimit(Holdem):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class FlopHoldem(HoldemLimit):
-    """Heads-up limit hold'em that ends with a showdown after the betting on the flop."""
+    """Heads-up limit hold'em that ends with a showdown after the betting on the flop.
+
+    >>> FlopHoldem(deck="royal").last_street
+    'flop'
+    """
 
     name: ClassVar[str] = "flop_holdem"
 
@@ -393,7 +405,11 @@ class HoldemEndgame(Holdem):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemSix(Holdem):
-    """No-limit hold'em for six players with 100 big blinds each."""
+    """No-limit hold'em for six players with 100 big blinds each.
+
+    >>> HoldemSix().spec.num_players
+    6
+    """
 
     name: ClassVar[str] = "holdem_six"
 

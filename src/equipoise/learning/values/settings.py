@@ -12,7 +12,11 @@ __all__ = ["TrainingSettings"]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """How a network is trained."""
+    """How a network is trained.
+
+    >>> TrainingSettings(steps=100, batch=16).rate
+    0.001
+    """
 
     steps: int = 20_000
     batch: int = 64  # solved situations
