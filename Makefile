@@ -58,7 +58,7 @@ test: $(STAMPS)/dev ## install what the tests need, then lint, type-check and ru
 	@scripts/test
 
 test-all: test test-ray wheel test-arm ## the suite in four builds (GCC for this machine and for x86-64-v3, Clang, -O1), with Ray, the wheel, ARM
-	@scripts/test-builds
+	@scripts/test-builds gcc-v3 clang gcc-O1  # `test` was GCC for this machine
 
 test-ray: $(STAMPS)/dev ## what runs on several machines, on a Ray of this one that is installed if need be
 	@$(BIN)/python -c 'import ray' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,scale]'

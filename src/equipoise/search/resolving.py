@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import brief_repr
+from equipoise.kernels.arithmetic import dot
 from equipoise.search.gadgets import Method
 from equipoise.search.posing import RootProblem, pose
 from equipoise.search.profiles import Stage, Subgame, Table, given_there
@@ -77,7 +78,7 @@ class SearchResult:
         """Returns what the opponent's best response earns, before (0 if unsafe) and now, over its private states."""
         weights = self.opponent_weights()
         gifts = 0.0 if self.stage is None else self.stage.gifts
-        return float(weights @ (self.alternative - gifts)), float(weights @ self.value)
+        return dot(weights, self.alternative - gifts), dot(weights, self.value)
 
 
 class SubgameSolver(CFRSolver[Any]):

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.own_code import load_class, parse_class_text
+from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.payoffs import payoff_ranges
@@ -188,7 +189,7 @@ class MinimizerSolver:
         values = np.bincount(tree.terminal_sequence[player], weight, minlength=self.strategy.size).astype(np.float64)
         for infoset in reversed(range(tree.infoset_start[player], tree.infoset_start[player + 1])):
             own = self._actions(infoset)
-            values[tree.parent_sequence[infoset]] += self.strategy[own] @ values[own]
+            values[tree.parent_sequence[infoset]] += dot(self.strategy[own], values[own])
         return values
 
     def _update(self, player: int, values: FloatArray) -> None:

@@ -19,6 +19,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicGame
+from equipoise.kernels.arithmetic import dot, multiply
 from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.derive import DerivedPublicGame
 from equipoise.trees.descendants import Descendants
@@ -192,7 +193,7 @@ class PublicTree:
 
     def mean_value(self, player: int, values: FloatArray) -> float:
         """Returns a player's utility from its counterfactual values `[H]` at the root of a whole game."""
-        return float(np.ones(values.size) @ values)
+        return dot(np.ones(values.size), values)
 
     def private_cells(self, node: int, player: int) -> IntArray:
         """Returns `[H]` the cell of each of a player's private states at a node."""
@@ -248,8 +249,7 @@ class PublicTree:
         self, above: int, below: int, player: int, reach: FloatArray, policy: FloatArray | None = None
     ) -> FloatArray:
         """Returns `[H]` below an edge a player's reach `[H]` above it."""
-        pushed: FloatArray = reach @ relation_matrices(self, below, player, policy)
-        return pushed
+        return multiply(reach, relation_matrices(self, below, player, policy))
 
     def joint_at(self, place: int) -> DenseJoint:
         """Returns chance's weights of pairs of private states, found anew at every call from the terminals below."""

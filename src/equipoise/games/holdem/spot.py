@@ -29,6 +29,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.menus import Menu, check_menu
 from equipoise.games.holdem.ranges import Range, check_ranges
+from equipoise.kernels.arithmetic import dot
 
 __all__ = ["HoldemSpot", "parse_endgame"]
 
@@ -149,7 +150,7 @@ class HoldemSpot:
 
     def pair_weight(self) -> float:
         """Returns the sum over pairs of hands that share no card of the product of their weights."""
-        return float(self.live_weights(0) @ hands_of(self.deck).compatible(self.live_weights(1)))
+        return dot(self.live_weights(0), hands_of(self.deck).compatible(self.live_weights(1)))
 
 
 def parse_endgame(text: str, menu: Menu = MENUS["libratus"]) -> HoldemSpot:
