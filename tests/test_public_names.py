@@ -2,6 +2,7 @@
 """What the library shows: names that are meant, documented, of known homes, and loaded only when they are used."""
 
 import ast
+import contextlib
 import dataclasses
 import doctest
 import functools
@@ -143,6 +144,16 @@ def test_what_holds_arrays_has_a_short_repr():
         and any(ARRAYS.search(str(field.type)) for field in dataclasses.fields(thing) if field.repr)
     ]
     assert not long
+
+
+def test_what_is_made_without_arguments_has_a_short_repr():
+    made = []
+    for _, thing in public_things():
+        if isinstance(thing, type) and dataclasses.is_dataclass(thing):
+            with contextlib.suppress(TypeError, equipoise.EquipoiseError):
+                made.append(repr(thing()))
+    assert len(made) > 40
+    assert not [text for text in made if len(text) > 200]
 
 
 def test_importing_the_library_loads_nothing_heavy():

@@ -151,7 +151,7 @@ class PolicyAgent(abc.ABC):
 
     >>> class Timid(PolicyAgent):
     ...     name = "timid"
-    ...     def probabilities(self, observation, rng):
+    ...     def probabilities(self, observation, *, rng):
     ...         return [float(action == min(observation.actions)) for action in observation.actions]
     >>> from equipoise.runs import match
     >>> match(Timid(), "raise", game="kuhn", hands=100).num_hands
@@ -161,6 +161,9 @@ class PolicyAgent(abc.ABC):
     is_fixed: ClassVar[bool] = True  # probabilities depend on nothing that is drawn: once asked for, they are known
 
     name: str  # short, for tables of results
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
 
     @abc.abstractmethod
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:

@@ -7,6 +7,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.core.formatting import brief_repr
+
 __all__ = ["Progress", "SampledFigures"]
 
 
@@ -27,6 +29,8 @@ class SampledFigures:
     standard_errors: tuple[float, ...]  # [P] of these
     uniform_values: tuple[float, ...]  # [P] mean utility when everybody moves uniformly: what the seat itself is worth
     num_playouts: int  # games behind each of these
+
+    __repr__ = brief_repr
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ class Progress:
     nodes_touched: int  # histories visited so far, terminals included
     sampled: SampledFigures | None = None  # stands in where nothing exact can be said
     evaluated_at: int | None = None  # an earlier iteration, if what is said of the strategy is from there
+
+    __repr__ = brief_repr
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Progress:

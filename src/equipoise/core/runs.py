@@ -57,6 +57,9 @@ class RunFolder:
         self.kind = str(content["kind"])  # solve, match, study
         self.config: dict[str, Any] = content["config"]  # what was asked for
 
+    def __repr__(self) -> str:
+        return f"<RunFolder {self.path}>"
+
     @classmethod
     def create(cls, path: StrPath, kind: str, config: Mapping[str, Any], *, is_overwritten: bool = False) -> RunFolder:
         """Returns a new folder with a configuration; one that holds a run is refused, or emptied of it if asked to."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from equipoise.agents.base import PolicyAgent, PublicAgent, describe_decision, observe_state
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.solvers.best_response import Evaluation, evaluate
 from equipoise.solvers.strategy import TabularStrategy
@@ -45,6 +46,8 @@ class SeededExploitability:
     """
 
     evaluations: tuple[Evaluation, ...]  # one for each seed
+
+    __repr__ = brief_repr
 
     @property
     def exploitabilities(self) -> tuple[float, ...]:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from equipoise.agents.base import PublicAgent, PublicDecision, describe_decision
 from equipoise.agents.simple import ClassAgent
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.evaluation.assembly import assemble_public_strategy, strategy_tables
 from equipoise.games.base import TERMINAL, ActionClass, Game
 from equipoise.games.public import PublicEdge, Relation
@@ -56,6 +57,8 @@ class LocalResponse:
     values: tuple[float, float]  # of the local response in each seat
     best_response_values: tuple[float, float]  # of the best response there
     strategy_values: tuple[float, float]  # of the strategy itself there, against itself
+
+    __repr__ = brief_repr
 
     @property
     def mean(self) -> float:

@@ -23,6 +23,7 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind, digest_file
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import settings_repr
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.markup import html_line, html_table, join_html
 from equipoise.core.pool import Pool
@@ -80,6 +81,8 @@ class MatchConfig:
     precision: float | None = None  # stop once the interval of the first agent's mean is at most so wide to each side
     confidence: float = 0.95  # of intervals
     deals_per_chunk: int = 100  # stopping is thought about between chunks
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("num_deals", "deals_per_chunk"):

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.core.interruption import IsInterrupted, Listener
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.responses.forms import BoardForm, PlayForm, PlayTree, SequenceForm, Table, Updates, bind_form
@@ -274,6 +275,8 @@ class AgainstSolver:
             for learner in ((0, 1) if seat is None else (seat,))
         )
         self.full = self.learners[0].full
+
+    __repr__ = run_repr
 
     @property
     def iteration(self) -> int:

@@ -64,6 +64,8 @@ class SeatOutcome:
     worst_value: float  # of the average, against a best response
     model_values: dict[str, float]  # of the average, against each strategy that the response is made of, by its name
 
+    __repr__ = brief_repr
+
     def describe(self, against: str | None) -> str:
         """Returns in words what the average and the current strategy earn, and what theory says."""
         parts = []

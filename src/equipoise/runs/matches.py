@@ -17,6 +17,7 @@ from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import settings_repr
 from equipoise.core.interruption import IsInterrupted, first_ctrl_c, never
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.reporting import Reporter
@@ -87,6 +88,8 @@ class MatchRequest:
     all_in_expectation: bool = True  # all-ins of hold'em are scored by their expectation
     aivat: Path | None = None  # score by AIVAT, guesses from the strategy in this file
     known: Known = Known.ABLE
+
+    __repr__ = settings_repr
 
 
 class MatchOptions(TypedDict, total=False):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from equipoise.core.formatting import format_duration
+from equipoise.core.formatting import format_duration, settings_repr
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
@@ -43,6 +43,8 @@ class SearchRequest:
     expensive: bool = False  # of a spot: behind a bet that the strategy lacks, solve from before it on
     threads: int = 1  # of a spot
     max_histories: int = DEFAULT_MAX_HISTORIES
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if self.player is not None:

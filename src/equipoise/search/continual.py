@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import CHANCE
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.spot import HoldemSpot
@@ -68,6 +69,8 @@ class ContinualSettings:
     is_shared: bool = False  # one chain of searches for both players, whoever acts; else each player has its own
     first_round: int = 0  # with a blueprint: searches begin once chance has moved in public so often
     holdem: SearchSettings = dataclasses.field(default_factory=SearchSettings)  # of hold'em: bets, streets and memory
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if self.iterations < 1:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.kernels.sweeps import SweepTables
@@ -113,6 +114,8 @@ class DecomposedSolver:
         )
         self.solver.watched = self._watch  # leaves of the trunk, by their nodes of the whole
         self.rule = self.solver.rule
+
+    __repr__ = run_repr
 
     @property
     def tables(self) -> SweepTables:

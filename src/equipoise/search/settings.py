@@ -7,6 +7,7 @@ import dataclasses
 from typing import Final
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.holdem.menus import Menu
 from equipoise.search.gadgets import Given, Maxmargin, Method, Reach, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
@@ -47,6 +48,8 @@ class SearchSettings:
     leaf_iterations: int = 300  # of CFR, on a turn that does
     max_bytes: int = MAX_BYTES  # a search that takes more is refused: a minute and more
     streets: StreetLeaves | None = None  # searches look no further than their own street; they need a menu
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("iterations", "early_iterations", "leaf_iterations", "num_threads", "max_bytes"):

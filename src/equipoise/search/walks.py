@@ -15,6 +15,7 @@ from typing import Any, Final, Generic
 import numpy as np
 
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.holdem.betting import Street
 from equipoise.search.gadgets import Exact, Unsafe
 from equipoise.search.nested import NestedSearch
@@ -55,6 +56,8 @@ class SearchPlan:
     first_reply: Street = Street.FLOP  # unknown bets before it are refused; whole-deck flops are too large as well
     is_there: bool = False  # search where the strategy so far never comes as if it came with everything
     replies_to_all: bool = False  # whatever the opponent does counts as unknown: it keeps what it had before
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if self.first_reply > self.first_street:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.frontier import Frontier
@@ -186,6 +187,8 @@ class CFRSolver(Generic[Tree]):
         self._kernel_rule = rule.kernel
         self._known, self._known_from = np.zeros((0, 6)), 1
         self.begin_after(0)
+
+    __repr__ = run_repr
 
     @property
     def nodes_touched(self) -> int:

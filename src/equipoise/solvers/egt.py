@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.history import HistoryKernel
@@ -116,6 +117,8 @@ class EGTSolver:
         self.realization = np.zeros(self.kernel.num_sequences)  # [Q] reach of both players' sequences
         self.gains = np.zeros(self.kernel.num_sequences)  # [Q] terminal values against the other's realization
         self.find_start()
+
+    __repr__ = run_repr
 
     @property
     def excess(self) -> float:

@@ -47,6 +47,9 @@ class StateView(NamedTuple):
     strategy: FloatArray | None  # [H, A] of the actor, if a player moves
     action_values: FloatArray | None  # [H, A]
 
+    def __repr__(self) -> str:
+        return f"<StateView of public state {self.node}, which play comes to with probability {self.probability:.4g}>"
+
     @property
     def probability(self) -> float:
         """Returns how likely play comes here."""

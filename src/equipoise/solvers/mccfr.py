@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import run_repr, settings_repr
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.kernels.arrays import draw_generator
 from equipoise.kernels.calls import check_integer
@@ -93,6 +94,8 @@ class MCCFRConfig:
     pruning: SampledPruning = dataclasses.field(default_factory=SampledPruning)  # external sampling alone
     baselines: Baselines = dataclasses.field(default_factory=Baselines)  # external and outcome sampling
 
+    __repr__ = settings_repr
+
     def __post_init__(self) -> None:
         if not 0 < self.exploration <= 1:
             raise ConfigError(f"exploration must be above 0 and at most 1, got {self.exploration}")
@@ -157,6 +160,8 @@ class SampledRun(abc.ABC, Generic[Tables]):
         self.tables = tables
         self.iteration = 0
         self.period = 1  # of nodes touched, the one under way
+
+    __repr__ = run_repr
 
     @abc.abstractmethod
     def _sample(self, num_iterations: int, node_limit: int) -> int:

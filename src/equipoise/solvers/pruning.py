@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.kernels.pruning import (
     NUM_PLAYERS,
     KernelPruning,
@@ -220,6 +221,8 @@ class PrunedSolver:
         self._evaluator = bind_history_kernel(tree)
         self._kernel = PruningKernel(lay_out_for_pruning(tree), _kernel_pruning(rule, pruning, is_alternating))
         self.first_bytes = self.bytes_in_use  # of the tables before anything is freed
+
+    __repr__ = run_repr
 
     @property
     def nodes_touched(self) -> int:

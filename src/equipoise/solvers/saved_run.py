@@ -9,7 +9,7 @@ from typing import Any
 
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath
-from equipoise.core.formatting import shorten_text
+from equipoise.core.formatting import brief_repr, shorten_text
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
 from equipoise.core.records import check_types
@@ -46,6 +46,8 @@ class RunConfig:
     merge: str | None = None  # pattern of what learners cannot read in information states
     game_class: str | None = None  # where a game outside the package lives, file.py:Class; None: in the package
     equipoise_version: str = dataclasses.field(default_factory=version)
+
+    __repr__ = brief_repr
 
     def differences(self, other: RunConfig) -> list[str]:
         """Returns what keeps a run of this configuration from going on under another, in words.
@@ -85,6 +87,8 @@ class RunRecord:
     config: RunConfig
     progress: tuple[Progress, ...]  # the last record is of the saved iteration
     stopped_by: str | None  # None while the run is going on
+
+    __repr__ = brief_repr
 
     def as_metadata(self) -> dict[str, Any]:
         """Returns the record as JSON values."""

@@ -20,6 +20,7 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import shorten_text
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
@@ -90,6 +91,9 @@ class SolutionFile(abc.ABC):
         except EquipoiseError:
             self.close()
             raise
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path}: {shorten_text(self.label, 100)}>"
 
     @classmethod
     def load(cls, path: StrPath) -> Self:

@@ -13,6 +13,7 @@ import math
 from typing import Final, NamedTuple, Protocol
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.kernels.rules import PolicyMap
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.rules import Rule
@@ -97,6 +98,8 @@ class WarmStartReport:
     projection: float | None  # c of nash_conv = c/T after the short run, None if T was given
     is_plain: bool  # whether iterations of the rule weigh the same, as [B20] Theorem 6 takes for granted
     num_passes: int  # over the tree, one player each, short run included
+
+    __repr__ = brief_repr
 
     @property
     def is_covered(self) -> bool:

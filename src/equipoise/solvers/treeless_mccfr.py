@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.core.memory import available_bytes
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import CHANCE, TERMINAL, Game
@@ -165,6 +166,8 @@ class TreelessMCCFRSolver:
         self.weight_sum = 0.0  # of iterations, discounted as the sums are
         self._traverser = 0
         self._drawn: dict[int, int] = {}  # in a traversal: where an opponent's sums begin -> which action it plays
+
+    __repr__ = run_repr
 
     @property
     def is_full(self) -> bool:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidStateError
 from equipoise.core.files import format_bytes
+from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
 from equipoise.trees.segments import flatten_ranges
@@ -111,7 +112,7 @@ class HistoryTree:
     action_class: npt.NDArray[np.int8]  # [Q] ACTION_CODES of actions; OTHER at empty sequences
 
     def __repr__(self) -> str:
-        return f"<HistoryTree of {self.game_label}: {self.size}>"
+        return f"<HistoryTree of {shorten_text(self.game_label, 80)}: {self.size}>"
 
     def _repr_html_(self) -> str:
         return join_html(html_line(repr(self)), svg_tree(self._nodes()) if self.num_nodes <= MOST_NODES else "")

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicGame
@@ -152,7 +153,7 @@ class PublicTree:
         return self._descendants[0]
 
     def __repr__(self) -> str:
-        return f"<PublicTree of {self.game_label}: {self.size}>"
+        return f"<PublicTree of {shorten_text(self.game_label, 80)}: {self.size}>"
 
     def _repr_html_(self) -> str:
         nodes = []

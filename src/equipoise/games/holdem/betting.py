@@ -15,6 +15,7 @@ import math
 from typing import Final, NamedTuple, TypeVar
 
 from equipoise.core.errors import ConfigError, IllegalActionError, InvalidStateError
+from equipoise.core.formatting import settings_repr
 
 __all__ = [
     "CALL",
@@ -109,6 +110,8 @@ class BettingRules:
     last_street: Street = Street.RIVER  # showdown after this round
     pot: int = 0  # chips in the pot at the start of a hand that begins after the flop
 
+    __repr__ = settings_repr
+
     def __post_init__(self) -> None:
         _check_rules(self)
 
@@ -154,6 +157,10 @@ class BettingState(NamedTuple):
     num_actions: int  # decisions of this round
     aggressor: int  # who bet or raised last in this round, or NOBODY
     initiative: int  # who bet or raised last in the round before, or NOBODY
+
+    def __repr__(self) -> str:
+        who = f"player {self.actor} to act" if self.stage is Stage.ACT else self.stage.value
+        return f"<BettingState {self.street.name.lower()}, {who}: committed {self.committed}, left {self.stacks}>"
 
 
 class SidePot(NamedTuple):

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import shorten_text
 from equipoise.games.holdem.betting import (
     CALL,
     FOLD,
@@ -119,6 +120,11 @@ class Menu:
     merge_percent: float = 0.0  # of two sizes that make pots less than this apart, the smaller goes
     force_percent: float = 0.0  # a bet that, called, leaves less than this share of the pot behind goes all-in
     has_limps: bool = True  # whether the big blind may be called before the flop; else raise or fold
+
+    def __repr__(self) -> str:
+        from equipoise.games.holdem.menu_notation import format_menu  # noqa: PLC0415 - which reads this module
+
+        return f"<Menu {shorten_text(format_menu(self), 150)}>"
 
     def __post_init__(self) -> None:
         if len(self.rounds) != len(Street) or any(len(pair) != len(POSITIONS) for pair in self.rounds):

@@ -11,6 +11,7 @@ import dataclasses
 from typing import ClassVar, NamedTuple
 
 from equipoise.core.errors import ConfigError, IllegalActionError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import (
     CHANCE,
     TERMINAL,
@@ -103,6 +104,8 @@ class Holdem:
     _first_betting: BettingState = derived()
     _known_actions: dict[BettingState, tuple[int, ...]] = derived()
     _known_bets: dict[tuple[BettingState, int], BettingState] = derived()
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -374,6 +377,8 @@ class HoldemLimit(Holdem):
     )
     menu: str = parameter("limit", "raises offered: a menu's name, sizes such as 50%,a, or all for every amount")
 
+    __repr__ = settings_repr
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class FlopHoldem(HoldemLimit):
@@ -386,6 +391,8 @@ class FlopHoldem(HoldemLimit):
     name: ClassVar[str] = "flop_holdem"
 
     last_street: str = parameter("flop", "showdown after the betting of flop, turn or river")
+
+    __repr__ = settings_repr
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -402,6 +409,8 @@ class HoldemEndgame(Holdem):
     pot: int = parameter(500, "chips in the pot when the hand starts with a board", low=0)
     menu: str = parameter("libratus", "raises offered: a menu's name, sizes such as 50%,a, or all for every amount")
 
+    __repr__ = settings_repr
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemSix(Holdem):
@@ -414,6 +423,8 @@ class HoldemSix(Holdem):
     name: ClassVar[str] = "holdem_six"
 
     stacks: tuple[int, ...] = parameter((10_000,) * 6, "chips of each player before blinds, or behind a given pot")
+
+    __repr__ = settings_repr
 
 
 def _sorted_flop(board: tuple[int, ...]) -> tuple[int, ...]:

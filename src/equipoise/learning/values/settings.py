@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import settings_repr
 
 __all__ = ["TrainingSettings"]
 
@@ -30,6 +31,8 @@ class TrainingSettings:
     validate_every: int = 1000
     patience: int = 0  # validations without a better one before it stops; 0: it does not
     seed: int = 0
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "hands", "validate_every"):

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy
 
 from equipoise.core.errors import ConfigError, NotConvergedError
-from equipoise.core.formatting import brief_repr
+from equipoise.core.formatting import brief_repr, settings_repr
 from equipoise.games.holdem.betting import CALL, FOLD, Street
 from equipoise.games.holdem.betting_tree import NodeKind, betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
@@ -54,6 +54,8 @@ class PushFold:
     rake: float = 0.0  # share of a called pot that the house takes, 0 to below 1
     rake_cap_bb: float = math.inf  # the most it takes
     deck: Deck = FULL_DECK
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("stack_bb", "small_blind_bb", "ante_bb", "rake"):
