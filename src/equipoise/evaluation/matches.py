@@ -24,6 +24,7 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind, digest_file
 from equipoise.core.errors import AgentFailedError, CheckpointError, ConfigError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import settings_repr
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.markup import html_line, html_table, join_html
 from equipoise.core.pool import Pool
@@ -70,7 +71,11 @@ LEAST_UNLIKE: Final = (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MatchConfig:
-    """How a match is played; what is here decides the result to the bit."""
+    """How a match is played; what is here decides the result to the bit.
+
+    >>> MatchConfig(num_deals=500, precision=0.01).is_duplicate
+    True
+    """
 
     num_deals: int = 1000
     seed: int = 0
@@ -79,6 +84,8 @@ class MatchConfig:
     precision: float | None = None  # stop once the interval of the first agent's mean is at most so wide to each side
     confidence: float = 0.95  # of intervals
     deals_per_chunk: int = 100  # stopping is thought about between chunks
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("num_deals", "deals_per_chunk"):
@@ -245,7 +252,13 @@ def _make_agent(maker: AgentMaker, game: Any, _place: int) -> Agent:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MatchResult:
-    """What a match gave."""
+    """What a match gave.
+
+    >>> from equipoise.runs import match
+    >>> result = match("raise", "uniform", game="kuhn", hands=1000, seed=3)
+    >>> result.num_hands, result.names
+    (1000, ('raise', 'uniform'))
+    """
 
     names: tuple[str, ...]
     config: MatchConfig
@@ -434,6 +447,13 @@ def load_match(path: StrPath) -> dict[str, Any]:
     """Returns what a file says of its match, and under `utility` its games `[deals, rotations, agents]`.
 
     Where these are estimates, `won` has what was won.
+
+    >>> import tempfile
+    >>> from equipoise.runs import match
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = match("call", "uniform", game="kuhn", hands=100, out=f"{folder}/match.eq")
+    ...     print(load_match(f"{folder}/match.eq")["utility"].shape)
+    (50, 2, 2)
     """
     content = checkpoint.load(path, Kind.MATCH)
     if UTILITY not in content.arrays:

@@ -46,6 +46,14 @@ def play_game(
             expectation over the cards to come, see `expect_all_in`.
         on_state: called with every state of the game, for whoever keeps the score.
         on_action: called with every action, chance's included, for whoever keeps what was played.
+
+    >>> import numpy as np
+    >>> from equipoise.agents import make
+    >>> from equipoise.games import make_game
+    >>> agents = make("raise", "kuhn"), make("call", "kuhn")
+    >>> won = play_game(make_game("kuhn"), agents, chance=np.random.default_rng(0), rng=np.random.default_rng(1))
+    >>> sum(won)
+    0.0
     """
     for seat, agent in enumerate(agents):
         agent.begin_game(seat)

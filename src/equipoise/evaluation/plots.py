@@ -49,7 +49,11 @@ Converged = Sequence[Progress] | HasProgress
 
 
 class PanelLabels(NamedTuple):
-    """What the axes of a panel say."""
+    """What the axes of a panel say.
+
+    >>> PanelLabels("iterations", "exploitability").is_log_y
+    True
+    """
 
     x: str  # what is counted
     y: str  # what is measured
@@ -126,6 +130,11 @@ def plot_panels(
         title: of the whole.
         labels: of all panels, which then share their ordinates.
         own_labels: those of a panel by its name, if panels differ.
+
+    >>> curves = {"cfr": [(1, 0.5), (10, 0.1)], "cfr+": [(1, 0.5), (10, 0.02)]}
+    >>> figure = plot_panels({"kuhn": curves}, labels=PanelLabels("iterations", "exploitability"))
+    >>> [line.get_label() for line in figure.axes[0].lines]
+    ['cfr', 'cfr+']
     """
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
@@ -159,6 +168,10 @@ def plot_bars(
         path: a picture of type png, svg or pdf to write as well.
         title: of the whole.
         label: of the ordinate.
+
+    >>> figure = plot_bars({"cfr": (0.2, 0.01), "cfr+": (0.1, 0.01)}, label="exploitability")
+    >>> len(figure.axes)
+    1
     """
     figure, (axes,) = _make_figure(1, 1, width=max(4.8, 0.9 * len(bars) + 2.0), height=4.8)
     places = list(range(len(bars)))
@@ -189,6 +202,10 @@ def plot_grids(grids: Mapping[str, Curves], path: StrPath | None = None, *, titl
         grids: by name, classes in the order of `Hands.class_names`, each with one point whose ordinate is shown.
         path: a picture of type png, svg or pdf to write as well.
         title: of the whole.
+
+    >>> classes = {"AA": [(0, 1.0)], "AKs": [(0, 0.8)], "AKo": [(0, 0.5)], "KK": [(0, 1.0)]}
+    >>> len(plot_grids({"raises": classes}).axes)
+    1
     """
     figure, panels = _make_figure(1, len(grids), width=5.6, height=5.4)
     for axes, (name, classes) in zip(panels, grids.items(), strict=True):

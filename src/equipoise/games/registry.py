@@ -149,7 +149,11 @@ def describe_game(name: str) -> str:
 
 
 def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
-    """Returns the parameters of the game of that name, in order."""
+    """Returns the parameters of the game of that name, in order.
+
+    >>> [row.name for row in describe_parameters("liars_dice")]
+    ['dice', 'faces']
+    """
     if name.startswith(PREFIX):
         return openspiel_parameter_rows(name.removeprefix(PREFIX))
     if (own := _parse_own(name)) is not None:

@@ -79,7 +79,13 @@ def prepare_game(
 
 
 class GameRun(Run):
-    """A run on a game."""
+    """A run on a game.
+
+    >>> from equipoise.runs import RunRequest, prepare_run
+    >>> run = prepare_run("leduc", RunRequest(iterations=10))
+    >>> isinstance(run, GameRun), run.game.spec.name
+    (True, 'leduc')
+    """
 
     def __init__(
         self, prepared: PreparedRun, stopping: Stopping, saved: SolvedGame | None, *, is_target_asked_for: bool

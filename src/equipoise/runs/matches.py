@@ -17,6 +17,7 @@ from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import settings_repr
 from equipoise.core.interruption import IsInterrupted, first_ctrl_c, never
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.reporting import Reporter
@@ -82,7 +83,11 @@ KNOWN: Final = {Known.ABLE: None, Known.FIRST: (0,), Known.SECOND: (1,), Known.B
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRequest:
-    """How a match is to be played."""
+    """How a match is to be played.
+
+    >>> MatchRequest(hands=2000, seed=7).duplicate
+    True
+    """
 
     hands: int = 10_000  # games, each seating being one
     precision: float | None = None  # stop once the interval reaches so far to each side; mbb where there are any
@@ -94,6 +99,8 @@ class MatchRequest:
     aivat: Path | None = None  # score by AIVAT, guesses from the strategy in this file
     known: Known = Known.ABLE
     hands_out: Path | None = None  # keep what was played there, as PHH or text
+
+    __repr__ = settings_repr
 
 
 class MatchOptions(TypedDict, total=False):

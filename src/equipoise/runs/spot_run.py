@@ -168,7 +168,14 @@ class _Now(NamedTuple):
 
 
 class SpotRun(Run):
-    """A run on a spot."""
+    r"""A run on a spot.
+
+    >>> from equipoise.runs import RunRequest, load_spot, prepare_run
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> run = prepare_run(load_spot(text), RunRequest(iterations=10))
+    >>> [record.iteration for record in run.advance()][-1], run.list_children("check")
+    (10, ('check, check', 'check, all-in'))
+    """
 
     def __init__(
         self,

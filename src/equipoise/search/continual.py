@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import CHANCE
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.spot import HoldemSpot
@@ -53,7 +54,11 @@ UNIFORM_LEAVES: Final = PolicyLeaves()
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ContinualSettings:
-    """How every decision is searched."""
+    """How every decision is searched.
+
+    >>> ContinualSettings(iterations=100).method.share
+    0.2
+    """
 
     iterations: int = DEFAULT_ITERATIONS  # of CFR, for each search
     method: Method = MIXED  # its alternatives are the values of the search before
@@ -67,6 +72,8 @@ class ContinualSettings:
     growth: Growth | None = None  # trees that grow, by this much in each search; None: whole trees, to the limit
     seed: int = 0  # of walks in trees that grow
     holdem: SearchSettings = dataclasses.field(default_factory=SearchSettings)  # of hold'em: bets, streets and memory
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
@@ -126,6 +133,13 @@ class ContinualSearch:
         opponent's turns, unless both players share one chain; a state to which the searcher's averages never come is
         searched as if all its private states had. In hold'em a search begins at the decision itself.
     Checked by: tests/search/test_continual_search.py, tests/search/test_growing_tree.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> game = derive_public_game(make_game("kuhn"))
+    >>> search = ContinualSearch(game, 0, ContinualSettings(iterations=50))
+    >>> search.policy_at([]).shape  # hands by actions, before anything has happened
+    (3, 2)
     """
 
     def __init__(

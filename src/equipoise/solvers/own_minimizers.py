@@ -35,7 +35,11 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MinimizerSite:
-    """The information state that a minimiser decides at."""
+    """The information state that a minimiser decides at.
+
+    >>> MinimizerSite(player=0, infostate="K:", actions=("check", "bet"), payoff_range=4.0).num_actions
+    2
+    """
 
     player: int
     infostate: str
@@ -53,6 +57,17 @@ class Minimizer(Protocol):
 
     A minimiser may also have `average_weight(t)`, the weight of iteration t (from 1) in the average strategy; without
     it all weigh the same.
+
+    >>> class BestAction:
+    ...     def __init__(self, site: MinimizerSite) -> None:
+    ...         self.total = np.zeros(site.num_actions)
+    ...     def next_strategy(self):
+    ...         return (self.total == self.total.max()) / (self.total == self.total.max()).sum()
+    ...     def observe(self, values):
+    ...         self.total += values
+    >>> import equipoise
+    >>> equipoise.solve("kuhn", BestAction, iterations=50).exploitability < 0.2
+    True
     """
 
     def next_strategy(self) -> Sequence[float] | FloatArray:

@@ -19,6 +19,7 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Checkpoint, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
 from equipoise.core.files import StrPath, write_text
+from equipoise.core.formatting import shorten_text
 from equipoise.core.frames import make_frame
 from equipoise.core.markup import MOST_ROWS, html_line, join_html
 from equipoise.games.base import Game
@@ -85,7 +86,13 @@ def _find_tree(game: Subject) -> HistoryTree | PublicTree:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class TabularStrategy:
-    """Action probabilities at the information states of all players; axis I information states, E their actions."""
+    """Action probabilities at the information states of all players; axis I information states, E their actions.
+
+    >>> import equipoise
+    >>> strategy = equipoise.solve("kuhn", iterations=1000).strategy
+    >>> strategy.action_names(1, "K:b"), strategy.probabilities(1, "K:b").round(2)
+    (('fold', 'call'), array([0., 1.]))
+    """
 
     game_label: str
     player: IntArray  # [I]
@@ -111,7 +118,7 @@ class TabularStrategy:
                 raise ConfigError(f"probabilities at {self.infostates[worst]!r} must sum to 1, got {sums[worst]}")
 
     def __repr__(self) -> str:
-        return f"<TabularStrategy of {self.game_label}: {len(self.infostates):,} information states>"
+        return f"<TabularStrategy of {shorten_text(self.game_label, 120)}: {len(self.infostates):,} information states>"
 
     def _repr_html_(self) -> str:
         shown = {f"{self.player[row]}: {name}": self.row(row) for row, name in enumerate(self.infostates[:MOST_ROWS])}

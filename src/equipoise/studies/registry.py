@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies by name."""
+"""Studies by name.
+
+>>> "coin-toss" in STUDIES
+True
+"""
 
 from __future__ import annotations
 
@@ -89,7 +93,11 @@ STUDIES: Mapping[str, Study[Any]] = {
 
 
 def find_study(name: str) -> Study[Any]:
-    """Returns the study of that name; an unknown one raises with the nearest names."""
+    """Returns the study of that name; an unknown one raises with the nearest names.
+
+    >>> find_study("coin-toss").title
+    'Search in Coin Toss'
+    """
     if name not in STUDIES:
         raise UnknownNameError("study", name, STUDIES)
     return STUDIES[name]

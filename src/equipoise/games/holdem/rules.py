@@ -11,6 +11,7 @@ import dataclasses
 from typing import ClassVar, NamedTuple
 
 from equipoise.core.errors import ConfigError, IllegalActionError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import (
     CHANCE,
     TERMINAL,
@@ -73,6 +74,10 @@ class Holdem:
     Departs from the paper: all-in below the smallest raise is legal and does not reopen the betting to players who
         have acted and face less than a full raise.
     Checked by: tests/games/holdem/.
+
+    >>> game = Holdem(stacks=(1000, 1000), menu="50%, a")
+    >>> game.spec.num_players, game.menu
+    (2, '50%, a')
     """
 
     name: ClassVar[str] = "holdem"
@@ -99,6 +104,8 @@ class Holdem:
     _first_betting: BettingState = derived()
     _known_actions: dict[BettingState, tuple[int, ...]] = derived()
     _known_bets: dict[tuple[BettingState, int], BettingState] = derived()
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -359,7 +366,11 @@ class Holdem:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemLimit(Holdem):
-    """Heads-up limit hold'em: bets of 2 before and on the flop, 4 later; 3 raises before the flop, 4 bets later."""
+    """Heads-up limit hold'em: bets of 2 before and on the flop, 4 later; 3 raises before the flop, 4 bets later.
+
+    >>> HoldemLimit().bet_sizes
+    (2, 2, 4, 4)
+    """
 
     name: ClassVar[str] = "holdem_limit"
 
@@ -372,14 +383,22 @@ class HoldemLimit(Holdem):
     )
     menu: str = parameter("limit", "raises offered: a menu's name, sizes such as 50%,a, or all for every amount")
 
+    __repr__ = settings_repr
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class FlopHoldem(HoldemLimit):
-    """Heads-up limit hold'em that ends with a showdown after the betting on the flop."""
+    """Heads-up limit hold'em that ends with a showdown after the betting on the flop.
+
+    >>> FlopHoldem(deck="royal").last_street
+    'flop'
+    """
 
     name: ClassVar[str] = "flop_holdem"
 
     last_street: str = parameter("flop", "showdown after the betting of flop, turn or river")
+
+    __repr__ = settings_repr
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,14 +415,22 @@ class HoldemEndgame(Holdem):
     pot: int = parameter(500, "chips in the pot when the hand starts with a board", low=0)
     menu: str = parameter("libratus", "raises offered: a menu's name, sizes such as 50%,a, or all for every amount")
 
+    __repr__ = settings_repr
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemSix(Holdem):
-    """No-limit hold'em for six players with 100 big blinds each."""
+    """No-limit hold'em for six players with 100 big blinds each.
+
+    >>> HoldemSix().spec.num_players
+    6
+    """
 
     name: ClassVar[str] = "holdem_six"
 
     stacks: tuple[int, ...] = parameter((10_000,) * 6, "chips of each player before blinds, or behind a given pot")
+
+    __repr__ = settings_repr
 
 
 def _sorted_flop(board: tuple[int, ...]) -> tuple[int, ...]:
