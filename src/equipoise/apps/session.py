@@ -202,11 +202,17 @@ def _how_to_go_on(run: GameRun | SpotRun, options: SolveOptions, *, is_saved: bo
         return f"{where}; the last of it was not saved"
     command = ["equipoise", "solve", *([] if options.game is None else [options.game])]
     command += _repeat(options, "endgame", "menu", "out" if options.run is None else "run")
+    if options.run is None:  # a folder keeps its spot, locks included
+        command += _repeat(
+            options, "lock", "lock_from", "at", "seat", *(["carry_from"] if options.game is None else [])
+        )
     command += ["--resume", *_repeat(options, "iterations", "target", "seconds")]
     return f"{where}; go on with: {shlex.join(command)}"
 
 
 def _repeat(options: SolveOptions, *names: str) -> list[str]:
     """Returns options that were given, as they would be typed."""
-    given = [(name, getattr(options, name)) for name in names]
-    return [word for name, value in given if value is not None for word in (f"--{name}", str(value))]
+    spelled = {name: f"--{name.replace('_', '-').replace('carry-', '')}" for name in names}
+    given = [(spelled[name], getattr(options, name)) for name in names]
+    listed = [(name, one) for name, value in given for one in (value if isinstance(value, list) else [value])]
+    return [word for name, value in listed if value is not None for word in (name, str(value))]
