@@ -29,6 +29,8 @@ FILE_DPI, NOTEBOOK_DPI = 160, 90
 DARK: Final = 0.6  # values above it are shaded so that white is read
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
+PrintedCurves = Mapping[str, Sequence[tuple[float | None, float]]]
+IN_PRINT: Final = "in the paper"
 Abscissa = Callable[[Progress], float]
 ABSCISSAE: Final[Mapping[str, Abscissa]] = {
     "iterations": lambda record: record.iteration,
@@ -117,8 +119,11 @@ def plot_panels(
     title: str = "",
     labels: PanelLabels,
     own_labels: Callable[[str], PanelLabels] | None = None,
+    printed: Mapping[str, PrintedCurves] | None = None,
 ) -> Figure:
     """Returns curves in panels side by side, two to a row; the same name has the same colour in each.
+
+    Curves of one point each, at the same place, are drawn as bars.
 
     Args:
         panels: curves by panel and name, in the order in which they are drawn.
@@ -126,6 +131,7 @@ def plot_panels(
         title: of the whole.
         labels: of all panels, which then share their ordinates.
         own_labels: those of a panel by its name, if panels differ.
+        printed: what a paper's text says, by panel and name: hollow marks, or a line where it says no abscissa.
     """
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
@@ -133,9 +139,16 @@ def plot_panels(
     figure, grid = _make_figure(rows, columns, width=width, height=height, is_shared=own_labels is None)
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     explained: set[str] = set()
+    are_bars = _are_single([points for curves in panels.values() for points in curves.values()])
     for index, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
         own = own_labels(name) if own_labels else labels
+        if are_bars:
+            _draw_bars(axes, curves, names=names, printed=(printed or {}).get(name, {}))
+            axes.set_title(name, color=INK, fontsize=10, loc="left")
+            axes.set_xlabel(own.y if own_labels else "", color=INK)
+            continue
         _draw_panel(axes, curves, None, names=names, is_log_y=own.is_log_y)
+        _draw_printed(axes, (printed or {}).get(name, {}), names)
         if not explained.issuperset(curves):
             axes.legend(frameon=False, labelcolor=INK, fontsize=9)
             explained.update(curves)
@@ -146,6 +159,10 @@ def plot_panels(
             axes.set_xlabel(own.x, color=INK)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
+    if are_bars and not own_labels:
+        limits = [axes.get_xlim() for axes in grid[: len(panels)]]
+        for axes in grid[: len(panels)]:
+            axes.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
     return _finish_figure(figure, path, title)
 
 
@@ -276,6 +293,50 @@ def _draw_panel(
         axes.set_yscale("log")
     axes.grid(True, which="major", color="#DDDDDD", linewidth=0.8)
     axes.grid(True, which="minor", color="#F0F0F0", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=INK)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _are_single(curves: Sequence[Sequence[tuple[float, float]]]) -> bool:
+    """Returns whether curves are one point each, all at the same place: a line would be a lone dot."""
+    return all(len(points) == 1 for points in curves) and len({points[0][0] for points in curves}) == 1
+
+
+def _draw_printed(axes: Axes, printed: PrintedCurves, names: Sequence[str]) -> None:
+    """Draws what a paper says of some curves, in their colours."""
+    label: str | None = IN_PRINT
+    for name, points in printed.items():
+        colour = COLOURS[names.index(name) % len(COLOURS)] if name in names else INK
+        for x, y in points:
+            if x is None:
+                axes.axhline(y, color=colour, linewidth=1, linestyle=(0, (1, 2)), label=label)
+            else:
+                axes.plot([x], [y], marker="o", markersize=8, fillstyle="none", color=colour, linestyle="", label=label)
+            label = None
+
+
+def _draw_bars(axes: Axes, curves: Curves, *, names: Sequence[str], printed: PrintedCurves) -> None:
+    """Draws one bar a curve, from top to bottom in the order of `names`, with its value and that of the paper."""
+    for name, points in curves.items():
+        place, value = names.index(name), points[0][1]
+        axes.barh(place, value, color=COLOURS[place % len(COLOURS)], height=0.7)
+        axes.annotate(
+            f"  {value:.3f} ", (value, place), va="center", ha="left" if value >= 0 else "right", color=INK, fontsize=8
+        )
+    label: str | None = IN_PRINT
+    for name, stated in printed.items():
+        values = [y for _, y in stated]
+        axes.plot(values, [names.index(name)] * len(values), "D", color=INK, fillstyle="none", label=label)
+        label = None
+    if printed:
+        axes.legend(frameon=False, labelcolor=INK, fontsize=8, loc="lower right")
+    axes.set_yticks(range(len(names)), names, fontsize=9)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.axvline(0.0, color=INK, linewidth=0.8)
+    axes.margins(x=0.15)
+    axes.grid(True, axis="x", color="#DDDDDD", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(colors=INK)
     for side in ("top", "right"):
