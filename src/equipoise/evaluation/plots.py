@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -72,6 +73,7 @@ def plot_convergence(
     *,
     title: str = "",
     target: float | None = None,
+    bands: Mapping[str, Sequence[Sequence[Progress]]] | None = None,
 ) -> Figure:
     """Returns log-log curves of exploitability; a single curve against iterations, several against time as well.
 
@@ -82,6 +84,7 @@ def plot_convergence(
         path: a picture of type png, svg or pdf to write as well.
         title: what was solved.
         target: an exploitability to mark.
+        bands: repeated runs by the name of their curve, of which the room between the best and the worst is shaded.
 
     >>> import equipoise
     >>> solution = equipoise.solve("kuhn", "cfr+", iterations=50)
@@ -92,17 +95,25 @@ def plot_convergence(
     recorded = {name: found if isinstance(found, Sequence) else found.progress for name, found in named.items()}
     if not any(recorded.values()):
         raise ConfigError("nothing is computed yet: there is nothing to draw")
-    return _plot_convergence(recorded, path, title=title, target=target)
+    return _plot_convergence(recorded, path, title=title, target=target, bands=bands or {})
 
 
 def _plot_convergence(
-    curves: Mapping[str, Sequence[Progress]], path: StrPath | None, *, title: str, target: float | None
+    curves: Mapping[str, Sequence[Progress]],
+    path: StrPath | None,
+    *,
+    title: str,
+    target: float | None,
+    bands: Mapping[str, Sequence[Sequence[Progress]]],
 ) -> Figure:
     abscissae = dict(list(ABSCISSAE.items())[: 1 if len(curves) == 1 else 2])
     figure, grid = _make_figure(1, len(abscissae), width=7.2 if len(abscissae) == 1 else 5.5, height=4.8)
     for axes, (label, abscissa) in zip(grid, abscissae.items(), strict=True):
         points = {name: [(abscissa(one), _height(one)) for one in records] for name, records in curves.items()}
         _draw_panel(axes, points, target)
+        for place, name in enumerate(curves):
+            runs = [[(abscissa(one), _height(one)) for one in run] for run in bands.get(name, ())]
+            _draw_band(axes, runs, COLOURS[place % len(COLOURS)])
         axes.set_xlabel(label, color=INK)
     is_sampled = any(one.sampled is not None for records in curves.values() for one in records)
     quantity = "sampled regret bound, not an exploitability" if is_sampled else "exploitability"
@@ -302,6 +313,32 @@ def _draw_panel(
 def _are_single(curves: Sequence[Sequence[tuple[float, float]]]) -> bool:
     """Returns whether curves are one point each, all at the same place: a line would be a lone dot."""
     return all(len(points) == 1 for points in curves) and len({points[0][0] for points in curves}) == 1
+
+
+def _draw_band(axes: Axes, runs: Sequence[Sequence[tuple[float, float]]], colour: str) -> None:
+    """Shades the room between the lowest and the highest of several curves, where all of them are."""
+    drawn = [[(math.log(x), math.log(y)) for x, y in run if x > 0 and y > 0] for run in runs]
+    if len(drawn) < 2 or not all(drawn):
+        return
+    first, last = max(run[0][0] for run in drawn), min(run[-1][0] for run in drawn)
+    places = sorted({x for run in drawn for x, _ in run if first <= x <= last})
+    heights = [[_interpolate(run, x) for run in drawn] for x in places]
+    axes.fill_between(
+        [math.exp(x) for x in places],
+        [math.exp(min(one)) for one in heights],
+        [math.exp(max(one)) for one in heights],
+        color=colour,
+        alpha=0.2,
+        linewidth=0,
+    )
+
+
+def _interpolate(points: Sequence[tuple[float, float]], x: float) -> float:
+    """Returns the ordinate at an abscissa between the first and the last point."""
+    for (left, low), (right, high) in itertools.pairwise(points):
+        if left <= x <= right and right > left:
+            return low + (high - low) * (x - left) / (right - left)
+    return points[0][1] if x <= points[0][0] else points[-1][1]
 
 
 def _draw_printed(axes: Axes, printed: PrintedCurves, names: Sequence[str]) -> None:

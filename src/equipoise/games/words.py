@@ -34,7 +34,7 @@ def explain_infostate(game: Game[Any], player: int, infostate: str) -> str | Non
 
 
 def _find_ways(
-    game: Kuhn | Leduc, state: Any, player: int, infostate: str, card: str, public: str, said: list[list[str]]
+    game: Game[Any], state: Any, player: int, infostate: str, card: str, public: str, said: list[list[str]]
 ) -> Iterator[list[list[str]]]:
     """Yields what was said on the ways from a state to an information state, in rounds; `said` is what was so far."""
     if game.actor(state) == player and game.infostate(state, player) == infostate:
