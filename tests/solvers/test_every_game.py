@@ -11,7 +11,7 @@ from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.trees.history import build_history_tree
 
 SMALL_HOLDEM = {"deck": "QKA/chs", "stacks": "6,6", "small_blind": 1, "big_blind": 2}
-MANY_PLAYERS = {"holdem_six"}
+MANY_PLAYERS = {"holdem_six", "lemonade_stand"}
 
 # parameters that make a registered game small enough for the LP to take seconds; None: as it is
 SMALL = {

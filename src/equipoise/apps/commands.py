@@ -99,6 +99,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "compare": CommandEntry(
         LOOKING, "Solve a game with several rules, side by side.", "comparison:compare", "comparison:CompareOptions"
     ),
+    "tree": CommandEntry(LOOKING, "Draw a small game as a tree.", "tree:tree", "tree:TreeOptions"),
     "equity": CommandEntry(
         LOOKING, "Say what two ranges win if nobody bets again.", "equity:equity", "equity:EquityOptions"
     ),

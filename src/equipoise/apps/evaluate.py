@@ -16,7 +16,7 @@ from rich.table import Table
 
 from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.notation import AGENTS
-from equipoise.apps.display import ConsoleReporter, describe_figures, make_console
+from equipoise.apps.display import ConsoleReporter, describe_figures, explain_no_guarantee, make_console
 from equipoise.apps.evaluate_agent import evaluate_agent
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import print_result, write_json
@@ -133,6 +133,8 @@ def _evaluate_table(options: EvaluateOptions, file: SolvedGame, specs: tuple[Res
     seconds = time.perf_counter() - began
     num_histories = tree.num_histories if isinstance(tree, PublicTree) else tree.size.num_histories
     sizes = {"num_histories": num_histories, "num_infosets": tree.size.num_infosets}
+    if not (options.json or (game.spec.num_players == 2 and game.spec.is_zero_sum)):
+        console.print(explain_no_guarantee(game))
     if not specs:
         _report_evaluation(options, file.describe(), sizes, evaluation, seconds)
         return

@@ -49,6 +49,7 @@ GAMES: Mapping[str, type[Any]] = LazyTable(
         "leduc": "equipoise.games.leduc:Leduc",
         "leduc5": "equipoise.games.leduc:Leduc5",
         "leduc_nolimit": "equipoise.games.leduc:LeducNoLimit",
+        "lemonade_stand": "equipoise.games.lemonade_stand:LemonadeStand",
         "liars_dice": "equipoise.games.liars_dice:LiarsDice",
         "matrix": "equipoise.games.matrix:Matrix",
         "phantom_tic_tac_toe": "equipoise.games.phantom_tic_tac_toe:PhantomTicTacToe",
