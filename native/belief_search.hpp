@@ -4,8 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <vector>
 
 #include "packs.hpp"
@@ -54,14 +55,23 @@ struct BeliefForm {
   const double* root_joint;  // [width, width]
 };
 
-// A perceptron on two ranges, whose first layer begins with what it says of the kind of public state.
+// A perceptron on two ranges, whose first layer begins with what it says of the kind of public state. Inputs are shares times
+// the number of private states, or roots of that.
 struct BeliefNet {
   Perceptron trunk;
+  bool takes_roots = true;
   std::vector<float> starts;  // [kinds, first layer's outputs, padded]
   std::int64_t start_stride = 0;
 
   const float* start(std::int32_t kind) const { return starts.data() + kind * start_stride; }
 };
+
+// Time that this thread has worked, whoever else does.
+inline double processor_seconds() {
+  std::timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 enum class BeliefMode : int { cfr_d = 0, cfr_avg = 1, modified_cfr_avg = 2, fictitious_play = 3 };
 
@@ -273,10 +283,10 @@ class BeliefSearch {
       std::fill_n(starts_.data() + (leaf - begin) * kLanes, kLanes, start);
       for (int place = 0; place < 2; ++place) write_range(leaf, place, asked, rows + place * width, stride);
     }
-    const auto began = std::chrono::steady_clock::now();
+    const double began = processor_seconds();
     const float* const found =
         net_->trunk.run((end - begin) * kLanes, first_.data(), second_.data(), packed_.data(), starts_.data());
-    net_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    net_seconds_ += processor_seconds() - began;
     for (std::int64_t leaf = begin; leaf < end; ++leaf) {
       read_leaf(leaf, found + (leaf - begin) * kLanes * stride, stride, asked, met, players);
     }
@@ -321,7 +331,10 @@ class BeliefSearch {
       } else {
         std::fill_n(range, kLanes, 0.0F);
       }
-      for (int lane = 0; lane < kLanes; ++lane) to[lane * stride + h] = range[lane];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const float scaled = static_cast<float>(form_.width) * range[lane];
+        to[lane * stride + h] = net_->takes_roots ? std::sqrt(scaled) : scaled;
+      }
     }
   }
 

@@ -70,7 +70,11 @@ double search_with(int num_lanes, const Rest&... rest) {
 
 void bind_belief_search(nb::module_& module) {
   nb::class_<BeliefNet>(module, "BeliefNet")
-      .def(nb::init<>())
+      .def("__init__",
+           [](BeliefNet* self, bool takes_roots) {
+             new (self) BeliefNet();
+             self->takes_roots = takes_roots;
+           })
       .def("add_layer",
            [](BeliefNet& net, Floats weight, Floats bias, Floats slope, bool is_residual) {
              net.trunk.add({static_cast<std::int64_t>(weight.shape(0)), static_cast<std::int64_t>(weight.shape(1)),

@@ -18,10 +18,19 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_range
 from equipoise.kernels.calls import check_integer
-from equipoise.kernels.rules import KernelRule, PolicyMap, check_discounts
+from equipoise.kernels.rules import Fallback, KernelRule, PolicyMap, check_discounts
 from equipoise.kernels.value_nets import LayerArrays
 
-__all__ = ["LANES", "BeliefDraws", "BeliefFormArrays", "BeliefKernel", "BeliefMode", "BeliefNetKernel", "BeliefResult"]
+__all__ = [
+    "LANES",
+    "BeliefDraws",
+    "BeliefFormArrays",
+    "BeliefKernel",
+    "BeliefMode",
+    "BeliefNetKernel",
+    "BeliefResult",
+    "BeliefSearchSettings",
+]
 
 LANES: Final = (1, 4, 16, 64)  # numbers of lanes that there is code for
 
@@ -91,13 +100,14 @@ class BeliefFormArrays:
 class BeliefNetKernel:
     """A network on kinds of public states and two ranges, ready to be asked by searches."""
 
-    def __init__(self, num_kinds: int, width: int, layers: Sequence[LayerArrays]) -> None:
+    def __init__(self, num_kinds: int, width: int, layers: Sequence[LayerArrays], *, takes_roots: bool = True) -> None:
         """Copies the weights.
 
         Args:
             num_kinds: the first inputs, one of which is 1.
-            width: of either range, which follow.
+            width: of either range, which follow: shares times the width.
             layers: outputs are `[2, width]`.
+            takes_roots: whether inputs are square roots of these.
         """
         check_integer("num_kinds", num_kinds, 1)
         check_integer("width", width, 1)
@@ -108,7 +118,7 @@ class BeliefNetKernel:
                 f"{first.weight.shape[0]} and {layers[-1].weight.shape[1]}"
             )
         self.num_kinds, self.width = num_kinds, width
-        self.bound = _native.BeliefNet()
+        self.bound = _native.BeliefNet(takes_roots)
         ranges = first._replace(weight=np.ascontiguousarray(first.weight[num_kinds:]))
         for layer in (ranges, *layers[1:]):
             slope = np.zeros(0, np.float32) if layer.slope is None else layer.slope
@@ -125,16 +135,37 @@ class BeliefDraws:
     iteration: IntArray  # [D] from 1
     explorer: npt.NDArray[np.int8]  # [D] player who explores, -1: nobody
     point: FloatArray  # [D] on [0, 1), which leaf play comes to
+    exploration: float = 0.0  # share of uniform play of whoever explores
+
+    @classmethod
+    def of(cls, lane: IntArray, iteration: IntArray) -> BeliefDraws:
+        """Returns draws in which nobody explores, for what is played alone."""
+        return cls(lane=lane, iteration=iteration, explorer=np.full(lane.size, -1, np.int8), point=np.zeros(lane.size))
 
     @classmethod
     def none(cls) -> BeliefDraws:
         """Returns no draws."""
-        return cls(
-            lane=np.zeros(0, np.int32),
-            iteration=np.zeros(0, np.int32),
-            explorer=np.zeros(0, np.int8),
-            point=np.zeros(0),
-        )
+        return cls.of(np.zeros(0, np.int32), np.zeros(0, np.int32))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BeliefSearchSettings:
+    """How subgames are solved."""
+
+    rule: KernelRule  # by which strategies follow from regrets: regret matching
+    discounts: FloatArray  # [T, 6] one row for each iteration
+    mode: BeliefMode = BeliefMode.CFR_D
+    is_alternating: bool = True  # whether each player sees the other's update of the same iteration
+    num_lanes: int = 16  # beliefs that are solved at a time
+
+    def __post_init__(self) -> None:
+        check_discounts(self.discounts, 1)
+        if self.rule.policy_map is not PolicyMap.REGRET_MATCHING or self.rule.fallback is not Fallback.UNIFORM:
+            raise ConfigError("searches of beliefs form strategies by regret matching that falls back to uniform")
+        if self.num_lanes not in LANES:
+            raise ConfigError(f"lanes must be one of {', '.join(map(str, LANES))}, got {self.num_lanes}")
+        if self.is_alternating and self.mode in (BeliefMode.CFR_AVG, BeliefMode.MODIFIED_CFR_AVG):
+            raise ConfigError("searches with beliefs of averages update both players at once")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -162,14 +193,9 @@ class BeliefKernel:
         self,
         belief: SingleArray,
         net: BeliefNetKernel | None,
-        *,
-        rule: KernelRule,
-        discounts: FloatArray,
-        mode: BeliefMode = BeliefMode.CFR_D,
-        is_alternating: bool = True,
-        exploration: float = 0.0,
+        settings: BeliefSearchSettings,
         draws: BeliefDraws | None = None,
-        num_lanes: int = 16,
+        *,
         wants_leaves: bool = True,
         wants_drawn_policy: bool = False,
         wants_policy: bool = False,
@@ -179,13 +205,8 @@ class BeliefKernel:
         Args:
             belief: `[B, 2, W]` ranges of both players, each in sum 1.
             net: values leaves; None if there are none.
-            rule: by which strategies follow from regrets: regret matching.
-            discounts: `[T, 6]` one row for each iteration.
-            mode: which beliefs leaves are asked for.
-            is_alternating: whether each player sees the other's update of the same iteration.
-            exploration: share of uniform play of a draw's explorer.
+            settings: how it is solved.
             draws: what is wanted of single iterations.
-            num_lanes: beliefs that are solved at a time.
             wants_leaves: whether draws lead to leaves.
             wants_drawn_policy: whether strategies of draws are wanted.
             wants_policy: whether average strategies are wanted.
@@ -194,22 +215,11 @@ class BeliefKernel:
         check_axes("belief", belief, 3)
         check_array("belief", belief, np.float32, (belief.shape[0], 2, width))
         check_finite("belief", belief)
-        check_discounts(discounts, 1)
-        if rule.policy_map is not PolicyMap.REGRET_MATCHING:
-            raise ConfigError("searches of beliefs form strategies by regret matching, not by exponential weights")
-        if num_lanes not in LANES:
-            raise ConfigError(f"lanes must be one of {', '.join(map(str, LANES))}, got {num_lanes}")
-        if is_alternating and mode in (BeliefMode.CFR_AVG, BeliefMode.MODIFIED_CFR_AVG):
-            raise ConfigError("searches with beliefs of averages update both players at once")
-        if self.arrays.leaf_kind.size:
-            if net is None:
-                raise ConfigError("a subgame with leaves needs a network that values them")
-            if net.width != width or net.num_kinds <= int(self.arrays.kind_row.max()):
-                raise ConfigError("the network was made for other public states")
+        self._check_net(net)
         given = draws or BeliefDraws.none()
         order = np.argsort(given.iteration, kind="stable")
         check_range("lane", given.lane, 0, belief.shape[0])
-        check_range("iteration", given.iteration, 1, discounts.shape[0] + 1)
+        check_range("iteration", given.iteration, 1, settings.discounts.shape[0] + 1)
         count, num_cells = order.size, self.arrays.legal_share.size
         leaf = np.full(count if wants_leaves else 0, -1, np.int32)
         found = np.zeros((leaf.size, 2, width), np.float32)
@@ -219,13 +229,13 @@ class BeliefKernel:
         seconds = _native.search_beliefs(
             self._bound,
             None if net is None else net.bound,
-            int(mode),
-            is_alternating,
-            rule.is_optimistic,
-            rule.floors_regrets,
-            np.ascontiguousarray(discounts),
-            exploration,
-            num_lanes,
+            int(settings.mode),
+            settings.is_alternating,
+            settings.rule.is_optimistic,
+            settings.rule.floors_regrets,
+            np.ascontiguousarray(settings.discounts),
+            given.exploration,
+            settings.num_lanes,
             belief,
             np.ascontiguousarray(given.lane[order]),
             np.ascontiguousarray(given.iteration[order]),
@@ -246,3 +256,12 @@ class BeliefKernel:
             policy=policy,
             net_seconds=float(seconds),
         )
+
+    def _check_net(self, net: BeliefNetKernel | None) -> None:
+        """Raises `ConfigError` unless a network can be asked about the leaves."""
+        if not self.arrays.leaf_kind.size:
+            return
+        if net is None:
+            raise ConfigError("a subgame with leaves needs a network that values them")
+        if net.width != self.arrays.root_weight.shape[1] or net.num_kinds <= int(self.arrays.kind_row.max()):
+            raise ConfigError("the network was made for other public states")

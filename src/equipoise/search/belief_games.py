@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A game as searches under many beliefs see it: subgames down to a limit, one form for each kind of public state.
 
-A belief is a share of 1 for each private state of both players: own reach times chance's weight of the state. A value is
-what a private state earns for each unit of the other's belief, in units of the game's largest payoff. Nothing here
+A belief is a share of 1 for each private state of both players: own reach times chance's weight of the state. A value
+is what a private state earns for each unit of the other's belief, in units of what the game's ends pay. Nothing here
 knows a network or a game's rules.
 """
 
@@ -22,6 +22,7 @@ from equipoise.games.base import TERMINAL, Game
 from equipoise.games.public import HasPublicForm, PublicGame
 from equipoise.kernels.belief_search import BeliefFormArrays, BeliefKernel
 from equipoise.search.limits import ActionLimit, DepthLimit, RoundLimit
+from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.public import PublicTree, build_public_tree
 from equipoise.trees.public_edges import read_policy
@@ -103,8 +104,7 @@ class BeliefGame:
         self.tree = tree or build_public_tree(public, max_nodes=MAX_NODES)
         self.all_kinds: PublicKinds = find_kinds(self.tree)
         self.width = int(self.tree.num_private.max())
-        spec = public.spec
-        self.unit = max(abs(spec.min_utility), abs(spec.max_utility))
+        self.unit = _find_unit(self.tree)
         self.subgames: list[BeliefSubgame] = []
         self._numbers: dict[int, int] = {}
         self._paths: dict[int, tuple[IntArray, IntArray]] = {}
@@ -149,7 +149,7 @@ class BeliefGame:
 
     # --- what chance says of a node, players in the order of the kind ---
 
-    @functools.lru_cache(maxsize=None)  # noqa: B019 - as long as the game
+    @functools.cache  # noqa: B019 - as long as the game
     def joint_at(self, node: int) -> FloatArray:
         """Returns `[W, W]` chance's weights of pairs, the kind's first player first, as the tree has them."""
         joint = self.public.joint_weights(self.tree.states[node])
@@ -162,7 +162,8 @@ class BeliefGame:
     def shares_at(self, node: int) -> SingleArray:
         """Returns `[2, W]` each private state's share in chance's weights."""
         joint = self.joint_at(node)
-        return (np.stack([joint.sum(axis=1), joint.sum(axis=0)]) / joint.sum()).astype(np.float32)
+        shares: SingleArray = (np.stack([joint.sum(axis=1), joint.sum(axis=0)]) / joint.sum()).astype(np.float32)
+        return shares
 
     def root_belief(self) -> SingleArray:
         """Returns `[2, W]` what everybody believes when the game begins."""
@@ -199,6 +200,20 @@ class BeliefGame:
         return np.concatenate(cells) if cells else np.zeros(0, np.int64)
 
 
+def _find_unit(tree: PublicTree) -> float:
+    """Returns the root of the mean square of what a game of random moves pays: values are then of the size of 1."""
+    kernel = bind_public_kernel(tree)
+    reach = kernel.realize(tree.legal_share)
+    squares = total = 0.0
+    for terminal, node in enumerate(tree.terminal_node.tolist()):
+        pairs, chance, payoff = tree.pairs_at(terminal)
+        first, second = (reach[tree.private_cells(node, player)][pairs[player]] for player in (0, 1))
+        mass = first * second
+        total += float((mass * chance).sum())
+        squares += float((mass * payoff[0] ** 2 / chance).sum())
+    return float(np.sqrt(squares / total)) or 1.0
+
+
 def _walk(tree: PublicTree, node: int, ends: set[int]) -> Iterator[int]:
     """Yields a node and those below it down to the ends, parents first, in the order of the tree."""
     is_within = {int(tree.parent[node])}  # nodes whose children are yielded
@@ -233,7 +248,7 @@ class _Layout:
         self.steps: list[tuple[int, int]] = []
         self.decisions: list[tuple[int, ...]] = []
         self.transfers: list[tuple[int, int, int]] = []
-        self.entries: tuple[list[IntArray], list[IntArray], list[FloatArray]] = ([], [], [])
+        self.entries: tuple[list[Any], list[Any], list[Any]] = ([], [], [])  # sources, targets, weights
         self.num_entries = 0
         self.legal: list[FloatArray] = []
         self.num_table_cells = 0
@@ -349,7 +364,9 @@ class _Layout:
             kind_hands=np.array(
                 [tree.num_private[sample[kind]][players[sample[kind]]] for kind in kinds], np.int32
             ).reshape(-1, 2),
-            kind_weight=np.array([game.shares_at(sample[kind]) for kind in kinds], np.float32).reshape(-1, 2, game.width),
+            kind_weight=np.array([game.shares_at(sample[kind]) for kind in kinds], np.float32).reshape(
+                -1, 2, game.width
+            ),
             kind_joint=np.ascontiguousarray(np.array(joints).reshape(shape)),
             root_hands=np.array([tree.num_private[self.root, player] for player in self._players], np.int32),
             root_weight=game.shares_at(self.root),

@@ -45,7 +45,8 @@ def check_belief_net(stored: StoredNet, game: Game[object]) -> None:
 
 def bind_belief_net(stored: StoredNet) -> BeliefNetKernel:
     """Returns a network as searches ask it."""
-    return BeliefNetKernel(stored.config.kinds, stored.config.buckets, stored.layers())
+    config = stored.config
+    return BeliefNetKernel(config.kinds, config.buckets, stored.layers(), takes_roots=config.takes_roots)
 
 
 def predict(stored: StoredNet, kind: npt.NDArray[np.int32], belief: SingleArray) -> SingleArray:
@@ -53,7 +54,8 @@ def predict(stored: StoredNet, kind: npt.NDArray[np.int32], belief: SingleArray)
     config, count = stored.config, len(kind)
     inputs = np.zeros((count, config.num_inputs), np.float32)
     inputs[np.arange(count), kind] = 1.0
-    inputs[:, config.kinds :] = belief.reshape(count, -1)
+    shares = np.float32(config.buckets) * belief.reshape(count, -1)
+    inputs[:, config.kinds :] = np.sqrt(shares) if config.takes_roots else shares
     kernel = PerceptronKernel(config.num_inputs, config.num_outputs, stored.layers())
     found = kernel.run(inputs).reshape(belief.shape)
     left = (belief * found).sum(axis=(1, 2), keepdims=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What play by random iterations amounts to: policies of whole playthroughs, averaged, and their exact exploitability.
 
-A playthrough solves every subgame that it can come to, each once, and plays one iteration of it, drawn at random; what is
-solved below begins with the beliefs of that iteration. Whoever cannot see the draws meets the average over playthroughs.
+A playthrough solves every subgame that it can come to, each once, and plays one iteration of it, drawn at random;
+what is solved below begins with the beliefs of that iteration. Whoever cannot see the draws meets the average.
 """
 
 from __future__ import annotations
@@ -40,14 +40,13 @@ class PolicySums:
     count: int  # of playthroughs
 
 
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedAverage:
     """How exploitable play by random iterations is.
 
-    `exploitability` is exact for the average of so many playthroughs, and at least that of play itself on average, which
-    is the average of infinitely many: each part of playthroughs is also met by best responses to the others, which
-    bounds it from below on average.
+    `exploitability` is exact for the average of so many playthroughs, and on average above that of play itself, the
+    average of infinitely many. Each part of the playthroughs is also met by best responses to the others: what these
+    gain is on average below it.
     """
 
     evaluation: Evaluation  # of the average policy
@@ -107,7 +106,9 @@ def play_through(
         for done, (kind, nodes) in enumerate(by_kind.items()):
             if is_interrupted():
                 break
-            _play_kind(searcher, kind, {node: np.concatenate(level.parts[node]) for node in nodes}, sums, following, rng)
+            _play_kind(
+                searcher, kind, {node: np.concatenate(level.parts[node]) for node in nodes}, sums, following, rng
+            )
             if on_progress is not None:
                 on_progress((done + 1) / len(by_kind))
         level = following
@@ -142,12 +143,7 @@ def _play_kind(
         end = min(begin + DRAWS_AT_ONCE, lane.size)
         end = int(np.searchsorted(lane, lane[end - 1], side="right"))
         first, last = int(lane[begin]), int(lane[end - 1])
-        draws = BeliefDraws(
-            lane=lane[begin:end] - np.int32(first),
-            iteration=iteration[begin:end],
-            explorer=np.full(end - begin, -1, np.int8),
-            point=np.zeros(end - begin),
-        )
+        draws = BeliefDraws.of(lane[begin:end] - np.int32(first), iteration[begin:end])
         found = searcher.search(kind, unique[first : last + 1], draws, wants_leaves=False, wants_drawn_policy=True)
         _add_played(searcher, kind, nodes[begin:end], reach[begin:end], found.drawn_policy, sums, following)
         begin = end

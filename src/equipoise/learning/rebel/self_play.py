@@ -15,7 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.belief_search import BeliefDraws, BeliefNetKernel, BeliefResult
+from equipoise.kernels.belief_search import (
+    LANES,
+    BeliefDraws,
+    BeliefNetKernel,
+    BeliefResult,
+    BeliefSearchSettings,
+)
 from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
 from equipoise.search.belief_games import BeliefGame
 from equipoise.search.random_iteration import iteration_chances
@@ -55,32 +61,32 @@ class BeliefSearcher:
         """
         self.game, self.recipe, self.lanes, self.net = game, recipe, lanes, net
         rule = recipe.parsed
-        self._rule = rule.kernel
-        self._discounts = tabulate_discounts(rule, 1, recipe.iterations)
+        self._settings = {
+            size: BeliefSearchSettings(
+                rule=rule.kernel,
+                discounts=tabulate_discounts(rule, 1, recipe.iterations),
+                mode=recipe.method.mode,
+                is_alternating=recipe.method.is_alternating,
+                num_lanes=size,
+            )
+            for size in LANES
+            if size <= lanes
+        }
         self._chances = np.cumsum(iteration_chances(rule, recipe.iterations))
-        self.seconds = self.net_seconds = 0.0
+        self.net_seconds = 0.0  # that were spent within the network
 
     def draw_iterations(self, count: int, *, rng: np.random.Generator) -> IntArray:
         """Returns iterations, each as often as it counts in the average."""
         found = np.searchsorted(self._chances, rng.random(count) * self._chances[-1], side="right")
-        return (np.minimum(found, self.recipe.iterations - 1) + 1).astype(np.int32)
+        drawn: IntArray = (np.minimum(found, self.recipe.iterations - 1) + 1).astype(np.int32)
+        return drawn
 
-    def search(self, kind: int, belief: SingleArray, draws: BeliefDraws | None = None, **wanted: Any) -> BeliefResult:
+    def search(self, kind: int, belief: SingleArray, draws: BeliefDraws | None = None, **wanted: bool) -> BeliefResult:
         """Returns what solving a kind of subgame for beliefs `[B, 2, W]` gives; `wanted` as `BeliefKernel.search`."""
-        lanes = self.lanes
-        while lanes > 1 and lanes // 4 >= len(belief):
-            lanes //= 4
-        found = self.game.subgames[kind].kernel.search(
-            np.ascontiguousarray(belief, np.float32),
-            self.net,
-            rule=self._rule,
-            discounts=self._discounts,
-            mode=self.recipe.method.mode,
-            is_alternating=self.recipe.method.is_alternating,
-            draws=draws,
-            num_lanes=lanes,
-            **wanted,
-        )
+        # no more lanes than there is use for
+        size = min((size for size in self._settings if size >= len(belief)), default=self.lanes)
+        kernel = self.game.subgames[kind].kernel
+        found = kernel.search(np.ascontiguousarray(belief), self.net, self._settings[size], draws, **wanted)
         self.net_seconds += found.net_seconds
         return found
 
@@ -97,23 +103,36 @@ class SelfPlay:
     Checked by: tests/learning/rebel/test_self_play.py.
     """
 
-    def __init__(self, game: BeliefGame, settings: RebelSettings) -> None:
-        """Begins without an episode."""
+    def __init__(self, game: BeliefGame, settings: RebelSettings, recipe: SearchRecipe | None = None) -> None:
+        """Begins without an episode; searches are those of the settings' training unless told otherwise."""
         self.game, self.settings = game, settings
-        self.searcher = BeliefSearcher(game, settings.training, lanes=settings.lanes)
+        self.searcher = BeliefSearcher(game, recipe or settings.training, lanes=settings.lanes)
         self.pools: list[SingleArray] = [self._no_beliefs() for _ in game.subgames]
         self.num_searches = np.zeros(game.num_kinds, np.int64)
+
+    def search_with(self, recipe: SearchRecipe, net: BeliefNetKernel) -> None:
+        """Goes on with other searches, or another network."""
+        if recipe != self.searcher.recipe:
+            self.searcher = BeliefSearcher(self.game, recipe, lanes=self.settings.lanes)
+        self.searcher.net = net
 
     def _no_beliefs(self) -> SingleArray:
         return np.zeros((0, 2, self.game.width), np.float32)
 
-    def generate(self, count: int, *, rng: np.random.Generator) -> Examples:
-        """Returns at least so many new examples."""
+    def generate(self, count: int, *, rng: np.random.Generator, is_finished: bool = False) -> Examples:
+        """Returns at least so many new examples.
+
+        Args:
+            count: of examples.
+            rng: draws iterations, leaves and who explores.
+            is_finished: whether all episodes are played to their ends.
+        """
         made: list[Examples] = []
         num_made = 0
-        while num_made < count:
+        while num_made < count or (is_finished and any(map(len, self.pools))):
+            least = self.searcher.lanes if num_made < count else 1
             deepest_first = range(self.game.num_kinds - 1, 0, -1)
-            kind = next((kind for kind in deepest_first if len(self.pools[kind]) >= self.searcher.lanes), 0)
+            kind = next((kind for kind in deepest_first if len(self.pools[kind]) >= least), 0)
             if kind == 0:
                 self._begin_episodes(rng)
                 continue
@@ -128,15 +147,17 @@ class SelfPlay:
             value=np.concatenate([each.value for each in made]),
         )
 
+    def refuse(self) -> None:
+        """Raises `ConfigError`: searches never end before the game."""
+        raise ConfigError(
+            f"searches of {self.game.public.spec.label} with horizon {self.settings.horizon} reach its end: there is "
+            "nothing to learn"
+        )
+
     def _begin_episodes(self, rng: np.random.Generator) -> None:
-        lanes = np.zeros(self.settings.root_draws, np.int32)
-        before = sum(map(len, self.pools))
-        self._search(0, self.game.root_belief()[None], lanes, rng)
-        if sum(map(len, self.pools)) == before and self.game.num_kinds == 1:
-            raise ConfigError(
-                f"searches of {self.game.public.spec.label} with horizon {self.settings.horizon} reach its end: there is "
-                "nothing to learn"
-            )
+        if self.game.num_kinds == 1:
+            self.refuse()
+        self._search(0, self.game.root_belief()[None], np.zeros(self.settings.root_draws, np.int32), rng)
 
     def _advance(self, kind: int, belief: SingleArray, rng: np.random.Generator) -> Examples:
         value = self._search(kind, belief, np.arange(len(belief), dtype=np.int32), rng).value
@@ -151,8 +172,9 @@ class SelfPlay:
             iteration=self.searcher.draw_iterations(lane.size, rng=rng),
             explorer=rng.integers(0, 2, lane.size).astype(np.int8),
             point=rng.random(lane.size),
+            exploration=self.settings.exploration,
         )
-        found = self.searcher.search(kind, belief, draws, exploration=self.settings.exploration)
+        found = self.searcher.search(kind, belief, draws)
         self.num_searches[kind] += len(belief)
         reached = self.game.subgames[kind].leaf_kind
         kinds = np.append(reached, -1)[found.leaf]

@@ -81,19 +81,21 @@ class RebelSettings:
     horizon: str = "2"  # where searches end: actions, or `round`
     training: SearchRecipe = dataclasses.field(default_factory=SearchRecipe)  # of self-play
     test: SearchRecipe = dataclasses.field(default_factory=lambda: SearchRecipe(iterations=256))  # of play
+    late_iterations: int = 96  # of self-play once the network knows something: better values, at a price
+    late_from: float = 0.6  # share of examples from which on
     exploration: float = 0.25  # share of uniform play of one player in self-play
     lanes: int = 16  # beliefs that are solved at a time
     root_draws: int = 128  # leaves drawn from each search of the beginning of the game
     hidden: int = 64  # units of a layer
     layers: int = 2  # hidden ones
-    examples: int = 1_000_000  # values that self-play makes
+    examples: int = 1_200_000  # values that self-play makes
     cycle: int = 2_048  # of them between two trainings of the network
     capacity: int = 300_000  # of them that are remembered
-    reuse: float = 5.0  # times that each is trained on, on average
+    reuse: float = 10.0  # times that each is trained on, on average
     batch: int = 512
-    rate: float = 2e-3  # of Adam, at the start
+    rate: float = 1e-3  # of Adam, at the start
     final_rate: float = 0.02  # share of it at the end
-    average_decay: float = 0.99  # of the weights that play; 0: the newest ones
+    average_decay: float = 0.998  # of the weights that play; 0: the newest ones
     loss_bend: float = 0.0  # where Huber's loss bends; 0: squares
     dropped_at: float = 0.1  # share of examples at which those so far are forgotten: early networks knew nothing
     checks: int = 8  # tests of exploitability on the way, the last at the end
@@ -106,11 +108,12 @@ class RebelSettings:
         for name in ("root_draws", "hidden", "layers", "examples", "cycle", "capacity", "batch", "check_playthroughs"):
             check_integer(name, getattr(self, name), 1, 1 << 30)
         check_integer("checks", self.checks, 1, 10_000)
+        check_integer("late_iterations", self.late_iterations, 1, 1 << 20)
         check_integer("playthroughs", self.playthroughs, 1, 1 << 20)
         check_integer("seed", self.seed, 0, 1 << 40)
         if self.lanes not in LANES:
             raise ConfigError(f"lanes must be one of {', '.join(map(str, LANES))}, got {self.lanes}")
-        for name in ("exploration", "final_rate", "average_decay", "dropped_at"):
+        for name in ("exploration", "final_rate", "average_decay", "dropped_at", "late_from"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{name} must lie between 0 and 1, got {getattr(self, name)}")
         for name in ("reuse", "rate"):
@@ -121,6 +124,12 @@ class RebelSettings:
     def steps(self) -> int:
         """Returns the steps of a whole training."""
         return int(self.examples * self.reuse / self.batch)
+
+    def recipe_at(self, examples: int) -> SearchRecipe:
+        """Returns how self-play searches once so many examples are made."""
+        if examples < self.late_from * self.examples:
+            return self.training
+        return dataclasses.replace(self.training, iterations=self.late_iterations)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields as JSON knows them."""

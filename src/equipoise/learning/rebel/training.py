@@ -20,9 +20,11 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.core.interruption import never
+from equipoise.core.pool import Pool
 from equipoise.learning.networks import one_thread
 from equipoise.learning.rebel.memory import ExampleMemory
 from equipoise.learning.rebel.nets import bind_belief_net, make_config
+from equipoise.learning.rebel.pooling import play_in_pool
 from equipoise.learning.rebel.self_play import BeliefSearcher, Examples, SelfPlay
 from equipoise.learning.rebel.settings import RebelSettings
 from equipoise.learning.torch_extra import torch
@@ -54,9 +56,12 @@ class BeliefNet(torch.nn.Module):
     def forward(self, kind: torch.Tensor, belief: torch.Tensor) -> torch.Tensor:
         """Returns `[B, 2, W]` for kinds `[B]` and beliefs `[B, 2, W]`."""
         shown = torch.nn.functional.one_hot(kind, self.config.kinds).to(belief.dtype)
-        found = self.trunk(torch.cat([shown, belief.flatten(start_dim=1)], dim=1)).view_as(belief)
+        shares = self.config.buckets * belief.flatten(start_dim=1)
+        ranges = torch.sqrt(shares) if self.config.takes_roots else shares
+        found = self.trunk(torch.cat([shown, ranges], dim=1)).view_as(belief)
         left = (belief * found).sum(dim=(1, 2), keepdim=True)
-        return found - 0.5 * left
+        out: torch.Tensor = found - 0.5 * left
+        return out
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,21 +104,30 @@ class RebelTrainer:
         """Returns whether all examples are made."""
         return self.examples >= self.settings.examples
 
-    def run(self, is_over: Callable[[], bool] = never) -> Iterator[CycleRecord]:
+    def run(self, is_over: Callable[[], bool] = never, pool: Pool | None = None) -> Iterator[CycleRecord]:
         """Yields a record after each cycle of self-play and learning.
 
         Args:
             is_over: whether to stop early; asked before each cycle.
+            pool: who plays; this process if None.
         """
         while not self.is_done and not is_over():
-            yield self.run_cycle()
+            yield self.run_cycle(pool)
 
-    def run_cycle(self) -> CycleRecord:
+    def run_cycle(self, pool: Pool | None = None) -> CycleRecord:
         """Makes some examples with the present network, and trains it."""
         began = time.process_time()
         settings = self.settings
-        self.self_play.searcher.net = bind_belief_net(self.stored())
-        self._remember(self.self_play.generate(min(settings.cycle, settings.examples - self.examples), rng=self.rng))
+        count = min(settings.cycle, settings.examples - self.examples)
+        if pool is None:
+            self.self_play.search_with(settings.recipe_at(self.examples), bind_belief_net(self.stored()))
+            self._remember(self.self_play.generate(count, rng=self.rng))
+        else:
+            for examples, seconds in play_in_pool(
+                pool, self.stored(), settings, self.examples, count=count, rng=self.rng
+            ):
+                self._remember(examples)
+                self.cpu_seconds += seconds
         target = min(int(self.examples * settings.reuse / settings.batch), settings.steps)
         with one_thread():
             while self.step < target:
@@ -185,7 +199,9 @@ class RebelTrainer:
                 raise ConfigError(f"the training was saved in form {version:g}, this version reads {STATE_VERSION}")
             self.examples, self.step = int(examples), int(step)
             for prefix, net in (("net.", self.net), ("averaged.", self.averaged)):
-                net.load_state_dict({name: torch.from_numpy(np.array(arrays[prefix + name])) for name in net.state_dict()})
+                net.load_state_dict(
+                    {name: torch.from_numpy(np.array(arrays[prefix + name])) for name in net.state_dict()}
+                )
             moments: dict[int, dict[str, Any]] = {}
             for name, part in arrays.items():
                 if name.startswith("adam."):

@@ -59,7 +59,7 @@ class ValueNetConfig:
     kinds: int = 0  # of public states that a belief network tells apart
     horizon: str = ""  # of the searches at whose ends a belief network is asked, as `parse_horizon` reads it
     is_residual: bool = True  # hidden layers after the first add to what they are given
-    takes_roots: bool = True  # bucket networks see square roots of masses; curve networks always do
+    takes_roots: bool = True  # bucket and belief networks see square roots of masses; curve networks always do
     adds_equity: bool = True  # the network says what is added to a showdown's value
     times_mass: bool = True  # it speaks of a unit of mass that a hand can meet
     least_ratio: float = 0.0  # of stack to pot in training; less of the network counts below
