@@ -379,6 +379,7 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   // caches of Python modules hold forms until the interpreter ends; that is no leak worth a message
   nb::set_leak_warnings(false);
   bind_arithmetic(module);
+  bind_belief_search(module);
   bind_buckets(module);
   bind_cards(module);
   bind_policy(module);

@@ -130,6 +130,7 @@ void with_random(const MutableWords& words, Work&& work) {
   for (int word = 0; word < 4; ++word) state[word] = random.state[word];
 }
 
+void bind_belief_search(nb::module_& module);
 void bind_buckets(nb::module_& module);
 void bind_growing(nb::module_& module);
 void bind_holdem(nb::module_& module);

@@ -30,6 +30,7 @@ from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
 from equipoise.agents.own import make_own_agent
+from equipoise.agents.rebel import digest_run, game_of_run, make_rebel_agent
 from equipoise.agents.resolving import OPTIONS, digest_resolving, make_resolving_agent
 from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
@@ -75,6 +76,7 @@ class AgentEntry:
     has_file: bool = False  # they begin with a file, which says what is played
     is_optional: bool = False  # they may be left out
     game: Callable[[], Game[Any]] | None = None  # what is played unless another game is named
+    game_of: Callable[[str], Game[Any]] | None = None  # what is played, as the settings say
     digest: Callable[[str], str | None] | None = None  # of what it plays with that no file in its settings says
     limit: Callable[[str, float], str] | None = None  # settings with so many seconds for a decision; None: has no limit
     description: str
@@ -231,6 +233,13 @@ AGENTS: Mapping[str, AgentEntry] = {
         game=lambda: parse_game(f"{GO}(board_size=9)"),
         description="an engine of Go that speaks GTP, such as 'gtp:gnugo --mode gtp --level 1'",
     ),
+    "rebel": AgentEntry(
+        make=make_rebel_agent,
+        settings="RUN[,iterations=N]",
+        game_of=game_of_run,
+        digest=digest_run,
+        description="plays a training of `train rebel` (a folder, or one of the package) by random iterations",
+    ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
     "deepstack": _resolving_entry("deepstack", "the same with DeepStack's menu and rule, the turn solved to the end"),
 }
@@ -257,9 +266,11 @@ class AgentText:
     @property
     def game(self) -> Game[Any] | None:
         """Returns the game that the agent's file is for, or that the agent is made for; None if any will do."""
-        path, (entry, _) = self.path, _find_entry(self.text)
+        path, (entry, settings) = self.path, _find_entry(self.text)
         if path is not None:
             return game_of_file(path)
+        if entry.game_of is not None:
+            return entry.game_of(settings)
         return None if entry.game is None else entry.game()
 
     @property

@@ -55,6 +55,9 @@ class EvaluateOptions:
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of --game.", metavar="KEY=VALUE")
     ] = None
     seeds: Annotated[int, typer.Option(min=1, help="Of an agent: strategies to assemble, one a seed.")] = 1
+    playthroughs: Annotated[
+        int, typer.Option(min=1, help="Of `rebel`: games over which what it draws is averaged.")
+    ] = 1024
     whole_states: Annotated[
         bool, typer.Option("--whole-states", help="Of an agent: ask for whole public states, not information states.")
     ] = False
@@ -96,6 +99,7 @@ def evaluate(options: EvaluateOptions) -> None:
             game_name=options.game,
             parameters=options.parameters,
             num_seeds=options.seeds,
+            num_playthroughs=options.playthroughs,
             is_public=options.whole_states,
             max_histories=options.max_histories,
             is_json=options.json,
