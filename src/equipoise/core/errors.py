@@ -201,6 +201,12 @@ class AgentFailedError(EquipoiseError, RuntimeError):
     """An agent of another program that broke off, or answered what cannot be played.
 
     Whoever plays deals leaves those that were whole in `finished`.
+
+    >>> import equipoise
+    >>> equipoise.match("bot:true", "call", game="kuhn", hands=2)  # `true` ends before it has said anything
+    Traceback (most recent call last):
+    ...
+    equipoise.core.errors.AgentFailedError: bot true: ended with exit code 0
     """
 
     finished: object = None

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import TERMINAL
 from equipoise.games.public import PublicGame
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
@@ -35,7 +36,11 @@ NOWHERE: Final = -1
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """How far a tree grows and how: PoG(s, c) of the paper is `Growth(simulations=s, per_sweep=c)`."""
+    """How far a tree grows and how: PoG(s, c) of the paper is `Growth(simulations=s, per_sweep=c)`.
+
+    >>> Growth(simulations=400)
+    Growth(simulations=400)
+    """
 
     simulations: int = 100  # s: walks in all
     per_sweep: float = 1.0  # c: walks for each sweep; below 1, sweeps for each walk are its inverse
@@ -45,6 +50,8 @@ class Growth:
     is_alternating: bool = False  # whether a sweep updates one player after the other
     has_last_sweep: bool = False  # one more sweep, so that the last walk's nodes are part of one
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if self.simulations < 0:

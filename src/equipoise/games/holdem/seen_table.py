@@ -36,7 +36,13 @@ HALF_A_FLOP: Final = re.compile(r"(?<=/)(?:[2-9TJQKA][cdhs])+$")  # cards of a d
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SeenTable:
-    """A hand of hold'em as one seat sees it; chips are whole numbers, seats count from 0."""
+    """A hand of hold'em as one seat sees it; chips are whole numbers, seats count from 0.
+
+    >>> from equipoise.games import make_game
+    >>> table = read_table(make_game("holdem"), "AcKd|r300", seat=0)
+    >>> table.pot, table.to_call, [table.name(action) for action in table.actions[:2]]
+    (400, 200, ['fold', 'call'])
+    """
 
     seat: int
     cards: tuple[str, ...]  # the seat's own, the higher one first; empty before they are dealt
