@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack
 
 from equipoise.abstraction.solutions import load_run
 from equipoise.core.checkpoint import Kind
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration
@@ -236,6 +237,7 @@ class Solution(Generic[Found]):
         >>> list(rows)
         ['K:', 'K:pb', 'K:p', 'K:b']
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.view(line)
         strategy = self.run.strategy()
@@ -250,6 +252,7 @@ class Solution(Generic[Found]):
         >>> solve("kuhn", iterations=10).children("pb")
         ('pbp', 'pbb')
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.list_children(line)
         tree = self._game_views().tree
@@ -264,6 +267,7 @@ class Solution(Generic[Found]):
         >>> place["player"], [action["name"] for action in place["actions"]]
         (1, ['check', 'bet'])
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.describe_place(line)
         return describe_state(self._game_views(), line)
@@ -317,6 +321,7 @@ class Solution(Generic[Found]):
         >>> found.searcher, found.iterations
         (0, 100)
         """
+        check_text("line", line)
         known = [field.name for field in dataclasses.fields(SearchRequest)]
         for name in how.keys() - set(known):
             raise UnknownNameError("option of a search", name, known)
