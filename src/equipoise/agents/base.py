@@ -23,11 +23,13 @@ from equipoise.solvers.playouts import draw_index
 
 __all__ = [
     "Agent",
+    "NamingAgent",
     "NarrowAgent",
     "Observation",
     "PolicyAgent",
     "PublicAgent",
     "PublicDecision",
+    "ToldAgent",
     "describe_decision",
     "observe_state",
 ]
@@ -50,6 +52,7 @@ class Observation(NamedTuple):
     public_state: str  # empty where the game does not say
     actions: tuple[int, ...]  # legal, ascending; empty unless it is this seat's turn
     classes: tuple[ActionClass, ...]  # what kind of move each of them is
+    names: tuple[str, ...] = ()  # what each of them is called; for agents alone that have `needs_names`
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -146,6 +149,25 @@ class NarrowAgent(PublicAgent, Protocol):
         ...
 
 
+@runtime_checkable
+class NamingAgent(Agent, Protocol):
+    """One that may want the names of actions in its observations."""
+
+    @property
+    def needs_names(self) -> bool:
+        """Returns whether it does."""
+        ...
+
+
+@runtime_checkable
+class ToldAgent(Agent, Protocol):
+    """One that is told how a game ended."""
+
+    def end_game(self, won: float) -> None:
+        """Takes in what its seat won."""
+        ...
+
+
 class PolicyAgent(abc.ABC):
     """An agent without memory of the game: a probability for each action at each information state.
 
@@ -187,8 +209,8 @@ class PolicyAgent(abc.ABC):
         return out
 
 
-def observe_state(game: Game[Any], state: Any, seat: int) -> Observation:
-    """Returns what a seat sees of a state.
+def observe_state(game: Game[Any], state: Any, seat: int, *, has_names: bool = False) -> Observation:
+    """Returns what a seat sees of a state, with or without the names of its actions.
 
     >>> from equipoise.games import make_game
     >>> game = make_game("kuhn")
@@ -207,6 +229,7 @@ def observe_state(game: Game[Any], state: Any, seat: int) -> Observation:
         public,
         actions,
         tuple([game.action_class(state, action) for action in actions]),
+        tuple([game.action_name(state, action) for action in actions]) if has_names else (),
     )
 
 

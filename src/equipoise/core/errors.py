@@ -15,6 +15,7 @@
     ├── AbandonedError         (RuntimeError)  work that was given up because it was told to
     ├── ConcurrentUseError     (RuntimeError)  two threads in what serves one at a time
     ├── WorkerError            (RuntimeError)  a worker process that ended without a result
+    ├── AgentFailedError       (RuntimeError)  an agent of another program that broke off or broke the rules
     ├── MissingExtraError      (RuntimeError)  an optional package that is not installed
     └── CheckpointError        (RuntimeError)  a file that cannot be read or written
 """
@@ -26,6 +27,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "AbandonedError",
+    "AgentFailedError",
     "CheckpointError",
     "ConcurrentUseError",
     "ConfigError",
@@ -193,6 +195,21 @@ class WorkerError(EquipoiseError, RuntimeError):
     ...     print(error)
     shards [3] are missing: a worker was killed
     """
+
+
+class AgentFailedError(EquipoiseError, RuntimeError):
+    """An agent of another program that broke off, or answered what cannot be played.
+
+    Whoever plays deals leaves those that were whole in `finished`.
+
+    >>> import equipoise
+    >>> equipoise.match("bot:true", "call", game="kuhn", hands=2)  # `true` ends before it has said anything
+    Traceback (most recent call last):
+    ...
+    equipoise.core.errors.AgentFailedError: bot true: ended with exit code 0
+    """
+
+    finished: object = None
 
 
 class MissingExtraError(EquipoiseError, RuntimeError):

@@ -23,7 +23,7 @@ from equipoise.games.registry import parse_game_options
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["RunRequest", "Subject", "find_named_game", "find_subject", "load_spot"]
+__all__ = ["RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
 
 Subject = Game[Any] | SpotFile
 
@@ -110,15 +110,22 @@ def find_subject(
             file = load_spot_file(name)
         else:
             file = SpotFile(spot=parse_endgame(_read_endgame(Path(endgame))))
-        if menu is not None:
-            spot = dataclasses.replace(file.spot, menu=parse_menu(menu))
-            file = dataclasses.replace(file, spot=spot, chooses_menu=False)
-            check_locks(file)
+        file = choose_spot_menu(file, menu)
     except EquipoiseError as error:
         message, given = str(error), str(endgame or name)
         is_named = message.startswith((f"cannot read {given}:", f"{given} "))
         raise ParseError(message if is_named else f"{given}: {message}") from None
     return file
+
+
+def choose_spot_menu(file: SpotFile, menu: str | None) -> SpotFile:
+    """Returns a spot with the bets that are asked for, if any are."""
+    if menu is None:
+        return file
+    spot = dataclasses.replace(file.spot, menu=parse_menu(menu))
+    changed = dataclasses.replace(file, spot=spot, chooses_menu=False)
+    check_locks(changed)
+    return changed
 
 
 def find_named_game(name: str | None, parameters: Iterable[str] | None) -> Game[Any] | None:

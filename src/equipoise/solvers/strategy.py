@@ -41,7 +41,7 @@ from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.segments import flatten_ranges
 
-__all__ = ["TabularStrategy", "mix_strategies"]
+__all__ = ["TabularStrategy", "combine_seats", "mix_strategies"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -325,6 +325,30 @@ class TabularStrategy:
                 f"the strategy for {self.game_label} has nothing at {infostate!r} of player {player}{because}"
             )
         return row
+
+
+def combine_seats(strategies: Sequence[TabularStrategy]) -> TabularStrategy:
+    """Returns the profile in which seat i is played as the i-th strategy says; all are of one game.
+
+    With two players in sum zero, seats of different equilibria are one again; in other games they need not be.
+
+    >>> import equipoise
+    >>> runs = [equipoise.solve("kuhn", rule, iterations=100) for rule in ("cfr", "cfr+")]
+    >>> len(combine_seats([run.strategy for run in runs]).infostates)
+    12
+    """
+    if not strategies or len({strategy.game_label for strategy in strategies}) != 1:
+        labels = ", ".join(sorted({strategy.game_label for strategy in strategies})) or "nothing"
+        raise ConfigError(f"seats must be of one game, got {labels}")
+    num_players = int(max(strategy.player.max(initial=-1) for strategy in strategies)) + 1
+    if len(strategies) != num_players:
+        raise ConfigError(f"{strategies[0].game_label} has {num_players} seats, got {len(strategies)} strategies")
+    rows = [
+        row
+        for player, strategy in enumerate(strategies)
+        for row in strategy.to_rows(np.flatnonzero(strategy.player == player).tolist())
+    ]
+    return TabularStrategy.from_rows(rows, strategies[0].game_label)
 
 
 def mix_strategies(

@@ -17,6 +17,7 @@ from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.studies.discounting.dcfr_toy import DCFR_TOY
 from equipoise.studies.discounting.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.studies.discounting.storage_floor import STORAGE_FLOOR
+from equipoise.studies.equilibria.lemonade_stand import LEMONADE_STAND
 from equipoise.studies.evaluation.aivat import AIVAT
 from equipoise.studies.evaluation.lbr import LBR
 from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
@@ -72,6 +73,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         IS_MCTS,
         LBR,
         LEDUC_DEEPSTACK,
+        LEMONADE_STAND,
         LIARS_DICE_BASELINES,
         MULTI_VALUED_STATES,
         NESTED_SEARCH,

@@ -284,6 +284,8 @@ class Study(Generic[C]):
     is_log_y: bool = True  # whether the figure's ordinate is logarithmic
     panels: tuple[str, ...] = ()  # those that are drawn; empty: all
     own_labels: Callable[[str], PanelLabels] | None = None  # of a panel by its name, where panels differ
+    # what the paper's text says, by panel and curve: abscissa (None: everywhere) and ordinate
+    printed: Mapping[str, Mapping[str, Sequence[tuple[float | None, float]]]] = dataclasses.field(default_factory=dict)
     are_grids: bool = False  # panels are squares of classes of hands, not curves
     seed: int = 0
 

@@ -125,6 +125,11 @@ class Holdem:
         """Returns the cards in play, which `deck` names."""
         return self._deck
 
+    @property
+    def first_board(self) -> tuple[str, ...]:
+        """Returns the cards with which the hand starts."""
+        return tuple(map(format_card, self._board))
+
     def initial_state(self) -> HoldemState:
         """Returns the state after the blinds and before the deal."""
         return HoldemState((), self._board, self._first_betting, "deal 0")
@@ -140,7 +145,7 @@ class Holdem:
         """Returns fold (0) when facing a bet, call (1), and the totals that may be raised to."""
         if self.actor(state) < 0:
             return ()
-        return self._actions(state.betting)
+        return self.betting_actions(state.betting)
 
     def chance_outcomes(self, state: HoldemState) -> tuple[tuple[int, float], ...]:
         """Returns the cards that may come next; hands and flops are dealt in ascending order."""
@@ -159,9 +164,9 @@ class Holdem:
         if actor == TERMINAL:
             raise illegal_action(self, state, action)
         betting = state.betting
-        if self._menu and action not in self._actions(betting):
+        if self._menu and action not in self.betting_actions(betting):
             check_action(self.betting_rules, betting, action)
-            raises = [total for total in self._actions(betting) if total > CALL]
+            raises = [total for total in self.betting_actions(betting) if total > CALL]
             offered = ", ".join(map(str, raises)) or "no raise"
             name = "call" if action == CALL else f"raise to {action}"
             raise IllegalActionError(f"{name} is not on the menu for player {actor}, which offers {offered}")
@@ -213,7 +218,8 @@ class Holdem:
     def _hand(self, state: HoldemState, player: int) -> tuple[int, ...]:
         return state.hole[HAND_SIZE * player : HAND_SIZE * (player + 1)]
 
-    def _actions(self, betting: BettingState) -> tuple[int, ...]:
+    def betting_actions(self, betting: BettingState) -> tuple[int, ...]:
+        """Returns what is offered where the betting stands: fold, call and totals to raise to, ascending."""
         if self._menu is None:  # too many amounts to remember
             return legal_actions(self.betting_rules, betting)
         actions = self._known_actions.get(betting)
@@ -342,7 +348,7 @@ class Holdem:
             if betting.stage is Stage.DEAL:
                 betting = next_street(rules, betting)
             else:
-                betting = apply_action(rules, betting, max(self._actions(betting)))
+                betting = apply_action(rules, betting, max(self.betting_actions(betting)))
         return betting
 
     def _most_decisions(self) -> int:

@@ -297,7 +297,7 @@ class HoldemProfile:
         if evaluator is None:
             return self._build(spot, betting, merges_suits=merges_suits), {}
         tree = plan_first_street(spot, betting=betting).build()
-        return tree, {"frontier": bind_lines(tree, line, evaluator), "evaluator": evaluator}
+        return tree, {"frontier": bind_lines(tree, line, evaluator)}
 
     def deal(self, place: HoldemPlace, step: Any) -> HoldemProfile | None:
         """Returns what is known behind cards that come where a street is all that there is; None elsewhere.
