@@ -34,6 +34,7 @@ from equipoise.agents.rebel import digest_run, game_of_run, make_rebel_agent
 from equipoise.agents.resolving import OPTIONS, digest_resolving, make_resolving_agent
 from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.own_code import parse_class_text
 from equipoise.games.base import ActionClass, Game
@@ -256,6 +257,7 @@ class AgentText:
     text: str
 
     def __post_init__(self) -> None:
+        check_text("agent", self.text)
         _find_entry(self.text)
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import UnknownNameError
 from equipoise.studies.discounting.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL
@@ -100,6 +101,7 @@ def find_study(name: str) -> Study[Any]:
     >>> find_study("coin-toss").title
     'Search in Coin Toss'
     """
+    check_text("study", name)
     if name not in STUDIES:
         raise UnknownNameError("study", name, STUDIES)
     return STUDIES[name]
