@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 from equipoise.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from equipoise.runs.board_report import BoardReport, ReportSpec, load_report, run_report
     from equipoise.runs.evaluation import evaluate
+    from equipoise.runs.export import export_spot
     from equipoise.runs.game_run import GameRun
+    from equipoise.runs.locking import add_locks
     from equipoise.runs.matches import MatchRequest, match
     from equipoise.runs.request import RunRequest, load_spot
     from equipoise.runs.run import Run, RunSizes
@@ -18,10 +21,12 @@ if TYPE_CHECKING:
     from equipoise.runs.spot_run import SpotRun
 
 __all__ = [
+    "BoardReport",
     "DoneSearch",
     "GameRun",
     "GameSearch",
     "MatchRequest",
+    "ReportSpec",
     "Run",
     "RunRequest",
     "RunSizes",
@@ -29,11 +34,15 @@ __all__ = [
     "Solution",
     "SpotRun",
     "SpotSearch",
+    "add_locks",
     "evaluate",
+    "export_spot",
     "load",
+    "load_report",
     "load_spot",
     "match",
     "prepare_run",
+    "run_report",
     "solve",
 ]
 
