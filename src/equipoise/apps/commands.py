@@ -102,11 +102,15 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "compare": CommandEntry(
         LOOKING, "Solve a game with several rules, side by side.", "comparison:compare", "comparison:CompareOptions"
     ),
+    "tree": CommandEntry(LOOKING, "Draw a small game as a tree.", "tree:tree", "tree:TreeOptions"),
     "equity": CommandEntry(
         LOOKING, "Say what two ranges win if nobody bets again.", "equity:equity", "equity:EquityOptions"
     ),
     "play": CommandEntry(PLAYING, "Play against an agent.", "table.command:play", "table.command:PlayOptions"),
     "match": CommandEntry(PLAYING, "Let agents play each other.", "match:match", "match:MatchOptions"),
+    "engine": CommandEntry(
+        PLAYING, "Let other programs play against an agent.", "engine:engine", "engine:EngineOptions"
+    ),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
     "reproduce": CommandEntry(
         MEASURING, "Compute published figures again.", "reproduce:reproduce", "reproduce:ReproduceOptions"

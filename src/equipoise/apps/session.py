@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from equipoise.apps.display import ConsoleReporter, SolveDisplay, describe_figures
+from equipoise.apps.display import ConsoleReporter, SolveDisplay, describe_figures, explain_no_guarantee
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag
@@ -157,9 +157,21 @@ def _figures_of_game(run: GameRun, quality: Quality) -> dict[str, Any]:
         "exploitability": Text.assemble((format_small(quality.exploitability), "bold"), beside),
         "nash_conv": format_small(quality.nash_conv),
         "values": ", ".join(map(format_utility, quality.values)),
+        **_describe_guarantee(run),
         **{f"seat {one.seat}": one.describe(run.config.against) for one in run.outcomes},
         **_describe_pruning(run.solver),
     }
+
+
+def _describe_guarantee(run: GameRun) -> dict[str, str]:
+    """Returns rows on what a result is good for where it is no game of two in sum zero; none where it is."""
+    if run.has_guarantee:
+        return {}
+    rows = {"no guarantee": explain_no_guarantee(run.game)}
+    if (regrets := run.average_regrets()) is not None:
+        shown = ", ".join(format_small(max(regret, 0.0)) for regret in regrets)
+        rows["average regret"] = f"{shown}: the largest is the gap to a coarse correlated equilibrium, at most"
+    return rows
 
 
 def _figures_of_spot(run: SpotRun, quality: Quality) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -22,8 +22,10 @@ from equipoise.apps.show_spot import SHOWN, EndReport, GainReport, HandChoice, S
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_text
 from equipoise.evaluation.plots import check_plot_path
+from equipoise.games.base import Game
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.line_notation import Line, parse_deal, parse_decision, parse_line
+from equipoise.games.words import explain_infostate
 from equipoise.runs.request import find_named_game
 from equipoise.solvers.description import describe_node
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
@@ -239,7 +241,7 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
     elif options.csv:
         _write(options, format_csv(strategy.to_rows(rows)))
     else:
-        print_result(_as_table(strategy, rows), is_quiet=options.quiet)
+        print_result(_as_table(strategy, rows, file.game), is_quiet=options.quiet)
         if len(rows) < len(matching):
             make_console(is_quiet=options.quiet).print(
                 f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all"
@@ -264,6 +266,7 @@ def _show_state(options: ShowOptions, file: SolvedGame) -> None:
     if place["player"] is not None:
         own = place["players"][place["player"]]
         rows = zip(own["infostates"], own["odds"], own["ev"], place["strategy"], strict=True)
+        table.caption = _explain_place(file.game, place["player"], own["infostates"])
         for infostate, odds, value, shares in rows:
             shown = "-" if value is None else f"{value:.4g}"
             table.add_row(infostate, f"{odds:.3g}", shown, *(f"{100 * share:.1f}%" for share in shares))
@@ -272,6 +275,12 @@ def _show_state(options: ShowOptions, file: SolvedGame) -> None:
         Group(f"{file.label}\n{where}", table, f"leads to {leads}" if leads else "the game is over"),
         is_quiet=options.quiet,
     )
+
+
+def _explain_place(game: Game[Any], player: int, infostates: Sequence[str]) -> str | None:
+    """Returns what everybody has seen at a place, in words; None if its game has none."""
+    said = explain_infostate(game, player, infostates[0]) if infostates else None
+    return None if said is None else said.partition("; ")[2]
 
 
 def _write(options: ShowOptions, text: str) -> None:
@@ -301,12 +310,17 @@ def _row(strategy: TabularStrategy, row: int) -> dict[str, Any]:
     }
 
 
-def _as_table(strategy: TabularStrategy, rows: list[int]) -> Table:
+def _as_table(strategy: TabularStrategy, rows: list[int], game: Game[Any]) -> Table:
+    words = [explain_infostate(game, int(strategy.player[row]), strategy.infostates[row]) for row in rows]
     table = Table(title=strategy.game_label, title_justify="left")
     table.add_column("player", justify="right")
     table.add_column("information state", overflow="fold")
+    if any(words):
+        table.add_column("in words", overflow="fold")
     table.add_column("strategy", overflow="fold")
-    for row in rows:
+    for row, said in zip(rows, words, strict=True):
         actions = "  ".join(f"{name} {probability:.4f}" for name, probability in strategy.row(row).items())
-        table.add_row(str(strategy.player[row]), strategy.infostates[row], actions)
+        table.add_row(
+            str(strategy.player[row]), strategy.infostates[row], *([said or ""] if any(words) else []), actions
+        )
     return table

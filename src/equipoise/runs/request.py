@@ -12,6 +12,7 @@ from typing import Any
 from equipoise.abstraction.solutions import is_spot_text
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.core.files import StrPath, describe_os_error
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import Game
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
@@ -27,7 +28,11 @@ Subject = Game[Any] | SpotFile
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What is asked of a run; None: what the saved run or the spot's file says, else the default."""
+    """What is asked of a run; None: what the saved run or the spot's file says, else the default.
+
+    >>> RunRequest(rule="cfr+", target="1e-3").parse_target()
+    0.001
+    """
 
     rule: str | None = None
     method: str | None = None
@@ -47,6 +52,8 @@ class RunRequest:
     seconds: float | None = None
     has_warm_start: bool = False  # a strategy to begin from is named as well
     max_histories: int = DEFAULT_MAX_HISTORIES
+
+    __repr__ = settings_repr
 
     def parse_target(self) -> float | None:
         """Returns the target in a game's unit of utility."""

@@ -183,11 +183,22 @@ class Solution(Generic[Found]):
         return self.run.stopped_by or StopReason.INTERRUPTED
 
     def describe(self) -> dict[str, Any]:
-        """Returns the result under the keys of `solve --json`."""
+        """Returns the result under the keys of `solve --json`.
+
+        >>> solve("kuhn", iterations=10).describe()["stopped_by"]
+        'iterations'
+        """
         return self.run.describe(self.quality)
 
     def save(self, path: StrPath) -> None:
-        """Writes strategy and run to a file, which `load` and every command read."""
+        """Writes strategy and run to a file, which `load` and every command read.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+        ...     load(f"{folder}/kuhn.eq").resume(iterations=20).progress[-1].iteration
+        20
+        """
         self.run.save(path)
 
     def resume(
@@ -315,6 +326,10 @@ class Solution(Generic[Found]):
         Args:
             line: as for `view`.
             library: `"pandas"` or `"polars"`, if both are installed.
+
+        >>> frame = solve("kuhn", iterations=10).to_frame("K:b", library="pandas")
+        >>> list(frame.columns), len(frame)
+        (['player', 'infostate', 'action', 'probability'], 2)
         """
         if isinstance(self.run, SpotRun):
             return make_frame(self.run.view(line).columns(), library)

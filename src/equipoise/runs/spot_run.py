@@ -97,7 +97,7 @@ def prepare_spot(
     locks = make_locks(file)
     with reporter.stage("planning the tree"):
         plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
-    finds_threads = request.threads is None and file.threads is None
+    finds_threads = request.threads is None and file.threads is None and saved is None  # else what it had before
     most_threads = num_usable_cores() if finds_threads else config.threads
     num_bytes = estimate_run_bytes(plan, dataclasses.replace(config, threads=most_threads), locks)
     label = f"{config.rule} in {config.parameters['precision']}"
@@ -177,7 +177,14 @@ class _Now(NamedTuple):
 
 
 class SpotRun(Run):
-    """A run on a spot."""
+    r"""A run on a spot.
+
+    >>> from equipoise.runs import RunRequest, load_spot, prepare_run
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> run = prepare_run(load_spot(text), RunRequest(iterations=10))
+    >>> [record.iteration for record in run.advance()][-1], run.list_children("check")
+    (10, ('check, check', 'check, all-in'))
+    """
 
     def __init__(
         self,

@@ -60,7 +60,14 @@ class SpotLock:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SpotFile:
-    """A spot and what is asked of its solver; None: not said."""
+    r"""A spot and what is asked of its solver; None: not said.
+
+    >>> from equipoise.runs import load_spot
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\ntarget = '1%'\nranges = {oop = 'AA', ip = 'KK'}"
+    >>> file = load_spot(text)
+    >>> file.target.amount, file.spot.stacks
+    (1.0, (30, 30))
+    """
 
     spot: HoldemSpot
     rule: str | None = None
