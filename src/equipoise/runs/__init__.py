@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from equipoise.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from equipoise.runs.board_report import BoardReport, ReportSpec, load_report, run_report
     from equipoise.runs.evaluation import evaluate
     from equipoise.runs.export import export_spot
     from equipoise.runs.game_run import GameRun
@@ -21,12 +20,10 @@ if TYPE_CHECKING:
     from equipoise.runs.spot_run import SpotRun
 
 __all__ = [
-    "BoardReport",
     "DoneSearch",
     "GameRun",
     "GameSearch",
     "MatchRequest",
-    "ReportSpec",
     "Run",
     "RunRequest",
     "RunSizes",
@@ -38,11 +35,9 @@ __all__ = [
     "evaluate",
     "export_spot",
     "load",
-    "load_report",
     "load_spot",
     "match",
     "prepare_run",
-    "run_report",
     "solve",
 ]
 
