@@ -87,6 +87,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
         LOOKING, "List the lines of a solved spot with frequencies.", "lines:lines", "lines:LinesOptions"
     ),
     "export": CommandEntry(LOOKING, "Write a solved spot's tree to a file.", "lines:export", "lines:ExportOptions"),
+    "report": CommandEntry(
+        SOLVING, "Solve one spot on many boards, as one table.", "report:report", "report:ReportOptions"
+    ),
     "evaluate": CommandEntry(
         LOOKING,
         "Say what a strategy earns and what beats it.",
