@@ -102,6 +102,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "play": CommandEntry(PLAYING, "Play against an agent.", "table.command:play", "table.command:PlayOptions"),
     "match": CommandEntry(PLAYING, "Let agents play each other.", "match:match", "match:MatchOptions"),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
+    "plot": CommandEntry(MEASURING, "Draw runs and studies from their files.", "plot:plot", "plot:PlotOptions"),
     "reproduce": CommandEntry(
         MEASURING, "Compute published figures again.", "reproduce:reproduce", "reproduce:ReproduceOptions"
     ),
