@@ -12,9 +12,11 @@ import typer
 from rich.console import Console
 
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES
+from equipoise.apps.bench.first_evening import FirstEveningSettings, run_first_evening
 from equipoise.apps.bench.holdem import HoldemSettings, example_spots, run_holdem
 from equipoise.apps.bench.matches import MatchesSettings, run_matches
 from equipoise.apps.bench.report import (
+    print_first_evening_report,
     print_holdem_report,
     print_matches_report,
     print_responses_report,
@@ -41,6 +43,7 @@ from equipoise.learning.values.labels import Labels
 from equipoise.studies.endgames import load_endgames
 
 __all__ = [
+    "FirstEveningOptions",
     "HoldemOptions",
     "MatchesOptions",
     "ResponsesOptions",
@@ -48,6 +51,7 @@ __all__ = [
     "TabularOptions",
     "ValuesOptions",
     "bench_app",
+    "first_evening",
     "holdem",
     "matches",
     "responses",
@@ -221,6 +225,35 @@ def search(options: SearchOptions) -> None:
     _measure("search", options, lambda on_step: run_search(settings, on_step=on_step), print_search_report)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class FirstEveningOptions:
+    """What `equipoise bench first-evening` is told."""
+
+    spot: Annotated[Path, typer.Option(help="A flop without a menu.", metavar="FILE")] = Path(
+        "examples/spots/first_flop.toml"
+    )
+    readme: Annotated[Path, typer.Option(help="Whose commands are typed.", metavar="FILE")] = Path("README.md")
+    no_readme: Annotated[bool, typer.Option("--no-readme", help="Type no page's commands.")] = False
+    longest: Annotated[float, typer.Option(help="Seconds of solving the spot.")] = 300.0
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def first_evening(options: FirstEveningOptions) -> None:
+    """Time what newcomers wait for: start, a first flop, Ctrl-C, a file opened again, the commands of the README."""
+    settings = FirstEveningSettings(
+        spot=str(options.spot),
+        readme=None if options.no_readme else str(options.readme),
+        longest=options.longest,
+    )
+    _measure(
+        "first-evening",
+        options,
+        lambda on_step: run_first_evening(settings, on_step=on_step),
+        print_first_evening_report,
+    )
+
+
 def _parse_pots(option: str, text: str) -> tuple[int, ...]:
     return () if text.strip() == "none" else _parse_threads(text, option)
 
@@ -293,3 +326,4 @@ bench_app.command("responses")(make_command(ResponsesOptions, responses))
 bench_app.command("matches")(make_command(MatchesOptions, matches))
 bench_app.command("values")(make_command(ValuesOptions, values))
 bench_app.command("search")(make_command(SearchOptions, search))
+bench_app.command("first-evening")(make_command(FirstEveningOptions, first_evening))

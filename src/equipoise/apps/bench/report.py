@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.apps.bench.first_evening import FirstEveningReport
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.loops import TARGET_MBB
 from equipoise.apps.bench.matches import MatchesReport
@@ -22,6 +23,7 @@ from equipoise.core.files import format_bytes
 from equipoise.core.machine import describe_origin
 
 __all__ = [
+    "print_first_evening_report",
     "print_holdem_report",
     "print_matches_report",
     "print_responses_report",
@@ -67,6 +69,25 @@ def print_matches_report(report: MatchesReport, console: Console) -> None:
         )
     console.print(table)
     _print_origin(console, f"measurements of {report.settings.seconds:g} s")
+
+
+def print_first_evening_report(report: FirstEveningReport, console: Console) -> None:
+    """Prints one line for each thing that newcomers wait for, with its bar."""
+    table = Table(title="A first evening", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("what", overflow="fold")
+    for name in ("seconds", "bar", "", "CPU s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        table.add_row(
+            row["what"],
+            "never" if row["seconds"] is None else f"{row['seconds']:.2f}",
+            f"{row['bar']:g}",
+            "kept" if row["is_met"] else "missed",
+            "" if row["cpu_seconds"] is None else f"{row['cpu_seconds']:.2f}",
+        )
+    console.print(table)
+    num_kept = sum(row["is_met"] for row in report.rows)
+    console.print(f"{num_kept} of {len(report.rows)} kept; bars are for two idle cores")
 
 
 def print_values_report(report: ValuesReport, console: Console) -> None:
