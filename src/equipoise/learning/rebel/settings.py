@@ -88,12 +88,12 @@ class RebelSettings:
     root_draws: int = 128  # leaves drawn from each search of the beginning of the game
     hidden: int = 64  # units of a layer
     layers: int = 2  # hidden ones
-    examples: int = 1_200_000  # values that self-play makes
+    examples: int = 800_000  # values that self-play makes
     cycle: int = 2_048  # of them between two trainings of the network
     capacity: int = 300_000  # of them that are remembered
-    reuse: float = 10.0  # times that each is trained on, on average
+    reuse: float = 8.0  # times that each is trained on, on average
     batch: int = 512
-    rate: float = 1e-3  # of Adam, at the start
+    rate: float = 1e-2  # of Adam, at the start
     final_rate: float = 0.02  # share of it at the end
     average_decay: float = 0.998  # of the weights that play; 0: the newest ones
     loss_bend: float = 0.0  # where Huber's loss bends; 0: squares
