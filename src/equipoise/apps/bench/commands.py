@@ -11,11 +11,13 @@ from typing import Annotated, Any, Protocol, TypeVar
 import typer
 from rich.console import Console
 
+from equipoise.apps.bench.beliefs import BeliefsSettings, run_beliefs
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES
 from equipoise.apps.bench.first_evening import FirstEveningSettings, run_first_evening
 from equipoise.apps.bench.holdem import HoldemSettings, example_spots, run_holdem
 from equipoise.apps.bench.matches import MatchesSettings, run_matches
 from equipoise.apps.bench.report import (
+    print_beliefs_report,
     print_first_evening_report,
     print_holdem_report,
     print_matches_report,
@@ -43,6 +45,7 @@ from equipoise.learning.values.labels import Labels
 from equipoise.studies.endgames import load_endgames
 
 __all__ = [
+    "BeliefsOptions",
     "FirstEveningOptions",
     "HoldemOptions",
     "MatchesOptions",
@@ -50,6 +53,7 @@ __all__ = [
     "SearchOptions",
     "TabularOptions",
     "ValuesOptions",
+    "beliefs",
     "bench_app",
     "first_evening",
     "holdem",
@@ -193,6 +197,23 @@ def values(options: ValuesOptions) -> None:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefsOptions:
+    """What `equipoise bench beliefs` is told."""
+
+    game: Annotated[str, typer.Option("--game", "-g", help="What is played.")] = BeliefsSettings().game
+    horizon: Annotated[str, typer.Option(help="Where searches end: a number of actions, or round.")] = "2"
+    seconds: Annotated[float, typer.Option(help="Least CPU time of one measurement.")] = 2.0
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def beliefs(options: BeliefsOptions) -> None:
+    """Time the searches of self-play over beliefs (`train rebel`): a second of CPU time, by lanes."""
+    settings = BeliefsSettings(game=options.game, horizon=options.horizon, seconds=options.seconds)
+    _measure("beliefs", options, lambda on_step: run_beliefs(settings, on_step=on_step), print_beliefs_report)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
     """What `equipoise bench search` is told."""
 
@@ -326,4 +347,5 @@ bench_app.command("responses")(make_command(ResponsesOptions, responses))
 bench_app.command("matches")(make_command(MatchesOptions, matches))
 bench_app.command("values")(make_command(ValuesOptions, values))
 bench_app.command("search")(make_command(SearchOptions, search))
+bench_app.command("beliefs")(make_command(BeliefsOptions, beliefs))
 bench_app.command("first-evening")(make_command(FirstEveningOptions, first_evening))

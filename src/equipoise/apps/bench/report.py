@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.apps.bench.beliefs import BeliefsReport
 from equipoise.apps.bench.first_evening import FirstEveningReport
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.loops import TARGET_MBB
@@ -69,6 +70,23 @@ def print_matches_report(report: MatchesReport, console: Console) -> None:
         )
     console.print(table)
     _print_origin(console, f"measurements of {report.settings.seconds:g} s")
+
+
+def print_beliefs_report(report: BeliefsReport, console: Console) -> None:
+    """Prints one line per width of the network and number of lanes, and on what it was measured."""
+    settings = report.settings
+    table = Table(
+        title=f"Searches of self-play in {settings.game}, horizon {settings.horizon}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    for name in ("width", "lanes", "iterations", "a CPU second", "in the network"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        rate, share = f"{row['searches_per_cpu_second']:,.0f}", f"{row['net_share']:.0%}"
+        table.add_row(str(row["width"]), str(row["lanes"]), str(row["iterations"]), rate, share)
+    console.print(table)
+    _print_origin(console, f"measurements of {settings.seconds:g} s")
 
 
 def print_first_evening_report(report: FirstEveningReport, console: Console) -> None:
