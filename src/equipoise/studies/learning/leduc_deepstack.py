@@ -159,7 +159,7 @@ def _train(game: str, samples: int, configuration: LeducDeepStackConfiguration) 
     trainer = ValueTrainer(net, settings, SituationSet(*see_shards(net, source.states(), shards)))
     for _ in trainer.run():
         pass
-    return trainer.averaged.store()
+    return trainer.kept.store()
 
 
 def _name(samples: int) -> str:

@@ -25,6 +25,7 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import Frontier
+from equipoise.learning.values.situations import draw_class_weights
 from equipoise.search.holdem.depth_limit import LeafChoices, solve_blueprint
 from equipoise.search.holdem.equity_leaves import equity_leaves
 from equipoise.search.holdem.leaves import bind_lines
@@ -91,7 +92,7 @@ def draw_spot(configuration: ValueLostConfiguration, rng: np.random.Generator) -
     hands = hands_of()
     ranges = []
     for _ in range(2):
-        weights = np.clip(rng.uniform(-0.5, 1.0, len(hands.class_names)), 0.0, 1.0)[hands.classes]
+        weights = draw_class_weights(rng)
         if configuration.hands:
             live = np.flatnonzero((weights > 0) & ~hands.blocked(board))
             kept = rng.choice(live, min(configuration.hands, live.size), replace=False)
