@@ -206,7 +206,9 @@ AGENTS: Mapping[str, AgentEntry] = {
         description="solves every decision again from what it found at the one before; needs no file",
     ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
-    "deepstack": _resolving_entry("deepstack", "the same with DeepStack's menu and rule, the turn solved to the end"),
+    "deepstack": _resolving_entry(
+        "deepstack", "the same with DeepStack's menu and rule, rivers behind the turn solved in buckets"
+    ),
 }
 
 

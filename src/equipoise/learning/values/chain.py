@@ -275,7 +275,7 @@ class ValueChain:
         return [entry for entry in StoredNet.load(self.weights_of(name)).card.get("log", []) if entry["step"] <= step]
 
     def write(self, recipe: NetRecipe, trainer: ValueTrainer, *, command: str, log: list[dict[str, Any]]) -> None:
-        """Writes the weights that are kept with their card: errors and steps are theirs, the log is of the whole run."""
+        """Writes the weights that are kept with a card: errors and steps are theirs, the log is of the whole run."""
         measured = [entry for entry in log if entry["step"] == trainer.kept_step]
         card = {
             "what": recipe.summary,
