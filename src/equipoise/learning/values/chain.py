@@ -285,7 +285,7 @@ class ValueChain:
                 for filling in self.fillings(recipe)
             },
             **({} if self.start is None else {"start": NetFile.at(self._start_of(recipe.name)).name}),
-            "training": dataclasses.asdict(recipe.settings),
+            "training": dataclasses.asdict(trainer.settings),
             "steps": trainer.kept_step,
             "last_step": trainer.step,
             "errors": measured[-1] if measured else {},

@@ -72,7 +72,7 @@ class ValueLostConfiguration:
     rule: str = "dcfr(1.5,0,4)"
     search_iterations: int = 200
     blueprint_iterations: int = 100
-    open_percent: float = 0.1  # of the pot: how exactly whole and locked spots are solved
+    open_percent: float = 0.02  # of the pot: how exactly spots are solved; losses are as much too large
     most_iterations: int = 2000  # of these
 
     def __post_init__(self) -> None:
