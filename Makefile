@@ -8,7 +8,7 @@ STAMPS := $(VENV)/.stamps
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard cmake/* native/*)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo docs test test-all test-ray test-page test-fast test-arm wheel sanitize check golden hooks clean compiler
+.PHONY: help demo docs test test-all test-engines test-ray test-page test-fast test-arm wheel sanitize check golden hooks clean compiler
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -64,7 +64,7 @@ test: $(STAMPS)/dev ## install what the tests need, then lint, type-check and ru
 	@scripts/test
 
 test-all: test test-ray test-page wheel test-arm ## the suite in four builds (GCC for this machine and for x86-64-v3, Clang, -O1), with Ray, the wheel, ARM
-	@scripts/test-builds
+	@scripts/test-builds gcc-v3 clang gcc-O1  # `test` was GCC for this machine
 
 test-ray: $(STAMPS)/dev ## what runs on several machines, on a Ray of this one that is installed if need be
 	@$(BIN)/python -c 'import ray' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,scale]'
@@ -73,6 +73,9 @@ test-ray: $(STAMPS)/dev ## what runs on several machines, on a Ray of this one t
 test-page: $(STAMPS)/dev ## make requests up from the document of the page's interface; no answer may be a failure of the server
 	@$(BIN)/python -c 'import schemathesis' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,fuzz]'
 	@scripts/test-page
+
+test-engines: $(STAMPS)/dev ## matches against Stockfish and GNU Go, which must be installed (Debian: stockfish, gnugo)
+	@PATH="$$PATH:/usr/games" scripts/test -m engine tests/agents
 
 test-arm: $(STAMPS)/run ## cross-compile the core for 64-bit ARM and compare its bits in an emulator
 	@scripts/test-arm
