@@ -19,6 +19,7 @@ from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import format_json, print_result
 from equipoise.apps.show_runouts import RunoutReport
 from equipoise.apps.show_spot import SHOWN, EndReport, GainReport, HandChoice, SpotReport, format_columns
+from equipoise.apps.web.command import open_page
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_text
 from equipoise.evaluation.plots import check_plot_path
@@ -51,6 +52,7 @@ class ShowOptions:
         "equipoise show turn.eq --line 'check, check, [*]' --plot rivers.png",
         "equipoise show turn.eq --line check --exploit",
         "equipoise show turn.eq --line check --exploit --lock 'check, bet 50%: fold=70%, call'",
+        "equipoise show turn.eq --line check --open",
     )
 
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or CSV.")]
@@ -107,6 +109,9 @@ class ShowOptions:
         Path | None, typer.Option(help="With a line that ends in [*]: draw all cards (.png, .svg, .pdf).")
     ] = None
     limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50
+    open: Annotated[
+        bool, typer.Option("--open", help="Show it in a browser: serves the page until Ctrl-C, needs the extra web.")
+    ] = False
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each action; of a spot: for each hand.")] = (
         False
@@ -126,6 +131,9 @@ def show(options: ShowOptions) -> None:
     for name in ("ignore_locks", "lock"):
         if getattr(options, name) and not options.exploit:
             raise ConfigError(f"--{name.replace('_', '-')} is for --exploit: give both")
+    if options.open:
+        open_page(options.file, options.line or "")
+        return
     with open_solution(options.file, *SHOWN, game=find_named_game(options.game, options.parameters)) as solution:
         if isinstance(solution, SolvedGame):
             _show_table(options, solution)

@@ -16,6 +16,7 @@ from equipoise.apps.bench.first_evening import FirstEveningReport
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.loops import TARGET_MBB
 from equipoise.apps.bench.matches import MatchesReport
+from equipoise.apps.bench.page import PageReport
 from equipoise.apps.bench.responses import ResponsesReport
 from equipoise.apps.bench.search import SearchReport
 from equipoise.apps.bench.tabular import TabularReport
@@ -27,6 +28,7 @@ __all__ = [
     "print_first_evening_report",
     "print_holdem_report",
     "print_matches_report",
+    "print_page_report",
     "print_responses_report",
     "print_search_report",
     "print_tabular_report",
@@ -106,6 +108,20 @@ def print_first_evening_report(report: FirstEveningReport, console: Console) -> 
     console.print(table)
     num_kept = sum(row["is_met"] for row in report.rows)
     console.print(f"{num_kept} of {len(report.rows)} kept; bars are for two idle cores")
+
+
+def print_page_report(report: PageReport, console: Console) -> None:
+    """Prints one line per measurement, and on what it was taken."""
+    settings = report.settings
+    title = f"The page: {settings.clients} readers, {settings.pause:g} s between an answer and the next question"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for name in ("what", "measured", "unit", "wanted"):
+        table.add_column(name, justify="left" if name in ("what", "unit") else "right", no_wrap=True)
+    for row in report.rows:
+        wanted = "" if row["wanted"] is None else f"< {row['wanted']:g}"
+        table.add_row(row["what"], f"{row['value']:,.1f}", row["unit"], wanted)
+    console.print(table)
+    _print_origin(console, f"{settings.repeats} interleaved solves of {settings.iterations} iterations")
 
 
 def print_values_report(report: ValuesReport, console: Console) -> None:
