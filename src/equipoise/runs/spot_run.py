@@ -36,6 +36,8 @@ from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_sizes
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.description import describe_spot_node
+from equipoise.solvers.holdem.gains import describe_gain
+from equipoise.solvers.holdem.runouts import describe_runouts
 from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout, make_locks
 from equipoise.solvers.holdem.view import NodeView, SpotViews
 from equipoise.solvers.methods import (
@@ -165,6 +167,7 @@ class _Now(NamedTuple):
     tree: HoldemTree
     views: SpotViews
     locks: tuple[NodeLock, ...]
+    seats: tuple[str, str]
 
 
 class SpotRun(Run):
@@ -185,7 +188,7 @@ class SpotRun(Run):
         self._views: tuple[int, SpotViews] | None = None  # of an iteration
         self.typical_slope = _typical_slope(config)
         super().__init__(
-            name=file.spot.name,
+            name=file.name,
             config=config,
             solver=solver,
             stopping=stopping,
@@ -226,7 +229,21 @@ class SpotRun(Run):
     def describe_place(self, line: str = "") -> dict[str, Any]:
         """Returns a place, be it a decision, the end of a street or of the hand, under the keys of docs/spots.md."""
         with self._guarded.turns.taken():
-            return describe_spot_node(_Now(self.tree, self._find_views(), make_locks(self.file)), line)
+            return describe_spot_node(self._now(), line)
+
+    def describe_runouts(self, line: str) -> dict[str, Any]:
+        """Returns every card that may come where a street ends, under the keys of docs/spots.md."""
+        with self._guarded.turns.taken():
+            return describe_runouts(self._now(), line)
+
+    def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
+        """Returns what best responses would win more at a decision, under the keys of docs/spots.md."""
+        with self._guarded.turns.taken():
+            return describe_gain(self._now(), line, respects_locks=respects_locks)
+
+    def _now(self) -> _Now:
+        """Returns the run as it stands; to be asked within a turn."""
+        return _Now(self.tree, self._find_views(), make_locks(self.file), self.file.seat_names)
 
     def list_children(self, line: str = "") -> tuple[str, ...]:
         """Returns the lines that are one step longer: by an action, or by a card."""

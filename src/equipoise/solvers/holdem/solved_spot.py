@@ -101,6 +101,11 @@ class SolvedSpot(SolutionFile):
         return game_of_spot(self.spot)
 
     @property
+    def seats(self) -> tuple[str, str]:
+        """Returns what both players are called."""
+        return self.file.seat_names
+
+    @property
     def label(self) -> str:
         """Returns the spot, how long it was solved and how well."""
         spot, last = self.spot, self.progress[-1]
@@ -109,7 +114,7 @@ class SolvedSpot(SolutionFile):
             if last.exploitability is None
             else f", exploitable by {100 * last.exploitability / spot.root_pot:.3g}% of the pot"
         )
-        return f"{spot.name}, pot {spot.root_pot:,}, after {last.iteration:,} iterations{share}"
+        return f"{self.file.name}, pot {spot.root_pot:,}, after {last.iteration:,} iterations{share}"
 
     @functools.cached_property
     def locks(self) -> tuple[NodeLock, ...]:

@@ -37,7 +37,7 @@ from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.joint import CardRemoval
 from equipoise.trees.vector import CellTable
 
-__all__ = ["NodeView", "PlayerView", "SpotViews", "view_average", "view_node"]
+__all__ = ["BestView", "NodeView", "PlayerView", "SpotViews", "view_average", "view_node"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -132,6 +132,21 @@ class NodeView:
         return shares
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BestView:
+    """What hands would be worth at a decision if their player answered the other's strategy best from there on."""
+
+    values: tuple[FloatArray, FloatArray]  # [H] by player, in the order of a `NodeView`'s hands
+    action_values: FloatArray  # [H, A] of the actor's hands after each action
+
+    def gains(self, view: NodeView) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` by player what a best response wins more than what is played; never negative, NaN as values."""
+        first, second = (
+            np.maximum(best - shown.values, 0.0) for best, shown in zip(self.values, view.players, strict=True)
+        )
+        return first, second
+
+
 def view_average(solver: CFRSolver[HoldemTree], board: Sequence[int], node: int = 0) -> NodeView:
     """Returns what a run's averages say at a decision on any board, see `view_node`."""
     return view_node(
@@ -187,11 +202,9 @@ class SpotViews:
             values, action_values = self._find_values(index, node, matches)
         equities = self._find_equities(index, reach, matches)
         back = np.argsort(hand_permutation(relabelling, tree.spot.deck)).astype(np.int32)
-        players, orders = [], []
-        for player in (0, 1):
-            held = tree.hands[index][player]
-            order = np.argsort(back[held])
-            rows = held[order]
+        players, orders = [], self._order_rows(index, back)
+        for player, order in enumerate(orders):
+            rows = tree.hands[index][player][order]
             players.append(
                 PlayerView(
                     hands=back[rows],
@@ -201,7 +214,6 @@ class SpotViews:
                     equities=equities[player][rows],
                 )
             )
-            orders.append(order)
         betting = tree.betting.nodes[node]
         actor = betting.state.actor
         return NodeView(
@@ -216,6 +228,32 @@ class SpotViews:
             action_values=action_values[orders[actor]],
             players=(players[0], players[1]),
         )
+
+    def view_best(self, place: HoldemPlace, *, respects_locks: bool = True) -> BestView:
+        """Returns what best responses to the other's play are worth at a decision, without solving anything again.
+
+        Args:
+            place: the decision.
+            respects_locks: whether a player who answers keeps to its own locks.
+        """
+        if self.kernel is None:
+            raise ConfigError("best responses need the whole table in memory")
+        if place.node not in self.tree.decisions:
+            raise ConfigError(f"node must be a decision of the betting tree, got {place.node}")
+        index, relabelling = self.tree.locate(place.board)
+        matches = _count_matches(self.tree.spot.deck, self.tree.boards[index], self._play_down(index, place.node))
+        values, action_values = self._find_values(
+            index, place.node, matches, is_best=True, respects_locks=respects_locks
+        )
+        back = np.argsort(hand_permutation(relabelling, self.tree.spot.deck)).astype(np.int32)
+        orders = self._order_rows(index, back)
+        actor = self.tree.decisions[place.node].player
+        return BestView(values=(values[0][orders[0]], values[1][orders[1]]), action_values=action_values[orders[actor]])
+
+    def _order_rows(self, board: int, back: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Returns by player the rows of a board, hands ascending once they are called as on the board asked for."""
+        first, second = (np.argsort(back[held]) for held in self.tree.hands[board])
+        return first, second
 
     def reach(self, place: HoldemPlace) -> tuple[FloatArray, FloatArray]:
         """Returns `[H]` by hand of the deck each player's reach of any node of the betting on a board."""
@@ -255,13 +293,17 @@ class SpotViews:
             below = above
         return reach[0], reach[1]
 
-    def _find_slots(self, board: int, line: int, node: int) -> tuple[FloatArray, FloatArray]:
+    def _find_slots(
+        self, board: int, line: int, node: int, is_best: bool, respects_locks: bool
+    ) -> tuple[FloatArray, FloatArray]:
         """Returns `[H, slots]` each player's counterfactual values on a board after a line that enters its street.
 
         Args:
             board: index of the board.
             line: of those that enter the street.
             node: where the line does.
+            is_best: whether players answer each other best.
+            respects_locks: whether such answers keep to locks.
         """
         tree = self.tree
         assert self.kernel is not None
@@ -274,15 +316,29 @@ class SpotViews:
             padded[: held.size] = entering[player][held]
             rows.append(padded)
         with self._sweeping:
-            return self.kernel.slot_values(self.sums, board, line, (rows[0], rows[1]), num_threads=self.num_threads)
+            return self.kernel.slot_values(
+                self.sums,
+                board,
+                line,
+                (rows[0], rows[1]),
+                is_best=is_best,
+                respects_locks=respects_locks,
+                num_threads=self.num_threads,
+            )
 
     def _find_values(
-        self, board: int, node: int, matches: tuple[FloatArray, FloatArray]
+        self,
+        board: int,
+        node: int,
+        matches: tuple[FloatArray, FloatArray],
+        *,
+        is_best: bool = False,
+        respects_locks: bool = True,
     ) -> tuple[list[FloatArray], FloatArray]:
         """Returns by row each player's values `[H]` and the actor's by action `[H, A]`."""
         tree = self.tree
         decision, state = tree.decisions[node], tree.betting.nodes[node].state
-        slots = self._slots(board, decision.line, self._begin_of_street(node))
+        slots = self._slots(board, decision.line, self._begin_of_street(node), is_best, respects_locks)
         shares = []
         for player in (0, 1):
             held = tree.hands[board][player]
@@ -296,7 +352,17 @@ class SpotViews:
         values = [share[:, slot] for share, slot in zip(shares, decision.slots, strict=True)]
         # the actor's slot also leads to the other player's other moves
         values[actor] = (tree.normalize(self.sums, board, node) * action_values).sum(axis=1)
+        if is_best:
+            is_free = ~self._find_locked(board, node) if respects_locks else np.ones(values[actor].size, np.bool_)
+            values[actor] = np.where(is_free, action_values.max(axis=1), values[actor])
         return values, action_values
+
+    def _find_locked(self, board: int, node: int) -> npt.NDArray[np.bool_]:
+        """Returns `[H]` by row which of the actor's hands play what a lock says."""
+        assert self.kernel is not None
+        first_cells = self.tree.cells(board, node)[:, 0]
+        locks = self.kernel.locks
+        return np.zeros(first_cells.size, np.bool_) if locks is None else np.isin(first_cells, locks.cells)
 
     def _begin_of_street(self, node: int) -> int:
         """Returns the first node of a node's street on its line."""
