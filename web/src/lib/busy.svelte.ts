@@ -3,7 +3,7 @@
 import { ServerGone } from './api';
 
 const MOMENT = 120;
-let pending = $state(0);
+let pending = 0;
 let isLate = $state(false);
 let timer: ReturnType<typeof setTimeout> | undefined;
 
