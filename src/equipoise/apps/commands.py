@@ -98,6 +98,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "equity": CommandEntry(
         LOOKING, "Say what two ranges win if nobody bets again.", "equity:equity", "equity:EquityOptions"
     ),
+    "serve": CommandEntry(
+        LOOKING, "Show, solve, train and play in a browser.", "web.command:serve", "web.command:ServeOptions"
+    ),
     "play": CommandEntry(PLAYING, "Play against an agent.", "table.command:play", "table.command:PlayOptions"),
     "match": CommandEntry(PLAYING, "Let agents play each other.", "match:match", "match:MatchOptions"),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),

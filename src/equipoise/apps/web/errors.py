@@ -83,9 +83,7 @@ class ApiError(Exception):
 
     def answer(self) -> JSONResponse:
         """Returns the answer."""
-        return answer_error(
-            self.status, self.code, self.message, field=self.field, got=self.got, hint=self.hint
-        )
+        return answer_error(self.status, self.code, self.message, field=self.field, got=self.got, hint=self.hint)
 
 
 def answer_error(

@@ -62,7 +62,7 @@ def _classes() -> dict[tuple[int, ...], int]:
 
 def count_flop(flop: Sequence[int]) -> int:
     """Returns how many of the 22,100 flops are this one up to the names of suits."""
-    return _classes()[tuple(canonical_board(flop).cards)]
+    return _classes()[tuple(canonical_board(flop).board)]
 
 
 def choose_flops(count: int) -> list[str]:
@@ -75,7 +75,8 @@ def choose_flops(count: int) -> list[str]:
     if not 1 <= count <= len(classes):
         raise ConfigError(f"count of flops must be from 1 to {len(classes):,}, got {count}")
     total = sum(weight for _, weight in classes)
-    chosen, passed, wanted = [], 0, total / count / 2
+    chosen: list[str] = []
+    passed, wanted = 0, total / count / 2
     for left, (flop, weight) in zip(range(len(classes), 0, -1), classes, strict=True):
         passed += weight
         if len(chosen) < count and (passed > wanted or left <= count - len(chosen)):
@@ -139,9 +140,9 @@ def _solve_flop(
 ) -> dict[str, Any] | None:
     """Returns the row of a flop, None if somebody wants something else."""
     board = parse_board(flop)
-    cards = {"flop": [format_card(card) for card in board], "weight": count_flop(board)}
+    cards: dict[str, Any] = {"flop": [format_card(card) for card in board], "weight": count_flop(board)}
     cards["texture"] = name_texture(board)
-    empty = {"ids": [], "names": [], "player": None, "frequency": [], "ev": None, "equity": None}
+    empty: dict[str, Any] = {"ids": [], "names": [], "player": None, "frequency": [], "ev": None, "equity": None}
     try:
         spot = dataclasses.replace(file.spot, board=board)
         changes = {name: value for name, value in {**spec.request, **limits.totals}.items() if value is not None}

@@ -131,7 +131,7 @@ class Gate:
         return None
 
     def _is_upload(self, scope: Scope) -> bool:
-        return scope["method"] == "POST" and scope["path"].rstrip("/") == UPLOAD_PATH
+        return bool(scope["method"] == "POST" and scope["path"].rstrip("/") == UPLOAD_PATH)
 
     def _most_bytes(self, scope: Scope) -> int:
         return self.settings.most_upload_bytes if self._is_upload(scope) else self.settings.most_body_bytes

@@ -283,12 +283,16 @@ class JobBoard:
     def _follow(self, job: Job, process: subprocess.Popen[str]) -> None:
         """Hears a worker until it ends."""
         assert process.stdout is not None
+        assert process.stdin is not None
         for line in process.stdout:
             with contextlib.suppress(ValueError):
                 self._hear(job, json.loads(line))
         code = process.wait()
         with self._lock:
             job.process = None
+            process.stdout.close()
+            with contextlib.suppress(OSError):
+                process.stdin.close()
             if self._is_closing:
                 return
             if job.state not in FINAL:

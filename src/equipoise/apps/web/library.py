@@ -28,7 +28,7 @@ from equipoise.core.files import write_text
 from equipoise.core.memory import available_bytes
 from equipoise.core.runs import RunFolder
 from equipoise.games.holdem.cards import format_card
-from equipoise.games.registry import GAMES
+from equipoise.games.registry import GAMES, format_game, parse_game
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 
@@ -68,6 +68,7 @@ class OpenFile:
         self.lock = threading.Lock()
         self.solution: AnySolution = open_solution(listed.path)
         self.answers: OrderedDict[Any, bytes] = OrderedDict()  # that were asked for last
+        self.kept: dict[str, Any] = {}  # what is worth finding once
         self.is_closed = False
 
     @property
@@ -94,7 +95,8 @@ class Library:
             open_bytes: about so much is kept open.
             on_change: called when files come, go or get other names.
         """
-        self.folder, self.files, self.open_bytes, self.on_change = folder, [], open_bytes, on_change
+        self.folder, self.open_bytes, self.on_change = folder, open_bytes, on_change
+        self.files: list[Path] = []
         for name in (JOBS, UPLOADS):
             (folder / name).mkdir(parents=True, exist_ok=True)
         self._lock = threading.RLock()
@@ -360,12 +362,22 @@ def _read_card(listed: ListedFile) -> dict[str, Any]:
             return card | {
                 "kind": kinds.get(kind, "blueprint"),
                 "game": label,
-                "name": label,
+                "name": _shorten_game(label),
                 "exploitability": None if last is None else last.exploitability,
                 "iterations": None if last is None else last.iteration,
             }
     except EquipoiseError as error:
         return card | {"error": str(error).replace(str(listed.path), listed.path.name)}
+
+
+def _shorten_game(label: str) -> str:
+    """Returns the label of a game of the package without the parameters that are as usual."""
+    if label.partition("(")[0] not in GAMES:
+        return label
+    try:
+        return format_game(parse_game(label))
+    except EquipoiseError:
+        return label
 
 
 def _read_spot(path: Path) -> dict[str, Any]:
