@@ -83,6 +83,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     ),
     "train": CommandEntry(SOLVING, "Train networks.", "train:train_app", None),
     "show": CommandEntry(LOOKING, "Show a saved strategy.", "show:show", "show:ShowOptions"),
+    "lines": CommandEntry(
+        LOOKING, "List the lines of a solved spot with frequencies.", "lines:lines", "lines:LinesOptions"
+    ),
+    "export": CommandEntry(LOOKING, "Write a solved spot's tree to a file.", "lines:export", "lines:ExportOptions"),
     "evaluate": CommandEntry(
         LOOKING,
         "Say what a strategy earns and what beats it.",

@@ -12,13 +12,22 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath, check_writable, write_atomically
+from equipoise.core.markup import colour_actions
 from equipoise.core.progress import Progress
 
 if TYPE_CHECKING:  # importing matplotlib takes longer than solving a small game
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PanelLabels", "check_plot_path", "plot_bars", "plot_convergence", "plot_grids", "plot_panels"]
+__all__ = [
+    "PanelLabels",
+    "check_plot_path",
+    "plot_bars",
+    "plot_convergence",
+    "plot_grids",
+    "plot_panels",
+    "plot_shares",
+]
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B4E9B", "#4D4D4D")
@@ -204,6 +213,43 @@ def plot_grids(grids: Mapping[str, Curves], path: StrPath | None = None, *, titl
         axes.set_title(name, color=INK, fontsize=10, loc="left")
         axes.set_xticks([])
         axes.set_yticks([])
+    return _finish_figure(figure, path, title)
+
+
+def plot_shares(
+    panels: Mapping[str, tuple[Sequence[str], Sequence[Sequence[float | None]]]],
+    names: Sequence[str],
+    path: StrPath | None = None,
+    *,
+    title: str = "",
+) -> Figure:
+    """Returns stacked columns of shares, a panel below the other: how often each action is taken, by card or by board.
+
+    Args:
+        panels: by name, actions `[A]` and rows of shares `[N, A]` in the order of `names`; None where nobody comes.
+        names: `[N]` of the columns.
+        path: a picture of type png, svg or pdf to write as well.
+        title: of the whole.
+    """
+    figure, rows = _make_figure(len(panels), 1, width=max(6.0, 0.2 * len(names) + 2.0), height=2.6)
+    places = list(range(len(names)))
+    for axes, (name, (actions, shares)) in zip(rows, panels.items(), strict=True):
+        bottom = [0.0] * len(names)
+        for column, (action, colour) in enumerate(zip(actions, colour_actions(list(actions)), strict=True)):
+            heights = [row[column] or 0.0 for row in shares]
+            axes.bar(
+                places, heights, bottom=bottom, color=colour, width=0.85, label=action, edgecolor="white", linewidth=0.3
+            )
+            bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
+        axes.set_title(name, color=INK, fontsize=10, loc="left")
+        axes.set_ylim(0, 1)
+        axes.set_yticks([0, 0.5, 1], ["0", "50%", "100%"])
+        axes.set_xticks(places, names, rotation=90, fontsize=6)
+        axes.set_xlim(-0.7, len(names) - 0.3)
+        axes.tick_params(colors=INK)
+        axes.legend(frameon=False, labelcolor=INK, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
     return _finish_figure(figure, path, title)
 
 

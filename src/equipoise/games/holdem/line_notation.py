@@ -40,6 +40,7 @@ __all__ = [
     "find_action",
     "format_address",
     "format_line",
+    "format_open_line",
     "grow_behind",
     "name_actions",
     "parse_deal",
@@ -153,6 +154,11 @@ def format_line(tree: BettingTree, line: Line) -> str:
         line: the place; its board has the cards at the root first.
     """
     return ", ".join(_steps(tree, line))
+
+
+def format_open_line(tree: BettingTree, node: int) -> list[str]:
+    """Returns the steps to a node whatever the cards, `[*]` where they come."""
+    return ["[*]" if step == "[]" else step for step in _steps(tree, Line(node, ()))]
 
 
 def name_actions(tree: BettingTree, node: int) -> tuple[str, ...]:
@@ -397,5 +403,5 @@ def _steps(tree: BettingTree, line: Line) -> Iterator[str]:
 
 def _where(tree: BettingTree, node: int) -> str:
     """Returns a place in words, cards left open."""
-    steps = [step for step in _steps(tree, Line(node, ())) if step != "[]"]
+    steps = [step for step in format_open_line(tree, node) if step != "[*]"]
     return f"after {', '.join(steps)!r}" if steps else "at the root"

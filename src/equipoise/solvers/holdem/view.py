@@ -24,6 +24,7 @@ from equipoise.games.holdem.betting import Street, pot
 from equipoise.games.holdem.betting_tree import NO_PARENT
 from equipoise.games.holdem.cards import Deck, format_board
 from equipoise.games.holdem.equity import compute_equity
+from equipoise.games.holdem.hand_classes import CLASSES, DRAWS, classify_hands
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.line_notation import name_actions
@@ -113,15 +114,26 @@ class NodeView:
         return np.nan_to_num(shares), np.nan_to_num(hands.grid(odds).ravel())
 
     def columns(self) -> dict[str, list[str] | list[float]]:
-        """Returns what `show --csv` writes, as columns: every hand with weight, equity, value and what it does."""
+        """Returns what `show --csv` writes, as columns over the actor's hands, the strongest ranks first.
+
+        Weight, equity, value in chips, how often each action is taken and what it is worth (`ev NAME`), and from the
+        flop on what players call the hand.
+        """
         own = self.players[self.actor]
-        held = np.flatnonzero(own.weights > 0)[::-1]  # the strongest ranks first
+        held = np.flatnonzero(own.weights > 0)[::-1]
+        hands = own.hands[held]
         numbers = {"weight": own.weights, "equity": own.equities, "value": own.values}
         played = dict(zip(self.names, self.strategy.T, strict=True))
-        return {
-            "hand": [format_hand(hand, self.deck) for hand in own.hands[held].tolist()],
-            **{name: column[held].tolist() for name, column in (numbers | played).items()},
+        worth = {f"ev {name}": column for name, column in zip(self.names, self.action_values.T, strict=True)}
+        columns: dict[str, list[str] | list[float]] = {
+            "hand": [format_hand(hand, self.deck) for hand in hands.tolist()],
+            **{name: column[held].tolist() for name, column in (numbers | played | worth).items()},
         }
+        if self.board:
+            found = classify_hands(tuple(self.board), self.deck)
+            columns["class"] = [CLASSES[number] for number in found.classes[hands].tolist()]
+            columns["draw"] = [DRAWS[number] for number in found.draws[hands].tolist()]
+        return columns
 
     @property
     def frequencies(self) -> FloatArray:
