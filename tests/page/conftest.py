@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,7 @@ FLAGS = (
     "--disable-sync",
 )
 NO_BROWSER = "no Chromium found: install Debian's package `chromium`, or name a browser in EQUIPOISE_CHROMIUM"
+COMMAND = str(Path(sys.executable).with_name("equipoise"))
 PATIENCE = 30_000  # milliseconds
 
 
@@ -49,7 +52,6 @@ class Server:
     """A running server, and how to ask it without the page."""
 
     address: str
-    process: subprocess.Popen[str]
     folder: Path
 
     def get(self, path: str, **query: str) -> Any:
@@ -59,7 +61,7 @@ class Server:
 
 
 def run(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "equipoise", *words], check=True, capture_output=True, cwd=ROOT)
+    subprocess.run([COMMAND, *words], check=True, capture_output=True, cwd=ROOT)
 
 
 @pytest.fixture(scope="session")
@@ -82,20 +84,26 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def server(tmp_path_factory: pytest.TempPathFactory, solved: dict[str, Path]) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("runs")
     words = ["serve", *map(str, solved.values()), "--port", "0", "--runs", str(folder)]
-    command = [sys.executable, "-m", "equipoise", *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    address = None
-    for line in process.stdout:
-        found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        if found:
-            address = found.group()
-            break
-    assert address is not None, "the server said no address"
-    yield Server(address, process, folder)
+    said = folder / "said.txt"
+    with said.open("w") as out:
+        process = subprocess.Popen([COMMAND, *words], stdout=out, stderr=subprocess.STDOUT, cwd=ROOT)
+    address = wait_for_server(process, said)
+    yield Server(address, folder)
     process.terminate()
     process.wait(30)
-    process.stdout.close()
+
+
+def wait_for_server(process: subprocess.Popen[bytes], said: Path) -> str:
+    """Returns the address that a server printed, once it answers there."""
+    for _ in range(300):
+        assert process.poll() is None, said.read_text()
+        found = re.search(r"http://127\.0\.0\.1:\d+", said.read_text())
+        if found:
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(f"{found.group()}/api/status").json()["first"]:
+                    return found.group()
+        time.sleep(0.1)
+    raise TimeoutError(f"the server does not answer: {said.read_text()}")
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ def test_files_are_listed_opened_and_renamed(visitor, solved):
     page.get_by_role("button", name="Rename kuhn").click()
     page.locator("dialog[open] input").fill("kuhn, my first")
     page.locator("dialog[open] .button.main").click()
-    page.get_by_role("link", name="kuhn, my first").wait_for()
+    page.get_by_role("link", name="kuhn, my first", exact=True).wait_for()
 
 
 def test_kuhn_is_walked_and_drawn(visitor, server):

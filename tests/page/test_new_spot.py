@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from equipoise.games.holdem.ranges import parse_range
 
+expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.browser
 
 
@@ -44,8 +47,8 @@ def test_painted_range_goes_out_as_text_and_comes_back(visitor):
     slider = page.get_by_label("Weight of the brush in percent")
     slider.fill("50")
     page.locator('.paint [data-cell="QJs"]').click()
-    text = page.get_by_label("As text")
-    page.wait_for_function("document.querySelector('textarea').value.includes('QJs:0.5')")
+    text = page.get_by_label("As text", exact=True)
+    expect(text).to_have_value(re.compile("QJs:0.5"))
     written = text.input_value()
     assert parse_range(written) == parse_range("KK+, AKs, QJs:0.5")
     text.fill("22")
@@ -61,13 +64,13 @@ def test_single_suits_are_painted(visitor):
     page.get_by_role("button", name="Clear the range").click()
     page.locator('.paint [data-cell="AQs"]').click(button="right")
     page.get_by_label("AhQh, 0 %").click()
-    page.wait_for_function("document.querySelector('textarea').value === 'AhQh'")
+    expect(page.get_by_label("As text", exact=True)).to_have_value("AhQh")
 
 
 def test_bad_ranges_and_boards_are_refused_beside_their_field(visitor):
     page = visitor.open("/new")
     example(page, "river")
-    text = page.get_by_label("As text")
+    text = page.get_by_label("As text", exact=True)
     text.fill("AA, AKx")
     page.locator("#range-fault", has_text="AKx").wait_for()
     assert text.get_attribute("aria-invalid") == "true"
@@ -86,7 +89,7 @@ def test_bad_ranges_and_boards_are_refused_beside_their_field(visitor):
 def test_a_blocked_range_is_refused_by_the_server(visitor):
     page = visitor.open("/new")
     example(page, "river")
-    page.get_by_label("As text").fill("KsKh")
+    page.get_by_label("As text", exact=True).fill("KsKh")
     page.locator("#range-fault, .new-range .fault, .solve-block .fault", has_text="blocks").first.wait_for()
 
 

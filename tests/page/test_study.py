@@ -80,7 +80,7 @@ def test_keys_walk_hold_and_change_the_mode(visitor):
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**/s/turn/x?m=ev&h=AA")
     page.keyboard.press("?")
-    assert page.locator("dialog[open] h1", has_text="Keys").is_visible()
+    assert page.locator("dialog[open] h2", has_text="Keys").is_visible()
 
 
 def test_an_address_gives_the_same_picture(visitor):
