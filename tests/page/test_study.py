@@ -39,7 +39,7 @@ def test_three_actions_and_a_card(visitor):
         page.locator("h1", has_text=f"{who} to act").wait_for()
     take(page, "Call")
     page.wait_for_url("**/s/turn/x-b50p-c")
-    page.get_by_role("button", name="ace of spades").click()
+    page.get_by_role("button", name="A of spades").click()
     page.wait_for_url("**/s/turn/x-b50p-c/As")
     page.locator("h1", has_text="OOP to act").wait_for()
     assert page.locator(".who").inner_text().count("A") >= 1
