@@ -27,7 +27,7 @@ def wait_for(client, id, *states, seconds=20):
     until = time.monotonic() + seconds
     while (job := client.get(f"/api/jobs/{id}").json())["state"] not in states:
         assert time.monotonic() < until, job
-        time.sleep(0.02)
+        time.sleep(0.1)
     return job
 
 

@@ -24,14 +24,14 @@ def solved(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def serve(tmp_path, solved):
-    """Returns what starts a server and gives a client; several may run, one after the other on the same folder."""
+@contextlib.contextmanager
+def serving(folder, solved):
+    """Gives what starts a server and gives a client; several may run, one after the other on the same folder."""
     stack = contextlib.ExitStack()
 
     def start(*, base_url=BASE, files=("river.eq", "turn.eq", "kuhn.eq", "leduc.eq"), page=None, **changes):
         paths = tuple(solved / name for name in files)
-        settings = ServerSettings(**{"runs": tmp_path / "runs", "files": paths, "solves_example": False} | changes)
+        settings = ServerSettings(**{"runs": folder / "runs", "files": paths, "solves_example": False} | changes)
         return stack.enter_context(TestClient(make_app(settings, page=page), base_url=base_url))
 
     start.stop = stack.close
@@ -40,5 +40,13 @@ def serve(tmp_path, solved):
 
 
 @pytest.fixture
-def client(serve):
-    return serve()
+def serve(tmp_path, solved):
+    with serving(tmp_path, solved) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory, solved):
+    """Returns a client of a server that the tests of a file share."""
+    with serving(tmp_path_factory.mktemp("server"), solved) as start:
+        yield start()

@@ -45,7 +45,8 @@ def test_games_that_are_not_listed_are_refused(client, game):
     assert (answer.status_code, refusal(answer)["field"]) == (422, "game")
 
 
-def test_jobs_hold_on_go_on_and_stop_within_a_second(client, tmp_path):
+@pytest.mark.slow
+def test_jobs_hold_on_go_on_and_stop_within_a_second(client):
     id = submit(client, spot=LONG | {"ranges": RANGES})
     wait_for(client, id, "running")
     began = time.monotonic()
@@ -57,10 +58,11 @@ def test_jobs_hold_on_go_on_and_stop_within_a_second(client, tmp_path):
     client.post(f"/api/jobs/{id}/stop")
     done = wait_for(client, id, "done")
     assert (done["stopped_by"], done["solution"]) == ("interrupted", id)
-    saved = load(tmp_path / "runs" / "jobs" / id / "result.eq")
+    saved = load(client.app.state.services.jobs.folder / id / "result.eq")
     assert saved.progress[-1].iteration >= paused["progress"]["iteration"]
 
 
+@pytest.mark.slow
 def test_a_finished_job_goes_on_to_new_limits(client):
     id = submit(client, spot=SPOT, iterations=10)
     wait_for(client, id, "done")
@@ -80,6 +82,7 @@ def test_a_cancelled_job_leaves_nothing(client):
     assert client.get(f"/api/jobs/{id}").json()["state"] == "cancelled"
 
 
+@pytest.mark.slow
 def test_the_queue_is_bounded_and_in_order(serve):
     client = serve(most_waiting=1)
     first, second = submit(client, spot=LONG), submit(client, spot=SPOT, iterations=5)
@@ -95,6 +98,7 @@ def test_a_job_beyond_its_memory_is_refused(serve):
     assert (answer.status_code, refusal(answer)["code"]) == (422, "too_large")
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_told_and_the_job_goes_on(client):
     id = submit(client, spot=LONG)
     wait_for(client, id, "running")
@@ -104,8 +108,10 @@ def test_a_killed_worker_is_told_and_the_job_goes_on(client):
     assert (job["error"], job["can_resume"]) == ("the worker ended by signal 9", True)
     client.post(f"/api/jobs/{id}/resume")
     wait_for(client, id, "running")
+    client.post(f"/api/jobs/{id}/cancel")
 
 
+@pytest.mark.slow
 def test_jobs_go_on_after_the_server_was_started_again(serve):
     first = serve(files=())
     id = submit(first, spot=LONG)
@@ -162,6 +168,7 @@ def test_locked_hands_play_as_painted_in_a_solution_beside(client):
     assert client.get("/api/solutions/river/node").json()["locked"] is None
 
 
+@pytest.mark.slow
 def test_a_report_over_flops_has_a_row_a_flop(client):
     spot = SPOT | {"menu": "75%; cap: 1", "ranges": {"oop": "AA, KQs", "ip": "QQ, AKs"}}
     form = {"kind": "flops", "spot": spot | {"board": ""}, "flops": ["8s7h2d", "Tc5c4h"], "line": ["x"]}

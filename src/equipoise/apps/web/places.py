@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from equipoise.apps.show_spot import SpotReport
+from equipoise.apps.amount_units import AmountUnit
+from equipoise.apps.show_spot import HandChoice, SpotReport
 from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.library import Library, OpenFile
 from equipoise.core.errors import EquipoiseError
@@ -74,7 +75,7 @@ class Places:
         with self.library.opened_spot(id) as (file, solved):
             self._read_values(file, solved)
             place = _parse(solved, line)
-            return SpotReport(solved, place, None, has_values=False).as_csv()
+            return SpotReport(solved, place, HandChoice(), has_values=False, unit=AmountUnit.CHIPS).as_csv()
 
     def _answer(
         self, id: str, key: tuple[Any, ...], describe: Callable[[SolvedSpot], dict[str, Any]], has_values: bool = True

@@ -15,7 +15,7 @@ from fastapi.responses import FileResponse, HTMLResponse, Response
 from equipoise.apps.web.errors import answer_error, install_handlers
 from equipoise.apps.web.gate import Gate
 from equipoise.apps.web.models.errors import ERRORS
-from equipoise.apps.web.routes import games, jobs, solutions, spots, status
+from equipoise.apps.web.routes import games, jobs, lab, play, solutions, spots, status, train
 from equipoise.apps.web.services import Services
 from equipoise.apps.web.settings import ServerSettings
 from equipoise.core.provenance import version
@@ -60,7 +60,7 @@ def make_app(settings: ServerSettings, *, page: Path | None = None) -> FastAPI:
     )
     install_handlers(app)
     interface = APIRouter(prefix="/api", responses=ERRORS)
-    for part in (status, solutions, games, spots, jobs):
+    for part in (status, solutions, games, spots, jobs, train, play, lab):
         interface.include_router(part.router)
     app.include_router(interface)
     _serve_page(app, page or page_folder())

@@ -13,12 +13,15 @@ from starlette.requests import HTTPConnection
 from equipoise.apps.web.events import EventLog
 from equipoise.apps.web.job_text import SOLVE, JobSpec
 from equipoise.apps.web.jobs import JobBoard
+from equipoise.apps.web.lab import Lab
 from equipoise.apps.web.library import JOBS, Library
 from equipoise.apps.web.other_games import OtherGames
 from equipoise.apps.web.places import Places
 from equipoise.apps.web.ranges import SavedRanges
 from equipoise.apps.web.settings import ServerSettings
 from equipoise.apps.web.spots import Paces
+from equipoise.apps.web.tables import GameTable, TableRoom
+from equipoise.apps.web.training import Trainer
 from equipoise.core.errors import CheckpointError, ConfigError
 from equipoise.core.files import describe_os_error, lock
 from equipoise.games.holdem.spot_file import format_spot, parse_spot
@@ -58,6 +61,9 @@ class Services:
         self.jobs = JobBoard(settings, self.events, self._tell_library)
         self.places, self.games = Places(self.library), OtherGames(self.library)
         self.ranges, self.paces = SavedRanges(settings.runs / "ranges.json"), Paces()
+        self.trainer = Trainer(self.library, self.places, settings.runs / "training.json")
+        self.tables = TableRoom(self.library, self._tell_table)
+        self.lab = Lab(settings.runs, self.jobs, self.library)
 
     def __enter__(self) -> Services:
         """Goes on with the jobs that there are; the first time, the example is one."""
@@ -78,6 +84,9 @@ class Services:
         listed = self.library.list_files()
         named = [one.id for one in listed if one.origin == "file"]
         return named[0] if named else next((one.id for one in listed if one.id == EXAMPLE), None)
+
+    def _tell_table(self, table: GameTable) -> None:
+        self.events.add("table", table=table.id, version=table.version)
 
     def _tell_library(self) -> None:
         self.events.add("library")
