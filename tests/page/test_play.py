@@ -28,10 +28,7 @@ def play_a_hand(page):
         offered = page.locator(CHOICE)
         before = page.locator(".log li").count()
         offered.nth(min(1, offered.count() - 1)).click()
-        page.wait_for_function(
-            "([before, over]) => document.querySelector(over) || document.querySelectorAll('.log li').length > before",
-            arg=[before, OVER],
-        )
+        page.locator(OVER).or_(page.locator(".log li").nth(before)).first.wait_for()
     raise AssertionError("the hand does not end")
 
 
