@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.page.conftest import ROOT
 
 pytestmark = pytest.mark.browser

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of every view, for the documentation: written into docs/images where EQUIPOISE_PICTURES is set, else thrown away."""
+"""Pictures of every view for the documentation, written into docs/images where EQUIPOISE_PICTURES is set."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import os
 
 import pytest
+
 from tests.page.conftest import ROOT
 from tests.page.test_play import CHOICE, OVER, play_a_hand, sit_down
 
