@@ -59,6 +59,11 @@ class Server:
         answer.raise_for_status()
         return answer.json()
 
+    def post(self, path: str, body: object) -> Any:
+        answer = httpx.post(f"{self.address}/api{path}", json=body, timeout=60)
+        answer.raise_for_status()
+        return answer.json()
+
 
 def run(*words: str) -> None:
     subprocess.run([COMMAND, *words], check=True, capture_output=True, cwd=ROOT)

@@ -8,12 +8,13 @@ import os
 
 import pytest
 
-from tests.page.conftest import ROOT
+from tests.page.conftest import PATIENCE, ROOT
 from tests.page.test_play import CHOICE, OVER, play_a_hand, sit_down
 
 Image = pytest.importorskip("PIL.Image")
+expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.browser
-COLOURS = 128
+COLOURS = 256
 MOST_BYTES = 200_000
 STEADY = 400  # milliseconds after the last sign: charts measure their width
 
@@ -93,6 +94,14 @@ def test_picture_of_a_drill(visitor, tmp_path):
 
 
 def test_picture_of_the_lab(visitor, server, tmp_path):
+    jobs = [
+        server.post("/jobs", {"kind": "solve", "game": "leduc", "rule": rule, "iterations": 500})
+        for rule in ("cfr", "lcfr", "cfr+", "dcfr")
+    ]
     page = visitor.open("/lab")
-    page.locator(".run-row").first.wait_for()
+    expect(page.locator(".run-row", has_text="leduc")).to_have_count(len(jobs), timeout=PATIENCE)
+    page.locator(".run-row", has_text="leduc").locator("text=running").wait_for(state="detached")
+    runs = [run["id"] for run in server.get("/runs")["runs"] if "leduc" in run["title"]]
+    page.goto("/lab?runs=" + ",".join(runs))
+    expect(page.locator('.chart path[stroke-width="1.75"]')).to_have_count(len(jobs))
     keep_picture(page, "lab", tmp_path)

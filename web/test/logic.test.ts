@@ -4,7 +4,7 @@ import { ACTION_COLOURS, channels, heat, luminance, RAMPS, splitGradient, valueS
 import { coloursOf, formatLine, nameToken, parseLine } from '../src/lib/lines';
 import { bytes, combos, decade, duration, fixed, percent, significant } from '../src/lib/numbers';
 import { checkForm, formOf, spotOf, streetsOf } from '../src/lib/spot_form';
-import { perceivedDistance, simulate } from './vision';
+import { ciede2000, perceivedDistance, simulate } from './vision';
 
 describe('cards', () => {
   it('has 169 cells and 1326 pairs of cards, each in its own cell', () => {
@@ -81,6 +81,10 @@ describe('colours', () => {
       expect(RAMPS.ev[theme]).toHaveLength(5);
     });
   }
+  it('measures distances as published', () => {
+    expect(ciede2000([50, 2.6772, -79.7751], [50, 0, -82.7485])).toBeCloseTo(2.0425, 4);
+    expect(ciede2000([50, 2.5, 0], [73, 25, -18])).toBeCloseTo(27.1492, 4);
+  });
   it('leaves small shares out of a split and fills the width', () => {
     expect(splitGradient(['check', 'allin'], [0.99, 0.01])).toBe('linear-gradient(90deg, var(--check) 0 100.0%)');
     expect(splitGradient(['check', 'allin'], [0, 0])).toBe('none');
@@ -93,8 +97,14 @@ describe('the form of a spot', () => {
   it('comes back as the same spot', () => {
     const made = spotOf(formOf(spot));
     expect([made.pot, made.stacks, made.big_blind, made.board, made.target]).toEqual([60, 970, 10, 'Ks7h2d5c', '0.5% pot']);
-    expect(made.menu).toEqual({ turn: { oop: { sizes: '50%, a / 100%, a' }, ip: { sizes: '50%, a / 100%, a' } }, river: { oop: { sizes: '50%, a / 100%, a' }, ip: { sizes: '50%, a / 100%, a' } } });
+    expect(made.menu).toBe('turn: 50%, a / 100%, a; river: 50%, a / 100%, a');
+    expect(spotOf(formOf(made)).menu).toBe(made.menu);
     expect(checkForm(formOf(spot))).toEqual({});
+  });
+  it('keeps what streets and players may do apart, and clauses it has no field for', () => {
+    const menu = 'turn oop: 33% / a; turn ip: 75%, a / 100%; river: a / a; turn cap: 3';
+    expect(spotOf(formOf({ ...spot, menu })).menu).toBe(menu);
+    expect(formOf({ ...spot, menu: '20% / a; ip: 80% / a; river ip: 90% / a' }).sizes).toMatchObject({ turn: { oop: { bet: '20%' }, ip: { bet: '80%' } }, river: { oop: { bet: '20%' }, ip: { bet: '90%' } } });
   });
   it('takes smaller chips where an amount needs them', () => {
     const form = { ...formOf({ ...spot, pot: 6, stacks: 97, big_blind: 1 }), pot: '6.5' };

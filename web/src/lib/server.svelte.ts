@@ -99,6 +99,16 @@ async function fetchAll(): Promise<void> {
   last = status.events;
 }
 
+const targetsAsked = new Set<string>();
+
+/** A job knows its target in chips only once its tree is built. */
+async function fetchTarget(id: string): Promise<void> {
+  targetsAsked.add(id);
+  const { target, percent_target, spot } = await get<Job>(`/jobs/${id}`);
+  const job = server.job(id);
+  if (job) server.keep({ ...job, target, percent_target, spot: job.spot ?? spot });
+}
+
 function take(event: Event): void {
   if (event.seq > last) last = event.seq;
   if (event.type === 'reset') void fetchAll();
@@ -112,6 +122,7 @@ function take(event: Event): void {
     return;
   }
   if (event.type === 'progress') {
+    if (job.target === null && !targetsAsked.has(job.id)) void fetchTarget(job.id);
     const progress = event as unknown as Progress;
     const state = ACTIVE.includes(job.state) && job.state !== 'pausing' && job.state !== 'stopping' ? 'running' : job.state;
     server.keep({ ...job, state, progress, points: [...(job.points ?? []), progress] });

@@ -1,7 +1,7 @@
 // The form of a new spot: what stands in its fields, made from a spot and back.
 
 import { parseCards } from './cards';
-import type { Menu, MenuOfStreet, Spot } from './spots';
+import type { MenuOfStreet, Spot } from './spots';
 
 export const STREETS = ['flop', 'turn', 'river'] as const;
 export type Street = (typeof STREETS)[number];
@@ -26,6 +26,7 @@ export interface Form {
   target: string;
   precision: string;
   bigBlind: number;
+  otherClauses: string[];
 }
 
 const DEFAULT_SIZES = '50%, a / 100%, a';
@@ -43,8 +44,26 @@ const splitSizes = (text: string): Sizes => {
 };
 const joinSizes = ({ bet, raise }: Sizes): string => (raise.trim() ? `${bet} / ${raise}` : `${bet} /`);
 
+const CLAUSE = /^(?:(preflop|flop|turn|river)(?:\s+(oop|ip))?|(oop|ip))\s*:\s*(.*)$/;
+const isSizes = (clause: string): boolean => !clause.includes(':');
+
+/** Clauses of a menu's text, such as `50%, a / 100%; turn oop: 33%`, of which the later ones say more. */
+const clausesOf = (menu: string): string[] => menu.split(';').map((clause) => clause.trim()).filter(Boolean);
+
+function sizesOfText(menu: string, street: Street, seat: Seat): Sizes {
+  let found = DEFAULT_SIZES;
+  for (const clause of clausesOf(menu)) {
+    const parts = CLAUSE.exec(clause);
+    if (parts ? (parts[1] ?? street) === street && (parts[2] ?? parts[3] ?? seat) === seat : isSizes(clause)) found = parts ? parts[4] : clause;
+  }
+  return splitSizes(found);
+}
+
+/** Clauses that the form has no field for (donk bets, caps, merging): they go back as they came. */
+const otherClausesOf = (menu: Spot['menu']): string[] => (typeof menu === 'string' ? clausesOf(menu).filter((clause) => !isSizes(clause) && !CLAUSE.test(clause)) : []);
+
 function sizesOf(menu: Spot['menu'], street: Street, seat: Seat): Sizes {
-  if (menu === undefined || typeof menu === 'string') return splitSizes(menu ?? DEFAULT_SIZES);
+  if (menu === undefined || menu === null || typeof menu === 'string') return sizesOfText(menu ?? DEFAULT_SIZES, street, seat);
   const ofStreet = menu[street] as (MenuOfStreet & { sizes?: string }) | string | undefined;
   if (typeof ofStreet === 'string') return splitSizes(ofStreet);
   const ofSeat = ofStreet?.[seat] as { sizes?: string } | string | undefined;
@@ -70,6 +89,7 @@ export function formOf(spot: Spot): Form {
     rake: plain(100 * (spot.rake?.rate ?? 0)), cap: spot.rake?.cap ? plain(spot.rake.cap / unit) : '0',
     ranges: { oop: tidy(spot.ranges.oop), ip: tidy(spot.ranges.ip) }, sizes,
     target: spot.target ?? '0.1% pot', precision: spot.precision ?? '', bigBlind: unit,
+    otherClauses: otherClausesOf(spot.menu),
   };
 }
 
@@ -87,9 +107,13 @@ export function spotOf(form: Form): Spot {
   const [pot, cap, rate] = [Number(form.pot || NaN), Number(form.cap || 0), Number(form.rake || 0)];
   const unit = chooseBlind([pot, cap, ...behind], form.bigBlind);
   const chips = (value: number): number => Math.round(value * unit);
-  const menu: Menu = {};
-  for (const street of streetsOf(form.board))
-    menu[street] = Object.fromEntries(SEATS.map((seat) => [seat, { sizes: joinSizes(form.sizes[street][seat]) }])) as MenuOfStreet;
+  const menu = [
+    ...streetsOf(form.board).flatMap((street) => {
+      const [oop, ip] = SEATS.map((seat) => joinSizes(form.sizes[street][seat]));
+      return oop === ip ? [`${street}: ${oop}`] : [`${street} oop: ${oop}`, `${street} ip: ${ip}`];
+    }),
+    ...(form.otherClauses ?? []),
+  ].join('; ');
   const spot: Spot = {
     board: form.board, pot: chips(pot), stacks: behind.length === 1 ? chips(behind[0]) : behind.map(chips), big_blind: unit,
     ranges: { ...form.ranges }, menu, target: form.target,
