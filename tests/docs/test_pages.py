@@ -64,7 +64,7 @@ def test_pages_can_be_typed_from_top_to_bottom(page, folder, equipoise):
                 assert outcome.code == 0, f"{page}:{block.line}: {line}\n{outcome.err}"
 
 
-def test_the_six_tutorials_are_there():
+def test_the_tutorials_are_there():
     assert {page.split("/")[-1] for page in TYPED} == {
         "quickstart.md",
         "index.md",
@@ -74,6 +74,7 @@ def test_the_six_tutorials_are_there():
         "search_safely.md",
         "exploit_an_opponent.md",
         "train_against_a_response.md",
+        "more_than_two.md",
     }
 
 

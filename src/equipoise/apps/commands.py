@@ -87,6 +87,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
         LOOKING, "List the lines of a solved spot with frequencies.", "lines:lines", "lines:LinesOptions"
     ),
     "export": CommandEntry(LOOKING, "Write a solved spot's tree to a file.", "lines:export", "lines:ExportOptions"),
+    "report": CommandEntry(
+        SOLVING, "Solve one spot on many boards, as one table.", "report:report", "report:ReportOptions"
+    ),
     "evaluate": CommandEntry(
         LOOKING,
         "Say what a strategy earns and what beats it.",
@@ -99,6 +102,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "compare": CommandEntry(
         LOOKING, "Solve a game with several rules, side by side.", "comparison:compare", "comparison:CompareOptions"
     ),
+    "tree": CommandEntry(LOOKING, "Draw a small game as a tree.", "tree:tree", "tree:TreeOptions"),
     "equity": CommandEntry(
         LOOKING, "Say what two ranges win if nobody bets again.", "equity:equity", "equity:EquityOptions"
     ),
@@ -107,6 +111,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     ),
     "play": CommandEntry(PLAYING, "Play against an agent.", "table.command:play", "table.command:PlayOptions"),
     "match": CommandEntry(PLAYING, "Let agents play each other.", "match:match", "match:MatchOptions"),
+    "engine": CommandEntry(
+        PLAYING, "Let other programs play against an agent.", "engine:engine", "engine:EngineOptions"
+    ),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
     "reproduce": CommandEntry(
         MEASURING, "Compute published figures again.", "reproduce:reproduce", "reproduce:ReproduceOptions"

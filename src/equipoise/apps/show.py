@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -19,11 +19,14 @@ from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import format_json, print_result
 from equipoise.apps.show_runouts import RunoutReport
 from equipoise.apps.show_spot import SHOWN, EndReport, GainReport, HandChoice, SpotReport, format_columns
+from equipoise.apps.web.command import open_page
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_text
 from equipoise.evaluation.plots import check_plot_path
+from equipoise.games.base import Game
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.line_notation import Line, parse_deal, parse_decision, parse_line
+from equipoise.games.words import explain_infostate
 from equipoise.runs.request import find_named_game
 from equipoise.solvers.description import describe_node
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
@@ -48,6 +51,8 @@ class ShowOptions:
         "equipoise show turn.eq --line check --class 'top pair' --sort ev",
         "equipoise show turn.eq --line 'check, check, [*]' --plot rivers.png",
         "equipoise show turn.eq --line check --exploit",
+        "equipoise show turn.eq --line check --exploit --lock 'check, bet 50%: fold=70%, call'",
+        "equipoise show turn.eq --line check --open",
     )
 
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or CSV.")]
@@ -93,10 +98,20 @@ class ShowOptions:
     ignore_locks: Annotated[
         bool, typer.Option("--ignore-locks", help="With --exploit: whoever answers need not keep to its own locks.")
     ] = False
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --exploit: as if this were played, as in 'check, bet 50%: AK: fold'; repeat it.",
+            metavar="LINE:[HANDS:]PLAY",
+        ),
+    ] = None
     plot: Annotated[
         Path | None, typer.Option(help="With a line that ends in [*]: draw all cards (.png, .svg, .pdf).")
     ] = None
     limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50
+    open: Annotated[
+        bool, typer.Option("--open", help="Show it in a browser: serves the page until Ctrl-C, needs the extra web.")
+    ] = False
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each action; of a spot: for each hand.")] = (
         False
@@ -113,8 +128,12 @@ def show(options: ShowOptions) -> None:
         raise ConfigError("--grid is a picture for people: give it without --json and --csv, which list hand by hand")
     if options.out is not None and not (options.json or options.csv):
         raise ConfigError("--out needs a format: give --csv or --json with it")
-    if options.ignore_locks and not options.exploit:
-        raise ConfigError("--ignore-locks is for --exploit: give both")
+    for name in ("ignore_locks", "lock"):
+        if getattr(options, name) and not options.exploit:
+            raise ConfigError(f"--{name.replace('_', '-')} is for --exploit: give both")
+    if options.open:
+        open_page(options.file, options.line or "")
+        return
     with open_solution(options.file, *SHOWN, game=find_named_game(options.game, options.parameters)) as solution:
         if isinstance(solution, SolvedGame):
             _show_table(options, solution)
@@ -157,7 +176,7 @@ def _show_hands(options: ShowOptions, solved: SolvedSpot, line: Line) -> None:
     if options.grid and not report.is_actor:
         raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}: it has no grid")
     if options.exploit:
-        _show_gain(options, GainReport(report, respects_locks=not options.ignore_locks))
+        _show_gain(options, GainReport(report, respects_locks=not options.ignore_locks, locks=options.lock or ()))
     elif options.json:
         _write(options, format_json(report.as_json(options.limit, has_classes=options.by_class)))
     elif options.csv:
@@ -230,7 +249,7 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
     elif options.csv:
         _write(options, format_csv(strategy.to_rows(rows)))
     else:
-        print_result(_as_table(strategy, rows), is_quiet=options.quiet)
+        print_result(_as_table(strategy, rows, file.game), is_quiet=options.quiet)
         if len(rows) < len(matching):
             make_console(is_quiet=options.quiet).print(
                 f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all"
@@ -255,6 +274,7 @@ def _show_state(options: ShowOptions, file: SolvedGame) -> None:
     if place["player"] is not None:
         own = place["players"][place["player"]]
         rows = zip(own["infostates"], own["odds"], own["ev"], place["strategy"], strict=True)
+        table.caption = _explain_place(file.game, place["player"], own["infostates"])
         for infostate, odds, value, shares in rows:
             shown = "-" if value is None else f"{value:.4g}"
             table.add_row(infostate, f"{odds:.3g}", shown, *(f"{100 * share:.1f}%" for share in shares))
@@ -263,6 +283,12 @@ def _show_state(options: ShowOptions, file: SolvedGame) -> None:
         Group(f"{file.label}\n{where}", table, f"leads to {leads}" if leads else "the game is over"),
         is_quiet=options.quiet,
     )
+
+
+def _explain_place(game: Game[Any], player: int, infostates: Sequence[str]) -> str | None:
+    """Returns what everybody has seen at a place, in words; None if its game has none."""
+    said = explain_infostate(game, player, infostates[0]) if infostates else None
+    return None if said is None else said.partition("; ")[2]
 
 
 def _write(options: ShowOptions, text: str) -> None:
@@ -292,12 +318,17 @@ def _row(strategy: TabularStrategy, row: int) -> dict[str, Any]:
     }
 
 
-def _as_table(strategy: TabularStrategy, rows: list[int]) -> Table:
+def _as_table(strategy: TabularStrategy, rows: list[int], game: Game[Any]) -> Table:
+    words = [explain_infostate(game, int(strategy.player[row]), strategy.infostates[row]) for row in rows]
     table = Table(title=strategy.game_label, title_justify="left")
     table.add_column("player", justify="right")
     table.add_column("information state", overflow="fold")
+    if any(words):
+        table.add_column("in words", overflow="fold")
     table.add_column("strategy", overflow="fold")
-    for row in rows:
+    for row, said in zip(rows, words, strict=True):
         actions = "  ".join(f"{name} {probability:.4f}" for name, probability in strategy.row(row).items())
-        table.add_row(str(strategy.player[row]), strategy.infostates[row], actions)
+        table.add_row(
+            str(strategy.player[row]), strategy.infostates[row], *([said or ""] if any(words) else []), actions
+        )
     return table

@@ -39,6 +39,7 @@ GAMES: Mapping[str, type[Any]] = LazyTable(
         "coin_toss": "equipoise.games.coin_toss:CoinToss",
         "dcfr_slow_2x2": "equipoise.games.matrix:DCFRSlow2x2",
         "flop_holdem": "equipoise.games.holdem.rules:FlopHoldem",
+        "glasses": "equipoise.games.scotland_yard.game:Glasses",
         "goofspiel": "equipoise.games.goofspiel:Goofspiel",
         "holdem": "equipoise.games.holdem.rules:Holdem",
         "holdem_endgame": "equipoise.games.holdem.rules:HoldemEndgame",
@@ -48,11 +49,14 @@ GAMES: Mapping[str, type[Any]] = LazyTable(
         "leduc": "equipoise.games.leduc:Leduc",
         "leduc5": "equipoise.games.leduc:Leduc5",
         "leduc_nolimit": "equipoise.games.leduc:LeducNoLimit",
+        "lemonade_stand": "equipoise.games.lemonade_stand:LemonadeStand",
         "liars_dice": "equipoise.games.liars_dice:LiarsDice",
         "matrix": "equipoise.games.matrix:Matrix",
         "phantom_tic_tac_toe": "equipoise.games.phantom_tic_tac_toe:PhantomTicTacToe",
         "rock_paper_scissors": "equipoise.games.matrix:RockPaperScissors",
         "rps_plus": "equipoise.games.matrix:RPSPlus",
+        "scotland_yard": "equipoise.games.scotland_yard.game:ScotlandYard",
+        "scotland_yard_town": "equipoise.games.scotland_yard.game:ScotlandYardTown",
         "tic_tac_toe": "equipoise.games.tic_tac_toe:TicTacToe",
     }
 )
@@ -146,7 +150,11 @@ def describe_game(name: str) -> str:
 
 
 def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
-    """Returns the parameters of the game of that name, in order."""
+    """Returns the parameters of the game of that name, in order.
+
+    >>> [row.name for row in describe_parameters("liars_dice")]
+    ['dice', 'faces']
+    """
     if name.startswith(PREFIX):
         return openspiel_parameter_rows(name.removeprefix(PREFIX))
     if (own := _parse_own(name)) is not None:

@@ -19,6 +19,7 @@ from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, b
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.search.last_iterates import play_regrets
+from equipoise.solvers.average_regret import bound_average_regrets
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.game_views import GameViews
 from equipoise.solvers.methods import (
@@ -79,7 +80,13 @@ def prepare_game(
 
 
 class GameRun(Run):
-    """A run on a game."""
+    """A run on a game.
+
+    >>> from equipoise.runs import RunRequest, prepare_run
+    >>> run = prepare_run("leduc", RunRequest(iterations=10))
+    >>> isinstance(run, GameRun), run.game.spec.name
+    (True, 'leduc')
+    """
 
     def __init__(
         self, prepared: PreparedRun, stopping: Stopping, saved: SolvedGame | None, *, is_target_asked_for: bool
@@ -168,9 +175,27 @@ class GameRun(Run):
             return warm_start_pruned(solver, table, config)
         return warm_start(solver, table, config)
 
+    @property
+    def has_guarantee(self) -> bool:
+        """Returns whether exploitability comes to 0 and seats of different solutions fit: two players in sum zero."""
+        return self.game.spec.num_players == 2 and self.game.spec.is_zero_sum
+
+    def average_regrets(self) -> tuple[float, ...] | None:
+        """Returns a bound on each player's average regret, see `bound_average_regrets`; None where nothing tells."""
+        solver = self.solver
+        if not isinstance(solver, CFRSolver) or not isinstance(solver.tree, HistoryTree) or self.outcomes:
+            return None
+        with self._guarded.turns.taken():
+            return bound_average_regrets(solver.tree, solver.tables.regret_sum, solver.rule, solver.iteration)
+
     def describe_own(self, quality: Quality) -> dict[str, Any]:
-        """Returns the keys of a run against a response."""
-        return self.describe_against()
+        """Returns the keys of a run against a response, and what there is without a guarantee."""
+        regrets = None if self.has_guarantee else self.average_regrets()
+        return {
+            **self.describe_against(),
+            "has_guarantee": self.has_guarantee,
+            "average_regrets": None if regrets is None else list(regrets),
+        }
 
     def file_content(self) -> dict[str, Any]:
         """Returns the arrays and strings that a file of the run holds now."""

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies by name."""
+"""Studies by name.
+
+>>> "coin-toss" in STUDIES
+True
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.studies.discounting.dcfr_toy import DCFR_TOY
 from equipoise.studies.discounting.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.studies.discounting.storage_floor import STORAGE_FLOOR
+from equipoise.studies.equilibria.lemonade_stand import LEMONADE_STAND
 from equipoise.studies.evaluation.aivat import AIVAT
 from equipoise.studies.evaluation.lbr import LBR
 from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
@@ -67,6 +72,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         IS_MCTS,
         LBR,
         LEDUC_DEEPSTACK,
+        LEMONADE_STAND,
         LIARS_DICE_BASELINES,
         MULTI_VALUED_STATES,
         NESTED_SEARCH,
@@ -89,7 +95,11 @@ STUDIES: Mapping[str, Study[Any]] = {
 
 
 def find_study(name: str) -> Study[Any]:
-    """Returns the study of that name; an unknown one raises with the nearest names."""
+    """Returns the study of that name; an unknown one raises with the nearest names.
+
+    >>> find_study("coin-toss").title
+    'Search in Coin Toss'
+    """
     if name not in STUDIES:
         raise UnknownNameError("study", name, STUDIES)
     return STUDIES[name]

@@ -60,7 +60,9 @@ def find_browser() -> str:
     """Returns the browser to drive: the one named in EQUIPOISE_CHROMIUM, else Chromium on the path."""
     found = os.environ.get("EQUIPOISE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
-        raise ConfigError("no Chromium found: install Debian's package chromium, or name one in EQUIPOISE_CHROMIUM")
+        raise ConfigError(
+            "no Chromium found: install Debian's package chromium, name one in EQUIPOISE_CHROMIUM, or say --no-browser"
+        )
     return found
 
 
@@ -77,7 +79,7 @@ def measure_page(address: str, solution: str, lines: Sequence[str], *, repeats: 
     try:
         sync_api = importlib.import_module("playwright.sync_api")
     except ModuleNotFoundError:
-        raise ConfigError("playwright is not installed: pip install playwright") from None
+        raise ConfigError("playwright is not installed: pip install playwright, or say --no-browser") from None
     with sync_api.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
         try:

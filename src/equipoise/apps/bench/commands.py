@@ -14,9 +14,11 @@ from rich.console import Console
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES
 from equipoise.apps.bench.holdem import HoldemSettings, example_spots, run_holdem
 from equipoise.apps.bench.matches import MatchesSettings, run_matches
+from equipoise.apps.bench.page import PageSettings, run_page
 from equipoise.apps.bench.report import (
     print_holdem_report,
     print_matches_report,
+    print_page_report,
     print_responses_report,
     print_search_report,
     print_tabular_report,
@@ -43,6 +45,7 @@ from equipoise.studies.endgames import load_endgames
 __all__ = [
     "HoldemOptions",
     "MatchesOptions",
+    "PageOptions",
     "ResponsesOptions",
     "SearchOptions",
     "TabularOptions",
@@ -50,6 +53,7 @@ __all__ = [
     "bench_app",
     "holdem",
     "matches",
+    "page",
     "responses",
     "search",
     "tabular",
@@ -189,6 +193,33 @@ def values(options: ValuesOptions) -> None:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PageOptions:
+    """What `equipoise bench page` is told."""
+
+    clients: Annotated[int, typer.Option(min=1, help="Readers at once.")] = 50
+    pause: Annotated[float, typer.Option(min=0.0, help="Seconds from an answer to the reader's next question.")] = 2.0
+    iterations: Annotated[int, typer.Option(min=1, help="Of the solve that runs meanwhile.")] = 150
+    repeats: Annotated[int, typer.Option(min=1, help="Solves with and without readers, in turn.")] = 2
+    threads: Annotated[int | None, typer.Option(min=1, help="Of the solve (default: as many as help).")] = None
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Measure in Chromium as well.")] = True
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def page(options: PageOptions) -> None:
+    """Time the page's server: answers to one reader and to many while it solves, and what these cost the solve."""
+    settings = PageSettings(
+        clients=options.clients,
+        pause=options.pause,
+        iterations=options.iterations,
+        repeats=options.repeats,
+        threads=options.threads,
+        has_browser=options.browser,
+    )
+    _measure("page", options, lambda on_step: run_page(settings, on_step=on_step), print_page_report)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
     """What `equipoise bench search` is told."""
 
@@ -292,4 +323,5 @@ bench_app.command("holdem")(make_command(HoldemOptions, holdem))
 bench_app.command("responses")(make_command(ResponsesOptions, responses))
 bench_app.command("matches")(make_command(MatchesOptions, matches))
 bench_app.command("values")(make_command(ValuesOptions, values))
+bench_app.command("page")(make_command(PageOptions, page))
 bench_app.command("search")(make_command(SearchOptions, search))

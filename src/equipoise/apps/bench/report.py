@@ -14,6 +14,7 @@ from rich.text import Text
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.loops import TARGET_MBB
 from equipoise.apps.bench.matches import MatchesReport
+from equipoise.apps.bench.page import PageReport
 from equipoise.apps.bench.responses import ResponsesReport
 from equipoise.apps.bench.search import SearchReport
 from equipoise.apps.bench.tabular import TabularReport
@@ -24,6 +25,7 @@ from equipoise.core.machine import describe_origin
 __all__ = [
     "print_holdem_report",
     "print_matches_report",
+    "print_page_report",
     "print_responses_report",
     "print_search_report",
     "print_tabular_report",
@@ -67,6 +69,20 @@ def print_matches_report(report: MatchesReport, console: Console) -> None:
         )
     console.print(table)
     _print_origin(console, f"measurements of {report.settings.seconds:g} s")
+
+
+def print_page_report(report: PageReport, console: Console) -> None:
+    """Prints one line per measurement, and on what it was taken."""
+    settings = report.settings
+    title = f"The page: {settings.clients} readers, {settings.pause:g} s between an answer and the next question"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for name in ("what", "measured", "unit", "wanted"):
+        table.add_column(name, justify="left" if name in ("what", "unit") else "right", no_wrap=True)
+    for row in report.rows:
+        wanted = "" if row["wanted"] is None else f"< {row['wanted']:g}"
+        table.add_row(row["what"], f"{row['value']:,.1f}", row["unit"], wanted)
+    console.print(table)
+    _print_origin(console, f"{settings.repeats} interleaved solves of {settings.iterations} iterations")
 
 
 def print_values_report(report: ValuesReport, console: Console) -> None:

@@ -16,11 +16,15 @@ from typing import Annotated, ClassVar, Final
 
 import typer
 
+from equipoise.abstraction.solutions import open_solution
 from equipoise.apps.display import make_console
+from equipoise.apps.web.ids import make_id
 from equipoise.apps.web.settings import DEFAULT_PORT, LOOPBACK, ServerSettings, default_runs_folder
 from equipoise.core.errors import ConfigError, MissingExtraError
+from equipoise.games.holdem.line_notation import format_address, parse_line, shorten_line
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
 
-__all__ = ["ServeOptions", "serve", "serve_files"]
+__all__ = ["ServeOptions", "open_page", "serve", "serve_files"]
 
 SECONDS_TO_START: Final = 20.0
 SECONDS_TO_FINISH: Final = 3  # that answers under way have when the server ends
@@ -75,6 +79,23 @@ def serve(options: ServeOptions) -> None:
         job_bytes=None if options.memory is None else int(options.memory * 1e9),
     )
     serve_files(settings, opens=options.open)
+
+
+def open_page(path: Path, line: str) -> None:
+    """Serves a file and opens a place of it in a browser, until Ctrl-C.
+
+    Args:
+        path: of a solution.
+        line: of a spot a line, of a game a public state; empty: where it begins.
+    """
+    with open_solution(path) as solution:
+        where = f"g/{make_id(path.stem)}/{urllib.parse.quote(line)}"
+        if isinstance(solution, SolvedSpot):
+            spot, betting = solution.spot, solution.tree.betting
+            steps = shorten_line(betting, parse_line(line, betting, spot.board, spot.deck))
+            where = f"s/{make_id(path.stem)}/{format_address(steps)}"
+    settings = ServerSettings(runs=default_runs_folder(), files=(path,), port=0)
+    serve_files(settings, opens=True, path=f"/{where}")
 
 
 def serve_files(settings: ServerSettings, *, opens: bool, path: str = "/") -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.ids import make_id
 from equipoise.apps.web.jobs import ACTIVE, JobBoard
-from equipoise.apps.web.library import JOBS, UPLOADS, Library, make_id
+from equipoise.apps.web.library import JOBS, UPLOADS, Library
 from equipoise.core.errors import CheckpointError
 from equipoise.core.runs import RunFolder
 

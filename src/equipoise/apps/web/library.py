@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import datetime
 import json
-import re
 import shutil
 import threading
 from collections import OrderedDict
@@ -22,6 +21,7 @@ from typing import Any, Final
 from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.abstraction.solutions import AnySolution, open_solution
 from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.ids import make_id
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, EquipoiseError
 from equipoise.core.files import write_text
@@ -32,14 +32,13 @@ from equipoise.games.registry import GAMES, format_game, parse_game
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 
-__all__ = ["JOBS", "UPLOADS", "Library", "ListedFile", "OpenFile", "make_id"]
+__all__ = ["JOBS", "UPLOADS", "Library", "ListedFile", "OpenFile"]
 
 JOBS: Final = "jobs"
 UPLOADS: Final = "uploads"
 TITLES: Final = "titles.json"
 SUFFIX: Final = ".eq"
 MOST_OPEN: Final = 8
-LONGEST_ID: Final = 60
 LONGEST_NAME: Final = 120
 
 Stamp = tuple[int, int]
@@ -293,15 +292,6 @@ class Library:
         """Returns whether there is room for all of a file's tables, which values need."""
         free = available_bytes()
         return free is None or _stamp(listed.path)[1] < free // 3
-
-
-def make_id(name: str) -> str:
-    """Returns a name as ids are: small letters, digits and dashes.
-
-    >>> make_id("My Turn (2).v1")
-    'my-turn-2-v1'
-    """
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST_ID] or "solution"
 
 
 def _stamp(path: Path) -> Stamp:

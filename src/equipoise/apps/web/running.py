@@ -9,6 +9,7 @@ from collections.abc import Callable
 import uvicorn
 
 from equipoise.apps.web.server import make_app
+from equipoise.apps.web.services import Services
 from equipoise.apps.web.settings import ServerSettings
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import describe_os_error
@@ -24,11 +25,10 @@ def run(settings: ServerSettings, announce: Callable[[str], None], *, seconds_to
         announce: called with the address once it is taken.
         seconds_to_finish: that answers under way have at the end.
     """
-    bound = _bind(settings)
-    with bound:
+    with _bind(settings) as bound, Services(settings) as services:
         port = bound.getsockname()[1]
         name = f"[{settings.host}]" if ":" in settings.host else settings.host
-        app = make_app(settings)
+        app = make_app(settings, services=services)
         config = uvicorn.Config(
             app,
             log_level="warning",

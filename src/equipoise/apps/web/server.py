@@ -35,18 +35,19 @@ def page_folder() -> Path:
     return Path(str(importlib.resources.files("equipoise.apps.web"))) / "page"
 
 
-def make_app(settings: ServerSettings, *, page: Path | None = None) -> FastAPI:
-    """Returns the application; its parts are made when it starts.
+def make_app(settings: ServerSettings, *, page: Path | None = None, services: Services | None = None) -> FastAPI:
+    """Returns the application.
 
     Args:
         settings: of the server.
         page: folder with `index.html` and `assets`; None: the one that comes along.
+        services: what answers, and lives as long as it is entered; None: made when the application starts.
     """
 
     @contextlib.asynccontextmanager
     async def live(app: FastAPI) -> AsyncIterator[None]:
-        with Services(settings) as services:
-            app.state.services = services
+        with contextlib.nullcontext(services) if services is not None else Services(settings) as used:
+            app.state.services = used
             yield
 
     app = FastAPI(

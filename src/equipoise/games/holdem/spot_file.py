@@ -60,7 +60,14 @@ class SpotLock:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SpotFile:
-    """A spot and what is asked of its solver; None: not said."""
+    r"""A spot and what is asked of its solver; None: not said.
+
+    >>> from equipoise.runs import load_spot
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\ntarget = '1%'\nranges = {oop = 'AA', ip = 'KK'}"
+    >>> file = load_spot(text)
+    >>> file.target.amount, file.spot.stacks
+    (1.0, (30, 30))
+    """
 
     spot: HoldemSpot
     rule: str | None = None
@@ -116,7 +123,7 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
 
 
 def parse_spot_table(table: Mapping[str, Any], *, folder: Path | None = None) -> SpotFile:
-    """Returns the spot of a table under the keys of a spot's file; errors and `folder` as of `parse_spot`."""
+    """Returns the spot that the table of a TOML text describes, see `parse_spot`."""
     fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot", "chooses_menu"}
     _check_keys(table, {*NEEDED, *BETTING_FIELDS, "deck", "menu", "rake", *fields}, "")
     _check_needed(table)

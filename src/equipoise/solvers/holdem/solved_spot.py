@@ -79,7 +79,17 @@ def encode_layout(tree: HoldemTree) -> dict[str, Array]:
 
 
 class SolvedSpot(SolutionFile):
-    """A run on a spot: its tree is built when the file is opened, tables are read where they are asked for."""
+    r"""A run on a spot: its tree is built when the file is opened, tables are read where they are asked for.
+
+    >>> import tempfile
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve(load_spot(text), iterations=10).save(f"{folder}/river.eq")
+    ...     with SolvedSpot(f"{folder}/river.eq") as file:
+    ...         print(file.spot.root_pot)
+    20
+    """
 
     KINDS = (Kind.SPOT,)
 

@@ -49,7 +49,14 @@ KEPT_RANGES: Final = 256  # against which equities are at hand
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlayerView:
-    """One player's hands at a decision."""
+    r"""One player's hands at a decision.
+
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> first, second = solve(load_spot(text), iterations=100).view("root").players
+    >>> len(first.hands), len(second.hands)
+    (6, 9)
+    """
 
     hands: IntArray  # [H] numbers of the hands, ascending
     weights: FloatArray  # [H] weight in the range times the probability to have played this far
@@ -76,7 +83,14 @@ class PlayerView:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NodeView:
-    """A decision of the betting tree on a board."""
+    r"""A decision of the betting tree on a board.
+
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> view = solve(load_spot(text), iterations=100).view("check")
+    >>> view.names, view.frequencies.shape
+    (('check', 'all-in'), (2,))
+    """
 
     node: int
     board: tuple[int, ...]
@@ -180,7 +194,18 @@ def view_node(
 
 
 class SpotViews:
-    """What both players hold, do and get at decisions of a spot if they play in proportion to a table."""
+    r"""What both players hold, do and get at decisions of a spot if they play in proportion to a table.
+
+    >>> from equipoise.runs import load_spot
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_holdem_tree
+    >>> spot = load_spot("board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nranges = {oop = 'AA', ip = 'KK, QQ'}").spot
+    >>> solver = CFRSolver(build_holdem_tree(spot))
+    >>> solver.iterate(10)
+    >>> views = SpotViews(solver.tree, solver.average_sums, kernel=None)
+    >>> round(float(views.frequencies(HoldemPlace(0, spot.board)).sum()), 6)
+    1.0
+    """
 
     def __init__(self, tree: HoldemTree, sums: CellTable, *, kernel: HoldemKernel | None, num_threads: int = 1) -> None:
         """Keeps what is asked for.

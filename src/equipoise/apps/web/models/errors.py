@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-__all__ = ["ERRORS", "ErrorAnswer", "ErrorDetail"]
+__all__ = ["ERRORS", "ErrorAnswer", "ErrorDetail", "describe_text"]
 
 
 class ErrorDetail(BaseModel):
@@ -41,3 +41,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         429: "The queue is full.",
     }.items()
 }
+
+
+def describe_text(kind: str) -> dict[int | str, dict[str, Any]]:
+    """Returns what the document says of an answer that is no JSON; refusals are JSON as everywhere."""
+    return {200: {"description": "The text.", "content": {kind: {"schema": {"type": "string"}}}}}

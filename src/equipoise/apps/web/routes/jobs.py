@@ -14,6 +14,7 @@ from fastapi import APIRouter, Body, Query, Response, WebSocket, WebSocketDiscon
 from fastapi.responses import PlainTextResponse
 
 from equipoise.apps.web.job_requests import describe_job, describe_report, list_reports, make_spec
+from equipoise.apps.web.models.errors import describe_text
 from equipoise.apps.web.models.jobs import (
     EventList,
     FlopReport,
@@ -143,7 +144,7 @@ def show_report(id: str, services: UsedServices) -> Any:
     return describe_report(id, services)
 
 
-@router.get("/flops/{id}/csv", response_class=PlainTextResponse)
+@router.get("/flops/{id}/csv", response_model=None, responses=describe_text("text/csv"))
 def download_report(id: str, services: UsedServices) -> PlainTextResponse:
     """Returns a report as CSV, a line a flop."""
     report = describe_report(id, services)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import PlainTextResponse
 
 from equipoise.apps.web.listing import list_agents
+from equipoise.apps.web.models.errors import describe_text
 from equipoise.apps.web.models.play import AgentList, HandList, Move, TableAnswer, TableForm, TableList, Thoughts
 from equipoise.apps.web.services import UsedServices
 from equipoise.apps.web.tables import GameTable
@@ -79,7 +80,7 @@ def list_hands(id: str, services: UsedServices) -> Any:
     return {"hands": services.tables.find(id).list_hands()}
 
 
-@router.get("/tables/{id}/history.phh", response_class=PlainTextResponse)
+@router.get("/tables/{id}/history.phh", response_model=None, responses=describe_text("text/plain"))
 def download_history(id: str, services: UsedServices) -> PlainTextResponse:
     """Returns the hands of hold'em that are over as poker hand histories."""
     headers = {"Content-Disposition": f'attachment; filename="{id}.phhs"'}

@@ -14,6 +14,7 @@ from fastapi.responses import FileResponse, PlainTextResponse
 
 from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.library import UPLOADS
+from equipoise.apps.web.models.errors import describe_text
 from equipoise.apps.web.models.solutions import (
     Cards,
     Comparison,
@@ -99,21 +100,21 @@ def duplicate(id: str, services: UsedServices) -> Any:
     return services.library.duplicate(id)
 
 
-@router.get("/{id}/file", response_class=FileResponse)
+@router.get("/{id}/file", response_model=None, responses=describe_text("application/octet-stream"))
 def download(id: str, services: UsedServices) -> FileResponse:
     """Returns the file itself."""
     listed = services.library.find(id)
     return FileResponse(listed.path, media_type="application/octet-stream", filename=f"{id}.eq")
 
 
-@router.get("/{id}/spot", response_class=PlainTextResponse)
+@router.get("/{id}/spot", response_model=None, responses=describe_text("application/toml"))
 def download_spot(id: str, services: UsedServices) -> PlainTextResponse:
     """Returns the spot's file."""
     with services.library.opened_spot(id) as (_, solved):
         return _attach(format_spot(solved.file), f"{id}.toml", "application/toml")
 
 
-@router.get("/{id}/csv", response_class=PlainTextResponse)
+@router.get("/{id}/csv", response_model=None, responses=describe_text("text/csv"))
 def download_hands(id: str, services: UsedServices, line: Line = "") -> PlainTextResponse:
     """Returns a decision as a table, a line a hand."""
     return _attach(services.places.write_csv(id, line), f"{id}.csv", "text/csv")
