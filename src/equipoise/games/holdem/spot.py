@@ -45,6 +45,17 @@ class HoldemSpot:
 
     Without a board the spot starts before the flop, where blinds and antes make the pot: player 0 posts the big blind,
     player 1 (the button) the small one and acts first.
+
+    >>> from equipoise.games.holdem import parse_board, parse_menu, parse_range
+    >>> spot = HoldemSpot(
+    ...     board=parse_board("Ks7h2d5cJs"),
+    ...     pot=20,
+    ...     stacks=(40, 40),
+    ...     ranges=(parse_range("AA, KQs"), parse_range("JJ")),
+    ...     menu=parse_menu("75%, a"),
+    ... )
+    >>> spot.root_pot, spot.behind
+    (20, (40, 40))
     """
 
     board: tuple[int, ...]  # 0, 3, 4 or 5 cards

@@ -74,7 +74,14 @@ class Limits:
 
 
 class HoldemProfile:
-    """What both players play from somewhere in a hand on: the root of its strategy's betting."""
+    r"""What both players play from somewhere in a hand on: the root of its strategy's betting.
+
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> profile = HoldemProfile(solve(load_spot(text), iterations=10).strategy)
+    >>> len(profile.betting.nodes)
+    9
+    """
 
     def __init__(
         self,
