@@ -3,7 +3,8 @@
 
 Each build is the package that a Python interpreter imports. One process a build solves the same inputs in turns, a
 few hundredths of a second at a time: what other programs do to the clock and to the caches, they do to both. The least
-time of each build counts. `--calls` measures the second build alone: one iteration a call beside many a call.
+time of each build counts. `--calls` measures the second build alone: one iteration a call beside many a call. With
+`--threads` a team works, and the clock counts in place of processor time: on an idle machine alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, Final
 
 SECONDS: Final = 0.03  # about one measurement; short, so that some of them are not interrupted
 Iterate = Callable[[int], Any]
+team: dict[str, int] = {}  # of solvers
 
 
 def say(line: str) -> None:
@@ -40,7 +42,7 @@ def find(name: str, *modules: str) -> Any:
 def solve_history(game: str, rule: str) -> Iterate:
     """Returns iterations over a game's histories."""
     tree = find("build_history_tree", "equipoise.trees.history")(find("make_game", "equipoise.games.registry")(game))
-    solver: Any = find("CFRSolver", "equipoise.solvers.cfr")(tree, find_rule(rule))
+    solver: Any = find("CFRSolver", "equipoise.solvers.cfr")(tree, find_rule(rule), **team)
     return solver.iterate
 
 
@@ -49,7 +51,7 @@ def solve_public(game: str, rule: str) -> Iterate:
     rules = find("make_game", "equipoise.games.registry")(game)
     public = find("derive_public_game", "equipoise.trees.derive", "equipoise.trees.public")(rules)
     tree = find("build_public_tree", "equipoise.trees.public")(public)
-    solver: Any = find("CFRSolver", "equipoise.solvers.cfr")(tree, find_rule(rule))
+    solver: Any = find("CFRSolver", "equipoise.solvers.cfr")(tree, find_rule(rule), **team)
     return solver.iterate
 
 
@@ -72,14 +74,14 @@ def solve_spot(street: str, rule: str, dtype: str) -> Iterate:
         kind = find("HoldemSolver", "equipoise.solvers.holdem")
     except ImportError:
         kind = find("CFRSolver", "equipoise.solvers.cfr")
-    solver: Any = kind(tree, find_rule(rule), dtype=dtype)
+    solver: Any = kind(tree, find_rule(rule), dtype=dtype, **team)
     return solver.iterate
 
 
 def solve_first_order(game: str) -> Iterate:
     """Returns iterations of the excessive gap technique."""
     tree = find("build_history_tree", "equipoise.trees.history")(find("make_game", "equipoise.games.registry")(game))
-    solver: Any = find("EGTSolver", "equipoise.solvers.egt")(tree)
+    solver: Any = find("EGTSolver", "equipoise.solvers.egt")(tree, **team)
     return solver.iterate
 
 
@@ -116,6 +118,7 @@ INPUTS: Final[Mapping[str, Callable[[], Iterate]]] = {
 def serve() -> None:
     """Answers lines from standard input: an input's name begins it, `calls rows` measures so many of that size."""
     iterate: Iterate = len
+    clock = time.perf_counter if team else time.process_time
     for line in sys.stdin:
         text = line.strip()
         if text in INPUTS:
@@ -124,10 +127,10 @@ def serve() -> None:
             answer = 0.0
         else:
             calls, rows = map(int, text.split())
-            began = time.process_time()
+            began = clock()
             for _ in range(calls):
                 iterate(rows)
-            answer = time.process_time() - began
+            answer = clock() - began
         say(str(answer))
 
 
@@ -135,11 +138,11 @@ class Build:
     """A process in which an interpreter's package is measured."""
 
     def __init__(self, python: str) -> None:
-        command = [python, __file__, "--serve"]
+        command = [python, __file__, "--serve", *(f"--threads={size}" for size in team.values())]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, text: str) -> float:
-        """Returns the processor seconds of what was asked for."""
+        """Returns the seconds of what was asked for."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(text, file=self._process.stdin, flush=True)
@@ -190,7 +193,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=41)
     parser.add_argument("--calls", action="store_true", help="one iteration a call beside many, of the last build")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--threads", type=int, help="of a team; by default there is none")
     given = parser.parse_args()
+    if given.threads:
+        team["num_threads"] = given.threads
     if given.serve:
         serve()
         return

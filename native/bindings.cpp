@@ -379,9 +379,11 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   // caches of Python modules hold forms until the interpreter ends; that is no leak worth a message
   nb::set_leak_warnings(false);
   bind_arithmetic(module);
+  bind_belief_search(module);
   bind_buckets(module);
   bind_cards(module);
   bind_policy(module);
+  bind_growing(module);
   bind_history(module);
   bind_holdem_leaves(module);
   bind_holdem(module);

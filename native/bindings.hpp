@@ -130,7 +130,9 @@ void with_random(const MutableWords& words, Work&& work) {
   for (int word = 0; word < 4; ++word) state[word] = random.state[word];
 }
 
+void bind_belief_search(nb::module_& module);
 void bind_buckets(nb::module_& module);
+void bind_growing(nb::module_& module);
 void bind_holdem(nb::module_& module);
 void bind_holdem_leaves(nb::module_& module);
 void bind_holdem_play(nb::module_& module);

@@ -132,9 +132,9 @@ void bind_holdem_evaluate(nb::module_& module, const char* name) {
 // Values of every slot of a board, given both players' reach on one of the lines that enter it.
 template <typename Cell>
 void bind_holdem_slots(nb::module_& module, const char* name) {
-  module.def(name, [](BoundHoldemForm& bound, std::int64_t board, std::int32_t line, Array<const Cell> sums,
-                      Doubles first_reach, Doubles second_reach, int num_threads, MutableDoubles first_out,
-                      MutableDoubles second_out) {
+  module.def(name, [](BoundHoldemForm& bound, std::int64_t board, std::int32_t line, bool is_best_response,
+                      bool respects_locks, Array<const Cell> sums, Doubles first_reach, Doubles second_reach,
+                      int num_threads, MutableDoubles first_out, MutableDoubles second_out) {
     nb::gil_scoped_release release;
     HoldemWorkspace<double> workspace;
     workspace.prepare(bound.form, num_threads, board);
@@ -142,8 +142,9 @@ void bind_holdem_slots(nb::module_& module, const char* name) {
                             .line = line,
                             .reach = {first_reach.data(), second_reach.data()},
                             .slot_value = {first_out.data(), second_out.data()}};
-    evaluate_holdem<double, Cell>(bound.form, HoldemPurpose::expected_value, true, sums.data(), start, num_threads,
-                                  workspace, bound.crew);
+    const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
+    evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), start, num_threads, workspace,
+                                  bound.crew);
   });
 }
 

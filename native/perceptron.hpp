@@ -76,9 +76,10 @@ class DenseLayer {
   // Outputs with those that fill the last panel: rows have room for them.
   std::int64_t padded() const { return (num_outputs_ + panel - 1) / panel * panel; }
 
-  // Writes rows of `out` from as many rows of `in`, which `packed` gets in the order in which they are read.
+  // Writes rows of `out` from as many rows of `in`, which `packed` gets in the order in which they are read. Sums begin with the
+  // bias, or with a row of `starts` of their own (padded).
   void run(std::int64_t num_rows, const float* in, std::int64_t in_stride, float* packed, float* out,
-           std::int64_t out_stride) const {
+           std::int64_t out_stride, const float* const* starts = nullptr) const {
     const std::int64_t num_full = num_rows / layer_rows * layer_rows;
     for (std::int64_t row = 0; row < num_full; row += layer_rows) {
       float* const to = packed + row * num_inputs_;
@@ -89,10 +90,11 @@ class DenseLayer {
     for (std::int64_t begin = 0; begin < padded(); begin += panel) {
       for (std::int64_t row = 0; row < num_full; row += layer_rows) {
         run_panel<layer_rows>(begin, packed + row * num_inputs_, in + row * in_stride, in_stride,
-                              out + row * out_stride, out_stride);
+                              out + row * out_stride, out_stride, starts == nullptr ? nullptr : starts + row);
       }
       for (std::int64_t row = num_full; row < num_rows; ++row) {
-        run_panel<1>(begin, in + row * in_stride, in + row * in_stride, in_stride, out + row * out_stride, out_stride);
+        run_panel<1>(begin, in + row * in_stride, in + row * in_stride, in_stride, out + row * out_stride, out_stride,
+                     starts == nullptr ? nullptr : starts + row);
       }
     }
   }
@@ -103,11 +105,12 @@ class DenseLayer {
   // `packed` is [inputs, rows].
   template <int kRows>
   void run_panel(std::int64_t begin, const float* __restrict packed, const float* __restrict in, std::int64_t in_stride,
-                 float* __restrict out, std::int64_t out_stride) const {
+                 float* __restrict out, std::int64_t out_stride, const float* const* starts) const {
     const float* __restrict weight = weight_.data() + begin * num_inputs_;
     LayerLanes sums[kRows][vectors];
     for (int row = 0; row < kRows; ++row) {
-      for (int k = 0; k < vectors; ++k) sums[row][k] = load_lanes(bias_.data() + begin + k * layer_lane_count);
+      const float* const start = (starts == nullptr ? bias_.data() : starts[row]) + begin;
+      for (int k = 0; k < vectors; ++k) sums[row][k] = load_lanes(start + k * layer_lane_count);
     }
     for (std::int64_t i = 0; i < num_inputs_; ++i, weight += panel, packed += kRows) {
       LayerLanes factor[vectors];
@@ -150,11 +153,16 @@ class Perceptron {
   std::int64_t num_outputs() const { return layers_.back().num_outputs(); }
   std::int64_t stride() const { return widest_; }  // of rows
 
-  // Returns rows of outputs: one of the first two buffers [rows, stride], the first of which holds the inputs.
-  const float* run(std::int64_t num_rows, float* first, float* second, float* packed) const {
+  const DenseLayer& first_layer() const { return layers_.front(); }
+
+  // Returns rows of outputs: one of the first two buffers [rows, stride], the first of which holds the inputs. Sums of the
+  // first layer begin with `starts` [rows], if there are any, instead of its bias.
+  const float* run(std::int64_t num_rows, float* first, float* second, float* packed,
+                   const float* const* starts = nullptr) const {
     for (const DenseLayer& layer : layers_) {
-      layer.run(num_rows, first, widest_, packed, second, widest_);
+      layer.run(num_rows, first, widest_, packed, second, widest_, starts);
       std::swap(first, second);
+      starts = nullptr;
     }
     return first;
   }

@@ -13,6 +13,7 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
@@ -68,14 +69,19 @@ def check_licenses() -> None:
 
 
 def check_signature(threads: list[int]) -> None:
-    """Compares the bits of results with the recorded ones."""
-    from equipoise.apps.bench.signature import compute_signature  # noqa: PLC0415 - see above
+    """Compares the bits of results with the recorded ones, family by family."""
+    from equipoise.apps.bench.signature import FAMILIES, sign_family  # noqa: PLC0415 - see above
 
-    recorded = SIGNATURE.read_text().strip()
-    for num_threads in threads:
-        found = compute_signature(num_threads=num_threads)
-        expect(found == recorded, f"with {num_threads} threads the signature is\n{found}\nexpected\n{recorded}")
-    say(f"  {recorded.splitlines()[-1]} with {', '.join(map(str, threads))} threads")
+    recorded = dict(line.split() for line in SIGNATURE.read_text().splitlines())
+    expect(set(recorded) == {*FAMILIES, "signature"}, f"tests/signature.txt has {sorted(recorded)}")
+    began = time.perf_counter()
+    for family in FAMILIES:
+        for num_threads in threads:
+            found = sign_family(family, num_threads=num_threads)
+            expected = recorded[family]
+            expect(found == expected, f"{family} with {num_threads} threads is {found}, expected {expected}")
+        say(f"  {family} {recorded[family]} after {time.perf_counter() - began:.0f} s")
+    say(f"  signature {recorded['signature']} with {', '.join(map(str, threads))} threads")
 
 
 def check_refusal(core: str, message: str) -> None:

@@ -2,7 +2,10 @@
 """What the library shows: names that are meant, documented, of known homes, and loaded only when they are used."""
 
 import ast
+import contextlib
 import dataclasses
+import doctest
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -57,10 +60,7 @@ def test_every_room_shows_its_names():
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_names_are_the_same_to_type_checkers_and_at_run_time(package):
-    module = importlib.import_module(package)
-    body = ast.parse(Path(module.__file__).read_text()).body
-    blocks = [one for one in body if isinstance(one, ast.If) and getattr(one.test, "id", "") == "TYPE_CHECKING"]
-    imported = [alias.name for block in blocks for line in block.body for alias in line.names]
+    module, imported = importlib.import_module(package), imported_from(package)
     assert sorted(imported) == sorted(name for name in module.__all__ if name != "__version__")
 
 
@@ -95,15 +95,42 @@ def undocumented_members(kind):
     return [name for name, value in functions.items() if isinstance(value, checked) and not inspect.getdoc(value)]
 
 
-def test_what_users_call_has_an_example():
-    """Doctests of all modules run in the suite."""
-    functions = [name for name in equipoise.__all__ if inspect.isfunction(getattr(equipoise, name))]
-    without = [name for name in functions if ">>>" not in getattr(equipoise, name).__doc__]
-    assert set(without) <= {"check_game"}  # whose page has one
-    assert ">>>" in equipoise.agents.make.__doc__
-    methods = [equipoise.Solution.resume, equipoise.Solution.view, equipoise.Solution.children]
-    methods += [equipoise.Solution.search, equipoise.Solution.describe_place, equipoise.Solution.plot]
-    assert all(">>>" in method.__doc__ for method in methods)
+def imported_from(package):
+    """Returns the module that a package takes each of its public names from, by name."""
+    body = ast.parse(Path(importlib.import_module(package).__file__).read_text()).body
+    blocks = [one for one in body if isinstance(one, ast.If) and getattr(one.test, "id", "") == "TYPE_CHECKING"]
+    return {alias.name: line.module for block in blocks for line in block.body for alias in line.names}
+
+
+@functools.cache
+def examples_in(module):
+    """Returns what doctest runs of a module, by the full name of what it stands in."""
+    found = doctest.DocTestFinder().find(importlib.import_module(module))
+    return {test.name: "".join(example.source for example in test.examples) for test in found if test.examples}
+
+
+def has_example(package, name):
+    """Returns whether doctest finds an example of a public name: its own, or of data one in the module it is from."""
+    thing = getattr(importlib.import_module(package), name)
+    home = imported_from(package).get(name, package)
+    if isinstance(thing, type) or callable(thing):
+        unwrapped = inspect.unwrap(thing)
+        return f"{unwrapped.__module__}.{unwrapped.__qualname__}" in examples_in(unwrapped.__module__)
+    return re.search(rf"\b{name}\b", examples_in(home).get(home, "")) is not None
+
+
+def test_every_public_name_has_an_example():
+    """The suite runs the doctests of all modules."""
+    names = [(package, name) for package in PACKAGES for name in importlib.import_module(package).__all__]
+    things = [pair for pair in names if not isinstance(getattr(sys.modules[pair[0]], pair[1]), types.ModuleType)]
+    assert len(things) > 300
+    assert not [".".join(pair) for pair in things if not has_example(*pair)]
+
+
+def test_what_a_solution_can_do_has_an_example():
+    found = examples_in("equipoise.runs.solution")
+    for method in ("save", "resume", "view", "children", "search", "to_frame", "describe_place", "plot"):
+        assert f"equipoise.runs.solution.Solution.{method}" in found
 
 
 def test_what_holds_arrays_has_a_short_repr():
@@ -117,6 +144,16 @@ def test_what_holds_arrays_has_a_short_repr():
         and any(ARRAYS.search(str(field.type)) for field in dataclasses.fields(thing) if field.repr)
     ]
     assert not long
+
+
+def test_what_is_made_without_arguments_has_a_short_repr():
+    made = []
+    for _, thing in public_things():
+        if isinstance(thing, type) and dataclasses.is_dataclass(thing):
+            with contextlib.suppress(TypeError, equipoise.EquipoiseError):
+                made.append(repr(thing()))
+    assert len(made) > 40
+    assert not [text for text in made if len(text) > 200]
 
 
 def test_importing_the_library_loads_nothing_heavy():

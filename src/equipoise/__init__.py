@@ -10,6 +10,10 @@ The names below are loaded when they are first used, so that importing the packa
     print(solution, solution.view("check, bet 50%").frequencies)
     found = equipoise.load("turn.eq").search("check", "reach-maxmargin")
     print(equipoise.match("search:turn.eq", "file:turn.eq", hands=1000).estimate())
+
+>>> import equipoise
+>>> equipoise.__version__.count(".")
+2
 """
 
 from __future__ import annotations

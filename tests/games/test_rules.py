@@ -15,7 +15,7 @@ FOLD, CALL, RAISE = 0, 1, 2
 def test_illegal_action_says_what_is_legal(name):
     game = make_game(name)
 
-    with pytest.raises(IllegalActionError, match=r"99 is not (legal for player 0; legal|possible; possible): \d \("):
+    with pytest.raises(IllegalActionError, match=r"99 is not (legal for player 0; legal|possible; possible): \d+ \("):
         game.apply(game.initial_state(), 99)
 
 

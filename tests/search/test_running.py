@@ -11,6 +11,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem.subgame import HoldemSubgame
 from equipoise.search.leaves import SwitchedLeaves, ZeroLeaves
+from equipoise.search.limits import RoundLimit
 from equipoise.search.posing import pose
 from equipoise.search.resolving import SubgameSolver
 from equipoise.search.running import LEAST_ITERATIONS, run_at_once, run_for, run_until
@@ -18,6 +19,7 @@ from equipoise.search.settings import SearchSettings
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus, DCFRPlus
 from equipoise.trees.holdem.tree import build_holdem_tree
+from tests.search.grounds import UNIFORM
 from tests.search.test_holdem_continual import TURN
 
 
@@ -31,19 +33,28 @@ class CountedLeaves(ZeroLeaves):
         return super().evaluate(batch)
 
 
-def solver(evaluator, rule=None):
-    whole = HoldemSubgame.of_tree(build_holdem_tree(TURN, merges_suits=False))
-    street = whole.end_with_street(TURN, evaluator)
-    return SubgameSolver(street, pose(None, street, 0, Unsafe()), rule=rule or DCFRPlus(), is_alternating=False)
+@pytest.fixture(params=["public", "holdem"])
+def solver(request):
+    """Returns what begins a search that ends with its round, of Leduc or of a turn by hands."""
+
+    def begin(evaluator, rule=None):
+        if request.param == "public":
+            street = UNIFORM.subgame(0).end_at(RoundLimit(), evaluator)
+        else:
+            whole = HoldemSubgame.of_tree(build_holdem_tree(TURN, merges_suits=False))
+            street = whole.end_with_street(TURN, evaluator)
+        return SubgameSolver(street, pose(None, street, 0, Unsafe()), rule=rule or DCFRPlus(), is_alternating=False)
+
+    return begin
 
 
-def test_a_run_is_as_long_as_it_was_asked_to_be():
+def test_a_run_is_as_long_as_it_was_asked_to_be(solver):
     run = solver(leaves := CountedLeaves())
     run_at_once(run, 30)
     assert run.iteration == leaves.asked == 30
 
 
-def test_a_deadline_ends_a_run_early():
+def test_a_deadline_ends_a_run_early(solver):
     run = solver(CountedLeaves(seconds=0.002))
     begin = time.perf_counter()
     run_for(0.3)(run, 10_000)
@@ -51,7 +62,7 @@ def test_a_deadline_ends_a_run_early():
     assert time.perf_counter() - begin < 1.0
 
 
-def test_however_late_it_is_some_iterations_are_run():
+def test_however_late_it_is_some_iterations_are_run(solver):
     run = solver(CountedLeaves())
     run_until(run, 1000, -math.inf, least=7)
     assert run.iteration == 7
@@ -59,7 +70,7 @@ def test_however_late_it_is_some_iterations_are_run():
     assert other.iteration == 3
 
 
-def test_late_averages_begin_after_half_of_a_short_run():
+def test_late_averages_begin_after_half_of_a_short_run(solver):
     run = solver(CountedLeaves())
     run_at_once(run, 40)
     assert run.rule == DCFRPlus(delay=20)
@@ -71,7 +82,7 @@ def test_late_averages_begin_after_half_of_a_short_run():
 
 
 @pytest.mark.parametrize("deadline", [math.inf, -math.inf])
-def test_evaluators_change_in_the_last_iterations(deadline):
+def test_evaluators_change_in_the_last_iterations(solver, deadline):
     first, last = CountedLeaves(), CountedLeaves()
     run = solver(SwitchedLeaves(first, last, num_last=5))
     run_until(run, 20, deadline, least=20)
@@ -83,7 +94,7 @@ def test_evaluators_change_in_the_last_iterations(deadline):
     assert first.asked == 15
 
 
-def test_whoever_asks_after_a_run_that_time_has_cut_short_asks_the_last_one():
+def test_whoever_asks_after_a_run_that_time_has_cut_short_asks_the_last_one(solver):
     class Slow(CountedLeaves):
         def evaluate(self, batch):
             self.seconds = 0.0 if self.asked < 4 else 0.05  # later than it seemed at first

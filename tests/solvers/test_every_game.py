@@ -11,7 +11,7 @@ from equipoise.solvers.sequence_lp import solve_sequence_lp
 from equipoise.trees.history import build_history_tree
 
 SMALL_HOLDEM = {"deck": "QKA/chs", "stacks": "6,6", "small_blind": 1, "big_blind": 2}
-MANY_PLAYERS = {"holdem_six"}
+MANY_PLAYERS = {"holdem_six", "lemonade_stand"}
 
 # parameters that make a registered game small enough for the LP to take seconds; None: as it is
 SMALL = {
@@ -19,6 +19,7 @@ SMALL = {
     "coin_toss": [{}, {"subgames": 2}],
     "dcfr_slow_2x2": [{}],
     "flop_holdem": [{"deck": "QKA/chs", "ranges": "AcAh, KcKs, QcKh | QsQh, AcKh, AhKs", "max_raises": "1,2"}],
+    "glasses": [{"board": "glasses-b", "rounds": 4, "starts": "7,1,11"}],
     "goofspiel": [{"cards": 4}, {"cards": 4, "reveal_bids": False}, {"cards": 3, "prizes": "random"}],
     "holdem": [{**SMALL_HOLDEM, "last_street": "flop", "ranges": "AcAh, KcKs, QcKh | QsQh, AcKh, AhKs"}],
     "holdem_endgame": [
@@ -35,6 +36,8 @@ SMALL = {
     "phantom_tic_tac_toe": [{"rows": 2, "columns": 2}],
     "rock_paper_scissors": [{}],
     "rps_plus": [{}],
+    "scotland_yard": [{"board": "glasses-a", "detectives": 1, "rounds": 3, "reveals": "2", "starts": "2,6"}],
+    "scotland_yard_town": [{"detectives": 1, "rounds": 3, "reveals": "", "starts": "1,9", "double_moves": 0}],
     "tic_tac_toe": [{"rows": 2, "columns": 3, "line": 2}],
 }
 

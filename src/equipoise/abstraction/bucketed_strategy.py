@@ -68,7 +68,16 @@ class BucketRecipe:
 
 
 class BucketedStrategy(TreeStrategy[BucketedTree]):
-    """A strategy in buckets, and how they were made; hands of a bucket play in proportion to the bucket's sums."""
+    r"""A strategy in buckets, and how they were made; hands of a bucket play in proportion to the bucket's sums.
+
+    >>> from equipoise.runs import load_spot
+    >>> text = "deck = 'royal'\nboard = 'AsKsThQd'\npot = 4\nstacks = 4\nranges = {oop = 'JJ, AT', ip = 'QQ, KJ'}"
+    >>> spot, recipe = load_spot(text).spot, BucketRecipe(sizes=(None, 4, 4, 4))
+    >>> solver = BucketedSolver(build_bucketed_tree(spot, recipe.build(spot)), rng=np.random.default_rng(0))
+    >>> solver.iterate(10)
+    >>> BucketedStrategy.of(solver, recipe).sums.size
+    128
+    """
 
     def __init__(self, tree: BucketedTree, recipe: BucketRecipe, sums: npt.NDArray[np.float32]) -> None:
         """Keeps what is played.
@@ -112,7 +121,19 @@ class BucketedStrategy(TreeStrategy[BucketedTree]):
 
 
 class SolvedBuckets(SolutionFile):
-    """A strategy of hold'em in buckets, in a file."""
+    r"""A strategy of hold'em in buckets, in a file.
+
+    >>> import tempfile
+    >>> from equipoise.runs import load_spot
+    >>> text = "deck = 'royal'\nboard = 'AsKsThQd'\npot = 4\nstacks = 4\nranges = {oop = 'JJ, AT', ip = 'QQ, KJ'}"
+    >>> spot, recipe = load_spot(text).spot, BucketRecipe(sizes=(None, 4, 4, 4))
+    >>> solver = BucketedSolver(build_bucketed_tree(spot, recipe.build(spot)), rng=np.random.default_rng(0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     BucketedStrategy.of(solver, recipe).save(f"{folder}/blueprint.eq")
+    ...     with SolvedBuckets(f"{folder}/blueprint.eq") as file:
+    ...         print(file.recipe.sizes)
+    (None, 4, 4, 4)
+    """
 
     KINDS = (Kind.BLUEPRINT,)
 

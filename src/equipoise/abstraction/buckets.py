@@ -61,6 +61,10 @@ class Percentile:
     Departs from the paper: one of the two at a time, not both nested; equal strengths are never split, so buckets
         may differ in weight; strengths before the river are rounded to 14 bits.
     Checked by: tests/abstraction/test_buckets.py.
+
+    >>> from equipoise.games.holdem import DECKS
+    >>> build_buckets(Percentile(strength=Strength.EHS), DECKS["royal"], sizes=(5,)).num_buckets(0)
+    5
     """
 
     strength: Strength = Strength.EHS2  # what orders hands
@@ -72,6 +76,10 @@ class KMeans:
     """Clusters of strength histograms under the earth mover's distance, without recall.
 
     At the river a histogram is one number, and clusters are intervals of hand strength.
+
+    >>> from equipoise.games.holdem import DECKS
+    >>> build_buckets(KMeans(num_bins=10, sample_size=1000), DECKS["royal"], sizes=(None, 4)).num_buckets(1)
+    4
     """
 
     num_bins: int = 50  # of a histogram of hand strength
@@ -105,7 +113,13 @@ class _StreetBuckets:
 
 
 class CardBuckets:
-    """Which bucket each hand is in on any board; made by `build_buckets`."""
+    """Which bucket each hand is in on any board; made by `build_buckets`.
+
+    >>> from equipoise.games.holdem import DECKS
+    >>> buckets = build_buckets(Percentile(), DECKS["royal"], sizes=(None, 8))
+    >>> buckets.num_buckets(0), buckets.num_buckets(1)
+    (25, 8)
+    """
 
     def __init__(self, deck: Deck, streets: Sequence[_StreetBuckets], *, has_recall: bool) -> None:
         self.deck = deck
@@ -219,6 +233,13 @@ def build_buckets(
         seed: of the sample and of the start of k-means.
         on_progress: called now and then with the share done and what is being done.
         directory: where tables are kept; `default_cache_directory()` if None.
+
+    >>> from equipoise.games.holdem import DECKS, parse_board, parse_hand
+    >>> royal = DECKS["royal"]
+    >>> buckets = build_buckets(Percentile(), royal, sizes=(None, 8))
+    >>> on_the_flop = buckets.assign(parse_board("AsKsTh", royal))
+    >>> [int(on_the_flop[parse_hand(hand, royal)]) for hand in ("AhAd", "JhTd")]
+    [7, 2]
     """
     _check_sizes(sizes, method)
     streets: list[_StreetBuckets] = []

@@ -54,7 +54,11 @@ OnProgress = Callable[[float, str], None]  # the share done and what is being do
 
 
 class Strength(enum.StrEnum):
-    """What hands are sorted by."""
+    """What hands are sorted by.
+
+    >>> Strength("ehs"), [measure.value for measure in Strength]
+    (<Strength.EHS: 'ehs'>, ['ehs', 'ehs2'])
+    """
 
     EHS = "ehs"  # mean of the hand strength over all completions of the board
     EHS2 = "ehs2"  # mean of its square
@@ -125,6 +129,11 @@ def expected_strength(board: Sequence[int], deck: Deck = FULL_DECK) -> dict[Stre
     Checked by: tests/abstraction/test_hand_strength.py.
 
     A flop takes hundredths of a second, no board at all some seconds.
+
+    >>> from equipoise.games.holdem import parse_board, parse_hand
+    >>> strength = expected_strength(parse_board("Ks7h2d5cJs"))[Strength.EHS]
+    >>> [float(round(strength[parse_hand(hand)], 3)) for hand in ("KhKd", "AhKd", "4c3c")]
+    [1.0, 0.902, 0.005]
     """
     check_board(board, deck)
     values = _roll_out(tuple(int(card) for card in board), deck)

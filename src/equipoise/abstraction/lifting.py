@@ -21,6 +21,14 @@ def lift(bucket_strategy: npt.ArrayLike, buckets: CardBuckets, board: Sequence[i
         bucket_strategy: `[buckets of the board's street, A]` probabilities.
         buckets: which bucket each hand is in.
         board: cards in the order in which they came.
+
+    >>> from equipoise.abstraction import Percentile, build_buckets
+    >>> from equipoise.games.holdem import DECKS, parse_board
+    >>> royal = DECKS["royal"]
+    >>> buckets = build_buckets(Percentile(), royal, sizes=(None, 2))
+    >>> betting = lift([[1.0, 0.0], [0.2, 0.8]], buckets, parse_board("AsKsTh", royal))  # weak hands check
+    >>> betting.shape
+    (190, 2)
     """
     table = np.asarray(bucket_strategy, np.float64)
     num_buckets = buckets.num_buckets(street_of(board))

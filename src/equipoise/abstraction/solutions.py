@@ -46,6 +46,14 @@ def open_solution(path: StrPath, *kinds: Kind, game: Game[Any] | None = None) ->
         path: a file that `solve`, `blueprint` or `TabularStrategy.save` wrote, or a strategy as CSV.
         kinds: those that will do; all of them if none is named.
         game: that a strategy by information states is of; CSV does not say, and a user's may not be found again.
+
+    >>> import tempfile
+    >>> from equipoise.runs import solve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+    ...     with open_solution(f"{folder}/kuhn.eq") as file:
+    ...         print(file.label)
+    kuhn(players=2)
     """
     if is_table_text(path) and (not kinds or Kind.STRATEGY in kinds):
         return WrittenGame(path, game)
@@ -92,6 +100,9 @@ def open_subject(text: StrPath, parameters: Mapping[str, str] | None = None) -> 
     Args:
         text: `spot.toml`, `run.eq`, `leduc`, `leduc(ranks=4)`.
         parameters: of a game that is named without them.
+
+    >>> open_subject("kuhn", {"players": "3"}).spec.label
+    'kuhn(players=3)'
     """
     name = os.fspath(text)
     is_file = is_spot_text(name) or name.endswith(SOLUTION_SUFFIX) or os.path.isfile(name)

@@ -60,6 +60,12 @@ def translate_action(action: int, state: BettingState, image: BettingState, acti
         state: where.
         image: where the image stands, with the same player to move.
         actions: that the image has; nothing is returned if none is of the kind.
+
+    >>> from equipoise.games.holdem.betting import BettingRules, initial_betting
+    >>> state = initial_betting(BettingRules(stacks=(100, 100), small_blind=1, big_blind=2))
+    >>> shares = translate_action(5, state, state, [0, 1, 4, 6, 100])  # a raise to 5, between 4 and 6
+    >>> {action: round(share, 3) for action, share in shares.items()}
+    {4: 0.429, 6: 0.571}
     """
     if action in (FOLD, CALL):
         return {action: 1.0} if action in actions else {}

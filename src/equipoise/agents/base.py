@@ -23,11 +23,13 @@ from equipoise.solvers.playouts import draw_index
 
 __all__ = [
     "Agent",
+    "NamingAgent",
     "NarrowAgent",
     "Observation",
     "PolicyAgent",
     "PublicAgent",
     "PublicDecision",
+    "ToldAgent",
     "describe_decision",
     "observe_state",
 ]
@@ -36,18 +38,34 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Observation(NamedTuple):
-    """All that one seat knows of a game in progress."""
+    """All that one seat knows of a game in progress.
+
+    >>> from equipoise.games import make_game
+    >>> game = make_game("kuhn")
+    >>> state = game.apply(game.apply(game.initial_state(), 0), 2)  # the jack and the king are dealt
+    >>> observe_state(game, state, 0).infostate
+    'J:'
+    """
 
     seat: int
     infostate: str  # as `Game.infostate` writes it
     public_state: str  # empty where the game does not say
     actions: tuple[int, ...]  # legal, ascending; empty unless it is this seat's turn
     classes: tuple[ActionClass, ...]  # what kind of move each of them is
+    names: tuple[str, ...] = ()  # what each of them is called; for agents alone that have `needs_names`
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class PublicDecision:
-    """A public state in which a seat acts, with every private state that the seat may be in."""
+    """A public state in which a seat acts, with every private state that the seat may be in.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> game = derive_public_game(make_game("kuhn"))
+    >>> decision = describe_decision(game, game.initial_state())
+    >>> decision.seat, decision.infostates
+    (0, ['J:', 'Q:', 'K:'])
+    """
 
     seat: int
     public_state: str
@@ -81,7 +99,14 @@ class PublicDecision:
 
 
 class Agent(Protocol):
-    """Who plays one seat at a time; memory of a game, if any, lasts from `begin_game` to the next."""
+    """Who plays one seat at a time; memory of a game, if any, lasts from `begin_game` to the next.
+
+    >>> from equipoise.agents import make
+    >>> def introduce(agent: Agent) -> str:
+    ...     return f"my name is {agent.name}"
+    >>> introduce(make("uniform", "kuhn"))
+    'my name is uniform'
+    """
 
     @property
     def name(self) -> str:
@@ -103,7 +128,12 @@ class Agent(Protocol):
 
 @runtime_checkable
 class PublicAgent(Agent, Protocol):
-    """An agent that can say what it would do in every private state at once."""
+    """An agent that can say what it would do in every private state at once.
+
+    >>> from equipoise.agents import make
+    >>> isinstance(make("uniform", "kuhn"), PublicAgent)
+    True
+    """
 
     def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H, A]` the probability of each action in each private state; rows of live states sum to 1."""
@@ -119,12 +149,43 @@ class NarrowAgent(PublicAgent, Protocol):
         ...
 
 
+@runtime_checkable
+class NamingAgent(Agent, Protocol):
+    """One that may want the names of actions in its observations."""
+
+    @property
+    def needs_names(self) -> bool:
+        """Returns whether it does."""
+        ...
+
+
+@runtime_checkable
+class ToldAgent(Agent, Protocol):
+    """One that is told how a game ended."""
+
+    def end_game(self, won: float) -> None:
+        """Takes in what its seat won."""
+        ...
+
+
 class PolicyAgent(abc.ABC):
-    """An agent without memory of the game: a probability for each action at each information state."""
+    """An agent without memory of the game: a probability for each action at each information state.
+
+    >>> class Timid(PolicyAgent):
+    ...     name = "timid"
+    ...     def probabilities(self, observation, *, rng):
+    ...         return [float(action == min(observation.actions)) for action in observation.actions]
+    >>> from equipoise.runs import match
+    >>> match(Timid(), "raise", game="kuhn", hands=100).num_hands
+    100
+    """
 
     is_fixed: ClassVar[bool] = True  # probabilities depend on nothing that is drawn: once asked for, they are known
 
     name: str  # short, for tables of results
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
 
     @abc.abstractmethod
     def probabilities(self, observation: Observation, *, rng: np.random.Generator) -> Sequence[float]:
@@ -148,8 +209,15 @@ class PolicyAgent(abc.ABC):
         return out
 
 
-def observe_state(game: Game[Any], state: Any, seat: int) -> Observation:
-    """Returns what a seat sees of a state."""
+def observe_state(game: Game[Any], state: Any, seat: int, *, has_names: bool = False) -> Observation:
+    """Returns what a seat sees of a state, with or without the names of its actions.
+
+    >>> from equipoise.games import make_game
+    >>> game = make_game("kuhn")
+    >>> state = game.apply(game.apply(game.initial_state(), 0), 2)
+    >>> observe_state(game, state, 0).actions, observe_state(game, state, 1).actions
+    ((0, 1), ())
+    """
     actions = game.legal_actions(state) if game.actor(state) == seat else ()
     try:
         public = game.public_state(state)
@@ -161,11 +229,19 @@ def observe_state(game: Game[Any], state: Any, seat: int) -> Observation:
         public,
         actions,
         tuple([game.action_class(state, action) for action in actions]),
+        tuple([game.action_name(state, action) for action in actions]) if has_names else (),
     )
 
 
 def describe_decision(game: PublicGame[Any], state: Any) -> PublicDecision:
-    """Returns the decision of a public state's actor, for agents that know strategies of whole public states."""
+    """Returns the decision of a public state's actor, for agents that know strategies of whole public states.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> game = derive_public_game(make_game("leduc"))
+    >>> describe_decision(game, game.initial_state()).actions
+    (1, 2)
+    """
     seat = game.actor(state)
     actions = game.legal_actions(state)
     return PublicDecision(

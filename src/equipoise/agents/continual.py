@@ -31,6 +31,13 @@ class ContinualAgent(PolicyAgent):
     """Plays by continual re-solving: a public game, of which it expands no more than searches look at, or by hands.
 
     What it does depends on public states alone, so that it is one fixed strategy, searched where it is asked for.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.runs import match
+    >>> from equipoise.trees import derive_public_game
+    >>> agent = ContinualAgent(derive_public_game(make_game("kuhn")), search=ContinualSettings(iterations=20))
+    >>> match(agent, "uniform", game="kuhn", hands=20).num_hands
+    20
     """
 
     def __init__(

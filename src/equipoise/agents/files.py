@@ -53,6 +53,14 @@ def load_agent(path: StrPath, game: Game[Any] | None = None) -> PolicyAgent:
     Args:
         path: a strategy, a run, a solved spot or a blueprint.
         game: what will be played; the file's own game if None.
+
+    >>> import tempfile
+    >>> from equipoise.runs import match, solve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve("kuhn", iterations=100).save(f"{folder}/kuhn.eq")
+    ...     agent = load_agent(f"{folder}/kuhn.eq")
+    >>> match(agent, "uniform", game="kuhn", hands=100).estimate().mean > 0
+    True
     """
     name = _name_of(path)
     solution = open_solution(path, game=game if is_table_text(path) else None)

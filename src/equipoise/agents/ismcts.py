@@ -30,7 +30,15 @@ def _name(config: ISMCTSConfig) -> str:
 
 
 class TreeISMCTSAgent(PolicyAgent):
-    """Searches from each information state that it is asked about, on the game's tree."""
+    """Searches from each information state that it is asked about, on the game's tree.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.runs import match
+    >>> from equipoise.trees import build_history_tree
+    >>> agent = TreeISMCTSAgent(build_history_tree(make_game("kuhn")), ISMCTSConfig(num_simulations=50))
+    >>> match(agent, "uniform", game="kuhn", hands=10).num_hands
+    10
+    """
 
     is_fixed = False
 
@@ -61,7 +69,14 @@ class TreeISMCTSAgent(PolicyAgent):
 
 
 class RulesISMCTSAgent:
-    """Searches the rules themselves, from worlds that fit what its seat has seen: for games too large for a tree."""
+    """Searches the rules themselves, from worlds that fit what its seat has seen: for games too large for a tree.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.runs import match
+    >>> agent = RulesISMCTSAgent(make_game("kuhn"), ISMCTSConfig(num_simulations=20))
+    >>> match(agent, "uniform", game="kuhn", hands=10).num_hands
+    10
+    """
 
     def __init__(self, game: Game[Any], config: ISMCTSConfig | None = None, *, max_worlds: int = MAX_WORLDS) -> None:
         """Keeps the rules.
@@ -100,6 +115,10 @@ def make_ismcts_agent(game: Game[Any], config: ISMCTSConfig | None = None) -> Ag
     """Returns an agent on the game's tree if that is small, else on its rules.
 
     Without a configuration C is half the distance between the smallest and the largest return: 13 in Leduc.
+
+    >>> from equipoise.games import make_game
+    >>> make_ismcts_agent(make_game("kuhn"), ISMCTSConfig(num_simulations=50)).name
+    'ismcts:50,13,max-visits'
     """
     config = config or dataclasses.replace(ISMCTSConfig(), exploration=game.spec.utility_range / 2)
     if estimate_num_histories(game, rng=np.random.default_rng(0), num_probes=100) <= MAX_HISTORIES:

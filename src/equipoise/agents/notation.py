@@ -15,7 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.agents.base import Agent
+from equipoise.agents.bots import digest_bot, limit_bot, make_bot
 from equipoise.agents.continual import ContinualAgent
+from equipoise.agents.engines import limit_engine, make_gtp, make_uci
 from equipoise.agents.files import (
     FileSearch,
     digest_of_file,
@@ -28,12 +30,15 @@ from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
 from equipoise.agents.own import make_own_agent
+from equipoise.agents.rebel import digest_run, game_of_run, make_rebel_agent
 from equipoise.agents.resolving import OPTIONS, digest_resolving, make_resolving_agent
 from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.own_code import parse_class_text
 from equipoise.games.base import ActionClass, Game
+from equipoise.games.board_moves import CHESS, GO
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.rules import ALL_RAISES, Holdem
 from equipoise.games.holdem.spot_game import spot_of_game
@@ -72,7 +77,9 @@ class AgentEntry:
     has_file: bool = False  # they begin with a file, which says what is played
     is_optional: bool = False  # they may be left out
     game: Callable[[], Game[Any]] | None = None  # what is played unless another game is named
+    game_of: Callable[[str], Game[Any]] | None = None  # what is played, as the settings say
     digest: Callable[[str], str | None] | None = None  # of what it plays with that no file in its settings says
+    limit: Callable[[str, float], str] | None = None  # settings with so many seconds for a decision; None: has no limit
     description: str
 
 
@@ -151,6 +158,7 @@ def _resolving_entry(name: str, description: str) -> AgentEntry:
         is_optional=True,
         game=lambda: Holdem(menu=ALL_RAISES),
         digest=lambda text: digest_resolving(name, text),
+        limit=lambda text, seconds: f"{text}{',' if text else ''}seconds={seconds:g}",
         description=f"{description}; OPTION is one of {', '.join(OPTIONS)}",
     )
 
@@ -205,6 +213,34 @@ AGENTS: Mapping[str, AgentEntry] = {
         is_optional=True,
         description="solves every decision again from what it found at the one before; needs no file",
     ),
+    "bot": AgentEntry(
+        make=make_bot,
+        settings="COMMAND",
+        digest=digest_bot,
+        limit=limit_bot,
+        description="a program of one's own in any language, asked in lines of JSON (docs/bots.md)",
+    ),
+    "uci": AgentEntry(
+        make=make_uci,
+        settings="[seconds=S,][nodes=N,][depth=D,][skill=K,]COMMAND",
+        limit=limit_engine,
+        game=lambda: parse_game(CHESS),
+        description="an engine of chess that speaks UCI, such as uci:skill=0,stockfish; 0.1 s a move unless told",
+    ),
+    "gtp": AgentEntry(
+        make=make_gtp,
+        settings="[seconds=S,]COMMAND",
+        limit=limit_engine,
+        game=lambda: parse_game(f"{GO}(board_size=9)"),
+        description="an engine of Go that speaks GTP, such as 'gtp:gnugo --mode gtp --level 1'",
+    ),
+    "rebel": AgentEntry(
+        make=make_rebel_agent,
+        settings="RUN[,iterations=N]",
+        game_of=game_of_run,
+        digest=digest_run,
+        description="plays a training of `train rebel` (a folder, or one of the package) by random iterations",
+    ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
     "deepstack": _resolving_entry(
         "deepstack", "the same with DeepStack's menu and rule, rivers behind the turn solved in buckets"
@@ -223,6 +259,7 @@ class AgentText:
     text: str
 
     def __post_init__(self) -> None:
+        check_text("agent", self.text)
         _find_entry(self.text)
 
     @property
@@ -233,15 +270,24 @@ class AgentText:
     @property
     def game(self) -> Game[Any] | None:
         """Returns the game that the agent's file is for, or that the agent is made for; None if any will do."""
-        path, (entry, _) = self.path, _find_entry(self.text)
+        path, (entry, settings) = self.path, _find_entry(self.text)
         if path is not None:
             return game_of_file(path)
+        if entry.game_of is not None:
+            return entry.game_of(settings)
         return None if entry.game is None else entry.game()
 
     @property
     def takes_seconds(self) -> bool:
         """Returns whether its decisions can have a limit of seconds."""
-        return _find_entry(self.text)[0].game is not None
+        return _find_entry(self.text)[0].limit is not None
+
+    def limit(self, seconds: float) -> AgentText:
+        """Returns the agent with so many seconds for a decision; itself if it has no such limit."""
+        entry, settings = _find_entry(self.text)
+        if entry.limit is None:
+            return self
+        return AgentText(f"{self.text.strip().partition(':')[0]}:{entry.limit(settings, seconds)}")
 
     def digest(self) -> str | None:
         """Returns a short hash over the content of the agent's file or over its networks, None if it has neither."""
@@ -273,14 +319,9 @@ def limit_seconds(makers: Sequence[AgentText], seconds: float | None) -> list[Ag
     if seconds is None:
         return list(makers)
     if not any(maker.takes_seconds for maker in makers):
-        able = ", ".join(name for name, entry in AGENTS.items() if entry.game is not None)
+        able = ", ".join(name for name, entry in AGENTS.items() if entry.limit is not None)
         raise ConfigError(f"none of these agents takes seconds for its decisions: {able} do")
-    return [
-        AgentText(f"{maker.text}{',' if ':' in maker.text else ':'}seconds={seconds:g}")
-        if maker.takes_seconds
-        else maker
-        for maker in makers
-    ]
+    return [maker.limit(seconds) for maker in makers]
 
 
 def parse_agent(text: str, game: Game[Any]) -> Agent:

@@ -43,6 +43,20 @@ class SearchAgent(PolicyAgent):
     remembered, and what is played depends on public states alone: the agent plays one fixed strategy, and a match costs
     each search once. Of a blueprint over rules, the tree of what lies below a hand's first search is built when play
     comes there; gifts count from there on.
+
+    >>> import numpy as np
+    >>> from equipoise.games import make_game
+    >>> from equipoise.runs import match
+    >>> from equipoise.search import PublicProfile, SearchSettings
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> solver = CFRSolver(tree)
+    >>> solver.iterate(10)
+    >>> plan = SearchPlan(search=SearchSettings(iterations=20))
+    >>> agent = SearchAgent(PublicProfile(tree, solver.average_strategy()), plan=plan)
+    >>> match(agent, "uniform", game="kuhn", hands=10).num_hands
+    10
     """
 
     def __init__(

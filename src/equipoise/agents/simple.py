@@ -26,7 +26,12 @@ SECOND_CHOICES: Final[Mapping[ActionClass, tuple[ActionClass, ...]]] = {
 
 
 class UniformAgent(PolicyAgent):
-    """Every action as often as every other one."""
+    """Every action as often as every other one.
+
+    >>> from equipoise.runs import match
+    >>> match(UniformAgent(), "call", game="kuhn", hands=100).num_hands
+    100
+    """
 
     name = "uniform"
 
@@ -45,6 +50,10 @@ class ClassAgent(PolicyAgent):
 
     Where there is none of the kind, folding and raising become checking or calling; where that is missing too, every
     action is as likely.
+
+    >>> from equipoise.games import ActionClass
+    >>> ClassAgent(ActionClass.RAISE).name
+    'raise'
     """
 
     def __init__(self, kind: ActionClass) -> None:

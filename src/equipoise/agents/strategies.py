@@ -34,7 +34,13 @@ class Rows(Protocol):
 
 
 class StrategyAgent(PolicyAgent):
-    """Plays a strategy, whichever form it was computed in."""
+    """Plays a strategy, whichever form it was computed in.
+
+    >>> from equipoise.runs import match, solve
+    >>> agent = StrategyAgent(solve("kuhn", iterations=100).strategy)
+    >>> match(agent, "uniform", game="kuhn", hands=100).estimate().mean > 0
+    True
+    """
 
     def __init__(
         self,

@@ -34,6 +34,9 @@ from equipoise.solvers.stopping import Form, Stopping
 __all__ = ["CompareOptions", "compare"]
 
 DEFAULT_ITERATIONS = 1000
+MOST_SEEDS = 1000
+
+Runs = dict[str, list[list[Progress]]]  # by name: the records of each seed
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,9 @@ class CompareOptions(GameOptions):
     form: Annotated[Form, typer.Option(help="What full-width CFR sweeps.")] = Form.HISTORY
     updates: Annotated[Updates, typer.Option(help="Of full-width methods.")] = Updates.ALTERNATING
     seed: Annotated[int, typer.Option(min=0, help="Of methods that sample.")] = 0
+    seeds: Annotated[
+        int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each method that samples: a median and a band of them.")
+    ] = 1
     plot: Annotated[Path | None, typer.Option(help="Draw the curves: .png, .svg or .pdf.")] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
@@ -64,14 +70,14 @@ def compare(options: CompareOptions) -> None:
     game = parse_game_options(options.game, options.parameters or [])
     configs = _parse_configs(game, options)
     stopping = _stopping(options)
-    curves: dict[str, list[Progress]] = {}
+    curves: Runs = {}
     failure: EquipoiseError | None = None
     grown = grow_tree(game, options.form, max_histories=options.max_histories, reporter=ConsoleReporter(console))
     if grown.why is not None and stopping.target is not None:
         raise ConfigError(f"--target needs an exploitability; {grown.why}")
     with SignalFlag() as flag:
         try:
-            _run_all(game, grown, configs, stopping, flag, console, curves)
+            _run_all(game, grown, _list_runs(configs, options.seeds), stopping, flag, console, curves)
         except EquipoiseError as error:
             if not curves:
                 raise
@@ -79,7 +85,9 @@ def compare(options: CompareOptions) -> None:
         flag.is_immediate = False
         _report(options, game, grown, configs, curves)
         if options.plot is not None:
-            plot_convergence(curves, options.plot, title=format_game(game), target=stopping.target)
+            middle = {name: find_middle(runs) for name, runs in curves.items()}
+            bands = {name: runs for name, runs in curves.items() if len(runs) > 1}
+            plot_convergence(middle, options.plot, title=format_game(game), target=stopping.target, bands=bands)
             console.print(f"curves in {options.plot}")
     if failure is not None:
         raise failure
@@ -88,17 +96,32 @@ def compare(options: CompareOptions) -> None:
         raise typer.Exit(flag.exit_code)
 
 
+def _list_runs(configs: dict[str, RunConfig], num_seeds: int) -> list[tuple[str, RunConfig]]:
+    """Returns every run: of what samples one a seed, of the rest one."""
+    return [
+        (name, dataclasses.replace(config, seed=config.seed + number))
+        for name, config in configs.items()
+        for number in range(num_seeds if find_method(config.method).is_sampled else 1)
+    ]
+
+
+def find_middle(runs: list[list[Progress]]) -> list[Progress]:
+    """Returns the run whose end is the median of all."""
+    return sorted(runs, key=lambda records: _rank(records[-1]))[(len(runs) - 1) // 2]
+
+
 def _run_all(
     game: Game[Any],
     grown: GrownTree,
-    configs: dict[str, RunConfig],
+    listed: list[tuple[str, RunConfig]],
     stopping: Stopping,
     flag: SignalFlag,
     console: Console,
-    curves: dict[str, list[Progress]],
+    curves: Runs,
 ) -> None:
-    """Adds the records of each configuration to `curves`, until all are done or a signal came."""
-    for name, config in configs.items():
+    """Adds the records of each run to `curves`, until all are done or a signal came."""
+    for name, config in listed:
+        records: list[Progress] = []
         is_exact = find_method(config.method).is_exact
         flag.is_immediate = is_exact
         try:
@@ -112,7 +135,9 @@ def _run_all(
                     is_interrupted=flag,
                     on_advance=display.update,
                 ):
-                    curves.setdefault(name, []).append(record)
+                    if not records:
+                        curves.setdefault(name, []).append(records)
+                    records.append(record)
                     display.update(record)
         except Stopped:
             if not (is_exact and curves):  # else there is something to tell
@@ -126,10 +151,10 @@ def _report(
     game: Game[Any],
     grown: GrownTree,
     configs: dict[str, RunConfig],
-    curves: dict[str, list[Progress]],
+    curves: Runs,
 ) -> None:
     """Says the results: JSON to standard output, or a table."""
-    rows = [_describe(configs[name], records) for name, records in curves.items()]
+    rows = [_describe(configs[name], runs) for name, runs in curves.items()]
     if options.json:
         write_json(
             {
@@ -138,6 +163,7 @@ def _report(
                 "num_histories": grown.num_histories,
                 "num_infosets": grown.num_infosets,
                 "seed": options.seed,
+                "seeds": options.seeds,
                 "version": version(),
                 "commit": find_commit(),
                 "plot": None if options.plot is None else str(options.plot),
@@ -190,7 +216,8 @@ def _split_method(text: str) -> tuple[str, str | None]:
     return "cfr", text
 
 
-def _describe(config: RunConfig, records: list[Progress]) -> dict[str, Any]:
+def _describe(config: RunConfig, runs: list[list[Progress]]) -> dict[str, Any]:
+    records = find_middle(runs)
     last = records[-1]
     return {
         "rule": config.rule,
@@ -202,20 +229,36 @@ def _describe(config: RunConfig, records: list[Progress]) -> dict[str, Any]:
         "game_value": last.game_value,
         "sampled": None if last.sampled is None else dataclasses.asdict(last.sampled),
         "progress": [dataclasses.asdict(record) for record in records],
+        "runs": [
+            {"seed": config.seed + number, "iterations": own[-1].iteration, "exploitability": own[-1].exploitability}
+            for number, own in enumerate(runs)
+        ],
     }
 
 
-def _as_table(game: Game[Any], curves: dict[str, list[Progress]]) -> Table:
+def _as_table(game: Game[Any], curves: Runs) -> Table:
     table = Table(title=format_game(game), title_justify="left")
-    is_sampled = any(records[-1].sampled is not None for records in curves.values())
+    is_sampled = any(run[-1].sampled is not None for runs in curves.values() for run in runs)
+    has_bands = any(len(runs) > 1 for runs in curves.values())
     table.add_column("rule", overflow="fold")
     quality = ("regret bound (sampled)", "against uniform (sampled)") if is_sampled else ("exploitability", "value")
-    for name in ("iterations", "time", *quality):
+    last_column = "seeds: best ... worst" if has_bands else quality[1]  # all of it would not fit into 80 columns
+    for name in ("iterations", "time", quality[0], last_column):
         table.add_column(name, justify="right", no_wrap=True)
-    for name, records in sorted(curves.items(), key=lambda item: _rank(item[1][-1])):
-        last = records[-1]
-        table.add_row(name, f"{last.iteration:,}", format_duration(last.seconds), *_quality(last))
+    for name, runs in sorted(curves.items(), key=lambda item: _rank(find_middle(item[1])[-1])):
+        last = find_middle(runs)[-1]
+        found, value = _quality(last)
+        beside = _say_band(runs) if has_bands else value
+        table.add_row(name, f"{last.iteration:,}", format_duration(last.seconds), found, beside)
     return table
+
+
+def _say_band(runs: list[list[Progress]]) -> str:
+    """Returns the ends of the best and of the worst run, and how many there are; nothing for one run."""
+    if len(runs) == 1:
+        return ""
+    ends = sorted(_rank(run[-1]) for run in runs)
+    return f"{len(runs)}: {format_optional(ends[0])} ... {format_optional(ends[-1])}"
 
 
 def _rank(record: Progress) -> float:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, Self, TextIO, cast
+from typing import IO, TYPE_CHECKING, Any, Self, TextIO, cast
 
 import typer
 from rich.console import Console, Group, RenderableType
@@ -24,11 +24,15 @@ from equipoise.core.formatting import format_duration, format_estimate, format_o
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.reporting import OnGrowth, OnStep, Reporter
 
+if TYPE_CHECKING:
+    from equipoise.games.base import Game
+
 __all__ = [
     "BuildDisplay",
     "ConsoleReporter",
     "SolveDisplay",
     "describe_figures",
+    "explain_no_guarantee",
     "make_console",
     "sparkline",
 ]
@@ -283,6 +287,16 @@ class SolveDisplay:
         if figures is not None:
             grid.add_row("information states", f"{figures.num_infostates:,}", "", "")
         return Group(Text(self.title, style="bold"), grid, Text(sparkline(self.history), style="green"))
+
+
+def explain_no_guarantee(game: Game[Any]) -> str:
+    """Returns what an exploitability does not say of a game that is not one of two players in sum zero."""
+    spec = game.spec
+    what = f"{spec.num_players} players" if spec.num_players > 2 else "not of sum zero"
+    return (
+        f"{what}: exploitability is what a player gains by changing alone; nothing makes it go to 0, and seats of "
+        "different solutions need not fit together"
+    )
 
 
 def _line(title: str, record: Progress, format_quality: Callable[[float | None], str]) -> str:

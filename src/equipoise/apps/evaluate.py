@@ -16,7 +16,7 @@ from rich.table import Table
 
 from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.notation import AGENTS
-from equipoise.apps.display import ConsoleReporter, describe_figures, make_console
+from equipoise.apps.display import ConsoleReporter, describe_figures, explain_no_guarantee, make_console
 from equipoise.apps.evaluate_agent import evaluate_agent
 from equipoise.apps.grading import Graded, Grading, grade
 from equipoise.apps.output import print_result, write_json
@@ -55,6 +55,9 @@ class EvaluateOptions:
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of --game.", metavar="KEY=VALUE")
     ] = None
     seeds: Annotated[int, typer.Option(min=1, help="Of an agent: strategies to assemble, one a seed.")] = 1
+    playthroughs: Annotated[
+        int, typer.Option(min=1, help="Of `rebel`: games over which what it draws is averaged.")
+    ] = 1024
     whole_states: Annotated[
         bool, typer.Option("--whole-states", help="Of an agent: ask for whole public states, not information states.")
     ] = False
@@ -96,6 +99,7 @@ def evaluate(options: EvaluateOptions) -> None:
             game_name=options.game,
             parameters=options.parameters,
             num_seeds=options.seeds,
+            num_playthroughs=options.playthroughs,
             is_public=options.whole_states,
             max_histories=options.max_histories,
             is_json=options.json,
@@ -133,6 +137,8 @@ def _evaluate_table(options: EvaluateOptions, file: SolvedGame, specs: tuple[Res
     seconds = time.perf_counter() - began
     num_histories = tree.num_histories if isinstance(tree, PublicTree) else tree.size.num_histories
     sizes = {"num_histories": num_histories, "num_infosets": tree.size.num_infosets}
+    if not (options.json or (game.spec.num_players == 2 and game.spec.is_zero_sum)):
+        console.print(explain_no_guarantee(game))
     if not specs:
         _report_evaluation(options, file.describe(), sizes, evaluation, seconds)
         return

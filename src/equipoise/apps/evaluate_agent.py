@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`equipoise evaluate AGENT --game G`: how exploitable an agent is whose strategy is assembled under several seeds."""
+"""`equipoise evaluate AGENT --game G`: how exploitable an agent is, under several seeds or over playthroughs."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
 from equipoise.agents.notation import AgentText
+from equipoise.agents.rebel import RebelAgent
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.task_display import TaskDisplay
+from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_small
 from equipoise.core.machine import describe_origin
 from equipoise.evaluation.assembly import SeededExploitability, measure_seeds
@@ -33,15 +36,24 @@ def evaluate_agent(
     game_name: str | None,
     parameters: list[str] | None,
     num_seeds: int,
+    num_playthroughs: int,
     is_public: bool,
     max_histories: int,
     is_json: bool,
     is_quiet: bool,
 ) -> None:
-    """Reports the least, the mean and the largest exploitability over seeds; Ctrl-C keeps the seeds so far."""
+    """Reports the least, the mean and the largest exploitability over seeds; Ctrl-C keeps the seeds so far.
+
+    Of an agent that draws what it plays once a game, that of its average over playthroughs.
+    """
     maker = AgentText(text)
     game = find_game([maker], game_name, parameters)
     agent = check_measurable(maker(game))
+    if isinstance(agent, RebelAgent):
+        if num_seeds > 1 or is_public:
+            raise ConfigError(f"{text} is measured over --playthroughs N, not over --seeds or --whole-states")
+        _evaluate_playthroughs(text, agent, game, num_playthroughs, is_json=is_json, is_quiet=is_quiet)
+        return
     console = make_console(is_quiet=is_quiet)
     tree = build_tree(game, max_histories=max_histories, reporter=ConsoleReporter(console))
     began = time.perf_counter()
@@ -61,6 +73,57 @@ def evaluate_agent(
     _report(text, game, so_far[-1], time.perf_counter() - began, is_json=is_json, is_quiet=is_quiet)
     if flag():
         console.print(f"interrupted after {len(so_far)} of {num_seeds} seeds", style="yellow")
+        raise typer.Exit(flag.exit_code)
+
+
+def _evaluate_playthroughs(
+    text: str, agent: RebelAgent, game: Game[Any], count: int, *, is_json: bool, is_quiet: bool
+) -> None:
+    """Reports the exploitability of the average over playthroughs; Ctrl-C keeps those so far."""
+    console = make_console(is_quiet=is_quiet)
+    began = time.perf_counter()
+    with SignalFlag() as flag, TaskDisplay(console, text) as display:
+        display.update(0.0, f"{count:,} playthroughs")
+        found = agent.measure(
+            count,
+            rng=np.random.default_rng(0),
+            on_progress=lambda share: display.update(share, f"{count:,} playthroughs"),
+            is_interrupted=flag,
+        )
+    seconds = time.perf_counter() - began
+    blind = big_blind_of(game)
+    scale = None if blind is None else 1000 / blind
+    if is_json:
+        write_json(
+            {
+                "game": game.spec.name,
+                "label": game.spec.label,
+                "agent": text,
+                "search": str(agent.searcher.recipe),
+                "exploitability": found.exploitability,
+                "exploitability_mbb": None if scale is None else found.exploitability * scale,
+                "exploitability_lower": found.lower,
+                "exploitability_lower_error": found.lower_error,
+                "playthroughs": found.playthroughs,
+                "seconds": seconds,
+                **describe_origin(),
+            }
+        )
+    else:
+        table = Table(title=f"{text} in {format_game(game)}, {agent.searcher.recipe}", title_justify="left")
+        for name in ("exploitability", "of the average", "at least", "standard error"):
+            table.add_column(name, justify="left" if name == "exploitability" else "right")
+        figures = (found.exploitability, found.lower, found.lower_error)
+        table.add_row("per game", *(f"{value:.5f}" for value in figures))
+        if scale is not None:
+            table.add_row("mbb/h", *(f"{value * scale:,.1f}" for value in figures))
+        print_result(table, is_quiet=is_quiet)
+        console.print(
+            f"exact for the average of {found.playthroughs:,} playthroughs, which is above that of all on average; "
+            f"in {format_duration(seconds)}"
+        )
+    if flag():
+        console.print(f"interrupted after {found.playthroughs:,} of {count:,} playthroughs", style="yellow")
         raise typer.Exit(flag.exit_code)
 
 

@@ -19,7 +19,7 @@ from equipoise.agents.base import PublicAgent
 from equipoise.agents.notation import AgentText, describe_agents
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.match import MOST_WORKERS, explain_miss, run_shown
+from equipoise.apps.match import MOST_WORKERS, Keeping, explain_miss, run_shown
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
@@ -188,9 +188,7 @@ def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console)
             pool=pool,
             flag=flag,
             console=console,
-            out=options.out,
-            is_resumed=options.resume,
-            is_overwritten=options.overwrite,
+            keeping=Keeping(options.out, is_resumed=options.resume, is_overwritten=options.overwrite),
         )
         _report_hands(options, game, result)
     if flag():

@@ -27,6 +27,7 @@ from equipoise.core.local_pool import LocalPool
 from equipoise.core.machine import describe_origin
 from equipoise.core.runs import RunFolder
 from equipoise.evaluation.cross_table import CrossTable, play_cross_table
+from equipoise.evaluation.histories import HandWriter
 from equipoise.evaluation.matches import (
     LEAST_SAMPLES,
     LEAST_UNLIKE,
@@ -39,14 +40,15 @@ from equipoise.evaluation.ratings import fit_elo
 from equipoise.evaluation.statistics import Estimate, big_blind_of, describe_estimate, format_estimate
 from equipoise.games.base import Game
 from equipoise.games.registry import format_game
-from equipoise.runs.matches import Known, MatchRequest, Runner, find_game, make_player
+from equipoise.runs.matches import Known, MatchRequest, Runner, find_game, make_player, open_hands
 
-__all__ = ["MatchOptions", "match", "run_shown"]
+__all__ = ["Keeping", "MatchOptions", "match", "run_shown"]
 
 MOST_WORKERS: Final = 256
 KIND: Final = "match"  # of a run's folder
 SECONDS_BETWEEN_EVENTS: Final = 1.0
 LONGEST_TITLE: Final = 200
+DEFAULT_SECONDS: Final = 50.0  # of play where neither hands nor a precision are asked for: a minute with the rest
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,15 @@ class MatchOptions:
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
-    hands: Annotated[int, typer.Option("--hands", "-n", min=1, help="Games to play, each seating being one.")] = 10_000
+    hands: Annotated[
+        int | None,
+        typer.Option(
+            "--hands",
+            "-n",
+            min=1,
+            help="Games to play, each seating being one (default: 10,000, or what a minute has room for).",
+        ),
+    ] = None
     precision: Annotated[
         float | None, typer.Option(help="Stop once the interval reaches so far to each side (mbb where there are any).")
     ] = None
@@ -79,7 +89,11 @@ class MatchOptions:
         float | None, typer.Option(help="The longest that agents which search may take.", metavar="S")
     ] = None
     workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the games there.")] = None
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the games' scores there.")] = None
+    hands_out: Annotated[
+        Path | None,
+        typer.Option(help="Write down what was played: FILE.phh (hold'em) or FILE.txt.", metavar="FILE"),
+    ] = None
     run: Annotated[
         Path | None,
         typer.Option(help="Keep the match in this folder: what was asked for, events, games.", metavar="DIR"),
@@ -91,7 +105,7 @@ class MatchOptions:
 
 
 def match(options: MatchOptions) -> None:
-    """Play agents against each other: seats swapped on the same deals, means with intervals, Elo.
+    """Play agents against each other: seats swapped on the same deals, means with intervals.
 
     Three or more agents of a game for two meet each other in pairs: a table of winnings, and rankings.
     """
@@ -129,6 +143,8 @@ def _match(options: MatchOptions, folder: RunFolder | None) -> None:
             is_missed = options.precision is not None and result.stopped_by == "deals"
     if folder is not None:
         folder.record("end", stopped_by="interrupted" if flag() else "deals" if is_table else result.stopped_by)
+    if not is_table:
+        _explain_end(options, result, console)
     if flag():
         hint = "" if options.out is None else "; the same command with --resume goes on"
         console.print(f"interrupted: these are the games so far{hint}", style="yellow")
@@ -136,6 +152,18 @@ def _match(options: MatchOptions, folder: RunFolder | None) -> None:
     if is_missed:
         console.print(explain_miss(options.precision, result), style="yellow")
         raise typer.Exit(ExitCode.TARGET_NOT_REACHED)
+
+
+def _explain_end(options: MatchOptions, result: MatchResult, console: Console) -> None:
+    """Says why a match ended before its time, if it did; raises if an agent failed."""
+    if result.failure is not None:
+        console.print(f"error: {result.failure}", style="red", markup=False)
+        console.print(f"these are the {result.num_hands:,} hands before", style="yellow")
+        raise typer.Exit(ExitCode.FAILED)
+    if result.stopped_by == "time":
+        console.print(
+            f"a minute is over after {result.num_hands:,} hands: --hands or --precision ask for more", style="yellow"
+        )
 
 
 def explain_miss(precision: float | None, result: MatchResult) -> str:
@@ -156,20 +184,38 @@ def _play_pair(
     out: Path | None,
     folder: RunFolder | None,
 ) -> MatchResult:
-    request = MatchRequest(**{field.name: getattr(options, field.name) for field in dataclasses.fields(MatchRequest)})
+    given = {field.name: getattr(options, field.name) for field in dataclasses.fields(MatchRequest)}
+    request = MatchRequest(**{name: value for name, value in given.items() if value is not None})
     play = make_player(request, game, makers, ConsoleReporter(console))
-    return run_shown(
+    kept = options.hands_out
+    if kept is not None and kept.exists() and not (options.resume or options.overwrite):
+        raise ConfigError(f"{kept} exists: --overwrite replaces it, --resume with --out goes on with it")
+    hands = open_hands(request, game, play.names, is_resumed=options.resume)
+    result = run_shown(
         play,
         play.config,
         game=game,
         pool=pool,
         flag=flag,
         console=console,
-        out=out,
-        is_resumed=options.resume,
-        is_overwritten=options.overwrite,
+        keeping=Keeping(out, is_resumed=options.resume, is_overwritten=options.overwrite),
         folder=folder,
+        budget_seconds=None if options.hands or options.precision else DEFAULT_SECONDS,
+        on_hands=hands,
     )
+    if hands is not None:
+        hands.close()
+        console.print(f"{hands.num_hands:,} hands written to {hands.path}")
+    return result
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where the scores of a match are kept."""
+
+    out: Path | None
+    is_resumed: bool
+    is_overwritten: bool
 
 
 def run_shown(
@@ -180,12 +226,13 @@ def run_shown(
     pool: LocalPool,
     flag: SignalFlag,
     console: Console,
-    out: Path | None,
-    is_resumed: bool,
-    is_overwritten: bool,
+    keeping: Keeping,
     folder: RunFolder | None = None,
+    budget_seconds: float | None = None,
+    on_hands: HandWriter | None = None,
 ) -> MatchResult:
-    """Returns the result of a match whose progress is shown, and which is kept in `out`; a folder is told of it."""
+    """Returns the result of a match whose progress is shown, and which is kept; a folder is told of it."""
+    out, is_resumed, is_overwritten = keeping.out, keeping.is_resumed, keeping.is_overwritten
     if is_resumed and out is None:
         raise ConfigError("--resume goes on with the match in --out FILE, and there is none")
     if out is not None:
@@ -219,6 +266,8 @@ def run_shown(
                 label=game.spec.label,
                 on_progress=on_progress,
                 should_stop=flag,
+                budget_seconds=budget_seconds,
+                on_hands=on_hands,
             )
 
     if out is None:
@@ -243,10 +292,20 @@ def _play_table(
             return None
         out = options.out
         if out is not None:
-            out = out.with_name(f"{out.stem}-{first}-{second}{out.suffix}")
-        return _play_pair(options, game, [makers[first], makers[second]], pool, flag, console, out, folder)
+            out = _name_pair(out, first, second)
+        hands_out = options.hands_out and _name_pair(options.hands_out, first, second)
+        pair = dataclasses.replace(options, hands_out=hands_out)
+        result = _play_pair(pair, game, [makers[first], makers[second]], pool, flag, console, out, folder)
+        if result.failure is not None:
+            console.print(f"error: {result.failure}", style="red", markup=False)
+        return result
 
     return play_cross_table([maker.name for maker in makers], play)
+
+
+def _name_pair(path: Path, first: int, second: int) -> Path:
+    """Returns the file of one pair of a table."""
+    return path.with_name(f"{path.stem}-{first}-{second}{path.suffix}")
 
 
 def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -> None:
@@ -254,7 +313,7 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
     results = [result.count_results(agent) for agent in range(len(result.names))]
     is_scored = options.aivat is None  # estimates have no winner
     elo = None
-    if is_scored and len(result.names) == 2:
+    if is_scored and len(result.names) == 2 and blind is None:  # where there are chips, they say it better
         won, drawn, lost = results[0]
         ratings = fit_elo(result.names, [[0, won + drawn / 2], [lost + drawn / 2, 0]], anchor=1)
         elo = {"difference": ratings.elo[0], "half_width": ratings.half_widths[0]}
@@ -276,12 +335,14 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
                 "num_deals": result.num_deals,
                 "num_hands": result.num_hands,
                 "stopped_by": result.stopped_by,
+                "failure": result.failure,
                 "seconds": result.seconds,
                 "hands_per_second": rate,
                 "seed": options.seed,
                 "configuration": dataclasses.asdict(result.config),
                 "aivat": _describe_aivat(options, result, blind),
                 "out": None if options.out is None else str(options.out),
+                "hands_out": None if options.hands_out is None else str(options.hands_out),
                 **describe_origin(),
             }
         )
@@ -333,7 +394,7 @@ def _report_table(options: MatchOptions, game: Game[Any], table: CrossTable) -> 
         order, means = table.rank_by_bankroll()
         bankroll = [{"name": table.names[agent], "mean": float(means[agent])} for agent in order]
         runoff = [table.names[agent] for agent in table.rank_by_runoff()]
-        if options.aivat is None:
+        if options.aivat is None and blind is None:
             ratings = table.fit_elo(confidence=options.confidence)
             rows = zip(ratings.names, ratings.elo, ratings.half_widths, strict=True)
             elo = [{"name": name, "elo": value, "half_width": width} for name, value, width in rows]

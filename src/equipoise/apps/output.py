@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import typer
-from rich.console import RenderableType
+from rich.console import JustifyMethod, RenderableType
+from rich.table import Table
 
 from equipoise.apps.display import make_console
 from equipoise.core.records import make_finite
 
-__all__ = ["format_json", "print_result", "write_json"]
+__all__ = ["format_json", "make_table", "print_result", "write_json"]
 
 
 WIDEST: Final = 1000  # letters in a line
@@ -27,6 +29,23 @@ def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
     least = console.measure(result, options=console.options.update(width=WIDEST)).minimum
     console.width = max(console.width, least)
     console.print(result)
+
+
+def make_table(columns: Mapping[str, Sequence[str]], *, texts: Sequence[str] = ()) -> Table:
+    """Returns a table whose cells are never broken or cut: numbers to the right, the first column and `texts` left.
+
+    Args:
+        columns: cells of each column by its head.
+        texts: heads of columns that hold words.
+    """
+    table = Table()
+    for place, (head, cells) in enumerate(columns.items()):
+        width = max(map(len, (head, *cells)))
+        justify: JustifyMethod = "left" if place == 0 or head in texts else "right"
+        table.add_column(head, justify=justify, no_wrap=True, min_width=width)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return table
 
 
 def write_json(result: Any) -> None:

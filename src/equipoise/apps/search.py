@@ -19,6 +19,7 @@ from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
 from equipoise.core.machine import describe_origin
+from equipoise.runs.request import find_named_game
 from equipoise.runs.search_game import GameSearch
 from equipoise.runs.search_request import SearchRequest, run_in_pieces
 from equipoise.runs.search_spot import SpotSearch
@@ -41,7 +42,8 @@ def search(options: SearchOptions) -> None:
             f"{options.file} describes a spot that is not solved: `equipoise solve {options.file} --out FILE` first"
         )
     console = make_console(is_quiet=options.quiet)
-    with SignalFlag() as flag, open_solution(options.file) as solution:
+    game = find_named_game(options.game, options.parameters)
+    with SignalFlag() as flag, open_solution(options.file, game=game) as solution:
         run, reporter = functools.partial(_run, console, flag), ConsoleReporter(console)
         if not isinstance(solution, SolvedGame):
             respond = functools.partial(find_response, solution)

@@ -27,13 +27,17 @@ class SearchOptions:
         "equipoise search turn.eq --line 'check, check, [9h]'",
     )
 
-    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`: the blueprint.")]
+    file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or CSV: the blueprint.")]
     line: Annotated[
         str,
         typer.Option(
             "--line", "-s", help="The public state, as `show` writes it after the bar; of a spot a line of play."
         ),
     ]
+    game: Annotated[str | None, typer.Option("--game", "-g", help="Of a blueprint as CSV: what it plays.")] = None
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of --game.", metavar="KEY=VALUE")
+    ] = None
     method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.")] = "reach-maxmargin"
     player: Annotated[
         int | None, typer.Option(min=0, max=1, help="Who searches (default: who meets unknown bets, or moves there).")

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from equipoise.apps.display import ConsoleReporter, SolveDisplay, describe_figures
+from equipoise.apps.display import ConsoleReporter, SolveDisplay, describe_figures, explain_no_guarantee
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag
@@ -24,7 +24,6 @@ from equipoise.core.runs import RunFolder
 from equipoise.evaluation.plots import plot_convergence
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.holdem.menu_notation import format_menu
-from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.units import format_shares
 from equipoise.runs.game_run import GameRun
 from equipoise.runs.keeping import Keeper
@@ -158,9 +157,21 @@ def _figures_of_game(run: GameRun, quality: Quality) -> dict[str, Any]:
         "exploitability": Text.assemble((format_small(quality.exploitability), "bold"), beside),
         "nash_conv": format_small(quality.nash_conv),
         "values": ", ".join(map(format_utility, quality.values)),
+        **_describe_guarantee(run),
         **{f"seat {one.seat}": one.describe(run.config.against) for one in run.outcomes},
         **_describe_pruning(run.solver),
     }
+
+
+def _describe_guarantee(run: GameRun) -> dict[str, str]:
+    """Returns rows on what a result is good for where it is no game of two in sum zero; none where it is."""
+    if run.has_guarantee:
+        return {}
+    rows = {"no guarantee": explain_no_guarantee(run.game)}
+    if (regrets := run.average_regrets()) is not None:
+        shown = ", ".join(format_small(max(regret, 0.0)) for regret in regrets)
+        rows["average regret"] = f"{shown}: the largest is the gap to a coarse correlated equilibrium, at most"
+    return rows
 
 
 def _figures_of_spot(run: SpotRun, quality: Quality) -> dict[str, Any]:
@@ -174,8 +185,8 @@ def _figures_of_spot(run: SpotRun, quality: Quality) -> dict[str, Any]:
         "exploitability": Text(run.format_exploitability(quality.exploitability), style="bold"),
         **({} if free is None else {"without locks": run.format_exploitability(free)}),
         "nash_conv": f"{format_small(quality.nash_conv)} chips",
-        "values": format_shares(spot, quality.values),
-        **{POSITIONS[one.seat]: one.describe(run.config.against) for one in run.outcomes},
+        "values": format_shares(run.file, quality.values),
+        **{run.file.seat_names[one.seat]: one.describe(run.config.against) for one in run.outcomes},
     }
 
 
@@ -202,11 +213,17 @@ def _how_to_go_on(run: GameRun | SpotRun, options: SolveOptions, *, is_saved: bo
         return f"{where}; the last of it was not saved"
     command = ["equipoise", "solve", *([] if options.game is None else [options.game])]
     command += _repeat(options, "endgame", "menu", "out" if options.run is None else "run")
+    if options.run is None:  # a folder keeps its spot, locks included
+        command += _repeat(
+            options, "lock", "lock_from", "at", "seat", *(["carry_from"] if options.game is None else [])
+        )
     command += ["--resume", *_repeat(options, "iterations", "target", "seconds")]
     return f"{where}; go on with: {shlex.join(command)}"
 
 
 def _repeat(options: SolveOptions, *names: str) -> list[str]:
     """Returns options that were given, as they would be typed."""
-    given = [(name, getattr(options, name)) for name in names]
-    return [word for name, value in given if value is not None for word in (f"--{name}", str(value))]
+    spelled = {name: f"--{name.replace('_', '-').replace('carry-', '')}" for name in names}
+    given = [(spelled[name], getattr(options, name)) for name in names]
+    listed = [(name, one) for name, value in given for one in (value if isinstance(value, list) else [value])]
+    return [word for name, value in listed if value is not None for word in (name, str(value))]

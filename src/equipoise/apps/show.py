@@ -5,22 +5,28 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
 from rich.console import Group
 from rich.table import Table
 
 from equipoise.abstraction.solutions import open_solution
-from equipoise.apps.display import make_console
+from equipoise.apps.amount_units import AmountUnit
+from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import format_json, print_result
-from equipoise.apps.show_spot import SHOWN, EndReport, SpotReport
+from equipoise.apps.show_runouts import RunoutReport
+from equipoise.apps.show_spot import SHOWN, EndReport, GainReport, HandChoice, SpotReport, format_columns
+from equipoise.apps.web.command import open_page
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_text
+from equipoise.evaluation.plots import check_plot_path
+from equipoise.games.base import Game
 from equipoise.games.holdem.betting_tree import NodeKind
-from equipoise.games.holdem.line_notation import parse_decision, parse_line
+from equipoise.games.holdem.line_notation import Line, parse_deal, parse_decision, parse_line
+from equipoise.games.words import explain_infostate
 from equipoise.runs.request import find_named_game
 from equipoise.solvers.description import describe_node
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
@@ -29,6 +35,9 @@ from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.strategy_rows import format_csv
 
 __all__ = ["ShowOptions", "show"]
+
+# of spots, about hands at a decision
+HAND_OPTIONS: Final = ("csv", "grid", "by_class", "made", "draw", "sort", "exploit")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +48,11 @@ class ShowOptions:
     examples: ClassVar[tuple[str, ...]] = (
         "equipoise show leduc.eq --infostate '*Q*'",
         "equipoise show turn.eq --line 'check, bet 50%' --grid",
+        "equipoise show turn.eq --line check --class 'top pair' --sort ev",
+        "equipoise show turn.eq --line 'check, check, [*]' --plot rivers.png",
+        "equipoise show turn.eq --line check --exploit",
+        "equipoise show turn.eq --line check --exploit --lock 'check, bet 50%: fold=70%, call'",
+        "equipoise show turn.eq --line check --open",
     )
 
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or CSV.")]
@@ -61,7 +75,43 @@ class ShowOptions:
         bool, typer.Option("--values", help="Of a spot: values even if a large file must be read whole for them.")
     ] = False
     grid: Annotated[bool, typer.Option("--grid", help="Of a spot: the square of hand classes.")] = False
+    by_class: Annotated[
+        bool, typer.Option("--by-class", help="Of a spot: a table of top pairs, flush draws, ... in place of hands.")
+    ] = False
+    made: Annotated[
+        str | None,
+        typer.Option("--class", help="Of a spot: only hands that are this, as in 'top pair'.", metavar="NAME"),
+    ] = None
+    draw: Annotated[
+        str | None, typer.Option(help="Of a spot: only hands that draw so, as in 'flush draw'.", metavar="NAME")
+    ] = None
+    sort: Annotated[
+        str | None,
+        typer.Option(help="Of a spot: by ev, equity, weight, hand or an action, largest first.", metavar="COLUMN"),
+    ] = None
+    unit: Annotated[AmountUnit, typer.Option(help="Of a spot: what EVs are shown in; files have chips.")] = (
+        AmountUnit.BB
+    )
+    exploit: Annotated[
+        bool, typer.Option("--exploit", help="Of a spot: what a best response would win more, hand by hand.")
+    ] = False
+    ignore_locks: Annotated[
+        bool, typer.Option("--ignore-locks", help="With --exploit: whoever answers need not keep to its own locks.")
+    ] = False
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --exploit: as if this were played, as in 'check, bet 50%: AK: fold'; repeat it.",
+            metavar="LINE:[HANDS:]PLAY",
+        ),
+    ] = None
+    plot: Annotated[
+        Path | None, typer.Option(help="With a line that ends in [*]: draw all cards (.png, .svg, .pdf).")
+    ] = None
     limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50
+    open: Annotated[
+        bool, typer.Option("--open", help="Show it in a browser: serves the page until Ctrl-C, needs the extra web.")
+    ] = False
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each action; of a spot: for each hand.")] = (
         False
@@ -78,6 +128,12 @@ def show(options: ShowOptions) -> None:
         raise ConfigError("--grid is a picture for people: give it without --json and --csv, which list hand by hand")
     if options.out is not None and not (options.json or options.csv):
         raise ConfigError("--out needs a format: give --csv or --json with it")
+    for name in ("ignore_locks", "lock"):
+        if getattr(options, name) and not options.exploit:
+            raise ConfigError(f"--{name.replace('_', '-')} is for --exploit: give both")
+    if options.open:
+        open_page(options.file, options.line or "")
+        return
     with open_solution(options.file, *SHOWN, game=find_named_game(options.game, options.parameters)) as solution:
         if isinstance(solution, SolvedGame):
             _show_table(options, solution)
@@ -88,8 +144,14 @@ def show(options: ShowOptions) -> None:
 
 def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
     betting, spot = solved.tree.betting, solved.spot
-    line = parse_line(options.line or "", betting, spot.board, spot.deck)
-    asks_for_hands = options.csv or options.grid or options.infostate is not None or options.player is not None
+    text = options.line or ""
+    if parse_deal(text, betting, spot.board, spot.deck) is not None:
+        _show_runouts(options, solved)
+        return
+    if options.plot is not None:
+        raise ConfigError("--plot draws all cards that may come: end the line with [*], as in 'check, check, [*]'")
+    line = parse_line(text, betting, spot.board, spot.deck)
+    asks_for_hands = options.infostate is not None or options.player is not None or _asked(options, *HAND_OPTIONS)
     if betting.nodes[line.node].kind is not NodeKind.DECISION and not asks_for_hands:
         end = EndReport(solved, line)
         if options.json:
@@ -97,27 +159,84 @@ def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
         else:
             print_result(end.as_text(), is_quiet=options.quiet)
         return
-    line = parse_decision(options.line or "", betting, spot.board, spot.deck)
-    report = SpotReport(solved, line, options.infostate, has_values=options.values)
-    if options.player is not None and options.player != report.view.actor:
-        raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}")
-    if options.json:
-        _write(options, format_json(report.as_json(options.limit)))
+    line = parse_decision(text, betting, spot.board, spot.deck)
+    _show_hands(options, solved, line)
+
+
+def _show_hands(options: ShowOptions, solved: SolvedSpot, line: Line) -> None:
+    """Shows a decision."""
+    if options.player is not None and options.player > 1:
+        raise ConfigError(f"a spot has players 0 and 1, got --player {options.player}")
+    if options.exploit and options.sort is not None:
+        raise ConfigError("--exploit lists what gains most first: leave out --sort")
+    choice = HandChoice(
+        player=options.player, pattern=options.infostate, made=options.made, draw=options.draw, sort=options.sort
+    )
+    report = SpotReport(solved, line, choice, has_values=options.values or options.exploit, unit=options.unit)
+    if options.grid and not report.is_actor:
+        raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}: it has no grid")
+    if options.exploit:
+        _show_gain(options, GainReport(report, respects_locks=not options.ignore_locks, locks=options.lock or ()))
+    elif options.json:
+        _write(options, format_json(report.as_json(options.limit, has_classes=options.by_class)))
     elif options.csv:
-        _write(options, report.as_csv())
+        _write(options, report.as_csv(has_classes=options.by_class))
     else:
-        print_result(report.as_text(has_grid=options.grid, limit=options.limit), is_quiet=options.quiet)
-        if not options.grid and options.limit and len(report.rows) > options.limit:
-            make_console(is_quiet=options.quiet).print(
-                f"{options.limit} of {len(report.rows):,} hands; --limit 0 shows all, --grid a summary"
-            )
+        shown = report.as_text(has_grid=options.grid, has_classes=options.by_class, limit=options.limit)
+        print_result(shown, is_quiet=options.quiet)
+        if not options.grid and not options.by_class:
+            _say_limit(options, len(report.rows), "hands", "--limit 0 shows all, --grid a summary")
     if not report.rows:
         make_console(is_quiet=options.quiet).print("no hand matches", style="yellow")
 
 
+def _asked(options: ShowOptions, *names: str) -> list[str]:
+    """Returns which of these options were given, as they are typed."""
+    return [f"--{name.replace('_', '-').replace('made', 'class')}" for name in names if getattr(options, name)]
+
+
+def _show_gain(options: ShowOptions, gains: GainReport) -> None:
+    if options.json:
+        _write(options, format_json(gains.as_json()))
+    elif options.csv:
+        _write(options, format_columns(gains.as_columns()))
+    else:
+        print_result(gains.as_text(options.limit), is_quiet=options.quiet)
+        _say_limit(options, len(gains.places), "hands", "--limit 0 shows all")
+
+
+def _show_runouts(options: ShowOptions, solved: SolvedSpot) -> None:
+    """Shows every card that may come."""
+    refused = _asked(options, "grid", "made", "draw", "by_class", "exploit", "infostate")
+    refused += ["--player"] if options.player is not None else []
+    if refused:
+        raise ConfigError(f"[*] lists cards, not hands: give it without {', '.join(refused)}")
+    if options.plot is not None:
+        check_plot_path(options.plot)
+    if options.values:
+        solved.read_values()
+    reporter = ConsoleReporter(make_console(is_quiet=options.quiet))
+    report = RunoutReport(solved, options.line or "", sort=options.sort, unit=options.unit, reporter=reporter)
+    if options.json:
+        _write(options, format_json(report.as_json()))
+    elif options.csv:
+        _write(options, report.as_csv())
+    else:
+        print_result(report.as_text(options.limit), is_quiet=options.quiet)
+        _say_limit(options, len(report.order), "cards", "--limit 0 shows all")
+    if options.plot is not None:
+        report.draw(options.plot)
+        make_console(is_quiet=options.quiet).print(f"written to {options.plot}")
+
+
+def _say_limit(options: ShowOptions, num_rows: int, what: str, hint: str) -> None:
+    if options.limit and num_rows > options.limit:
+        make_console(is_quiet=options.quiet).print(f"{options.limit} of {num_rows:,} {what}; {hint}")
+
+
 def _show_table(options: ShowOptions, file: SolvedGame) -> None:
-    if options.grid:
-        raise ConfigError(f"--grid is for hold'em spots, and {options.file} is a game's; use --infostate")
+    if refused := _asked(options, *HAND_OPTIONS[1:], "plot"):
+        raise ConfigError(f"{refused[0]} is for hold'em spots, and {options.file} is a game's; use --infostate")
     if options.line is not None:
         _show_state(options, file)
         return
@@ -130,7 +249,7 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
     elif options.csv:
         _write(options, format_csv(strategy.to_rows(rows)))
     else:
-        print_result(_as_table(strategy, rows), is_quiet=options.quiet)
+        print_result(_as_table(strategy, rows, file.game), is_quiet=options.quiet)
         if len(rows) < len(matching):
             make_console(is_quiet=options.quiet).print(
                 f"{len(rows)} of {len(matching):,} information states; --limit 0 shows all"
@@ -155,6 +274,7 @@ def _show_state(options: ShowOptions, file: SolvedGame) -> None:
     if place["player"] is not None:
         own = place["players"][place["player"]]
         rows = zip(own["infostates"], own["odds"], own["ev"], place["strategy"], strict=True)
+        table.caption = _explain_place(file.game, place["player"], own["infostates"])
         for infostate, odds, value, shares in rows:
             shown = "-" if value is None else f"{value:.4g}"
             table.add_row(infostate, f"{odds:.3g}", shown, *(f"{100 * share:.1f}%" for share in shares))
@@ -163,6 +283,12 @@ def _show_state(options: ShowOptions, file: SolvedGame) -> None:
         Group(f"{file.label}\n{where}", table, f"leads to {leads}" if leads else "the game is over"),
         is_quiet=options.quiet,
     )
+
+
+def _explain_place(game: Game[Any], player: int, infostates: Sequence[str]) -> str | None:
+    """Returns what everybody has seen at a place, in words; None if its game has none."""
+    said = explain_infostate(game, player, infostates[0]) if infostates else None
+    return None if said is None else said.partition("; ")[2]
 
 
 def _write(options: ShowOptions, text: str) -> None:
@@ -192,12 +318,17 @@ def _row(strategy: TabularStrategy, row: int) -> dict[str, Any]:
     }
 
 
-def _as_table(strategy: TabularStrategy, rows: list[int]) -> Table:
+def _as_table(strategy: TabularStrategy, rows: list[int], game: Game[Any]) -> Table:
+    words = [explain_infostate(game, int(strategy.player[row]), strategy.infostates[row]) for row in rows]
     table = Table(title=strategy.game_label, title_justify="left")
     table.add_column("player", justify="right")
     table.add_column("information state", overflow="fold")
+    if any(words):
+        table.add_column("in words", overflow="fold")
     table.add_column("strategy", overflow="fold")
-    for row in rows:
+    for row, said in zip(rows, words, strict=True):
         actions = "  ".join(f"{name} {probability:.4f}" for name, probability in strategy.row(row).items())
-        table.add_row(str(strategy.player[row]), strategy.infostates[row], actions)
+        table.add_row(
+            str(strategy.player[row]), strategy.infostates[row], *([said or ""] if any(words) else []), actions
+        )
     return table

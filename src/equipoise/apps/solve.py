@@ -24,7 +24,8 @@ from equipoise.core.runs import RunFolder
 from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.holdem.spot_file import SpotFile, format_spot
 from equipoise.runs.game_run import GameRun, prepare_game
-from equipoise.runs.request import Subject, find_subject
+from equipoise.runs.locking import add_locks, open_spot
+from equipoise.runs.request import Subject, choose_spot_menu, find_subject
 from equipoise.runs.spot_run import SpotRun, prepare_spot
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
@@ -66,6 +67,7 @@ def solve(options: SolveOptions) -> None:
         if options.dry_run:
             return
         begin_warm(run, options, console)
+        _carry_over(run, options, console)
         run_shown(run, options, console, folder)
 
 
@@ -112,12 +114,45 @@ def _find_subject(options: SolveOptions, saved: Saved) -> Subject:
     parameters = options.parameters or []
     if isinstance(saved, SolvedGame) and saved.config.game == options.game and not parameters:
         parameters = [f"{key}={value}" for key, value in saved.config.parameters.items()]
-    subject = find_subject(options.game, parameters=parameters, endgame=options.endgame, menu=options.menu)
+    if options.carry_from is not None and options.game is None and options.endgame is None:
+        with open_spot(options.carry_from) as stored:
+            subject: Subject = choose_spot_menu(stored.file, options.menu)
+    else:
+        subject = find_subject(options.game, parameters=parameters, endgame=options.endgame, menu=options.menu)
+    subject = _add_locks(subject, options)
     expected = SolvedSpot if isinstance(subject, SpotFile) else SolvedGame
     if saved is not None and not isinstance(saved, expected):
         asked = "a spot" if expected is SolvedSpot else f"game {options.game}"
         raise ConfigError(f"{options.out} holds another run: game {saved.config.game}, asked for {asked}")
     return subject
+
+
+def _add_locks(subject: Subject, options: SolveOptions) -> Subject:
+    """Returns a spot with the locks that are asked for; they are refused for games."""
+    asked = [name for name in ("lock", "lock_from", "at", "carry_from") if getattr(options, name)]
+    if not asked:
+        return subject
+    if not isinstance(subject, SpotFile):
+        raise ConfigError(f"--{asked[0].replace('_', '-').replace('carry-', '')} is for hold'em spots, got a game")
+    if options.at and options.lock_from is None:
+        raise ConfigError("--at needs --lock-from FILE, whose play is taken over there")
+    seat = options.seat if options.lock_from is not None and options.against is None else None
+    return add_locks(subject, options.lock or (), source=options.lock_from, lines=options.at or (), seat=seat)
+
+
+def _carry_over(run: GameRun | SpotRun, options: SolveOptions, console: Console) -> None:
+    """Begins with the tables of the file that is named, if any; a run that goes on is left alone."""
+    if options.carry_from is None:
+        return
+    assert isinstance(run, SpotRun)
+    if options.warm_start is not None:
+        raise ConfigError("--from and --warm-start are two beginnings: give one of them")
+    if run.records:
+        console.print(f"going on with the run in {options.out}: --from is for its beginning", style="yellow")
+        return
+    with open_spot(options.carry_from) as stored:
+        run.begin_from(stored)
+    console.print(f"beginning with the regrets of {options.carry_from}, taken for {run.solver.iteration} iterations")
 
 
 def _open_outputs(options: SolveOptions, console: Console) -> Saved:

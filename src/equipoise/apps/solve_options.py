@@ -74,12 +74,13 @@ class SolveOptions(MachineOptions):
         "equipoise solve leduc --out leduc.eq --resume --target 1e-5",
         "equipoise solve examples/spots/turn.toml --out turn.eq",
         "equipoise solve examples/spots/first_flop.toml --dry-run",
+        "equipoise solve --from turn.eq --lock 'check, bet 50%: A2s-A9s: fold' --out locked.eq",
     )
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "When to stop": ("iterations", "target", "seconds"),
         "Where to keep it": ("out", "run", "resume", "overwrite", "plot", "json", "quiet"),
         "What it may take": ("dry_run", "yes", "threads", "precision", "max_histories"),
-        "Hold'em spots": ("endgame", "menu"),
+        "Hold'em spots": ("endgame", "menu", "lock", "lock_from", "at", "carry_from"),
         "How": ("rule", "method", "form", "updates", "prune", "baseline", "seed"),
         "Against a response": ("against", "updates_per_response", "seat", "merge"),
         "From a strategy": ("warm_start", "warm_start_iterations", "warm_start_lambda", "warm_start_bound"),
@@ -95,9 +96,34 @@ class SolveOptions(MachineOptions):
     menu: Annotated[
         str | None, typer.Option(help="Bets of a spot: a menu's name, or as in '50%, 100%, a / 100%, a'.")
     ] = None
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Fix what is done in a spot, as in 'check, bet 50%: AK, QQ+: fold=25%, call'; repeat it.",
+            metavar="LINE:[HANDS:]PLAY",
+        ),
+    ] = None
+    lock_from: Annotated[
+        Path | None, typer.Option(help="Fix what is done in a spot to what this solved file does.", metavar="FILE")
+    ] = None
+    at: Annotated[
+        list[str] | None,
+        typer.Option("--at", help="With --lock-from: at this line (default the root); repeat it.", metavar="LINE"),
+    ] = None
+    carry_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Begin with the regrets of this solved file, the same but for its locks; without a spot: its own.",
+            metavar="FILE",
+        ),
+    ] = None
     precision: Annotated[Precision | None, typer.Option(help="Of a spot's tables (default float32).")] = None
     rule: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(RULES)}; with numbers: dcfr(1.5,0,2) (default dcfr).")
+        str | None,
+        typer.Option(
+            help=f"One of {', '.join(RULES)}; with numbers: dcfr(1.5,0,2); file.py:Class for your own (default dcfr)."
+        ),
     ] = None
     method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
     form: Annotated[
@@ -131,7 +157,13 @@ class SolveOptions(MachineOptions):
         int | None, typer.Option(min=1, help="With --against: how many updates an answer stands for (default 1).")
     ] = None
     seat: Annotated[
-        int | None, typer.Option(min=0, max=1, help="With --against: learn in this seat alone (default both).")
+        int | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="With --against: learn in this seat alone (default both). With --lock-from: lock all of this player's "
+            "decisions from --at on, to the end of the street.",
+        ),
     ] = None
     merge: Annotated[
         str | None,

@@ -20,4 +20,6 @@ def make_request(options: SolveOptions) -> RunRequest:
     asked: dict[str, Any] = {
         name: str(value) if isinstance(value, enum.StrEnum) else value for name, value in given.items()
     }
+    if options.lock_from is not None and options.against is None:
+        asked["seat"] = None  # it says whose play is taken over
     return RunRequest(**asked, has_warm_start=options.warm_start is not None)

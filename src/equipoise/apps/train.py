@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`equipoise train values`: situations, training and weights of the networks of a preset, in one folder."""
+"""`equipoise train`: networks that say what hands are worth, from solved situations or by self-play, in one folder."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
+from equipoise.apps.train_rebel import TrainRebelOptions, train_rebel
 from equipoise.core.pool import Pool
 from equipoise.core.runs import RunFolder
 from equipoise.distributed.pools import open_pool
@@ -327,3 +328,4 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
 
 
 train_app.command("values")(make_command(TrainValuesOptions, train_values))
+train_app.command("rebel")(make_command(TrainRebelOptions, train_rebel))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from equipoise.core.checkpoint import Checkpoint, Kind
     from equipoise.core.errors import (
         AbandonedError,
+        AgentFailedError,
         CheckpointError,
         ConcurrentUseError,
         ConfigError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbandonedError",
+    "AgentFailedError",
     "Checkpoint",
     "CheckpointError",
     "ConcurrentUseError",

@@ -31,7 +31,13 @@ Parts = Mapping[str, Any]  # arrays, lists of strings and JSON scalars by name
 
 
 def default_cache_directory() -> Path | None:
-    """Returns where files are kept: `EQUIPOISE_CACHE` (`off`: nowhere), else `equipoise` in the user's cache."""
+    """Returns where files are kept: `EQUIPOISE_CACHE` (`off`: nowhere), else `equipoise` in the user's cache.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, EQUIPOISE_CACHE="trees"):
+    ...     print(default_cache_directory())
+    trees
+    """
     override = os.environ.get(ENVIRONMENT_VARIABLE, "")
     if override:
         return None if override.lower() == "off" else Path(override).expanduser()

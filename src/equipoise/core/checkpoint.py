@@ -47,7 +47,11 @@ Array = npt.NDArray[Any]
 
 
 class Kind(enum.StrEnum):
-    """What a file holds."""
+    """What a file holds.
+
+    >>> Kind("spot"), [kind.value for kind in Kind][:3]
+    (<Kind.SPOT: 'spot'>, ['strategy', 'run', 'spot'])
+    """
 
     STRATEGY = "strategy"
     RUN = "run"
@@ -61,7 +65,14 @@ class Kind(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The content of a file."""
+    """The content of a file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(f"{folder}/squares.eq", Kind.TABLE, {"of": 3}, {"squares": np.arange(3) ** 2})
+    ...     load(f"{folder}/squares.eq").arrays["squares"]
+    array([0, 1, 4])
+    """
 
     kind: Kind
     metadata: dict[str, Any]  # JSON values

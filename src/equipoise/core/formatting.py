@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sized
+from collections.abc import Iterator, Sized
 from typing import Any, Final
 
 __all__ = [
@@ -14,11 +14,14 @@ __all__ = [
     "format_optional",
     "format_small",
     "format_utility",
+    "run_repr",
+    "settings_repr",
     "shorten_text",
 ]
 
 MOST_ITEMS: Final = 4  # of a field that are shown one by one
 MOST_LETTERS: Final = 60
+MOST_LINE: Final = 150  # of all fields
 
 
 def format_duration(seconds: float) -> str:
@@ -84,25 +87,58 @@ def shorten_text(text: str, most: int = 60) -> str:
 
 
 def brief_repr(value: Any) -> str:
-    """Returns a dataclass in a line: small fields as they are, arrays and long ones by their size.
+    """Returns a dataclass in a line: small fields as they are, arrays and long ones by their size, defaults left out.
 
     >>> @dataclasses.dataclass
     ... class Found:
     ...     player: int
     ...     names: tuple[str, ...]
+    ...     share: float = 1.0
     ...     __repr__ = brief_repr
-    >>> Found(1, ("a", "b")), Found(0, ("a",) * 9)
-    (<Found player=1, names=('a', 'b')>, <Found player=0, names=9 items>)
+    >>> Found(1, ("a", "b")), Found(0, ("a",) * 9, 1 / 3)
+    (<Found player=1, names=('a', 'b')>, <Found player=0, names=9 items, share=0.333333>)
     """
-    fields = [field.name for field in dataclasses.fields(value) if field.repr]
-    shown = ", ".join(f"{name}={_brief(getattr(value, name))}" for name in fields)
-    return f"<{type(value).__name__} {shown}>"
+    shown = ", ".join(f"{name}={_brief(field)}" for name, field in _changed_fields(value))
+    return f"<{type(value).__name__} {shorten_text(shown, MOST_LINE)}>"
+
+
+def settings_repr(value: Any) -> str:
+    """Returns settings as they would be typed: those that are not the defaults.
+
+    >>> @dataclasses.dataclass
+    ... class Settings:
+    ...     iterations: int = 500
+    ...     names: list[str] = dataclasses.field(default_factory=list)
+    ...     __repr__ = settings_repr
+    >>> Settings(), Settings(iterations=20)
+    (Settings(), Settings(iterations=20))
+    """
+    shown = ", ".join(f"{name}={field!r}" for name, field in _changed_fields(value))
+    return f"{type(value).__name__}({shorten_text(shown, MOST_LINE)})"
+
+
+def run_repr(value: Any) -> str:
+    """Returns something that iterates by its kind and by how far it is."""
+    return f"<{type(value).__name__} after {value.iteration:,} iterations>"
+
+
+def _changed_fields(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the fields of a dataclass that are not as they are by default, with what they hold."""
+    for field in dataclasses.fields(value):
+        held, default = getattr(value, field.name), field.default
+        if default is dataclasses.MISSING and field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        is_default = type(held) is type(default) and not hasattr(held, "shape") and held == default
+        if field.repr and not is_default:
+            yield field.name, held
 
 
 def _brief(value: Any) -> str:
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if isinstance(shape, tuple) and dtype is not None:
         return f"{dtype}[{', '.join(map(str, shape))}]"
+    if isinstance(value, float):
+        return f"{value:.6g}"
     if isinstance(value, Sized) and not isinstance(value, str) and len(value) > MOST_ITEMS:
         return f"{len(value):,} items"
     if isinstance(value, tuple) and not hasattr(value, "_fields"):

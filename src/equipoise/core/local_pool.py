@@ -35,7 +35,11 @@ SECONDS_TO_END: Final = 5.0  # that a process gets whose pipe is closed already
 
 
 class LocalPool(SupervisedPool):
-    """Processes of this machine; with one worker everything happens in the caller's process, unless told otherwise."""
+    """Processes of this machine; with one worker everything happens in the caller's process, unless told otherwise.
+
+    >>> list(LocalPool(1).map(abs, [-2, 3]))
+    [2, 3]
+    """
 
     def __init__(self, num_workers: int = 1, *, in_process: bool | None = None) -> None:
         """Starts nothing yet.

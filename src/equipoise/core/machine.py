@@ -39,7 +39,11 @@ def last_level_cache_bytes() -> int:
 
 
 def describe_machine() -> dict[str, Any]:
-    """Returns processor, cores, system and the versions that matter, as JSON values."""
+    """Returns processor, cores, system and the versions that matter, as JSON values.
+
+    >>> sorted(describe_machine())
+    ['num_cores', 'numpy', 'processor', 'python', 'system']
+    """
     return {
         "processor": _processor_name(),
         "num_cores": num_usable_cores(),
@@ -50,7 +54,11 @@ def describe_machine() -> dict[str, Any]:
 
 
 def describe_origin() -> dict[str, Any]:
-    """Returns the version, the commit and the machine that a result comes from."""
+    """Returns the version, the commit and the machine that a result comes from.
+
+    >>> sorted(describe_origin())
+    ['commit', 'machine', 'version']
+    """
     return {"version": version(), "commit": find_commit(), "machine": describe_machine()}
 
 

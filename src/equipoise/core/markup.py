@@ -47,6 +47,7 @@ class TreeNode(NamedTuple):
     parent: int  # its index, less than the node's own; -1 at the root
     text: str
     edge: str = ""  # on the way from the parent
+    colour: str = INK
 
 
 def colour_actions(actions: Sequence[str]) -> list[str]:
@@ -227,9 +228,9 @@ def _tell(name: str, row: Sequence[float], actions: Sequence[str]) -> str:
     return html.escape(f"{name}: {played}")
 
 
-def svg_tree(nodes: Sequence[TreeNode]) -> str:
+def svg_tree(nodes: Sequence[TreeNode], *, most_nodes: int = MOST_NODES) -> str:
     """Returns a tree from left to right, nodes in an order in which parents come first; empty if it is too large."""
-    if not 0 < len(nodes) <= MOST_NODES:
+    if not 0 < len(nodes) <= most_nodes:
         return ""
     children: list[list[int]] = [[] for _ in nodes]
     depth = [0] * len(nodes)
@@ -251,7 +252,7 @@ def svg_tree(nodes: Sequence[TreeNode]) -> str:
             from_x = begin[depth[node.parent]] + 6.4 * len(above.text) + 4
             drawn.append(_line(from_x, 10 + step * heights[node.parent], x - 6.0 * len(node.edge) - 6, y - 4))
             drawn.append(_text(x - 4, y, node.edge, size=9, anchor="end", colour="#888888"))
-        drawn.append(_text(x, y, node.text))
+        drawn.append(_text(x, y, node.text, colour=node.colour))
     return _svg(begin[-1] + 10, 14 + step * (max(heights) + 1), *drawn)
 
 

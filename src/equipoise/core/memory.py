@@ -19,6 +19,10 @@ def available_bytes() -> int | None:
     """Returns the bytes that can still be allocated without swapping, or None where the system does not say.
 
     A container's limit counts as well as the machine's memory.
+
+    >>> available = available_bytes()
+    >>> available is None or available > 0
+    True
     """
     figures = [figure for figure in (_machine_bytes(), _container_bytes()) if figure is not None]
     return min(figures) if figures else None

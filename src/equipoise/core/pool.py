@@ -51,7 +51,14 @@ class Supervision:
 
 
 class Pool(Protocol):
-    """Workers that turn tasks into results."""
+    """Workers that turn tasks into results.
+
+    >>> from equipoise.core import LocalPool
+    >>> def add_up(pool: Pool) -> int:
+    ...     return sum(pool.map(abs, [-2, 3]))
+    >>> add_up(LocalPool(1))
+    5
+    """
 
     @property
     def num_workers(self) -> int:

@@ -7,12 +7,21 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.core.formatting import brief_repr
+
 __all__ = ["Progress", "SampledFigures"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SampledFigures:
-    """What can be said of a strategy whose game is too large to enumerate; estimates, and none is an exploitability."""
+    """What can be said of a strategy whose game is too large to enumerate; estimates, and none is an exploitability.
+
+    >>> from equipoise.runs import solve
+    >>> solution = solve("kuhn", method="external", form="game", iterations=100, max_histories=10)
+    >>> figures = solution.progress[-1].sampled
+    >>> figures.num_infostates, figures.num_playouts
+    (12, 50)
+    """
 
     num_infostates: int  # for which the strategy has an entry, all players; it moves uniformly elsewhere
     regret_bound: float | None  # largest positive sampled regrets, summed, over T: bounds average regrets on average
@@ -21,10 +30,18 @@ class SampledFigures:
     uniform_values: tuple[float, ...]  # [P] mean utility when everybody moves uniformly: what the seat itself is worth
     num_playouts: int  # games behind each of these
 
+    __repr__ = brief_repr
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Where a solve stands after an iteration."""
+    """Where a solve stands after an iteration.
+
+    >>> from equipoise.runs import solve
+    >>> last = solve("kuhn", iterations=100).progress[-1]
+    >>> last.iteration, last.exploitability < 0.01
+    (100, True)
+    """
 
     iteration: int  # completed so far
     seconds: float  # of solving, evaluation included, resumed runs added up
@@ -36,6 +53,8 @@ class Progress:
     nodes_touched: int  # histories visited so far, terminals included
     sampled: SampledFigures | None = None  # stands in where nothing exact can be said
     evaluated_at: int | None = None  # an earlier iteration, if what is said of the strategy is from there
+
+    __repr__ = brief_repr
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Progress:

@@ -13,13 +13,22 @@ __all__ = ["find_commit", "version"]
 
 
 def version() -> str:
-    """Returns the version of the package."""
+    """Returns the version of the package.
+
+    >>> version().count(".")
+    2
+    """
     return equipoise.__version__
 
 
 @functools.cache
 def find_commit() -> str | None:
-    """Returns the commit of the checkout that this code runs from, `-dirty` if changed, or None outside of one."""
+    """Returns the commit of the checkout that this code runs from, `-dirty` if changed, or None outside of one.
+
+    >>> commit = find_commit()
+    >>> commit is None or len(commit) >= 12
+    True
+    """
     root = Path(__file__).resolve().parents[3]
     # an installed copy may lie inside somebody else's repository: only our own source tree counts
     if not (root / ".git").exists() or not (root / "native").is_dir():

@@ -29,7 +29,16 @@ RESULT: Final = "result.eq"
 
 
 class RunFolder:
-    """The folder of one run."""
+    """The folder of one run.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = RunFolder.create(f"{folder}/first", "solve", {"game": "kuhn"})
+    ...     with run.writing():
+    ...         _ = run.record("begin", game="kuhn")
+    ...     print([event["event"] for event in run.events()])
+    ['begin']
+    """
 
     def __init__(self, path: StrPath) -> None:
         """Opens a folder that `create` made; raises `CheckpointError` for anything else."""
@@ -47,6 +56,9 @@ class RunFolder:
             raise CheckpointError(f"{self.path / CONFIG} does not describe a run")
         self.kind = str(content["kind"])  # solve, match, study
         self.config: dict[str, Any] = content["config"]  # what was asked for
+
+    def __repr__(self) -> str:
+        return f"<RunFolder {self.path}>"
 
     @classmethod
     def create(cls, path: StrPath, kind: str, config: Mapping[str, Any], *, is_overwritten: bool = False) -> RunFolder:

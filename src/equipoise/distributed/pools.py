@@ -16,6 +16,9 @@ def open_pool(num_workers: int | None, ray_address: str | None = None) -> Superv
         num_workers: processes, or tasks at once on a cluster; None: one, or as many as the cluster has processors.
         ray_address: of a cluster's head (`HOST:PORT`, `auto`, `local`); None: this machine works alone. Raises
             `MissingExtraError` if Ray is not installed, `ConfigError` if there is no cluster.
+
+    >>> open_pool(2).num_workers
+    2
     """
     if ray_address is None:
         # a process of its own even if it is the only one: it can be interrupted, and replaced if it dies

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from equipoise.agents.base import PolicyAgent, PublicAgent, describe_decision, observe_state
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import brief_repr
 from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.solvers.best_response import Evaluation, evaluate
 from equipoise.solvers.strategy import TabularStrategy
@@ -36,9 +37,17 @@ SUM_TOLERANCE = 1e-6  # by which an agent's probabilities may miss 1
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SeededExploitability:
-    """Exact exploitabilities of the strategies that an agent assembles under several seeds."""
+    """Exact exploitabilities of the strategies that an agent assembles under several seeds.
+
+    >>> from equipoise import Evaluation
+    >>> runs = tuple(Evaluation(values=(0.0, 0.0), best_response_values=(gain, gain)) for gain in (0.25, 0.75))
+    >>> SeededExploitability(evaluations=runs).mean
+    0.5
+    """
 
     evaluations: tuple[Evaluation, ...]  # one for each seed
+
+    __repr__ = brief_repr
 
     @property
     def exploitabilities(self) -> tuple[float, ...]:
@@ -83,6 +92,15 @@ def measure_seeds(
         is_public: whether the agent is asked for whole public states, not for single information states.
         tree: of the game; built here if None.
         on_progress: called with the share done and the seeds so far.
+
+    >>> from equipoise.agents import make_ismcts_agent
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search import ISMCTSConfig
+    >>> game = make_game("kuhn")
+    >>> agent = make_ismcts_agent(game, ISMCTSConfig(num_simulations=50))
+    >>> found = measure_seeds(agent, game, seeds=[0, 1])
+    >>> found.minimum <= found.mean <= found.maximum
+    True
     """
     if not seeds:
         raise ConfigError("an agent is measured under at least one seed, got none")
@@ -116,6 +134,15 @@ def assemble_strategy(
         tree: in whose numbering the answer is.
         rng: what the agent draws from.
         seat: whose information sets are asked for, all if None; those of others are 1 throughout.
+
+    >>> from equipoise.agents import UniformAgent
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> game = make_game("kuhn")
+    >>> tree = build_history_tree(game)
+    >>> table = assemble_strategy(UniformAgent(), game, tree, rng=np.random.default_rng(0))
+    >>> evaluate(tree, table).exploitability
+    0.4583333333333333
     """
     out = np.ones(int(tree.sequence_start[-1]))
     known = np.zeros(tree.num_actions.size, np.bool_)
@@ -144,7 +171,17 @@ def assemble_strategy(
 def assemble_public_strategy(
     agent: PublicAgent, public: DerivedPublicGame, *, rng: np.random.Generator
 ) -> TabularStrategy:
-    """Returns what an agent plays in every public state, asked once for each, parents first."""
+    """Returns what an agent plays in every public state, asked once for each, parents first.
+
+    >>> from equipoise.agents import UniformAgent
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> strategy = assemble_public_strategy(
+    ...     UniformAgent(), derive_public_game(make_game("kuhn")), rng=np.random.default_rng(0)
+    ... )
+    >>> strategy.probabilities(0, "K:")
+    array([0.5, 0.5])
+    """
     players, infostates, sizes, actions, shares = [], [], [], [], []
     for state in range(public.arrays.actor.size):
         seat = public.actor(state)

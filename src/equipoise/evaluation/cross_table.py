@@ -22,7 +22,14 @@ __all__ = ["CrossTable", "play_cross_table"]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CrossTable:
-    """Matches of all pairs of agents."""
+    """Matches of all pairs of agents.
+
+    >>> from equipoise.runs import match
+    >>> names = ["call", "raise", "uniform"]
+    >>> table = play_cross_table(names, lambda a, b: match(names[a], names[b], game="kuhn", hands=200))
+    >>> table.is_complete, table.winnings.shape
+    (True, (3, 3))
+    """
 
     names: tuple[str, ...]
     estimates: dict[tuple[int, int], Estimate]  # what the first of a pair wins a game against the second; both orders
@@ -69,6 +76,13 @@ def play_cross_table(names: Sequence[str], play: Callable[[int, int], MatchResul
     Args:
         names: of the agents, each once.
         play: the match of two agents by their places; None ends the table where it stands.
+
+    >>> from equipoise.runs import match
+    >>> names = ["call", "raise", "uniform"]
+    >>> table = play_cross_table(names, lambda a, b: match(names[a], names[b], game="kuhn", hands=200))
+    >>> order, winnings = table.rank_by_bankroll()
+    >>> [names[index] for index in order]
+    ['raise', 'call', 'uniform']
     """
     if len(set(names)) != len(names) or len(names) < 2:
         raise ConfigError(f"a table is of two or more different agents, got {', '.join(names)}")

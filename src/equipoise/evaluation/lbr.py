@@ -18,6 +18,7 @@ import numpy.typing as npt
 from equipoise.agents.base import PublicAgent, PublicDecision, describe_decision
 from equipoise.agents.simple import ClassAgent
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.evaluation.assembly import assemble_public_strategy, strategy_tables
 from equipoise.games.base import TERMINAL, ActionClass, Game
 from equipoise.games.public import PublicEdge, Relation
@@ -46,11 +47,18 @@ def fold_or_call(decision: PublicDecision) -> BoolArray:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class LocalResponse:
-    """What local best responses win against one strategy, exactly, in the game's unit of utility."""
+    """What local best responses win against one strategy, exactly, in the game's unit of utility.
+
+    >>> response = LocalResponse(values=(0.4, 0.2), best_response_values=(0.5, 0.5), strategy_values=(0.0, 0.0))
+    >>> round(response.mean, 3)
+    0.3
+    """
 
     values: tuple[float, float]  # of the local response in each seat
     best_response_values: tuple[float, float]  # of the best response there
     strategy_values: tuple[float, float]  # of the strategy itself there, against itself
+
+    __repr__ = brief_repr
 
     @property
     def mean(self) -> float:
@@ -159,6 +167,17 @@ def respond_locally(
         rollout: by state `[H, A]` how both go on in the mind of the player.
         menu: what the player may choose; where that leaves a private state nothing, all that is legal.
         on_progress: called with the share of the player's decisions done.
+
+    >>> from equipoise.agents import ClassAgent, UniformAgent
+    >>> from equipoise.games import ActionClass, make_game
+    >>> public, rng = derive_public_game(make_game("kuhn")), np.random.default_rng(0)
+    >>> played = assemble_public_strategy(UniformAgent(), public, rng=rng)
+    >>> calling = assemble_public_strategy(ClassAgent(ActionClass.CALL), public, rng=rng)
+    >>> tables = [strategy_tables(public, one) for one in (played, calling)]
+    >>> respond_locally(public, 0, *tables)[0]  # with a jack, a queen and a king
+    array([[0., 1.],
+           [0., 1.],
+           [0., 1.]])
     """
     ahead = _Lookahead(public, player, opponent, rollout)
     out: list[FloatArray] = [np.zeros((0, 0))] * public.arrays.actor.size
@@ -202,6 +221,12 @@ def measure_lbr(
         rng: what agents draw from.
         tree: of the game; built here if None.
         on_progress: called with the share of the responder's decisions done.
+
+    >>> from equipoise.agents import UniformAgent
+    >>> from equipoise.games import make_game
+    >>> found = measure_lbr(UniformAgent(), make_game("kuhn"), rng=np.random.default_rng(0))
+    >>> found.mean > 0  # what a response that looks one move ahead wins
+    True
     """
     if game.spec.num_players != 2:
         raise ConfigError(f"local best responses are for two players, {game.spec.name} has {game.spec.num_players}")

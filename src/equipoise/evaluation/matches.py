@@ -19,13 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Agent
+from equipoise.agents.programs import close_programs
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind, digest_file
-from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.errors import AgentFailedError, CheckpointError, ConfigError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import settings_repr
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.markup import html_line, html_table, join_html
 from equipoise.core.pool import Pool
+from equipoise.evaluation.histories import PlayedHand, complete_hand
 from equipoise.evaluation.play import play_game
 from equipoise.evaluation.statistics import Estimate, estimate_mean
 from equipoise.games.base import Game
@@ -43,6 +46,7 @@ __all__ = [
     "HandByHand",
     "MatchConfig",
     "MatchResult",
+    "RecordedDeals",
     "list_seatings",
     "load_match",
     "make_agents",
@@ -67,7 +71,11 @@ LEAST_UNLIKE: Final = (
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MatchConfig:
-    """How a match is played; what is here decides the result to the bit."""
+    """How a match is played; what is here decides the result to the bit.
+
+    >>> MatchConfig(num_deals=500, precision=0.01).is_duplicate
+    True
+    """
 
     num_deals: int = 1000
     seed: int = 0
@@ -76,6 +84,8 @@ class MatchConfig:
     precision: float | None = None  # stop once the interval of the first agent's mean is at most so wide to each side
     confidence: float = 0.95  # of intervals
     deals_per_chunk: int = 100  # stopping is thought about between chunks
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("num_deals", "deals_per_chunk"):
@@ -109,6 +119,17 @@ class DealRange(NamedTuple):
     size: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class RecordedDeals:
+    """Deals with what was played in them."""
+
+    won: FloatArray
+    hands: list[PlayedHand]
+
+    def __len__(self) -> int:
+        return len(self.won)
+
+
 class ChunkPlayer(Protocol):
     """Plays deals; can be sent to another process."""
 
@@ -126,7 +147,7 @@ class ChunkPlayer(Protocol):
         """Returns how deals are played."""
         ...
 
-    def __call__(self, deals: DealRange) -> FloatArray:
+    def __call__(self, deals: DealRange) -> FloatArray | RecordedDeals:
         """Returns `[deals, rotations, agents]` what every agent won, or `[.., 2]` an estimate of it, and it itself."""
         ...
 
@@ -139,6 +160,7 @@ class HandByHand:
     makers: tuple[AgentMaker, ...]  # one for each seat of the game; hashable, and such as other processes can call
     names: tuple[str, ...]
     config: MatchConfig
+    keeps_hands: bool = False  # whether what was played is told beside what was won
     plays_singly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -146,21 +168,32 @@ class HandByHand:
         if len(self.makers) != num_players or len(self.names) != num_players:
             raise ConfigError(f"{self.game.spec.name} is played by {num_players} agents, got {len(self.makers)}")
 
-    def __call__(self, deals: DealRange) -> FloatArray:
+    def __call__(self, deals: DealRange) -> FloatArray | RecordedDeals:
         """Returns `[deals, rotations, agents]` what every agent won; on rotation r agent a sits in seat (a - r)."""
         agents = make_agents(self.makers, self.game)
         config, size = self.config, len(agents)
         out = np.zeros((deals.size, config.num_rotations(size), size))
+        hands: list[PlayedHand] = []
         for seating in list_seatings(config, deals, size):
-            won = play_game(
-                self.game,
-                [agents[agent] for agent in seating.agents],
-                chance=seating.chance,
-                rng=seating.rng,
-                expects_all_ins=config.expects_all_ins,
-            )
+            actions: list[int] = []
+            try:
+                won = play_game(
+                    self.game,
+                    [agents[agent] for agent in seating.agents],
+                    chance=seating.chance,
+                    rng=seating.rng,
+                    expects_all_ins=config.expects_all_ins,
+                    on_action=actions.append if self.keeps_hands else None,
+                )
+            except AgentFailedError as error:
+                whole = [hand for hand in hands if hand.deal < deals.first + seating.place]
+                error.finished = RecordedDeals(out[: seating.place], whole)
+                raise
             out[seating.place, seating.column, seating.agents] = won
-        return out
+            if self.keeps_hands:
+                played = complete_hand(self.game, actions, seating.chance)
+                hands.append(PlayedHand(deals.first + seating.place, tuple(seating.agents), played))
+        return RecordedDeals(out, hands) if self.keeps_hands else out
 
 
 class Seating(NamedTuple):
@@ -219,14 +252,21 @@ def _make_agent(maker: AgentMaker, game: Any, _place: int) -> Agent:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MatchResult:
-    """What a match gave."""
+    """What a match gave.
+
+    >>> from equipoise.runs import match
+    >>> result = match("raise", "uniform", game="kuhn", hands=1000, seed=3)
+    >>> result.num_hands, result.names
+    (1000, ('raise', 'uniform'))
+    """
 
     names: tuple[str, ...]
     config: MatchConfig
     utility: FloatArray  # [deals, rotations, agents]
     won: FloatArray | None = None  # likewise, what was won where `utility` are estimates of it
     known: tuple[str, ...] = ()  # agents whose strategies these estimates used
-    stopped_by: str  # deals, precision, interrupted
+    stopped_by: str  # deals, precision, time, interrupted, or failed if an agent was
+    failure: str | None = None  # what an agent did that ended the match; its deals count up to there
     seconds: float  # of play, resumed parts included
 
     def __repr__(self) -> str:
@@ -284,6 +324,8 @@ def run_match(
     label: str = "",
     on_progress: Callable[[float, Estimate], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    budget_seconds: float | None = None,
+    on_hands: Callable[[list[PlayedHand]], None] | None = None,
 ) -> MatchResult:
     """Returns the result of a match.
 
@@ -296,13 +338,17 @@ def run_match(
         label: of the game, which a resumed match must share.
         on_progress: called after every chunk with the share done and the first agent's winnings.
         should_stop: looked at after every chunk.
+        budget_seconds: after which the match ends with what it has; None: it does not.
+        on_hands: called with what was played, in the order of deals, if `play` keeps it.
     """
-    games = _KeptGames(path, _identify(play, config, label), is_resumed=is_resumed)
+    games = _KeptGames(path, _identify(play, config, label), is_resumed=is_resumed, on_hands=on_hands)
     stopped_by = _is_over(games.parts, config)
     workers = pool or LocalPool()
     pace = _Pace(workers.num_workers)
     tasks = _chunks(games.num_deals, config, pace if play.plays_singly else None) if not stopped_by else iter(())
     results = workers.map(play, tasks)
+    failure: str | None = None
+    ends_at = math.inf if budget_seconds is None else time.perf_counter() + budget_seconds
     try:
         for part in results:
             games.add(part)
@@ -310,16 +356,24 @@ def run_match(
             stopped_by = _is_over(games.parts, config)
             if not stopped_by and should_stop():
                 stopped_by = "interrupted"
+            if not stopped_by and time.perf_counter() >= ends_at:
+                stopped_by = "time"
             if on_progress is not None:
                 on_progress(_share_done(games.parts, config), _estimate(games.parts, config))
             if stopped_by:
                 break
             games.save_now_and_then()
+    except AgentFailedError as error:
+        games.add_finished(error)
+        if not games.parts:
+            raise
+        stopped_by, failure = "failed", str(error)
     except BaseException:  # an agent that fails, a second Ctrl-C: the games so far are worth keeping
         games.save(None)
         raise
     finally:
         results.close()
+        close_programs()
     games.save(stopped_by)
     return MatchResult(
         names=play.names,
@@ -328,6 +382,7 @@ def run_match(
         won=np.concatenate(games.won) if games.won else None,
         known=tuple(play.names[place] for place in getattr(play, "known", ())),
         stopped_by=stopped_by,
+        failure=failure,
         seconds=games.seconds,
     )
 
@@ -335,17 +390,32 @@ def run_match(
 class _KeptGames:
     """The games of a match so far, in memory and in a file."""
 
-    def __init__(self, path: StrPath | None, identity: dict[str, Any], *, is_resumed: bool) -> None:
-        self.path, self.identity = path, identity
+    def __init__(
+        self,
+        path: StrPath | None,
+        identity: dict[str, Any],
+        *,
+        is_resumed: bool,
+        on_hands: Callable[[list[PlayedHand]], None] | None,
+    ) -> None:
+        self.path, self.identity, self._on_hands = path, identity, on_hands
         known = _load_parts(path, identity) if path is not None and is_resumed else ([], [], 0.0)
         self.parts, self.won, self._seconds_before = known
         self._began = self._last_save = time.perf_counter()
 
-    def add(self, part: FloatArray) -> None:
+    def add(self, found: FloatArray | RecordedDeals) -> None:
         """Takes in what a `ChunkPlayer` gave."""
+        part = found.won if isinstance(found, RecordedDeals) else found
+        if isinstance(found, RecordedDeals) and self._on_hands is not None:
+            self._on_hands(found.hands)
         if part.ndim > 3:
             self.won.append(part[..., 1])
         self.parts.append(part[..., 0] if part.ndim > 3 else part)
+
+    def add_finished(self, error: AgentFailedError) -> None:
+        """Takes in the deals that were whole before an agent failed."""
+        if isinstance(error.finished, RecordedDeals) and len(error.finished):
+            self.add(error.finished)
 
     @property
     def num_deals(self) -> int:
@@ -377,6 +447,13 @@ def load_match(path: StrPath) -> dict[str, Any]:
     """Returns what a file says of its match, and under `utility` its games `[deals, rotations, agents]`.
 
     Where these are estimates, `won` has what was won.
+
+    >>> import tempfile
+    >>> from equipoise.runs import match
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = match("call", "uniform", game="kuhn", hands=100, out=f"{folder}/match.eq")
+    ...     print(load_match(f"{folder}/match.eq")["utility"].shape)
+    (50, 2, 2)
     """
     content = checkpoint.load(path, Kind.MATCH)
     if UTILITY not in content.arrays:

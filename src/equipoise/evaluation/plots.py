@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,13 +13,22 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath, check_writable, write_atomically
+from equipoise.core.markup import colour_actions
 from equipoise.core.progress import Progress
 
 if TYPE_CHECKING:  # importing matplotlib takes longer than solving a small game
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PanelLabels", "check_plot_path", "plot_bars", "plot_convergence", "plot_grids", "plot_panels"]
+__all__ = [
+    "PanelLabels",
+    "check_plot_path",
+    "plot_bars",
+    "plot_convergence",
+    "plot_grids",
+    "plot_panels",
+    "plot_shares",
+]
 
 SUFFIXES: Final = (".png", ".svg", ".pdf")
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B4E9B", "#4D4D4D")
@@ -29,6 +39,8 @@ FILE_DPI, NOTEBOOK_DPI = 160, 90
 DARK: Final = 0.6  # values above it are shaded so that white is read
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
+PrintedCurves = Mapping[str, Sequence[tuple[float | None, float]]]
+IN_PRINT: Final = "in the paper"
 Abscissa = Callable[[Progress], float]
 ABSCISSAE: Final[Mapping[str, Abscissa]] = {
     "iterations": lambda record: record.iteration,
@@ -49,7 +61,11 @@ Converged = Sequence[Progress] | HasProgress
 
 
 class PanelLabels(NamedTuple):
-    """What the axes of a panel say."""
+    """What the axes of a panel say.
+
+    >>> PanelLabels("iterations", "exploitability").is_log_y
+    True
+    """
 
     x: str  # what is counted
     y: str  # what is measured
@@ -70,6 +86,7 @@ def plot_convergence(
     *,
     title: str = "",
     target: float | None = None,
+    bands: Mapping[str, Sequence[Sequence[Progress]]] | None = None,
 ) -> Figure:
     """Returns log-log curves of exploitability; a single curve against iterations, several against time as well.
 
@@ -80,6 +97,7 @@ def plot_convergence(
         path: a picture of type png, svg or pdf to write as well.
         title: what was solved.
         target: an exploitability to mark.
+        bands: repeated runs by the name of their curve, of which the room between the best and the worst is shaded.
 
     >>> import equipoise
     >>> solution = equipoise.solve("kuhn", "cfr+", iterations=50)
@@ -90,17 +108,25 @@ def plot_convergence(
     recorded = {name: found if isinstance(found, Sequence) else found.progress for name, found in named.items()}
     if not any(recorded.values()):
         raise ConfigError("nothing is computed yet: there is nothing to draw")
-    return _plot_convergence(recorded, path, title=title, target=target)
+    return _plot_convergence(recorded, path, title=title, target=target, bands=bands or {})
 
 
 def _plot_convergence(
-    curves: Mapping[str, Sequence[Progress]], path: StrPath | None, *, title: str, target: float | None
+    curves: Mapping[str, Sequence[Progress]],
+    path: StrPath | None,
+    *,
+    title: str,
+    target: float | None,
+    bands: Mapping[str, Sequence[Sequence[Progress]]],
 ) -> Figure:
     abscissae = dict(list(ABSCISSAE.items())[: 1 if len(curves) == 1 else 2])
     figure, grid = _make_figure(1, len(abscissae), width=7.2 if len(abscissae) == 1 else 5.5, height=4.8)
     for axes, (label, abscissa) in zip(grid, abscissae.items(), strict=True):
         points = {name: [(abscissa(one), _height(one)) for one in records] for name, records in curves.items()}
         _draw_panel(axes, points, target)
+        for place, name in enumerate(curves):
+            runs = [[(abscissa(one), _height(one)) for one in run] for run in bands.get(name, ())]
+            _draw_band(axes, runs, COLOURS[place % len(COLOURS)])
         axes.set_xlabel(label, color=INK)
     is_sampled = any(one.sampled is not None for records in curves.values() for one in records)
     quantity = "sampled regret bound, not an exploitability" if is_sampled else "exploitability"
@@ -117,8 +143,11 @@ def plot_panels(
     title: str = "",
     labels: PanelLabels,
     own_labels: Callable[[str], PanelLabels] | None = None,
+    printed: Mapping[str, PrintedCurves] | None = None,
 ) -> Figure:
     """Returns curves in panels side by side, two to a row; the same name has the same colour in each.
+
+    Curves of one point each, at the same place, are drawn as bars.
 
     Args:
         panels: curves by panel and name, in the order in which they are drawn.
@@ -126,6 +155,12 @@ def plot_panels(
         title: of the whole.
         labels: of all panels, which then share their ordinates.
         own_labels: those of a panel by its name, if panels differ.
+        printed: what a paper's text says, by panel and name: hollow marks, or a line where it says no abscissa.
+
+    >>> curves = {"cfr": [(1, 0.5), (10, 0.1)], "cfr+": [(1, 0.5), (10, 0.02)]}
+    >>> figure = plot_panels({"kuhn": curves}, labels=PanelLabels("iterations", "exploitability"))
+    >>> [line.get_label() for line in figure.axes[0].lines]
+    ['cfr', 'cfr+']
     """
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
@@ -133,9 +168,16 @@ def plot_panels(
     figure, grid = _make_figure(rows, columns, width=width, height=height, is_shared=own_labels is None)
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     explained: set[str] = set()
+    are_bars = _are_single([points for curves in panels.values() for points in curves.values()])
     for index, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
         own = own_labels(name) if own_labels else labels
+        if are_bars:
+            _draw_bars(axes, curves, names=names, printed=(printed or {}).get(name, {}))
+            axes.set_title(name, color=INK, fontsize=10, loc="left")
+            axes.set_xlabel(own.y if own_labels else "", color=INK)
+            continue
         _draw_panel(axes, curves, None, names=names, is_log_y=own.is_log_y)
+        _draw_printed(axes, (printed or {}).get(name, {}), names)
         if not explained.issuperset(curves):
             axes.legend(frameon=False, labelcolor=INK, fontsize=9)
             explained.update(curves)
@@ -146,6 +188,10 @@ def plot_panels(
             axes.set_xlabel(own.x, color=INK)
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
+    if are_bars and not own_labels:
+        limits = [axes.get_xlim() for axes in grid[: len(panels)]]
+        for axes in grid[: len(panels)]:
+            axes.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
     return _finish_figure(figure, path, title)
 
 
@@ -159,6 +205,10 @@ def plot_bars(
         path: a picture of type png, svg or pdf to write as well.
         title: of the whole.
         label: of the ordinate.
+
+    >>> figure = plot_bars({"cfr": (0.2, 0.01), "cfr+": (0.1, 0.01)}, label="exploitability")
+    >>> len(figure.axes)
+    1
     """
     figure, (axes,) = _make_figure(1, 1, width=max(4.8, 0.9 * len(bars) + 2.0), height=4.8)
     places = list(range(len(bars)))
@@ -189,6 +239,10 @@ def plot_grids(grids: Mapping[str, Curves], path: StrPath | None = None, *, titl
         grids: by name, classes in the order of `Hands.class_names`, each with one point whose ordinate is shown.
         path: a picture of type png, svg or pdf to write as well.
         title: of the whole.
+
+    >>> classes = {"AA": [(0, 1.0)], "AKs": [(0, 0.8)], "AKo": [(0, 0.5)], "KK": [(0, 1.0)]}
+    >>> len(plot_grids({"raises": classes}).axes)
+    1
     """
     figure, panels = _make_figure(1, len(grids), width=5.6, height=5.4)
     for axes, (name, classes) in zip(panels, grids.items(), strict=True):
@@ -204,6 +258,43 @@ def plot_grids(grids: Mapping[str, Curves], path: StrPath | None = None, *, titl
         axes.set_title(name, color=INK, fontsize=10, loc="left")
         axes.set_xticks([])
         axes.set_yticks([])
+    return _finish_figure(figure, path, title)
+
+
+def plot_shares(
+    panels: Mapping[str, tuple[Sequence[str], Sequence[Sequence[float | None]]]],
+    names: Sequence[str],
+    path: StrPath | None = None,
+    *,
+    title: str = "",
+) -> Figure:
+    """Returns stacked columns of shares, a panel below the other: how often each action is taken, by card or by board.
+
+    Args:
+        panels: by name, actions `[A]` and rows of shares `[N, A]` in the order of `names`; None where nobody comes.
+        names: `[N]` of the columns.
+        path: a picture of type png, svg or pdf to write as well.
+        title: of the whole.
+    """
+    figure, rows = _make_figure(len(panels), 1, width=max(6.0, 0.2 * len(names) + 2.0), height=2.6)
+    places = list(range(len(names)))
+    for axes, (name, (actions, shares)) in zip(rows, panels.items(), strict=True):
+        bottom = [0.0] * len(names)
+        for column, (action, colour) in enumerate(zip(actions, colour_actions(list(actions)), strict=True)):
+            heights = [row[column] or 0.0 for row in shares]
+            axes.bar(
+                places, heights, bottom=bottom, color=colour, width=0.85, label=action, edgecolor="white", linewidth=0.3
+            )
+            bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
+        axes.set_title(name, color=INK, fontsize=10, loc="left")
+        axes.set_ylim(0, 1)
+        axes.set_yticks([0, 0.5, 1], ["0", "50%", "100%"])
+        axes.set_xticks(places, names, rotation=90, fontsize=6)
+        axes.set_xlim(-0.7, len(names) - 0.3)
+        axes.tick_params(colors=INK)
+        axes.legend(frameon=False, labelcolor=INK, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
     return _finish_figure(figure, path, title)
 
 
@@ -276,6 +367,76 @@ def _draw_panel(
         axes.set_yscale("log")
     axes.grid(True, which="major", color="#DDDDDD", linewidth=0.8)
     axes.grid(True, which="minor", color="#F0F0F0", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=INK)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _are_single(curves: Sequence[Sequence[tuple[float, float]]]) -> bool:
+    """Returns whether curves are one point each, all at the same place: a line would be a lone dot."""
+    return all(len(points) == 1 for points in curves) and len({points[0][0] for points in curves}) == 1
+
+
+def _draw_band(axes: Axes, runs: Sequence[Sequence[tuple[float, float]]], colour: str) -> None:
+    """Shades the room between the lowest and the highest of several curves, where all of them are."""
+    drawn = [[(math.log(x), math.log(y)) for x, y in run if x > 0 and y > 0] for run in runs]
+    if len(drawn) < 2 or not all(drawn):
+        return
+    first, last = max(run[0][0] for run in drawn), min(run[-1][0] for run in drawn)
+    places = sorted({x for run in drawn for x, _ in run if first <= x <= last})
+    heights = [[_interpolate(run, x) for run in drawn] for x in places]
+    axes.fill_between(
+        [math.exp(x) for x in places],
+        [math.exp(min(one)) for one in heights],
+        [math.exp(max(one)) for one in heights],
+        color=colour,
+        alpha=0.2,
+        linewidth=0,
+    )
+
+
+def _interpolate(points: Sequence[tuple[float, float]], x: float) -> float:
+    """Returns the ordinate at an abscissa between the first and the last point."""
+    for (left, low), (right, high) in itertools.pairwise(points):
+        if left <= x <= right and right > left:
+            return low + (high - low) * (x - left) / (right - left)
+    return points[0][1] if x <= points[0][0] else points[-1][1]
+
+
+def _draw_printed(axes: Axes, printed: PrintedCurves, names: Sequence[str]) -> None:
+    """Draws what a paper says of some curves, in their colours."""
+    label: str | None = IN_PRINT
+    for name, points in printed.items():
+        colour = COLOURS[names.index(name) % len(COLOURS)] if name in names else INK
+        for x, y in points:
+            if x is None:
+                axes.axhline(y, color=colour, linewidth=1, linestyle=(0, (1, 2)), label=label)
+            else:
+                axes.plot([x], [y], marker="o", markersize=8, fillstyle="none", color=colour, linestyle="", label=label)
+            label = None
+
+
+def _draw_bars(axes: Axes, curves: Curves, *, names: Sequence[str], printed: PrintedCurves) -> None:
+    """Draws one bar a curve, from top to bottom in the order of `names`, with its value and that of the paper."""
+    for name, points in curves.items():
+        place, value = names.index(name), points[0][1]
+        axes.barh(place, value, color=COLOURS[place % len(COLOURS)], height=0.7)
+        axes.annotate(
+            f"  {value:.3f} ", (value, place), va="center", ha="left" if value >= 0 else "right", color=INK, fontsize=8
+        )
+    label: str | None = IN_PRINT
+    for name, stated in printed.items():
+        values = [y for _, y in stated]
+        axes.plot(values, [names.index(name)] * len(values), "D", color=INK, fillstyle="none", label=label)
+        label = None
+    if printed:
+        axes.legend(frameon=False, labelcolor=INK, fontsize=8, loc="lower right")
+    axes.set_yticks(range(len(names)), names, fontsize=9)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.axvline(0.0, color=INK, linewidth=0.8)
+    axes.margins(x=0.15)
+    axes.grid(True, axis="x", color="#DDDDDD", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(colors=INK)
     for side in ("top", "right"):

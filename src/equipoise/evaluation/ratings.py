@@ -30,7 +30,11 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ratings:
-    """Elo ratings; the anchor's is fixed at 0."""
+    """Elo ratings; the anchor's is fixed at 0.
+
+    >>> fit_elo(["a", "b"], [[0, 60], [40, 0]]).names
+    ('a', 'b')
+    """
 
     names: tuple[str, ...]
     elo: tuple[float, ...]
@@ -55,6 +59,10 @@ def fit_elo(names: Sequence[str], scores: npt.ArrayLike, *, anchor: int = 0, con
         scores: `[P, P]` games that the row's agent won against the column's, a draw being half for each.
         anchor: whose rating is 0.
         confidence: of the intervals, which come from the curvature at the maximum.
+
+    >>> ratings = fit_elo(["a", "b"], [[0, 60], [40, 0]])  # a scored 60 of 100 points
+    >>> [round(elo) for elo in ratings.elo]
+    [0, -70]
     """
     won = np.array(scores, np.float64)
     size = len(names)
@@ -95,6 +103,10 @@ def rank_by_bankroll(table: npt.ArrayLike) -> tuple[tuple[int, ...], FloatArray]
 
     Args:
         table: `[P, P]` what the row's agent wins against the column's; the diagonal is not read.
+
+    >>> order, winnings = rank_by_bankroll([[0, 1, 4], [-1, 0, 2], [-4, -2, 0]])
+    >>> order
+    (0, 1, 2)
     """
     winnings = _check_table(table)
     size = len(winnings)
@@ -111,6 +123,9 @@ def rank_by_runoff(table: npt.ArrayLike) -> tuple[int, ...]:
 
     Args:
         table: `[P, P]` what the row's agent wins against the column's; the diagonal is not read.
+
+    >>> rank_by_runoff([[0, 1, 4], [-1, 0, 2], [-4, -2, 0]])
+    (0, 1, 2)
     """
     winnings = _check_table(table)
     left = list(range(len(winnings)))

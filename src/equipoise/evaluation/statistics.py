@@ -31,7 +31,12 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A mean of independent samples; the interval is that of a normal distribution."""
+    """A mean of independent samples; the interval is that of a normal distribution.
+
+    >>> estimate = Estimate(mean=0.5, standard_error=0.1, num_samples=100)
+    >>> [round(end, 3) for end in estimate.interval]
+    [0.304, 0.696]
+    """
 
     mean: float
     standard_error: float  # infinite for a single sample
@@ -58,7 +63,12 @@ class Estimate:
 
 
 def estimate_mean(samples: npt.NDArray[np.float64], *, confidence: float = 0.95) -> Estimate:
-    """Returns the mean of samples `[N]` with its standard error."""
+    """Returns the mean of samples `[N]` with its standard error.
+
+    >>> estimate = estimate_mean(np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> estimate.mean, round(estimate.standard_error, 3)
+    (2.5, 0.645)
+    """
     if not samples.size:
         raise ConfigError("a mean needs at least one sample, got none")
     error = float(samples.std(ddof=1)) / math.sqrt(samples.size) if samples.size > 1 else math.inf

@@ -16,7 +16,7 @@ from equipoise.agents.strategies import StrategyAgent
 from equipoise.evaluation.assembly import assemble_strategy
 from equipoise.evaluation.batched import BatchedGames
 from equipoise.evaluation.holdem.batched import BatchedHoldem, make_rows
-from equipoise.evaluation.matches import AgentMaker, ChunkPlayer, DealRange, MatchConfig
+from equipoise.evaluation.matches import AgentMaker, ChunkPlayer, DealRange, MatchConfig, RecordedDeals
 from equipoise.games.base import Game
 from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.rules import ALL_RAISES, Holdem
@@ -40,7 +40,7 @@ class StoredStrategies:
     config: MatchConfig
     plays_singly: ClassVar[bool] = False
 
-    def __call__(self, deals: DealRange) -> FloatArray:
+    def __call__(self, deals: DealRange) -> FloatArray | RecordedDeals:
         """Returns `[deals, rotations, agents]` what every agent won."""
         return _build_player(self)(deals)
 

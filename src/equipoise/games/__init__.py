@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from equipoise.games.matrix import Matrix, RockPaperScissors, RPSPlus
     from equipoise.games.openspiel import OpenSpielGame, load_openspiel
     from equipoise.games.parameters import ParameterRow, derived, parameter
+    from equipoise.games.perfect_information import PerfectInformationGame
     from equipoise.games.phantom_tic_tac_toe import PhantomTicTacToe
     from equipoise.games.playthrough import format_playthrough, random_playthrough, sample_action
     from equipoise.games.public import PublicGame
     from equipoise.games.registry import describe_parameters, format_game, game_names, make_game, parse_game
+    from equipoise.games.scotland_yard.game import ScotlandYard
     from equipoise.games.tic_tac_toe import TicTacToe
 
 __all__ = [
@@ -51,10 +53,12 @@ __all__ = [
     "Matrix",
     "OpenSpielGame",
     "ParameterRow",
+    "PerfectInformationGame",
     "PhantomTicTacToe",
     "PublicGame",
     "RPSPlus",
     "RockPaperScissors",
+    "ScotlandYard",
     "SpotFile",
     "TicTacToe",
     "check_game",

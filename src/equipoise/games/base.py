@@ -3,6 +3,11 @@
 
 A game is a frozen dataclass whose fields are its parameters; its states are immutable values and its methods
 pure functions over them. Nothing here builds trees or solves.
+
+>>> from equipoise.games import make_game
+>>> kuhn = make_game("kuhn")
+>>> kuhn.actor(kuhn.initial_state()) == CHANCE, CHANCE == TERMINAL
+(True, False)
 """
 
 from __future__ import annotations
@@ -36,7 +41,14 @@ State = TypeVar("State")
 
 
 class ActionClass(enum.Enum):
-    """What kind of move an action is; biased continuations and local best response ask for it."""
+    """What kind of move an action is; biased continuations and local best response ask for it.
+
+    >>> from equipoise.games import make_game
+    >>> leduc = make_game("leduc")
+    >>> state = leduc.apply(leduc.apply(leduc.initial_state(), 0), 3)
+    >>> [leduc.action_class(state, action).name for action in leduc.legal_actions(state)]
+    ['CALL', 'RAISE']
+    """
 
     FOLD = "fold"
     CALL = "call"  # checking counts as calling nothing
@@ -46,7 +58,13 @@ class ActionClass(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GameSpec:
-    """What is true of a game before any state is looked at."""
+    """What is true of a game before any state is looked at.
+
+    >>> from equipoise.games import make_game
+    >>> spec = make_game("kuhn").spec
+    >>> spec.label, spec.num_players, spec.utility_range
+    ('kuhn(players=2)', 2, 4.0)
+    """
 
     name: str  # as registered
     version: int  # raised whenever behaviour changes: caches and checkpoints carry it
@@ -102,6 +120,17 @@ class Game(Protocol[State]):
 
     Simultaneous moves are serialised: the first mover's choice is hidden from the second until both have
     chosen.
+
+    >>> from equipoise.games import make_game
+    >>> def count_ends(game: Game, state) -> int:
+    ...     actor = game.actor(state)
+    ...     if actor == TERMINAL:
+    ...         return 1
+    ...     moves = [move for move, _ in game.chance_outcomes(state)] if actor == CHANCE else game.legal_actions(state)
+    ...     return sum(count_ends(game, game.apply(state, move)) for move in moves)
+    >>> kuhn = make_game("kuhn")
+    >>> count_ends(kuhn, kuhn.initial_state())
+    30
     """
 
     @property

@@ -48,6 +48,10 @@ class CoinToss:
     Paper: Brown 2020, "Equilibrium Finding for Large Adversarial Imperfect-Information Games", PhD thesis,
         section 5.1, Figures 5.1 and 5.4.
     Departs from the paper: it does not print what forfeiting pays; 1 is what its blueprint values imply.
+
+    >>> import equipoise
+    >>> round(equipoise.solve(CoinToss(), method="lp").game_value, 3)
+    0.0
     """
 
     name: ClassVar[str] = "coin_toss"

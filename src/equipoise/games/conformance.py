@@ -29,7 +29,13 @@ MOST_OF_A_LAW: Final = 3  # findings that are kept; further ones are counted
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GameReport:
-    """What was seen while a game was checked."""
+    """What was seen while a game was checked.
+
+    >>> from equipoise.games import Kuhn
+    >>> report = check_game(Kuhn(), rng=np.random.default_rng(0))
+    >>> report.is_complete, report.num_terminals, report.max_utility
+    (True, 30, 2.0)
+    """
 
     is_complete: bool  # whether every history was checked
     num_histories: int  # checked, terminals included; counted again when met again in a playthrough
@@ -71,6 +77,11 @@ def check_game(
         num_playthroughs: How many random games to play if the game is not enumerated.
         max_states: Enumerate games of at most this many histories.
         is_range_attained: Whether the declared utilities must occur, not only bound, in an enumerated game.
+
+    >>> from equipoise.games import Kuhn
+    >>> report = check_game(Kuhn(), rng=np.random.default_rng(0))
+    >>> report.num_histories, report.num_infosets
+    (58, (6, 6))
     """
     try:
         checker = _Checker(game)

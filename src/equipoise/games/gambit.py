@@ -52,7 +52,15 @@ class _Place(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EfgGame:
-    """A game in a file of Gambit; made by `load_efg`. A state is the number of a node, in the order of the file."""
+    """A game in a file of Gambit; made by `load_efg`. A state is the number of a node, in the order of the file.
+
+    >>> import tempfile
+    >>> from equipoise.games import Kuhn
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_efg(Kuhn(), f"{folder}/kuhn.efg")
+    ...     print(EfgGame(path=f"{folder}/kuhn.efg").spec.num_players)
+    2
+    """
 
     path: str = parameter("", "file of an extensive game")
     spec: GameSpec = derived()
@@ -144,6 +152,14 @@ def load_efg(path: StrPath) -> EfgGame:
 
     Raises:
         InvalidGameError: a player forgets what it did or knew; solvers need perfect recall.
+
+    >>> import tempfile
+    >>> import equipoise
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_efg(equipoise.games.Kuhn(), f"{folder}/kuhn.efg")
+    ...     game = load_efg(f"{folder}/kuhn.efg")
+    >>> round(equipoise.solve(game, method="lp").game_value, 4)
+    -0.0556
     """
     return EfgGame(path=str(path))
 
@@ -284,6 +300,14 @@ def save_efg(game: Game[Any], path: StrPath, *, max_histories: int = MOST_WRITTE
         game: what is written, every history of it.
         path: of the file.
         max_histories: a larger game is refused with `GameTooLargeError`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from equipoise.games import Kuhn
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_efg(Kuhn(), f"{folder}/kuhn.efg")
+    ...     print(Path(f"{folder}/kuhn.efg").read_text()[:25])
+    EFG 2 R "kuhn(players=2)"
     """
     write_text(path, format_efg(game, max_histories=max_histories))
 

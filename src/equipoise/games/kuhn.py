@@ -40,6 +40,11 @@ class Kuhn:
     In turn from player 0 everybody passes or bets; after the first bet everybody else once passes (folds) or
     bets (calls). The highest card among those who bet wins the pot, or among all if nobody did. More than two
     players play as in OpenSpiel's `kuhn_poker`.
+
+    >>> kuhn = Kuhn()
+    >>> state = kuhn.apply(kuhn.apply(kuhn.initial_state(), 0), 2)  # a jack against a king
+    >>> [kuhn.action_name(state, action) for action in kuhn.legal_actions(state)]
+    ['check', 'bet']
     """
 
     name: ClassVar[str] = "kuhn"

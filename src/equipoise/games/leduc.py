@@ -77,6 +77,10 @@ class Leduc:
     With a finite stack all-in is always on the menu, and sizes that reach the stack are left out in its
     favour. There is no minimum raise. With `merge_suits` chance deals ranks with the weights of their suits:
     288 information states, the same value.
+
+    >>> from equipoise.trees import build_history_tree
+    >>> build_history_tree(Leduc(ranks=3, suits=1)).size.num_infosets
+    198
     """
 
     name: ClassVar[str] = "leduc"
@@ -272,6 +276,9 @@ class Leduc5(Leduc):
     Paper: Brown 2020, "Equilibrium Finding for Large Adversarial Imperfect-Information Games",
         PhD thesis, section 2.4.1.
     Departs from the paper: nothing; any size may be bet or raised, and lines with equal pots stay distinct.
+
+    >>> Leduc5().first_sizes
+    (0.5, 1.0, 2.0, 4.0, 8.0)
     """
 
     name: ClassVar[str] = "leduc5"
@@ -283,7 +290,11 @@ class Leduc5(Leduc):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class LeducNoLimit(Leduc):
-    """No-limit Leduc: half the pot, the pot or all-in, as often as the stacks allow."""
+    """No-limit Leduc: half the pot, the pot or all-in, as often as the stacks allow.
+
+    >>> LeducNoLimit(stack=6).spec.max_utility
+    6.0
+    """
 
     name: ClassVar[str] = "leduc_nolimit"
 

@@ -46,6 +46,10 @@ class LiarsDice:
     or of the wild face. Each player's dice are one chance event over sorted hands with their multinomial
     weights: players see their dice sorted in OpenSpiel too, so the information states are the same and the
     tree is smaller.
+
+    >>> from equipoise.trees import build_history_tree
+    >>> build_history_tree(LiarsDice(faces=3)).size.num_infosets
+    192
     """
 
     name: ClassVar[str] = "liars_dice"

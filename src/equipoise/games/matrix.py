@@ -39,7 +39,12 @@ class MatrixState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """A two-player game in normal form: player 0 picks a row, hidden until player 1 has picked a column."""
+    """A two-player game in normal form: player 0 picks a row, hidden until player 1 has picked a column.
+
+    >>> import equipoise
+    >>> equipoise.solve(Matrix(payoffs=((3, 0), (1, 2))), method="lp").game_value
+    1.5
+    """
 
     name: ClassVar[str] = "matrix"
 
@@ -146,7 +151,12 @@ class Matrix:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RockPaperScissors(Matrix):
-    """Rock, paper, scissors."""
+    """Rock, paper, scissors.
+
+    >>> import equipoise
+    >>> equipoise.solve(RockPaperScissors(), iterations=100).exploitability < 0.01
+    True
+    """
 
     name: ClassVar[str] = "rock_paper_scissors"
 
@@ -161,6 +171,10 @@ class RPSPlus(Matrix):
 
     Paper: Brown 2020 (thesis), section 5.2.1.
     Departs from the paper: nothing.
+
+    >>> import equipoise
+    >>> equipoise.solve(RPSPlus(), method="lp").exploitability < 1e-9
+    True
     """
 
     name: ClassVar[str] = "rps_plus"

@@ -34,7 +34,11 @@ class OpenSpielState:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSpielGame:
-    """A game of OpenSpiel behind the `Game` protocol; made by `load_openspiel`."""
+    """A game of OpenSpiel behind the `Game` protocol; made by `load_openspiel`.
+
+    >>> OpenSpielGame(short_name="kuhn_poker").spec.num_players
+    2
+    """
 
     short_name: str
     settings: tuple[tuple[str, Any], ...] = ()  # parameters that differ from OpenSpiel's defaults
@@ -149,7 +153,12 @@ class OpenSpielGame:
 
 
 def load_openspiel(text: str, **parameters: Any) -> OpenSpielGame:
-    """Returns an OpenSpiel game by its text, such as `goofspiel(num_cards=4)`, and further parameters."""
+    """Returns an OpenSpiel game by its text, such as `goofspiel(num_cards=4)`, and further parameters.
+
+    >>> import equipoise
+    >>> round(equipoise.solve(load_openspiel("kuhn_poker"), method="lp").game_value, 4)
+    -0.0556
+    """
     short_name, settings = _parse(text)
     defaults = _game_type(short_name).parameter_specification
     for key, value in parameters.items():

@@ -33,7 +33,13 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRow:
-    """One parameter as users see it."""
+    """One parameter as users see it.
+
+    >>> from equipoise.games import describe_parameters
+    >>> row = describe_parameters("kuhn")[0]
+    >>> row.name, row.type
+    ('players', 'an integer, between 2 and 10')
+    """
 
     name: str
     type: str  # in words: "integer from 2 to 13"
@@ -49,13 +55,29 @@ def parameter(default: Any, description: str, *, low: float | None = None, high:
         description: One line, with the unit.
         low: The smallest number allowed.
         high: The largest number allowed.
+
+    >>> @dataclasses.dataclass(frozen=True, kw_only=True)
+    ... class Dice:
+    ...     sides: int = parameter(6, "sides of a die", low=2, high=20)
+    >>> Dice().sides
+    6
     """
     metadata = {"description": description, "low": low, "high": high}
     return dataclasses.field(default=default, metadata=metadata)
 
 
 def derived() -> Any:
-    """Returns a dataclass field that `__post_init__` fills from the parameters; no part of identity."""
+    """Returns a dataclass field that `__post_init__` fills from the parameters; no part of identity.
+
+    >>> @dataclasses.dataclass(frozen=True, kw_only=True)
+    ... class Dice:
+    ...     sides: int = parameter(6, "sides of a die", low=2)
+    ...     faces: tuple[int, ...] = derived()
+    ...     def __post_init__(self):
+    ...         object.__setattr__(self, "faces", tuple(range(1, self.sides + 1)))
+    >>> Dice(sides=4)
+    Dice(sides=4)
+    """
     return dataclasses.field(init=False, repr=False, compare=False)
 
 

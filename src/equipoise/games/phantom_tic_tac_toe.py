@@ -33,6 +33,10 @@ class PhantomTicTacToe(LineGame[PhantomTicTacToeState]):
     are the rules of OpenSpiel's `phantom_ttt(obstype=reveal-numturns)`, on boards of any small size: with a
     side of 2 the line is 2 unless it is given, because a line of 3 would fit in one direction alone or not at
     all.
+
+    >>> game = PhantomTicTacToe()
+    >>> game.infostate(game.apply(game.initial_state(), 4), 1)
+    '|x'
     """
 
     name: ClassVar[str] = "phantom_tic_tac_toe"

@@ -16,7 +16,14 @@ __all__ = ["format_playthrough", "random_playthrough", "sample_action"]
 
 
 def sample_action(game: Game[Any], state: Any, *, rng: np.random.Generator) -> int:
-    """Returns a chance outcome by its probability, or one of the legal actions, each as likely."""
+    """Returns a chance outcome by its probability, or one of the legal actions, each as likely.
+
+    >>> import numpy as np
+    >>> from equipoise.games import Kuhn
+    >>> kuhn = Kuhn()
+    >>> sample_action(kuhn, kuhn.initial_state(), rng=np.random.default_rng(0)) in {0, 1, 2}
+    True
+    """
     point = float(rng.random())
     if game.actor(state) != CHANCE:
         actions = game.legal_actions(state)
@@ -30,7 +37,13 @@ def sample_action(game: Game[Any], state: Any, *, rng: np.random.Generator) -> i
 
 
 def random_playthrough(game: Game[Any], *, rng: np.random.Generator) -> Iterator[tuple[Any, int | None]]:
-    """Yields every state of one random game with the action taken in it, None at the end."""
+    """Yields every state of one random game with the action taken in it, None at the end.
+
+    >>> import numpy as np
+    >>> from equipoise.games import Kuhn
+    >>> [action for _, action in random_playthrough(Kuhn(), rng=np.random.default_rng(0))]
+    [1, 0, 0, 0, None]
+    """
     state = game.initial_state()
     while game.actor(state) != TERMINAL:
         action = sample_action(game, state, rng=rng)
@@ -40,7 +53,18 @@ def random_playthrough(game: Game[Any], *, rng: np.random.Generator) -> Iterator
 
 
 def format_playthrough(game: Game[Any], *, rng: np.random.Generator) -> str:
-    """Returns one random game as text, with every protocol value of every state."""
+    """Returns one random game as text, with every protocol value of every state.
+
+    >>> import numpy as np
+    >>> from equipoise.games import Kuhn
+    >>> print(format_playthrough(Kuhn(), rng=np.random.default_rng(0))[:90])
+    game: kuhn(players=2)
+    version: 1
+    players: 2
+    zero-sum: true
+    utilities: -2 to 2
+    maximum leng
+    """
     spec = game.spec
     lines = [
         f"game: {spec.label}",

@@ -70,6 +70,12 @@ class PublicGame(Protocol[PublicState]):
     A history's probability is `reach_0[s0] * reach_1[s1] * joint_weights[s0, s1]`, and a profile's utility is the sum
     over terminal public states of `reach_0 @ payoffs[player] @ reach_1`, where reach is carried by relations from
     ones at the initial state.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> game: PublicGame = derive_public_game(make_game("kuhn"))
+    >>> game.num_private(game.initial_state(), 0), game.legal_actions(game.initial_state())
+    (3, (0, 1))
     """
 
     @property

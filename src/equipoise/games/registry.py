@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.lazy import LazyTable
 from equipoise.core.own_code import ClassText, parse_class_text
@@ -39,6 +40,7 @@ GAMES: Mapping[str, type[Any]] = LazyTable(
         "coin_toss": "equipoise.games.coin_toss:CoinToss",
         "dcfr_slow_2x2": "equipoise.games.matrix:DCFRSlow2x2",
         "flop_holdem": "equipoise.games.holdem.rules:FlopHoldem",
+        "glasses": "equipoise.games.scotland_yard.game:Glasses",
         "goofspiel": "equipoise.games.goofspiel:Goofspiel",
         "holdem": "equipoise.games.holdem.rules:Holdem",
         "holdem_endgame": "equipoise.games.holdem.rules:HoldemEndgame",
@@ -48,11 +50,14 @@ GAMES: Mapping[str, type[Any]] = LazyTable(
         "leduc": "equipoise.games.leduc:Leduc",
         "leduc5": "equipoise.games.leduc:Leduc5",
         "leduc_nolimit": "equipoise.games.leduc:LeducNoLimit",
+        "lemonade_stand": "equipoise.games.lemonade_stand:LemonadeStand",
         "liars_dice": "equipoise.games.liars_dice:LiarsDice",
         "matrix": "equipoise.games.matrix:Matrix",
         "phantom_tic_tac_toe": "equipoise.games.phantom_tic_tac_toe:PhantomTicTacToe",
         "rock_paper_scissors": "equipoise.games.matrix:RockPaperScissors",
         "rps_plus": "equipoise.games.matrix:RPSPlus",
+        "scotland_yard": "equipoise.games.scotland_yard.game:ScotlandYard",
+        "scotland_yard_town": "equipoise.games.scotland_yard.game:ScotlandYardTown",
         "tic_tac_toe": "equipoise.games.tic_tac_toe:TicTacToe",
     }
 )
@@ -77,6 +82,7 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     >>> make_game("leduc", ranks="4").spec.parameters["ranks"]
     4
     """
+    check_text("game", name)
     if name.startswith(PREFIX):
         return load_openspiel(name.removeprefix(PREFIX), **parameters)
     if (own := _parse_own(name)) is not None:
@@ -101,6 +107,7 @@ def parse_game(text: str) -> Game[Any]:
     >>> parse_game("goofspiel(cards=4)").spec.parameters["cards"]
     4
     """
+    check_text("game", text)
     name, parenthesis, inside = text.strip().partition("(")
     if (own := _parse_own(text)) is not None:  # the path of its file may have parentheses too
         name, parenthesis, inside = str(own), own.rest[:1], own.rest[1:]
@@ -146,7 +153,11 @@ def describe_game(name: str) -> str:
 
 
 def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
-    """Returns the parameters of the game of that name, in order."""
+    """Returns the parameters of the game of that name, in order.
+
+    >>> [row.name for row in describe_parameters("liars_dice")]
+    ['dice', 'faces']
+    """
     if name.startswith(PREFIX):
         return openspiel_parameter_rows(name.removeprefix(PREFIX))
     if (own := _parse_own(name)) is not None:

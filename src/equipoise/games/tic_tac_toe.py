@@ -157,6 +157,10 @@ class TicTacToe(LineGame[TicTacToeState]):
 
     Everything is public; states with the same board but other orders of moves are told apart, as perfect
     recall asks.
+
+    >>> game = TicTacToe()
+    >>> len(game.legal_actions(game.apply(game.initial_state(), 4)))
+    8
     """
 
     name: ClassVar[str] = "tic_tac_toe"

@@ -9,7 +9,15 @@ from typing import Final
 
 from equipoise.core.errors import AbandonedError, ConcurrentUseError, ConfigError
 
-__all__ = ["MAX_THREADS", "OneCaller", "check_finished", "check_integer", "check_num_threads", "check_player"]
+__all__ = [
+    "MAX_INTEGER",
+    "MAX_THREADS",
+    "OneCaller",
+    "check_finished",
+    "check_integer",
+    "check_num_threads",
+    "check_player",
+]
 
 MAX_THREADS: Final = 256  # each has a value table of its own
 MAX_INTEGER: Final = 2**62  # of counts; sums of two fit the native module's 64 bits
@@ -53,11 +61,12 @@ class OneCaller:
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
-        self._lock = threading.Lock()
+        lock = threading.Lock()
+        self._try_to_begin, self._end = lock.acquire, lock.release
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
+        if not self._try_to_begin(False):
             raise ConcurrentUseError(f"this {self._owner} is already at work in another thread; give each its own")
 
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self._end()

@@ -33,7 +33,12 @@ CountArray = npt.NDArray[np.int64]
 
 
 class HandCategory(enum.IntEnum):
-    """What a hand is called; the usual order, which short decks change."""
+    """What a hand is called; the usual order, which short decks change.
+
+    >>> from equipoise.games.holdem import evaluate_hand, parse_board, strength_category
+    >>> strength_category(evaluate_hand(parse_board("AsKsQsJsTs")))
+    <HandCategory.STRAIGHT_FLUSH: 8>
+    """
 
     HIGH_CARD = 0
     PAIR = 1

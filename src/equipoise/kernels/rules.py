@@ -14,7 +14,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite
-from equipoise.kernels.calls import check_integer
+from equipoise.kernels.calls import MAX_INTEGER, check_integer
 
 __all__ = ["NUM_DISCOUNT_COLUMNS", "Fallback", "KernelRule", "PolicyMap", "apply_policy_map", "check_discounts"]
 
@@ -99,6 +99,11 @@ def apply_policy_map(
 
 def check_discounts(discounts: FloatArray, first_t: int) -> None:
     """Raises unless these are rows of discounts `[B, 6]` for iterations from `first_t` on."""
+    # almost always, and in calls of one iteration
+    if type(discounts) is np.ndarray and discounts.dtype is FLOAT64 and discounts.flags.carray:
+        has_columns = discounts.ndim == 2 and discounts.shape[1] == NUM_DISCOUNT_COLUMNS
+        if has_columns and type(first_t) is int and 1 <= first_t <= MAX_INTEGER:
+            return
     check_axes("discounts", discounts, 2)
     check_array("discounts", discounts, FLOAT64, (discounts.shape[0], NUM_DISCOUNT_COLUMNS))
     check_integer("first_t", first_t, 1)

@@ -21,7 +21,11 @@ __all__ = ["A2CConfig", "A2CLearner"]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class A2CConfig:
-    """How one actor and one critic a seat are trained."""
+    """How one actor and one critic a seat are trained.
+
+    >>> A2CConfig(hidden=(32,)).games_per_update
+    128
+    """
 
     hidden: tuple[int, ...] = (64,)  # units of each hidden layer
     actor_rate: float = 1e-3  # learning rate
@@ -62,6 +66,14 @@ class A2CLearner(SelfPlayLearner):
         as in `A2CConfig`, where that cost and the actor's rate may fall. A batch's gradient is computed from its sums
         over information sets and actions, which is the same.
     Checked by: tests/learning/test_a2c.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> learner = A2CLearner(tree, A2CConfig(hidden=(8,)), rng=np.random.default_rng(0))
+    >>> learner.train(1000)
+    >>> learner.evaluate().nash_conv > 0
+    True
     """
 
     def __init__(self, tree: HistoryTree, *configs: A2CConfig, rng: np.random.Generator) -> None:

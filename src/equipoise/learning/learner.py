@@ -27,7 +27,14 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def play_greedily(tree: HistoryTree, value: FloatArray) -> FloatArray:
-    """Returns `[Q]` the strategy that takes the actions of the largest value `[Q]`; those that tie share."""
+    """Returns `[Q]` the strategy that takes the actions of the largest value `[Q]`; those that tie share.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> sorted(set(play_greedily(tree, np.arange(tree.size.num_sequences, dtype=float)).tolist()))
+    [0.0, 1.0]
+    """
     cells = flatten_ranges(tree.first_sequence, tree.num_actions)
     first = starts(tree.num_actions)[:-1]
     own = value[cells]
@@ -38,7 +45,16 @@ def play_greedily(tree: HistoryTree, value: FloatArray) -> FloatArray:
 
 
 class SelfPlayLearner(abc.ABC):
-    """A learner on a history tree, every seat for itself."""
+    """A learner on a history tree, every seat for itself.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.learning import QLearner
+    >>> from equipoise.trees import build_history_tree
+    >>> learner: SelfPlayLearner = QLearner(build_history_tree(make_game("kuhn")), rng=np.random.default_rng(0))
+    >>> learner.train(1000)
+    >>> learner.num_members
+    1
+    """
 
     def __init__(self, tree: HistoryTree, *, rng: np.random.Generator) -> None:
         self.tree = tree

@@ -18,7 +18,11 @@ GAMES_PER_CALL = 1_000_000  # a sixth of a second in Leduc, after which an inter
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class QLearningConfig:
-    """How values are learned."""
+    """How values are learned.
+
+    >>> QLearningConfig(exploration=0.1).step_size
+    0.1
+    """
 
     step_size: float = 0.1  # share of a value that its target replaces, in (0, 1]
     exploration: float = 0.2  # probability of a uniform move while learning, in [0, 1]
@@ -39,6 +43,15 @@ class QLearner(SelfPlayLearner):
     Departs from the paper: [SG21] gives step sizes alone; exploration is the constant 0.2 of its library (OpenSpiel).
         What other seats do between two decisions is part of the environment; there is no discount.
     Checked by: tests/learning/test_q_learning.py.
+
+    >>> import numpy as np
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> learner = QLearner(tree, QLearningConfig(step_size=0.05), rng=np.random.default_rng(0))
+    >>> learner.train(1000)
+    >>> learner.evaluate().nash_conv > 0
+    True
     """
 
     def __init__(self, tree: HistoryTree, config: QLearningConfig | None = None, *, rng: np.random.Generator) -> None:

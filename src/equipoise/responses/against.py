@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.core.interruption import IsInterrupted, Listener
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.responses.forms import BoardForm, PlayForm, PlayTree, SequenceForm, Table, Updates, bind_form
@@ -227,6 +228,15 @@ class AgainstSolver:
 
     In both seats, two learners train apart, each against the response in the other seat, and the strategy is theirs.
     In one seat the other half of the strategy is the average of the answers, with which CFR-BR comes to an equilibrium.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> solver = AgainstSolver(tree, BestResponse(tree))
+    >>> solver.iterate(100)
+    >>> solver.evaluate().exploitability < 0.1
+    True
     """
 
     def __init__(
@@ -265,6 +275,8 @@ class AgainstSolver:
             for learner in ((0, 1) if seat is None else (seat,))
         )
         self.full = self.learners[0].full
+
+    __repr__ = run_repr
 
     @property
     def iteration(self) -> int:

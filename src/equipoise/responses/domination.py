@@ -28,6 +28,13 @@ class DominationResponse(OnTree):
     Symbols: the constraints are those of `solve_sequence_lp` in the responder's seat, with its value fixed.
     Departs from the paper: equilibria may be off by `SLACK`, which the solver's tolerance needs.
     Checked by: tests/responses/test_domination.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import solve_against
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> solve_against(tree, DominationResponse(tree), iterations=10).progress[-1].iteration
+    10
     """
 
     name = "domination"

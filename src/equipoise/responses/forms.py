@@ -98,9 +98,15 @@ class PlayForm(abc.ABC):
     def row_totals(self, counts: Table) -> Table:
         """Returns `[I]` the sum of a table `[Q]` over the actions of each information set, or hand's decision."""
 
-    @abc.abstractmethod
     def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> Any:
         """Returns the tables of a learner that has not begun; by default of the layout's usual dtype."""
+        chosen = self.kernel.dtypes[0] if dtype is None else np.dtype(dtype)
+        if isinstance(self.kernel, HoldemKernel) and chosen == np.int16:
+            raise ConfigError("learners against a response need --precision float32 or float64, got int16")
+        self.kernel.check_run(rule.kernel, chosen, name=rule.name, threshold=rule.discounts(1).threshold)
+        tables = self.kernel.allocate_tables(rule.kernel, chosen, find_scales(self.tree, rule.kernel))
+        self.kernel.begin(tables)
+        return tables
 
     @abc.abstractmethod
     def learn(self, updates: Updates, tables: Any, seat: int, facing: Table, *, num_threads: int = 1) -> FloatArray:
@@ -109,12 +115,6 @@ class PlayForm(abc.ABC):
     @abc.abstractmethod
     def current(self, rule: Rule, tables: Any, *, has_played: bool) -> Table:
         """Returns `[Q]` what a learner plays next."""
-
-    def _begin(self, rule: Rule, dtype: npt.DTypeLike) -> Any:
-        """Returns the kernel's tables, before the first update."""
-        tables = self.kernel.allocate_tables(rule.kernel, dtype, find_scales(self.tree, rule.kernel))
-        self.kernel.begin(tables)
-        return tables
 
     def average(self, tables: Any) -> Table:
         """Returns `[Q]` own reach that a learner has summed up, or what is in proportion to it."""
@@ -205,12 +205,6 @@ class SequenceForm(PlayForm):
         total = np.append(0.0, np.cumsum(counts))
         totals: Table = total[first + self.tree.num_actions] - total[first]
         return totals
-
-    def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> Any:
-        """Returns the tables of a learner that has not begun, in float64."""
-        chosen = np.float64 if dtype is None else dtype
-        self.kernel.check_run(rule.kernel, chosen, name=rule.name)
-        return self._begin(rule, chosen)
 
     def learn(self, updates: Updates, tables: Any, seat: int, facing: Table, *, num_threads: int = 1) -> FloatArray:
         """Updates one player; what it faces has the work of threads in it already."""
@@ -307,14 +301,6 @@ class BoardForm(PlayForm):
             if nodes.size:
                 first_cell, num_actions, _ = nodes.T
                 yield run, int(num_actions.sum()), first_cell.astype(np.intp)
-
-    def allocate(self, rule: Rule, dtype: npt.DTypeLike | None = None) -> Any:
-        """Returns the tables of a learner that has not begun, in float32 or float64."""
-        chosen = np.dtype(np.float32 if dtype is None else dtype)
-        if chosen == np.int16:
-            raise ConfigError("learners against a response need --precision float32 or float64, got int16")
-        self.kernel.check_run(rule.kernel, chosen, name=rule.name, threshold=rule.discounts(1).threshold)
-        return self._begin(rule, chosen)
 
     def learn(self, updates: Updates, tables: Any, seat: int, facing: Table, *, num_threads: int = 1) -> FloatArray:
         """Updates one player, a sweep each time."""

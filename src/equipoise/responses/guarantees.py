@@ -19,7 +19,15 @@ CONFIDENCE = 0.95  # with which the slack of sampled responses is stated
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
-    """How far a learner's average can be from the best against its response."""
+    """How far a learner's average can be from the best against its response.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse, solve_against
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> solve_against(tree, BestResponse(tree), iterations=10).seats[0].guarantee.probability
+    1.0
+    """
 
     theorem: str | None  # of [D15]; None: no theorem applies
     shortfall: float | None  # the average earns at least the optimum less this, in units of utility
@@ -59,6 +67,15 @@ def state_guarantee(
         utility_range: of the game.
         is_abstracted: whether the learner's strategies, and so the best of them, are those of an abstraction.
         forgets: whether that abstraction forgets what it has seen.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse
+    >>> from equipoise.trees import build_history_tree
+    >>> response = BestResponse(build_history_tree(make_game("kuhn")))
+    >>> state_guarantee(
+    ...     response, epsilon=0.01, num_iterations=100, updates_per_response=1, utility_range=4.0
+    ... ).shortfall
+    0.01
     """
     if num_iterations <= 0:
         return _nothing("none: nothing was learnt yet", response)

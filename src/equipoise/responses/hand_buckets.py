@@ -39,7 +39,18 @@ class BucketLearnerTables:
 
 
 class HandBuckets:
-    """Which cells of a hold'em tree share a row of buckets, and with what weight."""
+    r"""Which cells of a hold'em tree share a row of buckets, and with what weight.
+
+    >>> from equipoise.abstraction import Percentile, build_buckets
+    >>> from equipoise.runs import load_spot
+    >>> from equipoise.trees import build_holdem_tree
+    >>> text = "deck = 'royal'\nboard = 'AsKsThQd'\npot = 4\nstacks = 4\nranges = {oop = 'JJ, AT', ip = 'QQ, KJ'}"
+    >>> spot = load_spot(text).spot
+    >>> assigner = build_buckets(Percentile(), spot.deck, sizes=(None, 4, 4, 4))
+    >>> buckets = HandBuckets(build_holdem_tree(spot), assigner)
+    >>> len(list(buckets.decisions(0)))
+    4
+    """
 
     def __init__(self, tree: HoldemTree, assigner: BucketAssigner) -> None:
         """Assigns a bucket to every hand on every board; suits that the tree merges must be merged by buckets too."""

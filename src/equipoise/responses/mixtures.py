@@ -50,6 +50,15 @@ class MixedResponse(_Mix):
     Symbols: f o^p g -> first, probability, second.
     Departs from the paper: nothing; the equivalent behaviour strategy is played rather than a coin tossed.
     Checked by: tests/responses/test_mixtures.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse, StaticResponse
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> model = StaticResponse(tree, CFRSolver(tree).average_strategy())
+    >>> MixedResponse(tree, model, BestResponse(tree), 0.8).name
+    '0.8 static + 0.2 best'
     """
 
     def __init__(
@@ -78,7 +87,17 @@ class MixedResponse(_Mix):
 
 
 class AverageResponse(_Mix):
-    """Each of some responses as often: the mean of their plans, as `MixedResponse` mixes two."""
+    """Each of some responses as often: the mean of their plans, as `MixedResponse` mixes two.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse, StaticResponse
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> model = StaticResponse(tree, CFRSolver(tree).average_strategy())
+    >>> AverageResponse(tree, [model, BestResponse(tree)]).name
+    'average of static, best'
+    """
 
     def __init__(self, tree: PlayTree | PlayForm, parts: Sequence[Response], *, name: str = "") -> None:
         super().__init__(tree)
@@ -116,6 +135,13 @@ class MimicResponse(_Mix):
     Departs from the paper: by default both parts play and A learns in every iteration, weighted; `is_sampled` tosses
         the paper's coin, and A plays and learns on its own iterations alone.
     Checked by: tests/responses/test_mixtures.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> MimicResponse(tree, BestResponse(tree), 0.5, seat=0).name
+    '0.5 best + 0.5 mimic'
     """
 
     deterministic = False
@@ -193,6 +219,14 @@ class DataBiasedResponse(OnTree):
     Symbols: P_conf(I) -> trust; sigma_fix -> model.
     Departs from the paper: the free part is a best response, not a regret minimiser.
     Checked by: tests/responses/test_mixtures.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> model = CFRSolver(tree).average_strategy()
+    >>> DataBiasedResponse(tree, model, np.full(tree.size.num_infosets, 0.5)).name
+    'data-biased'
     """
 
     deterministic = True

@@ -21,6 +21,9 @@ class OnTree:
         self.form = tree if isinstance(tree, PlayForm) else bind_form(tree)
         self.is_interrupted: IsInterrupted = never
 
+    def __repr__(self) -> str:
+        return f"<{' '.join([type(self).__name__, *filter(None, [getattr(self, 'name', None)])])}>"
+
     @property
     def kernel(self) -> Any:
         """Returns the kernel of the layout."""

@@ -45,7 +45,16 @@ REPORT_SECONDS: Final = 2.0  # that drawing responses to the result of a run may
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SeatOutcome:
-    """How one seat's learner fared."""
+    """How one seat's learner fared.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> seat = solve_against(tree, BestResponse(tree), iterations=100).seats[1]
+    >>> seat.seat, seat.epsilon < 0.1
+    (1, True)
+    """
 
     seat: int
     epsilon: float  # measured regret, in units of utility
@@ -54,6 +63,8 @@ class SeatOutcome:
     guarantee: Guarantee  # of the average
     worst_value: float  # of the average, against a best response
     model_values: dict[str, float]  # of the average, against each strategy that the response is made of, by its name
+
+    __repr__ = brief_repr
 
     def describe(self, against: str | None) -> str:
         """Returns in words what the average and the current strategy earn, and what theory says."""
@@ -76,7 +87,16 @@ class SeatOutcome:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AgainstSolution:
-    """What training against a response gave."""
+    """What training against a response gave.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import FBRResponse
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> solution = solve_against(tree, FBRResponse(tree, 100), iterations=50)
+    >>> len(solution.seats), solution.stopped_by.value
+    (2, 'iterations')
+    """
 
     strategy: TabularStrategy | TreeStrategy[HoldemTree]  # the average
     current: TabularStrategy | TreeStrategy[HoldemTree]  # what would be played next

@@ -23,6 +23,13 @@ class Response(Protocol):
 
     A response is pretty good ([D15] definition 12) if answering the truth never hurts the responder: no answer to
     another strategy would have earned it more. That is so exactly if it picks the best from a fixed set.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse
+    >>> from equipoise.trees import build_history_tree
+    >>> response: Response = BestResponse(build_history_tree(make_game("kuhn")))
+    >>> response.deterministic, response.is_pretty_good
+    (True, True)
     """
 
     @property
@@ -51,7 +58,15 @@ class Response(Protocol):
 
 @runtime_checkable
 class StatefulResponse(Protocol):
-    """An opponent that learns from call to call: no response function, but it can stand in for one in training."""
+    """An opponent that learns from call to call: no response function, but it can stand in for one in training.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse, MimicResponse
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> isinstance(MimicResponse(tree, BestResponse(tree), 0.5, seat=0), StatefulResponse)
+    True
+    """
 
     def reset(self) -> None:
         """Forgets everything."""

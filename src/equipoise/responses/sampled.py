@@ -74,6 +74,13 @@ class UCTResponse(OnTree):
         added (a call) or an action is untried (one is drawn), and ties (the first action). In games without calls the
         first action that is no fold takes their place.
     Checked by: tests/kernels/test_walks.py, tests/responses/test_sampled.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import solve_against
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> solve_against(tree, UCTResponse(tree, 100), iterations=20).progress[-1].iteration
+    20
     """
 
     deterministic = False
@@ -133,6 +140,16 @@ class FrequentistResponse(OnTree, abc.ABC):
     Departs from the paper: nothing that it prints. The probe calls where it cannot raise, which is left open; cards are
         seen after folds.
     Checked by: tests/responses/test_sampled.py, tests/responses/test_lines.py, tests/responses/test_boards.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import solve_against
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> class Exact(FrequentistResponse):
+    ...     def model(self, strategy, seat, rng):
+    ...         return strategy  # as if infinitely many hands had been seen
+    >>> solve_against(tree, Exact(tree, 0), iterations=20).progress[-1].iteration
+    20
     """
 
     deterministic = False
@@ -157,7 +174,15 @@ class FrequentistResponse(OnTree, abc.ABC):
 
 
 class FBRResponse(FrequentistResponse):
-    """The frequentist best response on a history tree, the other's model or the response itself in groups."""
+    """The frequentist best response on a history tree, the other's model or the response itself in groups.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import solve_against
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> solve_against(tree, FBRResponse(tree, 100), iterations=20).progress[-1].iteration
+    20
+    """
 
     def __init__(
         self,

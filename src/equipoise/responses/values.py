@@ -27,7 +27,12 @@ NORMAL_95 = 1.959963984540054  # standard errors on each side of an interval of 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseValue:
-    """What the evaluated player earns, in units of utility; up is good."""
+    """What the evaluated player earns, in units of utility; up is good.
+
+    >>> value = ResponseValue(mean=0.25, half_width=0.02, num_responses=100)
+    >>> value.mean - value.half_width > 0.2
+    True
+    """
 
     mean: float
     half_width: float  # of the interval of 95 %; 0 for deterministic responses, infinite after a single draw of others
@@ -64,6 +69,15 @@ def response_value(
         seed: of the draws, which no training run shares.
         num_responses: draws of a response that is not deterministic; each is evaluated exactly.
         seconds: after which no draw is begun beyond the first few.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.responses import BestResponse
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> uniform = CFRSolver(tree).average_strategy()
+    >>> round(response_value(OnTree(tree), uniform, BestResponse(tree)).mean, 4)
+    -0.4583
     """
     began = time.perf_counter()
     if num_responses < 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
+from equipoise.core.own_code import parse_class_text
 from equipoise.core.reporting import Reporter
 from equipoise.games.base import Game
 from equipoise.games.own import find_own_text
@@ -19,6 +20,7 @@ from equipoise.runs.preparation import FINAL_PLAYOUTS, GrownTree, PreparedRun, b
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.search.last_iterates import play_regrets
+from equipoise.solvers.average_regret import bound_average_regrets
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.game_views import GameViews
 from equipoise.solvers.methods import (
@@ -79,7 +81,13 @@ def prepare_game(
 
 
 class GameRun(Run):
-    """A run on a game."""
+    """A run on a game.
+
+    >>> from equipoise.runs import RunRequest, prepare_run
+    >>> run = prepare_run("leduc", RunRequest(iterations=10))
+    >>> isinstance(run, GameRun), run.game.spec.name
+    (True, 'leduc')
+    """
 
     def __init__(
         self, prepared: PreparedRun, stopping: Stopping, saved: SolvedGame | None, *, is_target_asked_for: bool
@@ -168,9 +176,27 @@ class GameRun(Run):
             return warm_start_pruned(solver, table, config)
         return warm_start(solver, table, config)
 
+    @property
+    def has_guarantee(self) -> bool:
+        """Returns whether exploitability comes to 0 and seats of different solutions fit: two players in sum zero."""
+        return self.game.spec.num_players == 2 and self.game.spec.is_zero_sum
+
+    def average_regrets(self) -> tuple[float, ...] | None:
+        """Returns a bound on each player's average regret, see `bound_average_regrets`; None where nothing tells."""
+        solver = self.solver
+        if not isinstance(solver, CFRSolver) or not isinstance(solver.tree, HistoryTree) or self.outcomes:
+            return None
+        with self._guarded.turns.taken():
+            return bound_average_regrets(solver.tree, solver.tables.regret_sum, solver.rule, solver.iteration)
+
     def describe_own(self, quality: Quality) -> dict[str, Any]:
-        """Returns the keys of a run against a response."""
-        return self.describe_against()
+        """Returns the keys of a run against a response, and what there is without a guarantee."""
+        regrets = None if self.has_guarantee else self.average_regrets()
+        return {
+            **self.describe_against(),
+            "has_guarantee": self.has_guarantee,
+            "average_regrets": None if regrets is None else list(regrets),
+        }
 
     def file_content(self) -> dict[str, Any]:
         """Returns the arrays and strings that a file of the run holds now."""
@@ -216,7 +242,7 @@ def _without_target(target: float | None, stopping: Stopping, grown: GrownTree) 
 def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) -> RunConfig:
     """Returns what is to be computed: what was asked for, else what the saved run did, else the defaults."""
     before = saved.config if saved is not None else None
-    method_name = request.method if request.method is not None else (before.method if before else "cfr")
+    method_name = request.method or (before.method if before else _default_method(request.rule))
     method = find_method(method_name)
     if request.updates is not None and not method.has_updates:
         raise ConfigError(f"method {method_name} has no --updates")
@@ -242,6 +268,11 @@ def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) 
         baseline=request.baseline or (same.baseline if same else None),
         **against,
     )
+
+
+def _default_method(rule: str | None) -> str:
+    """Returns the method of a rule: a class of the user's is a regret minimiser."""
+    return "own" if rule is not None and parse_class_text(rule) is not None else "cfr"
 
 
 def choose_rule_text(asked: str | None, before: RunConfig | None) -> str | None:

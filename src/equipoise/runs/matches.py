@@ -17,10 +17,12 @@ from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import settings_repr
 from equipoise.core.interruption import IsInterrupted, first_ctrl_c, never
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.reporting import Reporter
 from equipoise.evaluation.aivat_matches import AivatMatch, find_known
+from equipoise.evaluation.histories import HandWriter
 from equipoise.evaluation.matches import (
     AgentMaker,
     ChunkPlayer,
@@ -38,11 +40,21 @@ from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import find_name, make_game, parse_game, parse_game_options
+from equipoise.kernels.calls import check_integer
 from equipoise.runs.progress_display import DisplayReporter, ProgressDisplay
 from equipoise.runs.solution import Solution
 from equipoise.solvers.strategy import TabularStrategy
 
-__all__ = ["Known", "MatchRequest", "Runner", "find_game", "make_player", "match", "prepare_showdowns"]
+__all__ = [
+    "Known",
+    "MatchRequest",
+    "Runner",
+    "find_game",
+    "make_player",
+    "match",
+    "open_hands",
+    "prepare_showdowns",
+]
 
 BATCHED_CHUNK: Final = 5000  # deals that are played at once
 CHUNK: Final = 50
@@ -72,7 +84,11 @@ KNOWN: Final = {Known.ABLE: None, Known.FIRST: (0,), Known.SECOND: (1,), Known.B
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRequest:
-    """How a match is to be played."""
+    """How a match is to be played.
+
+    >>> MatchRequest(hands=2000, seed=7).duplicate
+    True
+    """
 
     hands: int = 10_000  # games, each seating being one
     precision: float | None = None  # stop once the interval reaches so far to each side; mbb where there are any
@@ -83,6 +99,13 @@ class MatchRequest:
     all_in_expectation: bool = True  # all-ins of hold'em are scored by their expectation
     aivat: Path | None = None  # score by AIVAT, guesses from the strategy in this file
     known: Known = Known.ABLE
+    hands_out: Path | None = None  # keep what was played there, as PHH or text
+
+    __repr__ = settings_repr
+
+    def __post_init__(self) -> None:
+        check_integer("hands", self.hands, 1)
+        check_integer("seed", self.seed, 0)
 
 
 class MatchOptions(TypedDict, total=False):
@@ -97,6 +120,7 @@ class MatchOptions(TypedDict, total=False):
     all_in_expectation: bool
     aivat: StrPath | None
     known: Known | str
+    hands_out: StrPath | None
 
 
 def match(
@@ -116,7 +140,7 @@ def match(
         agents: as on the command line (`"search:turn.eq"`, `"uniform"`), or solutions, strategies, agents of one's own.
         game: what is played; by default what the first agent's file or solution is of.
         workers: processes that play; agents that are not text must be such as can be sent to them.
-        out: where games are kept.
+        out: where the scores of games are kept.
         resume: whether to go on with the match in `out`.
         on_progress: called after every chunk of deals with the share done and the first agent's winnings.
         is_interrupted: asked after every chunk.
@@ -151,9 +175,13 @@ def match(
 
         pool = stack.enter_context(LocalPool(workers))
         stack.enter_context(first_ctrl_c(interrupted.set))
+        hands = open_hands(request, played, play.names, is_resumed=resume)
+        if hands is not None:
+            stack.callback(hands.close)
         return run_match(
             play,
             play.config,
+            on_hands=hands,
             pool=pool,
             path=out,
             is_resumed=resume,
@@ -161,6 +189,13 @@ def match(
             on_progress=tell,
             should_stop=lambda: interrupted.is_set() or is_interrupted(),
         )
+
+
+def open_hands(request: MatchRequest, game: Game[Any], names: Sequence[str], *, is_resumed: bool) -> HandWriter | None:
+    """Returns who writes down what is played, None if nobody is to."""
+    if request.hands_out is None:
+        return None
+    return HandWriter(request.hands_out, game, names, is_appended=is_resumed)
 
 
 def _read_request(how: MatchOptions) -> MatchRequest:
@@ -171,8 +206,9 @@ def _read_request(how: MatchOptions) -> MatchRequest:
             raise UnknownNameError(name, str(given[name]), list(choices))
         if name in given:
             given[name] = choices(given[name])
-    if given.get("aivat") is not None:
-        given["aivat"] = Path(given["aivat"])
+    for name in ("aivat", "hands_out"):
+        if given.get(name) is not None:
+            given[name] = Path(given[name])
     return MatchRequest(**given)
 
 
@@ -197,6 +233,9 @@ def _make_agent(given: Agent | Solution[Any] | TabularStrategy, game: Game[Any])
     if isinstance(given, TabularStrategy):
         return StrategyAgent(given)
     if not isinstance(given, Solution):
+        if missing := [name for name in ("name", "begin_game", "observe", "act") if not hasattr(given, name)]:
+            expected = "an agent is a text such as 'uniform', a solution, a strategy, or has"
+            raise ConfigError(f"{expected} {', '.join(missing)}, got {given!r}")
         return given
     return StrategyAgent(given.strategy, game, name="solution", is_partial=given.is_partial)
 
@@ -218,9 +257,15 @@ def make_player(request: MatchRequest, game: Game[Any], makers: Sequence[Maker],
     """Returns who plays the deals, after making every agent once so that what is wrong is said at once."""
     names = tuple(maker.name for maker in makers)
     chosen: tuple[AgentMaker, ...] = tuple(makers)
+    if request.hands_out is not None and (request.aivat is not None or request.runner is Runner.BATCHED):
+        how = "--aivat" if request.aivat is not None else "--runner batched"
+        raise ConfigError(
+            f"hands are written down where they are played one by one and scored by chips: not with {how}"
+        )
     if request.aivat is not None:
         return _make_aivat(request, game, chosen, names, reporter)
-    is_batched = request.runner is not Runner.HANDS and can_be_batched(game, chosen)
+    wants_hands = request.runner is Runner.HANDS or request.hands_out is not None
+    is_batched = not wants_hands and can_be_batched(game, chosen)
     if request.runner is Runner.BATCHED and not is_batched:
         raise ConfigError(
             f"{game.spec.name} cannot be played in batches by {', '.join(names)}: that takes strategies on trees, or "
@@ -234,7 +279,8 @@ def make_player(request: MatchRequest, game: Game[Any], makers: Sequence[Maker],
         prepare_showdowns(game, reporter)
     if is_batched:
         return StoredStrategies(game=game, makers=chosen, names=names, config=config)
-    return HandByHand(game=game, makers=chosen, names=names, config=config)
+    keeps_hands = request.hands_out is not None
+    return HandByHand(game=game, makers=chosen, names=names, config=config, keeps_hands=keeps_hands)
 
 
 def _make_aivat(

@@ -10,24 +10,31 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.abstraction.solutions import is_spot_text
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.core.files import StrPath, describe_os_error
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import Game
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
 from equipoise.games.holdem.spot_file import SpotFile, check_locks, parse_spot
 from equipoise.games.holdem.spot_file import load_spot as load_spot_file
 from equipoise.games.registry import parse_game_options
+from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
-__all__ = ["RunRequest", "Subject", "find_named_game", "find_subject", "load_spot"]
+__all__ = ["RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
 
 Subject = Game[Any] | SpotFile
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What is asked of a run; None: what the saved run or the spot's file says, else the default."""
+    """What is asked of a run; None: what the saved run or the spot's file says, else the default.
+
+    >>> RunRequest(rule="cfr+", target="1e-3").parse_target()
+    0.001
+    """
 
     rule: str | None = None
     method: str | None = None
@@ -48,13 +55,24 @@ class RunRequest:
     has_warm_start: bool = False  # a strategy to begin from is named as well
     max_histories: int = DEFAULT_MAX_HISTORIES
 
+    __repr__ = settings_repr
+
+    def __post_init__(self) -> None:
+        for name in ("rule", "method", "form", "prune", "updates", "baseline", "against", "merge", "precision"):
+            if getattr(self, name) is not None:
+                check_text(name, getattr(self, name))
+        if self.seed is not None:
+            check_integer("seed", self.seed, 0)
+        if self.threads is not None:
+            check_num_threads(self.threads)
+
     def parse_target(self) -> float | None:
         """Returns the target in a game's unit of utility."""
         if self.target is None:
             return None
         try:
             target = float(self.target)
-        except ValueError:
+        except (TypeError, ValueError):
             raise ConfigError(f"--target of a game must be a number such as 1e-4, got {self.target!r}") from None
         if not 0 <= target < math.inf:
             raise ConfigError(f"target must be at least 0 and finite, got {target}")
@@ -92,15 +110,22 @@ def find_subject(
             file = load_spot_file(name)
         else:
             file = SpotFile(spot=parse_endgame(_read_endgame(Path(endgame))))
-        if menu is not None:
-            spot = dataclasses.replace(file.spot, menu=parse_menu(menu))
-            file = dataclasses.replace(file, spot=spot, chooses_menu=False)
-            check_locks(file)
+        file = choose_spot_menu(file, menu)
     except EquipoiseError as error:
         message, given = str(error), str(endgame or name)
         is_named = message.startswith((f"cannot read {given}:", f"{given} "))
         raise ParseError(message if is_named else f"{given}: {message}") from None
     return file
+
+
+def choose_spot_menu(file: SpotFile, menu: str | None) -> SpotFile:
+    """Returns a spot with the bets that are asked for, if any are."""
+    if menu is None:
+        return file
+    spot = dataclasses.replace(file.spot, menu=parse_menu(menu))
+    changed = dataclasses.replace(file, spot=spot, chooses_menu=False)
+    check_locks(changed)
+    return changed
 
 
 def find_named_game(name: str | None, parameters: Iterable[str] | None) -> Game[Any] | None:

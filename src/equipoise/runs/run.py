@@ -43,7 +43,13 @@ Quality = Evaluation | SampledFigures
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RunSizes:
-    """How large something to solve is; None: not known, or not counted."""
+    """How large something to solve is; None: not known, or not counted.
+
+    >>> from equipoise.runs import prepare_run
+    >>> sizes = prepare_run("kuhn").sizes
+    >>> sizes.num_histories, sizes.num_infosets
+    (58, 12)
+    """
 
     num_histories: int | None
     num_infosets: int | None
@@ -54,7 +60,15 @@ class RunSizes:
 
 
 class Run(abc.ABC):
-    """A solve under way."""
+    """A solve under way.
+
+    >>> from equipoise.runs import RunRequest, prepare_run
+    >>> run = prepare_run("kuhn", RunRequest(rule="cfr+", iterations=50))
+    >>> for record in run.advance():
+    ...     last = record
+    >>> run.label, last.iteration
+    ('kuhn · cfr+', 50)
+    """
 
     is_exact = False  # whether one iteration is the whole of it
     typical_slope = 0.0  # of log-log curves, where experience says more than the first iterations

@@ -31,7 +31,13 @@ DEFAULT_ITERATIONS: Final = 1000
 
 
 class GameSearch(DoneSearch):
-    """A search in a game other than hold'em by hands, done."""
+    """A search in a game other than hold'em by hands, done.
+
+    >>> from equipoise.runs import solve
+    >>> found = solve("kuhn", iterations=20).search("p", "maxmargin", iterations=50)
+    >>> isinstance(found, GameSearch), found.searcher
+    (True, 1)
+    """
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from equipoise.core.formatting import format_duration
+from equipoise.core.formatting import format_duration, settings_repr
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
 from equipoise.kernels.calls import check_integer, check_num_threads, check_player
@@ -27,7 +27,11 @@ RunIterations = Callable[[Callable[[int], None], int], int]  # runs so many with
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """What is asked of a search; None: the default."""
+    """What is asked of a search; None: the default.
+
+    >>> SearchRequest(state="check", method="maxmargin", iterations=100).rule
+    'cfr+linear'
+    """
 
     state: str  # the public state; of a spot also a line
     method: str = "reach-maxmargin"
@@ -39,6 +43,8 @@ class SearchRequest:
     expensive: bool = False  # of a spot: behind a bet that the strategy lacks, solve from before it on
     threads: int = 1  # of a spot
     max_histories: int = DEFAULT_MAX_HISTORIES
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if self.player is not None:
@@ -85,7 +91,13 @@ def _tell_change(before: float | None, after: float) -> str:
 
 
 class DoneSearch(abc.ABC):
-    """A search that is done: what was asked, who searched, what was found and how long it took."""
+    """A search that is done: what was asked, who searched, what was found and how long it took.
+
+    >>> from equipoise.runs import solve
+    >>> found = solve("leduc", iterations=20).search("root", "maxmargin", player=0, iterations=50)
+    >>> isinstance(found, DoneSearch), found.is_safe
+    (True, True)
+    """
 
     request: SearchRequest
     searcher: int

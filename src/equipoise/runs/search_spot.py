@@ -46,7 +46,14 @@ LEAF_ITERATIONS = 300  # where it is left out
 
 
 class SpotSearch(DoneSearch):
-    """A search in hold'em, done."""
+    r"""A search in hold'em, done.
+
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> found = solve(load_spot(text), iterations=20).search("check", "maxmargin", iterations=50)
+    >>> isinstance(found, SpotSearch), found.searcher
+    (True, 1)
+    """
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack
 
 from equipoise.abstraction.solutions import load_run
 from equipoise.core.checkpoint import Kind
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration
@@ -45,7 +46,7 @@ from equipoise.solvers.holdem.push_fold import find_push_fold
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.holdem.view import NodeView
 from equipoise.solvers.infostate_rows import InfostateRows, find_rows, list_columns
-from equipoise.solvers.methods import SIMULTANEOUS
+from equipoise.solvers.methods import METHODS, SIMULTANEOUS
 from equipoise.solvers.own_minimizers import MakeMinimizer, MinimizerSolver, is_minimizer
 from equipoise.solvers.rule_notation import format_rule, parse_rule
 from equipoise.solvers.rules import Rule
@@ -183,11 +184,22 @@ class Solution(Generic[Found]):
         return self.run.stopped_by or StopReason.INTERRUPTED
 
     def describe(self) -> dict[str, Any]:
-        """Returns the result under the keys of `solve --json`."""
+        """Returns the result under the keys of `solve --json`.
+
+        >>> solve("kuhn", iterations=10).describe()["stopped_by"]
+        'iterations'
+        """
         return self.run.describe(self.quality)
 
     def save(self, path: StrPath) -> None:
-        """Writes strategy and run to a file, which `load` and every command read."""
+        """Writes strategy and run to a file, which `load` and every command read.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+        ...     load(f"{folder}/kuhn.eq").resume(iterations=20).progress[-1].iteration
+        20
+        """
         self.run.save(path)
 
     def resume(
@@ -225,6 +237,7 @@ class Solution(Generic[Found]):
         >>> list(rows)
         ['K:', 'K:pb', 'K:p', 'K:b']
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.view(line)
         strategy = self.run.strategy()
@@ -239,6 +252,7 @@ class Solution(Generic[Found]):
         >>> solve("kuhn", iterations=10).children("pb")
         ('pbp', 'pbb')
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.list_children(line)
         tree = self._game_views().tree
@@ -253,9 +267,51 @@ class Solution(Generic[Found]):
         >>> place["player"], [action["name"] for action in place["actions"]]
         (1, ['check', 'bet'])
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.describe_place(line)
         return describe_state(self._game_views(), line)
+
+    def describe_runouts(self, line: str) -> dict[str, Any]:
+        r"""Returns every card that may come where a line of a spot ends a street: first actions, values, equities.
+
+        Keys: docs/spots.md, as `show --line 'check, check, [*]' --json` has them.
+
+        >>> from equipoise import load_spot
+        >>> spot = "board = 'Ks7h2d5c'\npot = 20\nstacks = 30\nmenu = 'a'\nranges = {oop = 'AA', ip = 'KQ'}"
+        >>> found = solve(load_spot(spot), iterations=10).describe_runouts("check, check")
+        >>> len(found["cards"]), found["names"]
+        (48, ['check', 'all-in'])
+        """
+        return self._spot_run().describe_runouts(line)
+
+    def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
+        """Returns what a best response would win more at a decision of a spot, hand by hand.
+
+        Keys: docs/spots.md, as `show --exploit --json` has them.
+
+        Args:
+            line: the decision.
+            respects_locks: whether whoever answers keeps to its own locks.
+        """
+        return self._spot_run().describe_gain(line, respects_locks=respects_locks)
+
+    def list_lines(
+        self, street: str | None = None, *, min_reach: float = 0.0, depth: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Returns the lines of a spot with how often each is played, cards taken together.
+
+        Args:
+            street: `"turn"`, ...; None: the first.
+            min_reach: rarer lines are left out.
+            depth: the most actions of a line.
+        """
+        return self._spot_run().list_lines(street, min_reach=min_reach, depth=depth)
+
+    def _spot_run(self) -> SpotRun:
+        if not isinstance(self.run, SpotRun):
+            raise ConfigError(f"{self.run.label} is a game: only spots have cards to come, lines and hands")
+        return self.run
 
     def _game_views(self) -> GameViews:
         """Returns what is held, played and won at public states; kept until the run goes on."""
@@ -274,6 +330,10 @@ class Solution(Generic[Found]):
         Args:
             line: as for `view`.
             library: `"pandas"` or `"polars"`, if both are installed.
+
+        >>> frame = solve("kuhn", iterations=10).to_frame("K:b", library="pandas")
+        >>> list(frame.columns), len(frame)
+        (['player', 'infostate', 'action', 'probability'], 2)
         """
         if isinstance(self.run, SpotRun):
             return make_frame(self.run.view(line).columns(), library)
@@ -302,6 +362,7 @@ class Solution(Generic[Found]):
         >>> found.searcher, found.iterations
         (0, 100)
         """
+        check_text("line", line)
         known = [field.name for field in dataclasses.fields(SearchRequest)]
         for name in how.keys() - set(known):
             raise UnknownNameError("option of a search", name, known)
@@ -425,6 +486,8 @@ def prepare_run(
 def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone.
 
+    Alone is the strategy of a run by a solver of one's own that no text names: only its own program can go on with it.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
@@ -432,8 +495,7 @@ def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     True
     """
     saved = load_run(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY)
-    if saved.run is None:
-        assert isinstance(saved, SolvedGame)
+    if isinstance(saved, SolvedGame) and (saved.run is None or saved.config.method not in METHODS):
         return saved.table
     request, reporter = RunRequest(iterations=max(1, saved.progress[-1].iteration)), Reporter()
     run: GameRun | SpotRun
@@ -481,6 +543,8 @@ def _prepare_own(subject: Subject, request: RunRequest, make_solver: Callable[[H
     solver = make_solver(grown.tree)
     name = getattr(solver, "name", type(solver).__name__)
     config = dataclasses.replace(make_config(subject, request, None), method=name, rule=None)
+    if isinstance(solver, MinimizerSolver) and solver.text is not None:
+        config = dataclasses.replace(config, method="own", rule=solver.text)
     prepared = PreparedRun(grown=grown, config=config, solver=solver, initial_bytes=0)
     return GameRun(prepared, stopping, None, is_target_asked_for=request.target is not None)
 

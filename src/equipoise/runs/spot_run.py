@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from equipoise.core import memory
-from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.core.errors import ConfigError, GameTooLargeError, UnknownNameError
 from equipoise.core.files import StrPath, format_bytes
 from equipoise.core.formatting import format_duration, shorten_text
 from equipoise.core.machine import num_usable_cores
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
+from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.line_notation import Line, format_line, parse_decision, parse_line
 from equipoise.games.holdem.menu_notation import format_menu
@@ -36,7 +38,11 @@ from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_sizes
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.description import describe_spot_node
+from equipoise.solvers.holdem.gains import describe_gain
+from equipoise.solvers.holdem.lines import list_lines
+from equipoise.solvers.holdem.runouts import describe_runouts
 from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout, make_locks
+from equipoise.solvers.holdem.transfer import transfer_cells
 from equipoise.solvers.holdem.view import NodeView, SpotViews
 from equipoise.solvers.methods import (
     ALTERNATING,
@@ -51,6 +57,7 @@ from equipoise.solvers.methods import (
 )
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.saved_run import RunConfig
+from equipoise.solvers.saved_state import name_tables
 from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
@@ -66,6 +73,7 @@ DEFAULT_TARGET: Final = Target(0.5, TargetUnit.POT)
 FEWEST_MEASURED_ITERATIONS: Final = 8  # before which a slope says little of the time to a target
 MEASURED_SECONDS: Final = 10.0  # or so long
 MOST_SUGGESTED: Final = 3
+CARRIED_ITERATIONS: Final = 30  # that carried regrets stand for; of 0 to 264 the best on two locked turns
 GAME_OPTIONS: Final = ("form", "baseline")
 
 
@@ -89,7 +97,7 @@ def prepare_spot(
     locks = make_locks(file)
     with reporter.stage("planning the tree"):
         plan = plan_holdem_tree(file.spot, locks=locks, merges_suits=method.merges_suits)
-    finds_threads = request.threads is None and file.threads is None
+    finds_threads = request.threads is None and file.threads is None and saved is None  # else what it had before
     most_threads = num_usable_cores() if finds_threads else config.threads
     num_bytes = estimate_run_bytes(plan, dataclasses.replace(config, threads=most_threads), locks)
     label = f"{config.rule} in {config.parameters['precision']}"
@@ -165,10 +173,18 @@ class _Now(NamedTuple):
     tree: HoldemTree
     views: SpotViews
     locks: tuple[NodeLock, ...]
+    seats: tuple[str, str]
 
 
 class SpotRun(Run):
-    """A run on a spot."""
+    r"""A run on a spot.
+
+    >>> from equipoise.runs import RunRequest, load_spot, prepare_run
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> run = prepare_run(load_spot(text), RunRequest(iterations=10))
+    >>> [record.iteration for record in run.advance()][-1], run.list_children("check")
+    (10, ('check, check', 'check, all-in'))
+    """
 
     def __init__(
         self,
@@ -185,7 +201,7 @@ class SpotRun(Run):
         self._views: tuple[int, SpotViews] | None = None  # of an iteration
         self.typical_slope = _typical_slope(config)
         super().__init__(
-            name=file.spot.name,
+            name=file.name,
             config=config,
             solver=solver,
             stopping=stopping,
@@ -226,7 +242,32 @@ class SpotRun(Run):
     def describe_place(self, line: str = "") -> dict[str, Any]:
         """Returns a place, be it a decision, the end of a street or of the hand, under the keys of docs/spots.md."""
         with self._guarded.turns.taken():
-            return describe_spot_node(_Now(self.tree, self._find_views(), make_locks(self.file)), line)
+            return describe_spot_node(self._now(), line)
+
+    def describe_runouts(self, line: str) -> dict[str, Any]:
+        """Returns every card that may come where a street ends, under the keys of docs/spots.md."""
+        with self._guarded.turns.taken():
+            return describe_runouts(self._now(), line)
+
+    def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
+        """Returns what best responses would win more at a decision, under the keys of docs/spots.md."""
+        with self._guarded.turns.taken():
+            return describe_gain(self._now(), line, respects_locks=respects_locks)
+
+    def list_lines(
+        self, street: str | None = None, *, min_reach: float = 0.0, depth: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Returns the lines of a street, the first unless named, with how often each is played; see `list_lines`."""
+        names = {one.name.lower(): one for one in Street}
+        if street is not None and street not in names:
+            raise UnknownNameError("street", street, names)
+        wanted = None if street is None else names[street]
+        with self._guarded.turns.taken():
+            return list_lines(self._now(), street=wanted, min_reach=min_reach, depth=depth)
+
+    def _now(self) -> _Now:
+        """Returns the run as it stands; to be asked within a turn."""
+        return _Now(self.tree, self._find_views(), make_locks(self.file), self.file.seat_names)
 
     def list_children(self, line: str = "") -> tuple[str, ...]:
         """Returns the lines that are one step longer: by an action, or by a card."""
@@ -263,6 +304,31 @@ class SpotRun(Run):
                 raise ConfigError(f"{path} holds another spot: {listed}")
             sums = stored.strategy_sum.read()
         return warm_start(self.solver, sums, config)
+
+    def begin_from(self, stored: SolvedSpot) -> None:
+        """Begins with the regrets of a solved spot that is the same but for its locks.
+
+        Averages begin anew: what was played before the locks changed is not what is looked for. The run counts as
+        `CARRIED_ITERATIONS` at most, so that later iterations soon outweigh regrets that no longer hold.
+        """
+        if not isinstance(self.solver, CFRSolver):
+            raise ConfigError(f"tables are carried over by method cfr, got method {self.config.method}")
+        _check_same_spot(self, stored)
+        state = dict(stored.state)
+        if not np.array_equal(stored.tree.symmetries, self.tree.symmetries):
+            if self.solver.tables.regret_sum.dtype == np.int16:
+                raise ConfigError(f"the locks tell suits apart that {stored.path} merges, in tables of 16 bits")
+            for name in ("regret_sum", "last_regret"):
+                if state[name].size:
+                    state[name] = transfer_cells(stored.tree, self.tree, state[name])
+        before = int(state["iteration"])
+        tables = name_tables(self.solver.tables)
+        with self._guarded.turns.taken():
+            for name, table in tables.items():
+                if not name.startswith("strategy"):
+                    table[...] = state[name]
+            self.solver.begin_after(min(before, CARRIED_ITERATIONS))
+        self.config = dataclasses.replace(self.config, warm_start=f"the regrets of {Path(stored.path).name}")
 
     def file_content(self) -> dict[str, Any]:
         """Returns the arrays that a file of the run holds now."""
@@ -309,6 +375,18 @@ class SpotRun(Run):
         assert isinstance(self.solver, (CFRSolver, AgainstSolver))  # sampling refuses locks
         with self._guarded.turns.taken():
             return self.solver.evaluate(respects_locks=False).exploitability
+
+
+def _check_same_spot(run: SpotRun, stored: SolvedSpot) -> None:
+    """Raises `ConfigError` unless tables of a solved spot fit a run, locks aside."""
+    ours, theirs = spot_parameters(run.file), spot_parameters(stored.file)
+    ours |= {"precision": run.config.parameters["precision"], "rule": str(run.config.rule)}
+    theirs |= {"precision": stored.config.parameters["precision"], "rule": str(stored.config.rule)}
+    theirs["method"], ours["method"] = stored.config.method, run.config.method
+    for name in {**ours, **theirs}:
+        if name != "locks" and ours.get(name) != theirs.get(name):
+            got, expected = (shorten_text(one.get(name, "none")) for one in (theirs, ours))
+            raise ConfigError(f"{stored.path} holds another run than is asked for: {name} {got}, expected {expected}")
 
 
 def refuse_game_options(request: RunRequest, method_name: str, *, is_against: bool = False) -> None:

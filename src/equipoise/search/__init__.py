@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from equipoise.search.continual import ContinualSearch, ContinualSettings
     from equipoise.search.decomposition import DecomposedSolver, Decomposition
     from equipoise.search.gadgets import Maxmargin, Method, Reach, Resolve, Unsafe
+    from equipoise.search.growing_tree import GrowingTree, Growth
     from equipoise.search.holdem.profile import HoldemProfile
     from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig, TreeISMCTS
     from equipoise.search.leaves import LeafEvaluator
@@ -26,6 +27,8 @@ __all__ = [
     "DecomposedSolver",
     "Decomposition",
     "FinalPolicy",
+    "GrowingTree",
+    "Growth",
     "HoldemProfile",
     "ISMCTSConfig",
     "LeafEvaluator",

@@ -17,19 +17,21 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import CHANCE
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.public import PublicGame
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.gadgets import Exact, Given, Method, Resolve, SelfPlay, Unsafe
+from equipoise.search.growing_tree import GrowingTree, Growth, RuleBook
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.leaf_choices import PolicyLeaves, RememberedLeaves
 from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.limits import DepthLimit
 from equipoise.search.nested import NestedSearch
 from equipoise.search.partial_games import PartialGame, extract_subgame, follow_policy
-from equipoise.search.posing import check_deviation, pose
+from equipoise.search.posing import begin_gate, check_deviation, pose
 from equipoise.search.public import PublicProfile, PublicSubgame, be_there
 from equipoise.search.resolving import SubgameSolver
 from equipoise.search.settings import DEFAULT_ITERATIONS, SearchSettings
@@ -52,7 +54,11 @@ UNIFORM_LEAVES: Final = PolicyLeaves()
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ContinualSettings:
-    """How every decision is searched."""
+    """How every decision is searched.
+
+    >>> ContinualSettings(iterations=100).method.share
+    0.2
+    """
 
     iterations: int = DEFAULT_ITERATIONS  # of CFR, for each search
     method: Method = MIXED  # its alternatives are the values of the search before
@@ -63,7 +69,11 @@ class ContinualSettings:
     is_wide: bool = False  # what lies beside the way to a decision is searched too; else it is leaves
     is_shared: bool = False  # one chain of searches for both players, whoever acts; else each player has its own
     first_round: int = 0  # with a blueprint: searches begin once chance has moved in public so often
+    growth: Growth | None = None  # trees that grow, by this much in each search; None: whole trees, to the limit
+    seed: int = 0  # of walks in trees that grow
     holdem: SearchSettings = dataclasses.field(default_factory=SearchSettings)  # of hold'em: bets, streets and memory
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
@@ -75,6 +85,10 @@ class ContinualSettings:
         ):
             raise ConfigError("continual search finds its alternatives itself, and has no gifts: leave them out")
         check_deviation(self.method, "continual search")
+        if self.growth is not None and (self.limit is not None or not isinstance(self.leaves, LeafEvaluator)):
+            raise ConfigError(
+                "a tree that grows ends where it has grown to: leave the limit out, and give an evaluator"
+            )
 
     @property
     def plan(self) -> SearchPlan:
@@ -114,11 +128,18 @@ class ContinualSearch:
     Paper: Moravcik et al. 2017, "DeepStack"; Schmid et al. 2021, "Player of Games", arXiv:2112.03178, section 2.3 and
         appendix B.1 [SG21].
     Symbols: s_last -> where a search begins; vbar -> alternatives; alpha -> `Resolve.share`.
-    Departs from the paper: trees do not grow within a search; what lies beside the way from s_last to the present state
-        is leaves, or searched as well ([SG21] leaves it open); nothing is searched at the opponent's turns, unless both
-        players share one chain; a state to which the searcher's averages never come is searched as if all its private
-        states had. In hold'em a search begins at the decision itself.
-    Checked by: tests/search/test_continual_search.py.
+    Departs from the paper: trees grow within a search only where `growth` is given; what lies beside the way from
+        s_last to the present state is leaves, or searched as well ([SG21] leaves it open); nothing is searched at the
+        opponent's turns, unless both players share one chain; a state to which the searcher's averages never come is
+        searched as if all its private states had. In hold'em a search begins at the decision itself.
+    Checked by: tests/search/test_continual_search.py, tests/search/test_growing_tree.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> game = derive_public_game(make_game("kuhn"))
+    >>> search = ContinualSearch(game, 0, ContinualSettings(iterations=50))
+    >>> search.policy_at([]).shape  # hands by actions, before anything has happened
+    (3, 2)
     """
 
     def __init__(
@@ -192,21 +213,83 @@ class HoldemChain:
         return stage.profile.probabilities(place)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    """One search, done."""
+class _Search(Protocol):
+    """One search, done; its public states are told by the way from the beginning of the game."""
 
-    root: Path  # from the beginning of the game to where it begins
+    @property
+    def root(self) -> Path:
+        """Returns where it begins."""
+        ...
+
+    def has(self, path: Path) -> bool:
+        """Returns whether a public state is in it."""
+        ...
+
+    def reach(self, path: Path) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` both players' average reaches."""
+        ...
+
+    def values(self, path: Path, player: int) -> FloatArray:
+        """Returns `[H]` a player's counterfactual values, averaged over the search."""
+        ...
+
+    def policy(self, path: Path) -> FloatArray:
+        """Returns `[H, A]` the average strategy at a decision."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _SolvedSearch:
+    """A search over a tree that was there from its beginning."""
+
+    root: Path
     subgame: PublicSubgame
     solver: SubgameSolver
     strategy: FloatArray  # [C] average
     node: dict[Path, int]  # of the subgame's tree, by the way from the beginning of the game
 
-    def reach(self, node: int) -> tuple[FloatArray, FloatArray]:
-        """Returns `[H]` both players' average reaches of a node."""
+    def has(self, path: Path) -> bool:
+        """Returns whether a public state is in it."""
+        return path in self.node
+
+    def reach(self, path: Path) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` both players' average reaches."""
         cells = self.subgame.realize(self.strategy)
-        first, second = (cells[self.subgame.tree.private_cells(node, player)] for player in (0, 1))
+        tree, node = self.subgame.tree, self.node[path]
+        first, second = (cells[tree.private_cells(node, player)] for player in (0, 1))
         return first, second
+
+    def values(self, path: Path, player: int) -> FloatArray:
+        """Returns `[H]` a player's counterfactual values, averaged over the search."""
+        return self.solver.average_values(player, self.node[path])
+
+    def policy(self, path: Path) -> FloatArray:
+        """Returns `[H, A]` the average strategy at a decision."""
+        return read_policy(self.subgame.tree, self.node[path], self.strategy)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _GrownSearch:
+    """A search over a tree that grew."""
+
+    root: Path
+    tree: GrowingTree
+
+    def has(self, path: Path) -> bool:
+        """Returns whether a public state is in it."""
+        return path[: len(self.root)] == self.root and path[len(self.root) :] in self.tree.node
+
+    def reach(self, path: Path) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` both players' average reaches."""
+        return self.tree.average_reach(path[len(self.root) :])
+
+    def values(self, path: Path, player: int) -> FloatArray:
+        """Returns `[H]` a player's counterfactual values, averaged over the search."""
+        return self.tree.arena.average_values(self.tree.node[path[len(self.root) :]], player)
+
+    def policy(self, path: Path) -> FloatArray:
+        """Returns `[H, A]` the average strategy at a decision."""
+        return self.tree.policy(self.tree.node[path[len(self.root) :]])
 
 
 class _RulesChain:
@@ -221,6 +304,7 @@ class _RulesChain:
         self.blueprint = blueprint
         leaves = settings.leaves
         self._leaves = leaves if isinstance(leaves, LeafEvaluator) else RememberedLeaves(leaves)
+        self._rule_book = RuleBook(game)
         self._found: dict[Path, _Search] = {}
         self._states: dict[Path, Any] = {(): game.initial_state()}
 
@@ -252,7 +336,7 @@ class _RulesChain:
         if search is None:
             assert self.blueprint is not None
             return self.blueprint.probabilities(self.state_at(path))
-        return read_policy(search.subgame.tree, search.node[path], search.strategy)
+        return search.policy(path)
 
     def _begin(self) -> _Search:
         """Returns the first search: from the beginning of the game, where beliefs are chance's."""
@@ -280,19 +364,21 @@ class _RulesChain:
 
     def _continue_at(self, path: Path, before: _Search, searcher: int) -> _Search:
         """Returns a search from what the one before it found."""
-        length = max(k for k in range(len(path) + 1) if path[:k] in before.node)
-        root, node = path[:length], before.node[path[:length]]
+        length = max(k for k in range(len(path) + 1) if before.has(path[:k]))
+        root = path[:length]
         joint = self.game.joint_weights(self.state_at(root))
-        beliefs = be_there(PublicBelief(reach=before.reach(node), joint=joint), searcher)
+        beliefs = be_there(PublicBelief(reach=before.reach(root), joint=joint), searcher)
         method = self.settings.method
         if not isinstance(method, Unsafe):
-            values = before.solver.average_values(1 - searcher, node)
+            values = before.values(root, 1 - searcher)
             given = Given.from_counterfactual(values, beliefs.mass(1 - searcher))
             method = dataclasses.replace(method, alternatives=given)
         return self._run(root, path[length:], beliefs, method, searcher)
 
     def _run(self, root: Path, focus: Path, beliefs: PublicBelief, method: Method, searcher: int) -> _Search:
         """Returns a search, done."""
+        if self.settings.growth is not None:
+            return self._grow(root, focus, beliefs, method, searcher)
         settings = self.settings
         partial = PartialGame(
             self.game, self.state_at(root), focus=focus, limit=settings.limit, is_wide=settings.is_wide
@@ -316,4 +402,28 @@ class _RulesChain:
         solver.iterate(settings.iterations)
         known = np.flatnonzero(subgame.part.nodes != Subtree.ADDED).tolist()
         node = {root + subgame.tree.states[number].path: number for number in known}
-        return _Search(root, subgame, solver, solver.average_strategy(), node)
+        return _SolvedSearch(root, subgame, solver, solver.average_strategy(), node)
+
+    def _grow(self, root: Path, focus: Path, beliefs: PublicBelief, method: Method, searcher: int) -> _Search:
+        """Returns a search over a tree that grows, done; its walks have a seed of their own for every public state."""
+        growth, leaves = self.settings.growth, self.settings.leaves
+        assert growth is not None
+        assert isinstance(leaves, LeafEvaluator)
+        gate = None
+        if not isinstance(method, Unsafe):
+            assert isinstance(method.alternatives, Given)
+            opponent = 1 - searcher
+            values, prior = method.alternatives.values, beliefs.reach[opponent]
+            gate = begin_gate(method, opponent, mass=beliefs.mass(opponent), value=values, prior=prior)
+        tree = GrowingTree(
+            self._rule_book,
+            self.state_at(root),
+            beliefs,
+            leaves,
+            growth=growth,
+            rng=np.random.default_rng((self.settings.seed, searcher, *root, len(root), *focus)),
+            focus=focus,
+            gate=gate,
+        )
+        tree.grow()
+        return _GrownSearch(root, tree)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.kernels.sweeps import SweepTables
@@ -33,7 +34,11 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Decomposition(enum.StrEnum):
-    """Which beliefs leaves are asked for."""
+    """Which beliefs leaves are asked for.
+
+    >>> [kind.value for kind in Decomposition]
+    ['cfr-d', 'cfr-avg', 'modified-cfr-avg']
+    """
 
     CFR_D = "cfr-d"  # those of the present strategies
     CFR_AVG = "cfr-avg"  # those of the averages; what is played there then meets the present reaches
@@ -50,6 +55,16 @@ class DecomposedSolver:
         different iterations; extrapolation uses the rule's own averaging weights, and counterfactual values, which are
         linear in the average of the opponent's plans.
     Checked by: tests/search/test_decomposition.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search.leaves import ResolvedLeaves
+    >>> from equipoise.search.limits import RoundLimit
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("leduc", max_raises=1)))
+    >>> solver = DecomposedSolver(tree, RoundLimit().leaves(tree, 0), ResolvedLeaves(tree, iterations=5))
+    >>> solver.iterate(5)
+    >>> round(float(PublicProfile(tree, solver.compose(iterations=5)).evaluate().nash_conv), 1) >= 0
+    True
     """
 
     def __init__(
@@ -99,6 +114,8 @@ class DecomposedSolver:
         )
         self.solver.watched = self._watch  # leaves of the trunk, by their nodes of the whole
         self.rule = self.solver.rule
+
+    __repr__ = run_repr
 
     @property
     def tables(self) -> SweepTables:

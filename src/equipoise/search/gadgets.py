@@ -6,6 +6,9 @@ that pays an alternative to those that stay out; a method says which gate, and w
 
     Maxmargin(reach=Reach(scale=2.0), alternatives=Estimate(response), distribution=Distribution())
     Resolve(alternatives=Given(values), share=0.2)
+
+>>> isinstance(Maxmargin(), Method)
+True
 """
 
 from __future__ import annotations
@@ -100,6 +103,10 @@ class Reach:
     Symbols: g(I', a') -> gift; kappa -> scale.
     Departs from the paper: with estimated alternatives gifts are estimated by the same strategy, and measured from its
         best action, so that none is negative.
+
+    >>> from equipoise.search import parse_method
+    >>> parse_method("reach-maxmargin") == Maxmargin(reach=Reach())
+    True
     """
 
     bound: GiftBound = GiftBound.LOWER
@@ -139,7 +146,12 @@ class Distribution:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Unsafe:
-    """Believes that the opponent came as its blueprint does: nothing is guaranteed."""
+    """Believes that the opponent came as its blueprint does: nothing is guaranteed.
+
+    >>> from equipoise.search import parse_method
+    >>> parse_method("unsafe")
+    Unsafe()
+    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +162,10 @@ class Resolve:
         Brown 2020, PhD thesis, section 5.1.2; the share: Schmid et al. 2021, "Player of Games", arXiv:2112.03178,
         appendix B.1.1, 0.2 there.
     Departs from the paper: nothing.
+
+    >>> from equipoise.search import parse_method
+    >>> parse_method("resolve") == Resolve()
+    True
     """
 
     alternatives: Alternatives = EXACT
@@ -172,6 +188,10 @@ class Maxmargin:
         one choice is unnecessary then, because narrow distributions maximise the least margin by themselves where all
         margins are positive (5.1.5). Draws that the opponent saw after its choice would shift what it expects by
         nothing and change nothing; draws that it saw before are in no paper.
+
+    >>> from equipoise.search import parse_method
+    >>> parse_method("maxmargin") == Maxmargin()
+    True
     """
 
     alternatives: Alternatives = EXACT

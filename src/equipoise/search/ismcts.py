@@ -32,7 +32,11 @@ SIMULATIONS_PER_CALL = 2_000_000  # a fifth of a second, after which an interrup
 
 
 class FinalPolicy(enum.StrEnum):
-    """How a search's statistics become play; of equal maxima one is drawn."""
+    """How a search's statistics become play; of equal maxima one is drawn.
+
+    >>> [policy.value for policy in FinalPolicy]
+    ['visits', 'max-visits', 'max-value']
+    """
 
     VISITS = "visits"  # in proportion to the simulations that took the action
     MAX_VISITS = "max-visits"
@@ -41,7 +45,11 @@ class FinalPolicy(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ISMCTSConfig:
-    """How a search is run and read. The defaults are the best cell of Player of Games, Table 5 (for Leduc)."""
+    """How a search is run and read. The defaults are the best cell of Player of Games, Table 5 (for Leduc).
+
+    >>> ISMCTSConfig(num_simulations=500).final
+    <FinalPolicy.MAX_VISITS: 'max-visits'>
+    """
 
     num_simulations: int = 10_000  # of one search; the first opens the root and counts for no action
     exploration: float = 13.0  # C of `mean + C sqrt(ln N / n)`, in the game's unit of utility
@@ -118,6 +126,15 @@ class TreeISMCTS:
         others would have to have played. Bounds within 1e-5 count as equal and are drawn among; so are equal maxima of
         the final policy, because the paper speaks of choosing one action.
     Checked by: tests/search/test_ismcts.py, tests/kernels/test_ismcts.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> search = TreeISMCTS(tree, ISMCTSConfig(num_simulations=100), rng=np.random.default_rng(0))
+    >>> for done in search.search_everywhere():
+    ...     pass
+    >>> search.strategy().size == tree.size.num_sequences
+    True
     """
 
     def __init__(self, tree: HistoryTree, config: ISMCTSConfig | None = None, *, rng: np.random.Generator) -> None:

@@ -54,7 +54,13 @@ Values = tuple[FloatArray, FloatArray]  # [H] of both players, counterfactual
 
 @runtime_checkable
 class LeafEvaluator(Protocol):
-    """Says what leaves are worth."""
+    """Says what leaves are worth.
+
+    >>> class Nothing:
+    ...     def evaluate(self, batch: BeliefBatch) -> LeafValues:
+    ...         return LeafValues((np.zeros_like(batch.reach[0]), np.zeros_like(batch.reach[1])))
+    >>> evaluator: LeafEvaluator = Nothing()
+    """
 
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns both players' counterfactual values at public states, for the reaches there."""

@@ -39,6 +39,17 @@ def solve_maxmargin_lp(subgame: PublicSubgame, problem: RootProblem) -> SearchRe
 
     Raises:
         NotConvergedError: the linear-programming solver gave up; its message is passed on.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search import Maxmargin, PublicProfile
+    >>> from equipoise.search.posing import pose
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> profile = PublicProfile(tree, CFRSolver(tree).average_strategy())
+    >>> subgame = profile.subgame(tree.public_labels.index("p"))
+    >>> solve_maxmargin_lp(subgame, pose(profile, subgame, 1, Maxmargin())).least_margin >= 0
+    True
     """
     program = _Program(subgame, problem)
     result = program.solve()

@@ -42,6 +42,17 @@ class NestedSearch(Generic[Place]):
         at the gate, which moves no margin. Where the searcher never comes by its own strategy it can be searched as if
         it did with everything.
     Checked by: tests/search/test_nested.py, tests/search/test_holdem_nested.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search import PublicProfile, SearchSettings
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> profile = PublicProfile(tree, CFRSolver(tree).average_strategy())
+    >>> nested = NestedSearch(profile, 1, SearchSettings(iterations=100))
+    >>> found = nested.search(nested.begin(), tree.public_labels.index("p"))
+    >>> found.least_margin >= 0
+    True
     """
 
     def __init__(self, profile: Profile[Place], searcher: int, settings: SearchSettings | None = None) -> None:

@@ -36,7 +36,11 @@ def parse_leaf_choices(text: str) -> LeafChoices:
 
 
 def parse_method(text: str) -> Method:
-    """Returns the method of that name; an unknown one raises with the nearest names."""
+    """Returns the method of that name; an unknown one raises with the nearest names.
+
+    >>> parse_method("reach-maxmargin").reach
+    Reach(bound=<GiftBound.LOWER: 'lower'>, scale=1.0, is_split=True)
+    """
     if text not in METHODS:
         raise UnknownNameError("search method", text, METHODS)
     return METHODS[text]

@@ -29,7 +29,7 @@ from equipoise.search.gadgets import (
 from equipoise.search.profiles import Profile, Standpoint, Subgame, given_there
 from equipoise.trees.vector import Place, Strategy
 
-__all__ = ["RootProblem", "Standing", "find_gifts", "measure", "pose"]
+__all__ = ["RootProblem", "Standing", "begin_gate", "find_gifts", "measure", "pose"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -76,18 +76,43 @@ def pose(
         standing = measure(profile, subgame, opponent, method)
     if isinstance(method, Unsafe):
         return RootProblem(searcher, standing.alternative, None)
-    mass, value = (subgame.to_rows(opponent, each) for each in (subgame.mass(opponent), standing.alternative))
-    gate = RootGate(
+    mass, value, prior, deviation = (
+        subgame.to_rows(opponent, each)
+        for each in (subgame.mass(opponent), standing.alternative, subgame.reach[opponent], standing.deviation)
+    )
+    gate = begin_gate(method, opponent, mass=mass, value=value, prior=prior, deviation=deviation)
+    return RootProblem(searcher, standing.alternative, gate)
+
+
+def begin_gate(
+    method: Resolve | Maxmargin,
+    player: int,
+    *,
+    mass: FloatArray,
+    value: FloatArray,
+    prior: FloatArray,
+    deviation: FloatArray | None = None,
+) -> RootGate:
+    """Returns the gate of a method, which has not begun.
+
+    Args:
+        method: how a search is made safe.
+        player: whose private states enter, H of them.
+        mass: `[H]` how likely chance and the other player are at each.
+        value: `[H]` what each may have instead, given that it is there.
+        prior: `[H]` reach that is mixed in.
+        deviation: `[H]` of the values; None: none.
+    """
+    return RootGate(
         kind=find_gate_kind(method),
-        player=opponent,
+        player=player,
         mass=mass,
         alternative=mass * value,
-        deviation=subgame.to_rows(opponent, standing.deviation),
-        prior=subgame.to_rows(opponent, subgame.reach[opponent]),
+        deviation=np.zeros(mass.size) if deviation is None else deviation,
+        prior=prior,
         share=method.share if isinstance(method, Resolve) else 1.0,
         regret=np.zeros((2, mass.size)),
     )
-    return RootProblem(searcher, standing.alternative, gate)
 
 
 def find_gate_kind(method: Resolve | Maxmargin) -> GateKind:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import brief_repr
+from equipoise.kernels.arithmetic import dot
 from equipoise.search.gadgets import Method
 from equipoise.search.posing import RootProblem, pose
 from equipoise.search.profiles import Stage, Subgame, Table, given_there
@@ -32,7 +33,18 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchResult:
-    """What a search found; values of the opponent's private states are given that it is there, 0 where it cannot be."""
+    """What a search found; values of the opponent's private states are given that it is there, 0 where it cannot be.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search import PublicProfile, Resolve
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> profile = PublicProfile(tree, CFRSolver(tree).average_strategy())
+    >>> found = solve_subgame(profile, tree.public_labels.index("p"), 1, Resolve(), iterations=200)
+    >>> found.searcher, found.margin.shape
+    (1, (3,))
+    """
 
     searcher: int
     subgame: Subgame  # to the end of the game
@@ -66,11 +78,25 @@ class SearchResult:
         """Returns what the opponent's best response earns, before (0 if unsafe) and now, over its private states."""
         weights = self.opponent_weights()
         gifts = 0.0 if self.stage is None else self.stage.gifts
-        return float(weights @ (self.alternative - gifts)), float(weights @ self.value)
+        return dot(weights, self.alternative - gifts), dot(weights, self.value)
 
 
 class SubgameSolver(CFRSolver[Any]):
-    """A run of CFR below the root of a subgame, its gate within the same native call."""
+    """A run of CFR below the root of a subgame, its gate within the same native call.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search import Maxmargin, PublicProfile
+    >>> from equipoise.search.posing import pose
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> profile = PublicProfile(tree, CFRSolver(tree).average_strategy())
+    >>> subgame = profile.subgame(tree.public_labels.index("p"))
+    >>> solver = SubgameSolver(subgame, pose(profile, subgame, 1, Maxmargin()))
+    >>> solver.iterate(100)
+    >>> solver.result().searcher
+    1
+    """
 
     def __init__(
         self,
@@ -147,6 +173,18 @@ def solve_subgame(
         iterations: of CFR.
         rule: CFR+ with linear averaging if None.
         is_alternating: whether each player sees the other's update of the same iteration.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search import Maxmargin, PublicProfile
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> solver = CFRSolver(tree)
+    >>> solver.iterate(10)
+    >>> profile = PublicProfile(tree, solver.average_strategy())
+    >>> found = solve_subgame(profile, tree.public_labels.index("p"), 1, Maxmargin(), iterations=200)
+    >>> found.least_margin > -0.01  # no hand of the opponent gains
+    True
     """
     if iterations < 1:
         raise ConfigError(f"iterations must be at least 1, got {iterations}")
@@ -180,6 +218,17 @@ def search_everywhere(
         iterations: of CFR, for each.
         rule: CFR+ with linear averaging if None.
         is_alternating: whether each player sees the other's update of the same iteration.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.search import Maxmargin, PublicProfile
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> profile = PublicProfile(tree, CFRSolver(tree).average_strategy())
+    >>> nodes = [tree.public_labels.index(label) for label in ("p", "b")]
+    >>> better = search_everywhere(profile, nodes, 1, Maxmargin(), iterations=200)
+    >>> PublicProfile(tree, better).evaluate().exploitability < profile.evaluate().exploitability
+    True
     """
     out = blueprint.strategy.copy()
     for node in nodes:

@@ -41,7 +41,18 @@ class _Row:
 
 
 class RulesISMCTS:
-    """The search of `TreeISMCTS` without a tree: from worlds that are given, with statistics in a dictionary."""
+    """The search of `TreeISMCTS` without a tree: from worlds that are given, with statistics in a dictionary.
+
+    >>> import numpy as np
+    >>> from equipoise.games import make_game
+    >>> kuhn = make_game("kuhn")
+    >>> king = kuhn.apply(kuhn.apply(kuhn.initial_state(), 2), 0)  # against a jack; the searcher does not know that
+    >>> queen = kuhn.apply(kuhn.apply(kuhn.initial_state(), 2), 1)
+    >>> worlds = [World(king, 1.0), World(queen, 1.0)] * 50
+    >>> found = RulesISMCTS(kuhn, ISMCTSConfig(num_simulations=100)).search(worlds, rng=np.random.default_rng(0))
+    >>> float(found.visits.sum())
+    99.0
+    """
 
     def __init__(self, game: Game[Any], config: ISMCTSConfig | None = None) -> None:
         self.game = game

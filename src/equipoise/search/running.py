@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from equipoise.kernels.frontier import Frontier
-from equipoise.search.leaves import SwitchedLeaves
+from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import DCFRPlus
 
@@ -49,12 +49,23 @@ def run_until(solver: CFRSolver[Any], num_iterations: int, deadline: float, *, l
         least: iterations that are run however late it is.
     """
     switched = _find_switched(solver)
+    try:
+        _run_blocks(solver, num_iterations, deadline, least, switched)
+    finally:
+        if switched is not None:  # whoever asks afterwards, however short it was
+            _ask(solver, switched)
+
+
+def _run_blocks(
+    solver: CFRSolver[Any], num_iterations: int, deadline: float, least: int, switched: SwitchedLeaves | None
+) -> None:
+    """Runs iterations until all are done or time runs out."""
     begin, done, expected = time.perf_counter(), 0, num_iterations
     while done < expected:
         _fit_average(solver, expected)
         last_begin = expected if switched is None else max(expected - switched.num_last, 0)
-        if switched is not None and isinstance(solver.frontier, Frontier):
-            solver.frontier.evaluate = (switched.first if done < last_begin else switched).evaluate
+        if switched is not None:
+            _ask(solver, switched.first if done < last_begin else switched)
         block = (last_begin if done < last_begin else expected) - done
         if deadline < math.inf:
             block = min(block, FIRST_BLOCK if done == 0 else max((expected - done) // 2, 1))
@@ -64,13 +75,19 @@ def run_until(solver: CFRSolver[Any], num_iterations: int, deadline: float, *, l
             now = time.perf_counter()
             affordable = int((deadline - now) * done / (now - begin)) if now < deadline else 0
             expected = min(num_iterations, max(done + affordable, least))
-    if switched is not None and isinstance(solver.frontier, Frontier):  # whoever asks afterwards, however short it was
-        solver.frontier.evaluate = switched.evaluate
 
 
-def _find_switched(solver: Any) -> SwitchedLeaves | None:
+def _ask(solver: CFRSolver[Any], evaluator: LeafEvaluator) -> None:
+    """Lets a search ask an evaluator from now on."""
+    assert isinstance(solver.frontier, Frontier)
+    solver.frontier.evaluate = evaluator.evaluate
+
+
+def _find_switched(solver: CFRSolver[Any]) -> SwitchedLeaves | None:
     """Returns the evaluator of a search's leaves if it changes on the way."""
-    evaluator = getattr(getattr(solver, "subgame", None), "evaluator", None)
+    if not isinstance(solver.frontier, Frontier):
+        return None
+    evaluator = getattr(solver.frontier.evaluate, "__self__", None)
     return evaluator if isinstance(evaluator, SwitchedLeaves) else None
 
 

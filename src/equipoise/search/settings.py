@@ -7,6 +7,7 @@ import dataclasses
 from typing import Final
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.holdem.menus import Menu
 from equipoise.search.gadgets import Given, Maxmargin, Method, Reach, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
@@ -25,7 +26,11 @@ MAX_BYTES: Final = 1_000_000_000
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
-    """How searches are made; some settings are for hold'em alone."""
+    """How searches are made; some settings are for hold'em alone.
+
+    >>> SearchSettings(iterations=100).is_alternating
+    True
+    """
 
     method: Method = REACH_MAXMARGIN  # alternatives are measured by the strategy so far
     iterations: int | None = None  # of CFR; None: 500, on the last street of hold'em 2,000 (river_iterations.py)
@@ -43,6 +48,8 @@ class SearchSettings:
     leaf_iterations: int = 300  # of CFR, on a turn that does
     max_bytes: int = MAX_BYTES  # a search that takes more is refused: a minute and more
     streets: StreetLeaves | None = None  # searches look no further than their own street; they need a menu
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("iterations", "early_iterations", "leaf_iterations", "num_threads", "max_bytes"):

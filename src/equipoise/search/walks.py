@@ -15,6 +15,7 @@ from typing import Any, Final, Generic
 import numpy as np
 
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.holdem.betting import Street
 from equipoise.search.gadgets import Exact, Unsafe
 from equipoise.search.nested import NestedSearch
@@ -30,7 +31,11 @@ KEPT_BYTES: Final = 512_000_000  # of searches that are remembered; others are r
 
 
 class SearchWhen(enum.StrEnum):
-    """Where a search begins."""
+    """Where a search begins.
+
+    >>> [when.value for when in SearchWhen]
+    ['rounds', 'decisions', 'replies']
+    """
 
     ROUNDS = "rounds"  # at public states that follow a public move of chance
     DECISIONS = "decisions"  # at every decision of the searcher's own
@@ -39,7 +44,11 @@ class SearchWhen(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan:
-    """How and where searches begin; streets are of hold'em alone."""
+    """How and where searches begin; streets are of hold'em alone.
+
+    >>> SearchPlan(search=SearchSettings(iterations=100)).when
+    <SearchWhen.ROUNDS: 'rounds'>
+    """
 
     search: SearchSettings = dataclasses.field(default_factory=SearchSettings)
     when: SearchWhen = SearchWhen.ROUNDS
@@ -47,6 +56,8 @@ class SearchPlan:
     first_reply: Street = Street.FLOP  # unknown bets before it are refused; whole-deck flops are too large as well
     is_there: bool = False  # search where the strategy so far never comes as if it came with everything
     replies_to_all: bool = False  # whatever the opponent does counts as unknown: it keeps what it had before
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         if self.first_reply > self.first_street:

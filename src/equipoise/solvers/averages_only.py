@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.arithmetic import dot, multiply
 from equipoise.solvers.best_response import Evaluation
 
 __all__ = ["AveragesOnlySolver"]
@@ -67,12 +68,12 @@ class AveragesOnlySolver:
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the averages."""
         rows, columns = self._earned()
-        value = float(self.averages[0] @ rows)
+        value = dot(self.averages[0], rows)
         return Evaluation(values=(value, -value), best_response_values=(float(rows.max()), float(columns.max())))
 
     def _earned(self) -> tuple[FloatArray, FloatArray]:
         """Returns what each action of both players earns against the other's average."""
-        return self.payoffs @ self.averages[1], -(self.averages[0] @ self.payoffs)
+        return multiply(self.payoffs, self.averages[1]), -multiply(self.averages[0], self.payoffs)
 
 
 def _squares(gains: FloatArray) -> float:

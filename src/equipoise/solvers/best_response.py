@@ -40,7 +40,12 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """How good a profile is, in the game's unit of utility."""
+    """How good a profile is, in the game's unit of utility.
+
+    >>> evaluation = Evaluation(values=(0.5, -0.5), best_response_values=(0.75, 0.25))
+    >>> evaluation.nash_conv, evaluation.exploitability
+    (1.0, 0.5)
+    """
 
     values: tuple[float, ...]  # each player's utility under the profile
     best_response_values: tuple[float, ...]  # each player's utility when it alone deviates best
@@ -147,6 +152,14 @@ def evaluate(
         respects_locks: whether best responses keep to them as well.
         frontier: what leaves are worth, if the tree ends before the game does.
         num_threads: size of the team.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> solver = CFRSolver(build_history_tree(make_game("kuhn")))
+    >>> solver.iterate(1000)
+    >>> evaluate(solver.tree, solver.average_strategy()).exploitability < 1e-3
+    True
     """
     check_num_threads(num_threads)
     kernel = kernel or bind_kernel(tree)

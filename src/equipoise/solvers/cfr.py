@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.core.memory import check_memory
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.frontier import Frontier
@@ -126,6 +127,14 @@ class CFRSolver(Generic[Tree]):
     Tables of hold'em trees are float32 unless asked otherwise (float64, or int16 with an exponent for every hand and
     decision, which takes about 60 % of the memory), those of other trees float64. Values and best responses are
     computed in float64 from the stored tables.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> from equipoise.solvers import CFRPlus
+    >>> solver = CFRSolver(build_history_tree(make_game("kuhn")), CFRPlus())
+    >>> solver.iterate(1000)
+    >>> round(solver.evaluate().values[0], 3)
+    -0.056
     """
 
     def __init__(  # noqa: PLR0913  # hooks of a run, all with defaults
@@ -178,6 +187,8 @@ class CFRSolver(Generic[Tree]):
         self._kernel_rule = rule.kernel
         self._known, self._known_from = np.zeros((0, 6)), 1
         self.begin_after(0)
+
+    __repr__ = run_repr
 
     @property
     def nodes_touched(self) -> int:

@@ -37,7 +37,17 @@ MOST_ITERATIONS = 10**15  # in all; no run gets there, and times left stay numbe
 
 
 class Solver(Protocol):
-    """A run that can be advanced, measured, saved and restored."""
+    """A run that can be advanced, measured, saved and restored.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> def advance(solver: Solver) -> int:
+    ...     solver.iterate(10)
+    ...     return solver.iteration
+    >>> advance(CFRSolver(build_history_tree(make_game("kuhn"))))
+    10
+    """
 
     @property
     def iteration(self) -> int:

@@ -9,6 +9,7 @@ import enum
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.formatting import run_repr
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count
@@ -83,6 +84,13 @@ class FictitiousPlaySolver:
         weight of an opponent's last strategy follows that opponent's own t: 2/(t+2) as printed for the first player
         of an iteration, 2/(t+3) for the second, whose opponent has already moved on.
     Checked by: tests/solvers/test_fictitious_play.py.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> solver = FictitiousPlaySolver(build_history_tree(make_game("kuhn")))
+    >>> solver.iterate(1000)
+    >>> solver.evaluate().exploitability < 0.05
+    True
     """
 
     def __init__(
@@ -104,6 +112,8 @@ class FictitiousPlaySolver:
         self.average_realization = self.kernel.realize(uniform)  # [Q]
         self.last_realization = self.average_realization.copy()  # [Q]
         self.num_updates = np.zeros(tree.num_players, np.int64)  # [P] best responses of each player so far
+
+    __repr__ = run_repr
 
     @property
     def nodes_touched(self) -> int:

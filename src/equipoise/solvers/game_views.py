@@ -31,7 +31,14 @@ Pair = tuple[FloatArray, FloatArray]
 
 
 class StateView(NamedTuple):
-    """A public state."""
+    """A public state.
+
+    >>> from equipoise.runs import solve
+    >>> views = solve("kuhn", iterations=100).run.views()
+    >>> view = views.view(0)
+    >>> view.probability, view.strategy.shape
+    (1.0, (3, 2))
+    """
 
     node: int
     reach: Pair  # [H] of each player's own play
@@ -40,6 +47,9 @@ class StateView(NamedTuple):
     strategy: FloatArray | None  # [H, A] of the actor, if a player moves
     action_values: FloatArray | None  # [H, A]
 
+    def __repr__(self) -> str:
+        return f"<StateView of public state {self.node}, which play comes to with probability {self.probability:.4g}>"
+
     @property
     def probability(self) -> float:
         """Returns how likely play comes here."""
@@ -47,7 +57,13 @@ class StateView(NamedTuple):
 
 
 class GameViews:
-    """Public states of a game under a strategy; the payoffs of all of them are found at once, when first asked for."""
+    """Public states of a game under a strategy; the payoffs of all of them are found at once, when first asked for.
+
+    >>> from equipoise.runs import solve
+    >>> views = solve("kuhn", iterations=100).run.views()
+    >>> views.name_private(0, 0)
+    ['J:', 'Q:', 'K:']
+    """
 
     def __init__(
         self, tree: PublicTree, strategy: FloatArray, make_public: Callable[[], PublicGame[Any]] | None = None

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods by name: how each is built on a tree, and what memory that takes; not yet against responses."""
+"""The methods by name: how each is built on a tree, and what memory that takes; not yet against responses.
+
+>>> "external" in METHODS
+True
+"""
 
 from __future__ import annotations
 

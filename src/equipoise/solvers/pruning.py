@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.kernels.pruning import (
     NUM_PLAYERS,
     KernelPruning,
@@ -82,6 +83,9 @@ class Pruning:
         U(I,a) is weighted by external reach, bounds must not be positive, and sets that nobody reaches keep their
         strategy.
     Checked by: tests/solvers/test_pruning.py, tests/solvers/test_pruned_hedge.py.
+
+    >>> Pruning(kind=PruningKind.BEST_RESPONSE).kind.value
+    'brp'
     """
 
     kind: PruningKind = PruningKind.REGRET
@@ -193,7 +197,16 @@ def estimate_pruned_bytes(tree: HistoryTree) -> int:
 
 
 class PrunedSolver:
-    """A run of CFR with pruning, with the surface of `CFRSolver`."""
+    """A run of CFR with pruning, with the surface of `CFRSolver`.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRPlus
+    >>> from equipoise.trees import build_history_tree
+    >>> solver = PrunedSolver(build_history_tree(make_game("kuhn")), CFRPlus(), pruning=Pruning())
+    >>> solver.iterate(100)
+    >>> solver.evaluate().exploitability < 0.01
+    True
+    """
 
     def __init__(self, tree: HistoryTree, rule: Rule, *, pruning: Pruning, is_alternating: bool = True) -> None:
         if tree.num_players != NUM_PLAYERS or not tree.is_zero_sum:
@@ -208,6 +221,8 @@ class PrunedSolver:
         self._evaluator = bind_history_kernel(tree)
         self._kernel = PruningKernel(lay_out_for_pruning(tree), _kernel_pruning(rule, pruning, is_alternating))
         self.first_bytes = self.bytes_in_use  # of the tables before anything is freed
+
+    __repr__ = run_repr
 
     @property
     def nodes_touched(self) -> int:

@@ -92,7 +92,11 @@ SAMPLING_RULES: Mapping[str, DiscountKind] = {
 
 
 def rule_names() -> tuple[str, ...]:
-    """Returns every rule as it is typed, numbers and prefixes left out."""
+    """Returns every rule as it is typed, numbers and prefixes left out.
+
+    >>> rule_names()[:4]
+    ('cfr', 'cfr+', 'cfr+linear', 'lcfr')
+    """
     return tuple(RULES)
 
 

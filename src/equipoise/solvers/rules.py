@@ -52,7 +52,12 @@ class Discounts(NamedTuple):
 
 @runtime_checkable
 class Rule(Protocol):
-    """A CFR variant as a value."""
+    """A CFR variant as a value.
+
+    >>> rule: Rule = CFRPlus()
+    >>> rule.name, rule.discounts(2).average_weight
+    ('cfr+', 1.0)
+    """
 
     @property
     def name(self) -> str:
@@ -148,6 +153,12 @@ class DCFR:
     Departs from the paper: the factors of iteration t-1 are applied before iteration t is added, which is the same
         product (its Lemma 5); exponents may be infinite.
     Checked by: tests/solvers/test_rules.py, tests/solvers/test_convergence.py.
+
+    >>> DCFR(alpha=1.5, beta=0.5, gamma=2).name
+    'dcfr(1.5,0.5,2)'
+    >>> import equipoise
+    >>> equipoise.solve("kuhn", DCFR(), iterations=100).exploitability < 0.01
+    True
     """
 
     alpha: float = 1.5  # exponent on positive regrets; inf: never discounted
@@ -244,6 +255,9 @@ class DCFRPlus:
     Symbols: d -> delay; alpha, beta as in DCFR; exponent 1 in the paper -> average_exponent.
     Departs from the paper: until the delay has passed, where the paper has no average, it is the last iterate.
     Checked by: tests/solvers/test_rules.py.
+
+    >>> DCFRPlus(delay=10).name
+    'dcfr+(10)'
     """
 
     alpha: float = 1.5  # exponents on regrets as in DCFR
@@ -289,6 +303,9 @@ class Optimistic:
     Symbols: R_mod = R + r^T -> regret_sum + last_regret.
     Departs from the paper: nothing.
     Checked by: tests/solvers/test_rules.py.
+
+    >>> Optimistic(DCFR()).name
+    'optimistic-dcfr'
     """
 
     base: Rule
@@ -330,6 +347,9 @@ class NormalHedge:
     Symbols: c_t -> solved for at every information state by bisection.
     Departs from the paper: nothing.
     Checked by: tests/solvers/test_rules.py, tests/solvers/test_policy_maps.py.
+
+    >>> NormalHedge(base=LinearCFR()).name
+    'normal-hedge-lcfr'
     """
 
     base: Rule = dataclasses.field(default_factory=CFR)
@@ -364,6 +384,10 @@ class Hedge:
     Departs from the paper: the running deviation is clamped below at 1e-9 of the payoff range, because before two
         values differ it is zero.
     Checked by: tests/solvers/test_rules.py, tests/solvers/test_policy_maps.py, tests/solvers/test_holdem.py.
+
+    >>> import equipoise
+    >>> equipoise.solve("kuhn", Hedge(), iterations=100).exploitability < 0.1
+    True
     """
 
     horizon: int = 0  # iterations planned, for the fixed-horizon step; 0: the experiments' variance-scaled step
@@ -400,6 +424,9 @@ class Thresholded:
     Departs from the paper: the most probable actions are never cut, as large factors would have it in early iterations;
         rules that discount or predict may be thresholded too, without a theorem.
     Checked by: tests/solvers/test_thresholding.py, tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py.
+
+    >>> Thresholded(Hedge()).name
+    'thresholded(2)-hedge'
     """
 
     base: Rule

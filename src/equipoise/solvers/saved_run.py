@@ -9,7 +9,7 @@ from typing import Any
 
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath
-from equipoise.core.formatting import shorten_text
+from equipoise.core.formatting import brief_repr, shorten_text
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import find_commit, version
 from equipoise.core.records import check_types
@@ -19,7 +19,13 @@ __all__ = ["RunConfig", "RunRecord"]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """All that decides what a run computes; a resumed run must agree on every field but the threads."""
+    """All that decides what a run computes; a resumed run must agree on every field but the threads.
+
+    >>> from equipoise.runs import solve
+    >>> config = solve("kuhn", "cfr+", iterations=10).config
+    >>> config.game, config.rule, config.method
+    ('kuhn', 'cfr+', 'cfr')
+    """
 
     game: str  # as registered, or as a game outside the package calls itself
     parameters: Mapping[str, str]  # as they would be typed
@@ -40,6 +46,8 @@ class RunConfig:
     merge: str | None = None  # pattern of what learners cannot read in information states
     game_class: str | None = None  # where a game outside the package lives, file.py:Class; None: in the package
     equipoise_version: str = dataclasses.field(default_factory=version)
+
+    __repr__ = brief_repr
 
     def differences(self, other: RunConfig) -> list[str]:
         """Returns what keeps a run of this configuration from going on under another, in words.
@@ -67,11 +75,20 @@ def _reduce(ours: Any, theirs: Any) -> tuple[Any, Any]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """A run as the header of its file describes it: what was asked for and how far it got."""
+    """A run as the header of its file describes it: what was asked for and how far it got.
+
+    >>> from equipoise.runs import solve
+    >>> solution = solve("kuhn", iterations=10)
+    >>> record = RunRecord(config=solution.config, progress=solution.progress, stopped_by="iterations")
+    >>> RunRecord.from_metadata("kuhn.eq", record.as_metadata()).progress[-1].iteration
+    10
+    """
 
     config: RunConfig
     progress: tuple[Progress, ...]  # the last record is of the saved iteration
     stopped_by: str | None  # None while the run is going on
+
+    __repr__ = brief_repr
 
     def as_metadata(self) -> dict[str, Any]:
         """Returns the record as JSON values."""

@@ -25,7 +25,14 @@ TOLERANCE = 1e-10  # of feasibility, the tightest that HiGHS takes; in units of 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Equilibrium:
-    """An exact equilibrium of a two-player zero-sum tree."""
+    """An exact equilibrium of a two-player zero-sum tree.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> found = solve_sequence_lp(build_history_tree(make_game("kuhn")))
+    >>> round(found.value, 6), found.strategy.size
+    (-0.055556, 26)
+    """
 
     value: float  # player 0's utility
     strategy: FloatArray  # [Q] both players'; uniform at information sets that their owner does not reach
@@ -50,6 +57,11 @@ def solve_sequence_lp(tree: HistoryTree) -> Equilibrium:
     Raises:
         ConfigError: the tree has another number of players or is not zero-sum.
         NotConvergedError: the linear-programming solver gave up; its message is passed on.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> round(solve_sequence_lp(build_history_tree(make_game("kuhn"))).value, 6)
+    -0.055556
     """
     if tree.num_players != 2:
         raise ConfigError(f"the sequence-form LP needs two players, and {tree.game_label} has {tree.num_players}")

@@ -20,6 +20,7 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import shorten_text
 from equipoise.core.progress import Progress
 from equipoise.core.provenance import version
 from equipoise.games.base import Game
@@ -62,7 +63,16 @@ class StoredTable:
 
 
 class SolutionFile(abc.ABC):
-    """An open file with a strategy; a context manager that closes it."""
+    """An open file with a strategy; a context manager that closes it.
+
+    >>> import tempfile
+    >>> from equipoise.runs import solve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+    ...     with SolvedGame(f"{folder}/kuhn.eq") as file:
+    ...         print(file.config.rule)
+    dcfr
+    """
 
     KINDS: ClassVar[tuple[Kind, ...]]
 
@@ -81,6 +91,9 @@ class SolutionFile(abc.ABC):
         except EquipoiseError:
             self.close()
             raise
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.path}: {shorten_text(self.label, 100)}>"
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
@@ -166,7 +179,16 @@ class SolutionFile(abc.ABC):
 
 
 class SolvedGame(SolutionFile):
-    """A run of a game, or a strategy alone, by information states."""
+    """A run of a game, or a strategy alone, by information states.
+
+    >>> import tempfile
+    >>> from equipoise.runs import solve
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
+    ...     with SolvedGame(f"{folder}/kuhn.eq") as file:
+    ...         print(file.label)
+    kuhn(players=2)
+    """
 
     KINDS = (Kind.RUN, Kind.STRATEGY)
 

@@ -21,7 +21,12 @@ DEFAULT_SECONDS: Final = 60.0
 
 
 class Form(enum.StrEnum):
-    """What is swept."""
+    """What is swept.
+
+    >>> import equipoise
+    >>> equipoise.solve("kuhn", form=Form.VECTOR, iterations=10).config.form
+    'vector'
+    """
 
     HISTORY = "history"  # single histories; any game, any method
     VECTOR = "vector"  # public states, all private states of a player at once; two players
@@ -29,7 +34,12 @@ class Form(enum.StrEnum):
 
 
 class StopReason(enum.StrEnum):
-    """Why a run ended."""
+    """Why a run ended.
+
+    >>> import equipoise
+    >>> equipoise.solve("kuhn", target=0.01).stopped_by is StopReason.TARGET
+    True
+    """
 
     TARGET = "target"
     ITERATIONS = "iterations"
@@ -53,7 +63,11 @@ class TreeSolver(Solver, Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Stopping:
-    """When to stop: at the first of these that is met. All are totals, a resumed run's earlier part included."""
+    """When to stop: at the first of these that is met. All are totals, a resumed run's earlier part included.
+
+    >>> Stopping(iterations=100, target=1e-3)
+    Stopping(iterations=100, target=0.001, seconds=None)
+    """
 
     iterations: int | None = None
     target: float | None = None  # exploitability, in the game's unit of utility

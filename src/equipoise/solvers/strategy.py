@@ -19,6 +19,7 @@ from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Checkpoint, Kind
 from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
 from equipoise.core.files import StrPath, write_text
+from equipoise.core.formatting import shorten_text
 from equipoise.core.frames import make_frame
 from equipoise.core.markup import MOST_ROWS, html_line, join_html
 from equipoise.games.base import Game
@@ -40,7 +41,7 @@ from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.segments import flatten_ranges
 
-__all__ = ["TabularStrategy", "mix_strategies"]
+__all__ = ["TabularStrategy", "combine_seats", "list_entries", "mix_strategies"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -75,6 +76,14 @@ def _tree_rows(tree: HistoryTree | PublicTree) -> _TreeRows:
     return _TreeRows(tree.infoset_player(), tree.infoset_labels, first, actions, index, blank)
 
 
+def list_entries(tree: HistoryTree | PublicTree, numbers: npt.NDArray[Any]) -> FloatArray:
+    """Returns `[E]` numbers over a tree, such as regrets, in the order of `TabularStrategy.from_tree`."""
+    rows = _tree_rows(tree)
+    if numbers.shape != rows.blank.shape:
+        raise ConfigError(f"numbers over {tree.game_label} must have shape {rows.blank.shape}, got {numbers.shape}")
+    return np.asarray(numbers[rows.position], dtype=np.float64)
+
+
 def _find_tree(game: Subject) -> HistoryTree | PublicTree:
     """Returns the tree of a game, of its name, or of itself."""
     if isinstance(game, HistoryTree | PublicTree):
@@ -85,7 +94,13 @@ def _find_tree(game: Subject) -> HistoryTree | PublicTree:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class TabularStrategy:
-    """Action probabilities at the information states of all players; axis I information states, E their actions."""
+    """Action probabilities at the information states of all players; axis I information states, E their actions.
+
+    >>> import equipoise
+    >>> strategy = equipoise.solve("kuhn", iterations=1000).strategy
+    >>> strategy.action_names(1, "K:b"), strategy.probabilities(1, "K:b").round(2)
+    (('fold', 'call'), array([0., 1.]))
+    """
 
     game_label: str
     player: IntArray  # [I]
@@ -111,7 +126,7 @@ class TabularStrategy:
                 raise ConfigError(f"probabilities at {self.infostates[worst]!r} must sum to 1, got {sums[worst]}")
 
     def __repr__(self) -> str:
-        return f"<TabularStrategy of {self.game_label}: {len(self.infostates):,} information states>"
+        return f"<TabularStrategy of {shorten_text(self.game_label, 120)}: {len(self.infostates):,} information states>"
 
     def _repr_html_(self) -> str:
         shown = {f"{self.player[row]}: {name}": self.row(row) for row, name in enumerate(self.infostates[:MOST_ROWS])}
@@ -318,6 +333,30 @@ class TabularStrategy:
                 f"the strategy for {self.game_label} has nothing at {infostate!r} of player {player}{because}"
             )
         return row
+
+
+def combine_seats(strategies: Sequence[TabularStrategy]) -> TabularStrategy:
+    """Returns the profile in which seat i is played as the i-th strategy says; all are of one game.
+
+    With two players in sum zero, seats of different equilibria are one again; in other games they need not be.
+
+    >>> import equipoise
+    >>> runs = [equipoise.solve("kuhn", rule, iterations=100) for rule in ("cfr", "cfr+")]
+    >>> len(combine_seats([run.strategy for run in runs]).infostates)
+    12
+    """
+    if not strategies or len({strategy.game_label for strategy in strategies}) != 1:
+        labels = ", ".join(sorted({strategy.game_label for strategy in strategies})) or "nothing"
+        raise ConfigError(f"seats must be of one game, got {labels}")
+    num_players = int(max(strategy.player.max(initial=-1) for strategy in strategies)) + 1
+    if len(strategies) != num_players:
+        raise ConfigError(f"{strategies[0].game_label} has {num_players} seats, got {len(strategies)} strategies")
+    rows = [
+        row
+        for player, strategy in enumerate(strategies)
+        for row in strategy.to_rows(np.flatnonzero(strategy.player == player).tolist())
+    ]
+    return TabularStrategy.from_rows(rows, strategies[0].game_label)
 
 
 def mix_strategies(

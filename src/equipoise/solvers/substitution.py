@@ -13,6 +13,7 @@ import math
 from typing import Final, NamedTuple, Protocol
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import brief_repr
 from equipoise.kernels.rules import PolicyMap
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.rules import Rule
@@ -49,7 +50,11 @@ class RegretBound(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class WarmStart:
-    """How a run is started from a strategy."""
+    """How a run is started from a strategy.
+
+    >>> WarmStart(iterations=100).bound.value
+    'reach2'
+    """
 
     iterations: int | None = None  # T that the strategy stands for; None: by a short run's convergence
     bound_share: float | None = None  # lambda, 0 to 1; None: the least by which substitute values sum to 0 or less
@@ -71,7 +76,19 @@ class WarmStart:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class WarmStartReport:
-    """What a warm start chose, and what it found out about the strategy."""
+    """What a warm start chose, and what it found out about the strategy.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRPlus, CFRSolver
+    >>> from equipoise.solvers.warm_start import warm_start
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> first = CFRSolver(tree, CFRPlus())
+    >>> first.iterate(100)
+    >>> report = warm_start(CFRSolver(tree, CFRPlus()), first.average_strategy())
+    >>> report.iterations > 0
+    True
+    """
 
     iterations: int  # T
     bound: RegretBound
@@ -81,6 +98,8 @@ class WarmStartReport:
     projection: float | None  # c of nash_conv = c/T after the short run, None if T was given
     is_plain: bool  # whether iterations of the rule weigh the same, as [B20] Theorem 6 takes for granted
     num_passes: int  # over the tree, one player each, short run included
+
+    __repr__ = brief_repr
 
     @property
     def is_covered(self) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.formatting import run_repr
 from equipoise.core.memory import available_bytes
 from equipoise.core.progress import SampledFigures
 from equipoise.games.base import CHANCE, TERMINAL, Game
@@ -116,6 +117,12 @@ class TreelessMCCFRSolver:
     Departs from the paper: as `MCCFRSolver` does, in averaging, in one action per information set and traversal, and in
         discounting by periods. An information state that was never met plays uniformly.
     Checked by: tests/solvers/test_treeless_mccfr.py.
+
+    >>> from equipoise.games import make_game
+    >>> solver = TreelessMCCFRSolver(make_game("kuhn"), rng=np.random.default_rng(0))
+    >>> solver.iterate(100)
+    >>> solver.iteration
+    100
     """
 
     def __init__(
@@ -159,6 +166,8 @@ class TreelessMCCFRSolver:
         self.weight_sum = 0.0  # of iterations, discounted as the sums are
         self._traverser = 0
         self._drawn: dict[int, int] = {}  # in a traversal: where an opponent's sums begin -> which action it plays
+
+    __repr__ = run_repr
 
     @property
     def is_full(self) -> bool:

@@ -32,7 +32,11 @@ class Marks(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A statement of the text about two curves, as limits on the ratio of their exploitabilities."""
+    """A statement of the text about two curves, as limits on the ratio of their exploitabilities.
+
+    >>> Comparison(statement="b is ahead", above="a", below="b", source="Figure 1", least=1.0).criterion
+    'ratio at least 1 at every mark'
+    """
 
     statement: str
     above: str
@@ -61,6 +65,14 @@ def compare(comparison: Comparison, panel: str, measured: Measured, marks: Seque
         panel: whose curves are compared.
         measured: all points.
         marks: those that the run was to reach, in order.
+
+    >>> from equipoise.studies import Measured, Point
+    >>> measured = Measured()
+    >>> for curve, y in (("cfr", 0.2), ("cfr+", 0.1)):
+    ...     measured.add(Point(panel="kuhn", curve=curve, x=100, y=y))
+    >>> claim = Comparison(statement="CFR+ is ahead", above="cfr", below="cfr+", source="Figure 1", least=1.0)
+    >>> compare(claim, "kuhn", measured, [100]).verdict.value
+    'confirmed'
     """
     at = comparison.test.choose(marks)
     ratios = {mark: measured.run_ratios(panel, comparison.above, comparison.below, mark) for mark in at}
@@ -79,6 +91,15 @@ def compare_means(comparison: Comparison, panel: str, measured: Measured, marks:
 
     Runs of two curves have nothing in common, so ratios are those of geometric means over runs. A ratio whose interval
     of two standard errors either way crosses a limit leaves the statement undecided at its mark.
+
+    >>> from equipoise.studies import Measured, Point
+    >>> measured = Measured()
+    >>> for run, (first, second) in enumerate([(0.2, 0.1), (0.3, 0.1)]):
+    ...     measured.add(Point(panel="kuhn", curve="cfr", x=100, y=first, run=run))
+    ...     measured.add(Point(panel="kuhn", curve="cfr+", x=100, y=second, run=run))
+    >>> claim = Comparison(statement="CFR+ is ahead", above="cfr", below="cfr+", source="Figure 1", least=1.0)
+    >>> compare_means(claim, "kuhn", measured, [100]).verdict.value
+    'confirmed'
     """
     estimates = {mark: _estimate(comparison, panel, measured, mark) for mark in comparison.test.choose(marks)}
     known = {mark: estimate for mark, estimate in estimates.items() if estimate is not None}

@@ -41,7 +41,13 @@ class EvaluatedSolver(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Panel(Generic[Tree]):
-    """A tree on which every solver runs."""
+    """A tree on which every solver runs.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> Panel("kuhn", build_history_tree(make_game("kuhn")), iterations=100, cost=1).name
+    'kuhn'
+    """
 
     name: str
     tree: Tree
@@ -79,6 +85,14 @@ def measure_curves(
         panels: in order.
         make_solvers: by the name of their curve.
         marks: iterations that must be among the points.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> panel = Panel("kuhn", build_history_tree(make_game("kuhn")), iterations=10, cost=1)
+    >>> steps = list(measure_curves([panel], {"dcfr": CFRSolver}, marks=[1, 10]))
+    >>> [point.x for point in steps[-1].points]
+    [10]
     """
     total = sum(panel.cost * panel.iterations for panel in panels) * len(make_solvers)
     before = 0

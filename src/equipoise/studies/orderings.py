@@ -17,7 +17,11 @@ SAME = 1e-3  # relative difference below which two values count as equal
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ordering:
-    """One curve is above another."""
+    """One curve is above another.
+
+    >>> Ordering(above="unsafe", below="maxmargin", source="Table 1").text
+    'unsafe > maxmargin'
+    """
 
     above: str
     below: str
@@ -54,6 +58,14 @@ def judge_ordering(
         measured: the points.
         panel_names: only these panels; all if None.
         what: is counted, one for each run at each mark.
+
+    >>> from equipoise.studies import Measured, Point
+    >>> measured = Measured()
+    >>> for number in range(6):
+    ...     measured.add(Point(panel=f"game {number}", curve="unsafe", x=0, y=2.0))
+    ...     measured.add(Point(panel=f"game {number}", curve="maxmargin", x=0, y=1.0))
+    >>> judge_ordering(Ordering(above="unsafe", below="maxmargin", source="Table 1"), measured).verdict.value
+    'confirmed'
     """
     ratios: list[float] = []
     for panel, curves in measured.panels().items():

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies by name."""
+"""Studies by name.
+
+>>> "coin-toss" in STUDIES
+True
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import UnknownNameError
 from equipoise.studies.discounting.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.studies.discounting.dcfr_toy import DCFR_TOY
 from equipoise.studies.discounting.liars_dice_baselines import LIARS_DICE_BASELINES
 from equipoise.studies.discounting.storage_floor import STORAGE_FLOOR
+from equipoise.studies.equilibria.lemonade_stand import LEMONADE_STAND
 from equipoise.studies.evaluation.aivat import AIVAT
 from equipoise.studies.evaluation.lbr import LBR
 from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
+from equipoise.studies.learning.rebel_games import REBEL_LEDUC, REBEL_LIARS_DICE
 from equipoise.studies.learning.rl_baselines import RL_BASELINES
 from equipoise.studies.pruning.brp import BRP
 from equipoise.studies.pruning.dynamic_thresholding import DYNAMIC_THRESHOLDING
@@ -67,11 +74,14 @@ STUDIES: Mapping[str, Study[Any]] = {
         IS_MCTS,
         LBR,
         LEDUC_DEEPSTACK,
+        LEMONADE_STAND,
         LIARS_DICE_BASELINES,
         MULTI_VALUED_STATES,
         NESTED_SEARCH,
         PRUNED_SAMPLING,
         RBP,
+        REBEL_LEDUC,
+        REBEL_LIARS_DICE,
         RL_BASELINES,
         RNR,
         SAFE_SEARCH,
@@ -89,7 +99,12 @@ STUDIES: Mapping[str, Study[Any]] = {
 
 
 def find_study(name: str) -> Study[Any]:
-    """Returns the study of that name; an unknown one raises with the nearest names."""
+    """Returns the study of that name; an unknown one raises with the nearest names.
+
+    >>> find_study("coin-toss").title
+    'Search in Coin Toss'
+    """
+    check_text("study", name)
     if name not in STUDIES:
         raise UnknownNameError("study", name, STUDIES)
     return STUDIES[name]

@@ -60,7 +60,15 @@ def print_result(result: StudyResult, console: Console) -> None:
 
 
 def write_result(study: Study[Any], result: StudyResult, directory: Path) -> list[Path]:
-    """Writes JSON, picture and text of a result, and returns where they are."""
+    """Writes JSON, picture and text of a result, and returns where they are.
+
+    >>> import tempfile
+    >>> from equipoise.studies import find_study, reproduce
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = reproduce("coin-toss")
+    ...     print([path.name for path in write_result(find_study("coin-toss"), result, Path(folder))])
+    ['coin-toss.json', 'coin-toss.png', 'coin-toss.txt']
+    """
     paths = [directory / f"{result.study}{suffix}" for suffix in SUFFIXES]
     _write_text(paths[0], json.dumps(result.as_json(), indent=2) + "\n")
     written = [paths[0], paths[1]] if draw_result(study, result, paths[1]) else [paths[0]]
@@ -80,7 +88,7 @@ def draw_result(study: Study[Any], result: StudyResult, path: Path) -> bool:
         plot_grids(drawn, path, title=title)
     else:
         labels = PanelLabels(study.x_label, study.y_label, study.is_log_y)
-        plot_panels(drawn, path, title=title, labels=labels, own_labels=study.own_labels)
+        plot_panels(drawn, path, title=title, labels=labels, own_labels=study.own_labels, printed=study.printed)
     return True
 
 

@@ -23,7 +23,16 @@ NOISE_SEED: Final = 12_345  # of the iterations that only measure
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """Solvers of one game, the first of which sets the pace."""
+    """Solvers of one game, the first of which sets the pace.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import MCCFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> race = Race(panel="kuhn", timed_panel=None, makers={"external": lambda rng: MCCFRSolver(tree, rng=rng)})
+    >>> list(race.makers)
+    ['external']
+    """
 
     panel: str  # at equal nodes
     timed_panel: str | None  # at the processor time that the first takes for as many nodes; None: not measured
@@ -39,6 +48,15 @@ def run_race(race: Race, *, marks: Sequence[int], runs: int, seed: int) -> Itera
         marks: nodes touched, in order.
         runs: of each curve, with seeds of their own.
         seed: from which the runs' seeds come.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import MCCFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> race = Race(panel="kuhn", timed_panel=None, makers={"external": lambda rng: MCCFRSolver(tree, rng=rng)})
+    >>> steps = list(run_race(race, marks=[100, 1000], runs=2, seed=0))
+    >>> steps[-1].fraction
+    1.0
     """
     total, done = runs * len(race.makers), 0
     for run in range(runs):

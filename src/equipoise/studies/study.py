@@ -45,14 +45,23 @@ PLAIN_FIELDS = ("study", "title", "source", "size", "configuration", "seed", "is
 
 
 class Size(enum.StrEnum):
-    """How much of the published experiment is repeated."""
+    """How much of the published experiment is repeated.
+
+    >>> from equipoise.studies import find_study
+    >>> sorted(size.value for size in find_study("coin-toss").sizes)
+    ['full', 'quick']
+    """
 
     QUICK = "quick"  # seconds
     FULL = "full"  # as published
 
 
 class Verdict(enum.StrEnum):
-    """What our numbers say to a statement."""
+    """What our numbers say to a statement.
+
+    >>> [verdict.value for verdict in Verdict]
+    ['confirmed', 'denied', 'undecided', 'not stated', 'not measured']
+    """
 
     CONFIRMED = "confirmed"
     DENIED = "denied"
@@ -63,7 +72,11 @@ class Verdict(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A statement of the source, how it was tested, and what came out."""
+    """A statement of the source, how it was tested, and what came out.
+
+    >>> Claim(statement="CFR+ is ahead", source="Figure 1", verdict=Verdict.CONFIRMED, ours="2.1 times").as_row()
+    {'statement': 'CFR+ is ahead', 'source': 'Figure 1', 'verdict': 'confirmed', 'ours': '2.1 times'}
+    """
 
     statement: str  # what the source states, with the test where it leaves one open
     source: str  # where it states it
@@ -84,7 +97,11 @@ def judge(is_true: bool | None) -> Verdict:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One measurement."""
+    """One measurement.
+
+    >>> Point(panel="kuhn", curve="cfr", x=100, y=0.2).run
+    0
+    """
 
     panel: str  # usually the game
     curve: str  # usually the algorithm
@@ -95,7 +112,11 @@ class Point:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A piece of work done."""
+    """A piece of work done.
+
+    >>> Step(fraction=0.5, text="half of it").points
+    ()
+    """
 
     fraction: float  # of the whole study, after this step
     text: str  # what is being done
@@ -103,7 +124,13 @@ class Step:
 
 
 class Measured:
-    """The points so far, by panel and curve; where there are several runs, values are medians over them."""
+    """The points so far, by panel and curve; where there are several runs, values are medians over them.
+
+    >>> measured = Measured()
+    >>> measured.add(Point(panel="kuhn", curve="cfr", x=100, y=0.2))
+    >>> measured.at("kuhn", "cfr", 100)
+    0.2
+    """
 
     def __init__(self) -> None:
         self._curves: dict[tuple[str, str], dict[int, dict[int, float]]] = {}
@@ -153,7 +180,12 @@ class Measured:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """What a study's points amount to."""
+    """What a study's points amount to.
+
+    >>> from equipoise.studies import reproduce
+    >>> [claim.verdict.value for claim in reproduce("coin-toss").conclusion.claims]
+    ['confirmed', 'confirmed', 'confirmed', 'confirmed']
+    """
 
     rows: tuple[Row, ...]  # with the printed figures beside ours; the same keys in each
     claims: tuple[Claim, ...]
@@ -167,7 +199,12 @@ C = TypeVar("C", bound="DataclassInstance")  # a frozen dataclass: what one size
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class StudyResult:
-    """A study with all that is needed to understand it and to repeat it."""
+    """A study with all that is needed to understand it and to repeat it.
+
+    >>> from equipoise.studies import reproduce
+    >>> reproduce("coin-toss").is_partial
+    False
+    """
 
     study: str
     title: str
@@ -229,7 +266,12 @@ class StudyResult:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Study(Generic[C]):
-    """A named experiment of a paper."""
+    """A named experiment of a paper.
+
+    >>> from equipoise.studies import find_study
+    >>> find_study("coin-toss").name
+    'coin-toss'
+    """
 
     name: str  # as typed
     title: str
@@ -242,6 +284,9 @@ class Study(Generic[C]):
     is_log_y: bool = True  # whether the figure's ordinate is logarithmic
     panels: tuple[str, ...] = ()  # those that are drawn; empty: all
     own_labels: Callable[[str], PanelLabels] | None = None  # of a panel by its name, where panels differ
+    # what the paper's text says, by panel and curve: abscissa (None: everywhere) and ordinate
+    printed: Mapping[str, Mapping[str, Sequence[tuple[float | None, float]]]] = dataclasses.field(default_factory=dict)
+    data: str | None = None  # that --data DIR must have, in words; None: needs none
     are_grids: bool = False  # panels are squares of classes of hands, not curves
     seed: int = 0
 
@@ -251,6 +296,12 @@ class Study(Generic[C]):
         missing = [size for size in Size if size not in self.sizes]
         if missing:
             raise ConfigError(f"study {self.name} lacks size {missing[0]}")
+
+    @property
+    def paper(self) -> str:
+        """Returns whose paper it is of: the source up to its year, or its first words."""
+        dated = re.match(r"(.*?\b(?:19|20)\d\d)\b", self.source)
+        return dated[1] if dated else re.split(r"[:(,;]", self.source)[0].strip()
 
     def configure(self, size: Size, changes: Mapping[str, str]) -> C:
         """Returns a size with some fields replaced by what texts say, as `key=value` on the command line.

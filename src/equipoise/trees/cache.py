@@ -47,6 +47,10 @@ def load_or_build_history_tree(
         on_progress: called now and then while building.
         directory: where trees are kept; `default_cache_directory()` if None.
         min_build_seconds: trees that build faster are not kept.
+
+    >>> from equipoise.games import make_game
+    >>> load_or_build_history_tree(make_game("kuhn")).num_nodes
+    58
     """
     version = {
         "tree_format_version": TREE_FORMAT_VERSION,
@@ -79,6 +83,10 @@ def load_or_build_public_tree(
         min_build_seconds: trees that build faster are not kept.
 
     A game that says its public form itself is neither enumerated nor kept, and the limit on histories is not for it.
+
+    >>> from equipoise.games import make_game
+    >>> load_or_build_public_tree(make_game("kuhn")).num_nodes
+    9
     """
     if isinstance(game, HasPublicForm):
         return build_public_tree(game.public_form(), on_progress=on_progress)

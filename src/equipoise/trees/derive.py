@@ -148,6 +148,11 @@ def derive_public_game(
         game: rules with perfect recall, whose public states have one actor each and are known to both players.
         max_histories: enumeration stops here with `GameTooLargeError`.
         on_progress: called now and then with the histories so far and the fraction done.
+
+    >>> from equipoise.games import make_game
+    >>> game = derive_public_game(make_game("leduc"))
+    >>> game.num_private(game.initial_state(), 0)
+    6
     """
     if game.spec.num_players != 2:
         raise InvalidGameError(f"{game.spec.label}: the public form is for 2 players, got {game.spec.num_players}")

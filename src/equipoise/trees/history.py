@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidStateError
 from equipoise.core.files import format_bytes
+from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
 from equipoise.trees.segments import flatten_ranges
@@ -47,7 +48,13 @@ OnProgress = Callable[[int, float], None]  # histories so far, fraction of the t
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TreeSize:
-    """How large a history tree is."""
+    """How large a history tree is.
+
+    >>> from equipoise.games import make_game
+    >>> size = build_history_tree(make_game("leduc")).size
+    >>> size.num_histories, size.num_terminals, size.num_infosets
+    (9457, 5520, 936)
+    """
 
     num_histories: int  # every node, terminals included
     num_terminals: int
@@ -67,6 +74,11 @@ class HistoryTree:
     """A game as arrays, nodes in depth-first pre-order.
 
     Axes: N nodes, Z terminals, P players, I information sets, Q sequences (see docs/notation.md).
+
+    >>> from equipoise.games import make_game
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> tree.num_nodes, tree.size.num_infosets
+    (58, 12)
     """
 
     NO_INFOSET = -1  # chance and terminal nodes
@@ -100,7 +112,7 @@ class HistoryTree:
     action_class: npt.NDArray[np.int8]  # [Q] ACTION_CODES of actions; OTHER at empty sequences
 
     def __repr__(self) -> str:
-        return f"<HistoryTree of {self.game_label}: {self.size}>"
+        return f"<HistoryTree of {shorten_text(self.game_label, 80)}: {self.size}>"
 
     def _repr_html_(self) -> str:
         return join_html(html_line(repr(self)), svg_tree(self._nodes()) if self.num_nodes <= MOST_NODES else "")
@@ -462,6 +474,10 @@ def estimate_num_histories(game: Game[Any], *, rng: np.random.Generator, num_pro
     Symbols: the product of branching factors along a random path, summed over its nodes.
     Departs from the paper: nothing.
     Checked by: tests/trees/test_history.py.
+
+    >>> from equipoise.games import make_game
+    >>> 5000 < estimate_num_histories(make_game("leduc"), rng=np.random.default_rng(0)) < 15000
+    True
     """
     total = 0.0
     for probe in range(num_probes):

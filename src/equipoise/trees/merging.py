@@ -26,7 +26,17 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MergedTree:
-    """A tree with merged information sets, and how it is numbered."""
+    """A tree with merged information sets, and how it is numbered.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> merged = merge_infosets(tree, np.arange(tree.size.num_infosets))
+    >>> coarse = CFRSolver(merged.tree).average_strategy()
+    >>> merged.lift(coarse).size == tree.size.num_sequences
+    True
+    """
 
     full: HistoryTree  # the tree that it was made from
     tree: HistoryTree
@@ -64,6 +74,13 @@ def merge_infosets(tree: HistoryTree, groups: npt.ArrayLike, *, players: tuple[i
     Raises:
         ConfigError: sets of a group have other actions, or were reached by other moves of their owner, even when those
             are merged (imperfect recall).
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> groups = np.arange(tree.size.num_infosets)  # every information set in a group of its own
+    >>> merge_infosets(tree, groups).tree.size.num_infosets
+    12
     """
     group = np.asarray(groups)
     if group.shape != tree.num_actions.shape or group.dtype.kind not in "iu":

@@ -24,6 +24,13 @@ def perturb_payoffs(tree: HistoryTree, *, relative: float, rng: np.random.Genera
         tree: two players, zero sum; so is the result.
         relative: standard deviation of the errors, as a share of the payoff range.
         rng: draws the errors.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_history_tree
+    >>> tree = build_history_tree(make_game("kuhn"))
+    >>> noisy = perturb_payoffs(tree, relative=0.01, rng=np.random.default_rng(0))
+    >>> bool(0 < np.abs(noisy.utility - tree.utility).max() < 0.1)
+    True
     """
     if tree.num_players != 2 or not tree.is_zero_sum:
         raise ConfigError(f"payoffs are perturbed in two-player zero-sum games alone, got {tree.game_label}")

@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicGame
+from equipoise.kernels.arithmetic import dot, multiply
 from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.derive import DerivedPublicGame
 from equipoise.trees.descendants import Descendants
@@ -50,7 +52,14 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PublicTreeSize:
-    """How large a public tree is."""
+    """How large a public tree is.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> size = build_public_tree(derive_public_game(make_game("kuhn"))).size
+    >>> size.num_decisions, size.num_terminals, size.num_infosets
+    (4, 5, 12)
+    """
 
     num_decisions: int  # public states in which a player moves
     num_chance: int
@@ -84,6 +93,12 @@ class PublicTree:
     actions, K entries of relations or payoffs, C cells, R rows (see docs/notation.md). Tables and strategies are `[C]`
     over the cells of decisions, `cells.num_table_cells` of them, an [A, H] block per node; reaches and values are `[C]`
     over all cells.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> tree.num_nodes, tree.public_labels[:3]
+    (9, ('', 'p', 'pp'))
     """
 
     num_players: ClassVar = 2
@@ -138,7 +153,7 @@ class PublicTree:
         return self._descendants[0]
 
     def __repr__(self) -> str:
-        return f"<PublicTree of {self.game_label}: {self.size}>"
+        return f"<PublicTree of {shorten_text(self.game_label, 80)}: {self.size}>"
 
     def _repr_html_(self) -> str:
         nodes = []
@@ -179,7 +194,7 @@ class PublicTree:
 
     def mean_value(self, player: int, values: FloatArray) -> float:
         """Returns a player's utility from its counterfactual values `[H]` at the root of a whole game."""
-        return float(np.ones(values.size) @ values)
+        return dot(np.ones(values.size), values)
 
     def private_cells(self, node: int, player: int) -> IntArray:
         """Returns `[H]` the cell of each of a player's private states at a node."""
@@ -235,8 +250,7 @@ class PublicTree:
         self, above: int, below: int, player: int, reach: FloatArray, policy: FloatArray | None = None
     ) -> FloatArray:
         """Returns `[H]` below an edge a player's reach `[H]` above it."""
-        pushed: FloatArray = reach @ relation_matrices(self, below, player, policy)
-        return pushed
+        return multiply(reach, relation_matrices(self, below, player, policy))
 
     def joint_at(self, place: int) -> DenseJoint:
         """Returns chance's weights of pairs of private states, found anew at every call from the terminals below."""
@@ -305,6 +319,11 @@ def build_public_tree(
         max_nodes: a larger tree is refused with `GameTooLargeError`.
         landmarks: nodes whose values will be asked for (`PublicTree.node_values`).
         on_progress: called now and then with the public states so far and the fraction done.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import derive_public_game
+    >>> build_public_tree(derive_public_game(make_game("leduc"))).size.num_decisions
+    186
     """
     if root is None and isinstance(game, DerivedPublicGame):
         arrays, collected = game.arrays, 0.0

@@ -99,7 +99,14 @@ class Places(Protocol[Place]):
 
 
 class VectorTree(Places[Place], Protocol[Place]):
-    """A two-player game as public states, laid out for sweeps: tables over its cells can be read."""
+    """A two-player game as public states, laid out for sweeps: tables over its cells can be read.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree: VectorTree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> tree.rows_at(np.ones(tree.cells.num_cells), 0).shape
+    (3, 2)
+    """
 
     def rows_at(self, sums: CellTable, place: Place) -> FloatArray:
         """Returns `[H, A]` the numbers of a table `[C]` at a decision; zeros for private states that it lacks."""
@@ -120,7 +127,17 @@ def play_shares(tree: VectorTree[Place], sums: CellTable, place: Place) -> Float
 
 
 class Strategy(Protocol[Place_contra]):
-    """What both players do at every place of some tree, whatever holds it: a table, buckets, layers, a network."""
+    """What both players do at every place of some tree, whatever holds it: a table, buckets, layers, a network.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> strategy: Strategy[int] = UniformStrategy(tree)
+    >>> strategy.probabilities(0)
+    array([[0.5, 0.5],
+           [0.5, 0.5],
+           [0.5, 0.5]])
+    """
 
     def probabilities(self, place: Place_contra) -> FloatArray:
         """Returns `[H, A]` what the actor of a place does; 0 everywhere for private states that cannot be there."""
@@ -128,7 +145,17 @@ class Strategy(Protocol[Place_contra]):
 
 
 class TreeStrategy(Generic[Tree]):
-    """Play in proportion to a table over a tree, in memory or on disk."""
+    """Play in proportion to a table over a tree, in memory or on disk.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> solver = CFRSolver(tree)
+    >>> solver.iterate(100)
+    >>> TreeStrategy(tree, solver.average_sums).probabilities(0).shape
+    (3, 2)
+    """
 
     def __init__(self, tree: Tree, sums: CellTable) -> None:
         self.tree, self.sums = tree, sums
@@ -159,7 +186,16 @@ class LegalPlaces(Protocol[Place_contra]):
 
 
 class UniformStrategy(Generic[Legal]):
-    """Every legal action as often: a strategy for whoever has none."""
+    """Every legal action as often: a strategy for whoever has none.
+
+    >>> from equipoise.games import make_game
+    >>> from equipoise.trees import build_public_tree, derive_public_game
+    >>> tree = build_public_tree(derive_public_game(make_game("kuhn")))
+    >>> UniformStrategy(tree).probabilities(0)
+    array([[0.5, 0.5],
+           [0.5, 0.5],
+           [0.5, 0.5]])
+    """
 
     def __init__(self, tree: Legal) -> None:
         self.tree = tree

@@ -10,8 +10,10 @@ from equipoise.games.holdem.cards import FULL_DECK, format_board, parse_board, p
 from equipoise.games.holdem.line_notation import (
     Line,
     find_action,
+    format_address,
     format_line,
     name_actions,
+    parse_deal,
     parse_decision,
     parse_line,
     parse_stretches,
@@ -242,3 +244,36 @@ def test_lines_go_on_behind_bets_that_the_tree_lacks():
 def test_what_is_wrong_behind_such_a_bet_says_where(text, message):
     with pytest.raises(ParseError, match=message):
         parse_stretches(text, tree_of("50%, 100% / 100%"), TURN)
+
+
+@pytest.mark.parametrize(
+    "text", ["check, bet 50%, call, [7d], check", "check, check, [As], all-in, call", "all-in", "", "bet 100%, all-in"]
+)
+def test_addresses_lead_where_lines_do(text):
+    tree = tree_of()
+    line = parse_line(text, tree, TURN)
+    address = format_address(shorten_line(tree, line))
+    assert not set(address) - set("abcdefghijklmnopqrstuvwxyzAKQJT0123456789.-/")
+    assert parse_line(address, tree, TURN) == line
+
+
+def test_addresses_keep_cards_apart():
+    assert format_address(["x", "b50p", "c", "As", "x", "x", "2d"]) == "x-b50p-c/As/x-x/2d"
+    tree = tree_of(street=Street.FLOP)
+    assert parse_line("x-x/As/x-all-in-c", tree, TURN[:3]) == parse_line("x,x,As,x,a,c", tree, TURN[:3])
+
+
+@pytest.mark.parametrize("text", ["check, check, [*]", "x,x,*", "x-x/*", "x , x , [ * ]"])
+def test_a_star_is_every_card(text):
+    tree = tree_of()
+    assert parse_deal(text, tree, TURN) == parse_line("check, check", tree, TURN)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("[*]", "at the root a player acts"), ("x,[*]", "a player acts"), ("b50%, f, [*]", "the hand is over by fold")],
+)
+def test_a_star_stands_where_a_card_comes(text, message):
+    with pytest.raises(ParseError, match=message):
+        parse_deal(text, tree_of(), TURN)
+    assert parse_deal("check, check", tree_of(), TURN) is None

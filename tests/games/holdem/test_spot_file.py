@@ -407,3 +407,27 @@ def test_whatever_counts_chips_is_cut_with_them():
     assert file.target.amount == 10
     assert file.spot.rake_cap == 300
     assert parse_spot(format_spot(file)) == file
+
+
+def test_titles_and_seats_are_kept():
+    file = parse_spot(change("pot = 200", 'pot = 200\ntitle = "Single raised"\nseats = ["BB", "BTN"]'))
+    assert (file.title, file.seat_names, file.name) == ("Single raised", ("BB", "BTN"), "Single raised (turn Ks7h2d5c)")
+    assert parse_spot(format_spot(file)) == file
+    assert (parse_spot(SPOT).seat_names, parse_spot(SPOT).name) == (("oop", "ip"), "turn Ks7h2d5c")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("title = 3", "title: must be a text"),
+        ('title = ""', "title: must be a line of 1 to 80"),
+        ('title = "a\\nb"', "title: must be a line"),
+        ('seats = "BB"', "seats: must name both players"),
+        ('seats = ["BB"]', "seats: must name both players"),
+        ('seats = ["BB", "BB"]', "seats: must be two names"),
+        ('seats = ["BB", 3]', "seats: must be a text"),
+    ],
+)
+def test_titles_and_seats_that_cannot_be(line, message):
+    with pytest.raises(ParseError, match=message):
+        parse_spot(change("pot = 200", f"pot = 200\n{line}"))

@@ -35,6 +35,10 @@ class PushFoldAgent(PolicyAgent):
 
     Hands that call a push also answer smaller raises, all in; where nobody has raised, hands that push do so from
     either seat. After the flop, where it comes only by checks, it checks and folds.
+
+    >>> from equipoise.games import make_game
+    >>> PushFoldAgent(make_game("holdem", deck="royal", stacks=(1000, 1000))).name
+    'pushfold'
     """
 
     name = "pushfold"

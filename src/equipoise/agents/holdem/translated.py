@@ -32,7 +32,7 @@ LOST: Final = -1  # the image's hand is over and the real one is not
 
 
 class HoldemTranslatingAgent:
-    """Plays a table of hands along an image of the hand, drawn by the pseudo-harmonic mapping bet by bet.
+    r"""Plays a table of hands along an image of the hand, drawn by the pseudo-harmonic mapping bet by bet.
 
     Bets are compared as fractions of the pot, the image's own pot; what it bets itself is the same fraction of the real
     one. No bet (a check or a call) is the size 0, below the smallest that is known; what the image checks is called.
@@ -43,6 +43,12 @@ class HoldemTranslatingAgent:
     Departs from the paper: the thesis maps between two known bets and is silent on those below the smallest; here the
         smaller neighbour of these is A = 0, no bet.
     Checked by: tests/agents/test_holdem_search.py, tests/search/test_holdem_nested.py.
+
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> river = solve(load_spot(text), iterations=10)
+    >>> HoldemTranslatingAgent(river.strategy, river.game).name
+    'translate'
     """
 
     def __init__(self, policy: HoldemStrategy, game: Holdem, *, name: str = "translate") -> None:

@@ -69,8 +69,9 @@ class _Timed:
     def __call__(self, deals: DealRange) -> tuple[int, float]:
         """Returns hands played and seconds of processor time."""
         began = time.process_time()
-        utility = self.play(deals)
-        return utility.shape[0] * utility.shape[1], time.process_time() - began
+        self.play(deals)
+        num_hands = deals.size * self.play.config.num_rotations(len(self.play.names))
+        return num_hands, time.process_time() - began
 
 
 def run_matches(settings: MatchesSettings, *, on_step: OnStep | None = None) -> MatchesReport:

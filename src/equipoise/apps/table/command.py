@@ -13,10 +13,11 @@ import typer
 from equipoise.agents.base import Agent
 from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
 from equipoise.apps.display import make_console
+from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.signals import exit_code_of_interrupt
 from equipoise.apps.table.players import Announced, Left, Person, Table
 from equipoise.apps.table.views import describe_showdown
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import AgentFailedError, ConfigError
 from equipoise.evaluation.play import play_game
 from equipoise.evaluation.statistics import big_blind_of, estimate_mean, format_estimate
 from equipoise.games.base import Game
@@ -60,6 +61,10 @@ def play(options: PlayOptions) -> None:
         session.table.say("")
         session.conclude()
         raise typer.Exit(exit_code_of_interrupt(error)) from None
+    except AgentFailedError as error:
+        session.table.say(f"error: {error}", style="red")
+        session.conclude()
+        raise typer.Exit(ExitCode.FAILED) from None
     session.conclude()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from equipoise.agents.base import Agent, Observation, PolicyAgent
+from equipoise.agents.base import Agent, NamingAgent, Observation, PolicyAgent, ToldAgent
 from equipoise.apps.table.moves import list_moves, parse_move
 from equipoise.apps.table.views import describe_seat
 from equipoise.core.errors import EquipoiseError, ParseError
@@ -61,6 +61,7 @@ class Announced:
     def __init__(self, agent: Agent, table: Table, *, name: str | None = None) -> None:
         self.agent, self.table = agent, table
         self.name = name or agent.name
+        self.needs_names = isinstance(agent, NamingAgent) and agent.needs_names
 
     def begin_game(self, seat: int) -> None:
         """Begins a game."""
@@ -69,6 +70,11 @@ class Announced:
     def observe(self, observation: Observation) -> None:
         """Hands on what the seat sees."""
         self.agent.observe(observation)
+
+    def end_game(self, won: float) -> None:
+        """Hands on what the seat won."""
+        if isinstance(self.agent, ToldAgent):
+            self.agent.end_game(won)
 
     def act(self, observation: Observation, *, rng: np.random.Generator) -> int:
         """Returns the agent's action, told aloud if it is a bet, a call or a fold."""
@@ -86,6 +92,7 @@ class Person:
     """Whoever is at the keyboard."""
 
     name = "you"
+    needs_names = True  # whoever advises may ask for them
 
     def __init__(
         self, table: Table, read: Callable[[], str], adviser: Callable[[], Agent], *, is_advised: bool = False

@@ -56,6 +56,12 @@ class HoldemLbr:
     Symbols: wp -> share; fp -> fold_chance; asked -> asked; x -> extra.
     Departs from the paper: ties count half a win; a raise that the agent cannot match whole counts as far as it can.
     Checked by: tests/evaluation/test_lbr_holdem.py.
+
+    >>> from equipoise.agents import UniformAgent
+    >>> from equipoise.games import make_game
+    >>> responder = HoldemLbr(make_game("holdem"), UniformAgent(), menu=LbrMenu.FOLD_CALL, passive_streets=1)
+    >>> responder.menu.value
+    'fc'
     """
 
     def __init__(self, game: Holdem, agent: PublicAgent, *, menu: LbrMenu, passive_streets: int = 0) -> None:
@@ -306,6 +312,13 @@ def measure_holdem_lbr(
         passive_streets: on so many first streets of the hand it only checks and calls.
         rng: what the agent draws from.
         on_progress: called now and then with the share done.
+
+    >>> from equipoise.agents import UniformAgent
+    >>> from equipoise.games import make_game
+    >>> small = make_game("holdem", deck="royal", stacks=(40, 40), board="AhKhQhJcTc", pot=20, menu="100%")
+    >>> found = measure_holdem_lbr(small, UniformAgent(), menu=LbrMenu.FOLD_CALL, rng=np.random.default_rng(0))
+    >>> all(local <= best for local, best in zip(found.values, found.best_response_values))
+    True
     """
     lbr = HoldemLbr(game, agent, menu=menu, passive_streets=passive_streets)
     tree = build_holdem_tree(spot_of_game(game), merges_suits=False)

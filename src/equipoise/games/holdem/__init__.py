@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from equipoise.games.holdem.menu_notation import MENUS, format_menu, parse_menu
     from equipoise.games.holdem.menus import Menu, check_menu, raise_options
     from equipoise.games.holdem.ranges import Range, check_ranges, format_range, parse_range
+    from equipoise.games.holdem.seen_table import SeenTable, read_table
     from equipoise.games.holdem.strength import HandCategory, evaluate_boards, evaluate_hand, strength_category
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Menu",
     "NodeKind",
     "Range",
+    "SeenTable",
     "Stage",
     "Street",
     "check_menu",
@@ -63,6 +65,7 @@ __all__ = [
     "parse_menu",
     "parse_range",
     "raise_options",
+    "read_table",
     "strength_category",
 ]
 

@@ -15,6 +15,7 @@ import math
 from typing import Final, NamedTuple, TypeVar
 
 from equipoise.core.errors import ConfigError, IllegalActionError, InvalidStateError
+from equipoise.core.formatting import settings_repr
 
 __all__ = [
     "CALL",
@@ -55,7 +56,11 @@ T = TypeVar("T")
 
 
 class Street(enum.IntEnum):
-    """The rounds of betting; the number of board cards is 0, 3, 4, 5."""
+    """The rounds of betting; the number of board cards is 0, 3, 4, 5.
+
+    >>> Street.TURN.num_board_cards, Street(3).name
+    (4, 'RIVER')
+    """
 
     PREFLOP = 0
     FLOP = 1
@@ -69,7 +74,12 @@ class Street(enum.IntEnum):
 
 
 class Stage(enum.Enum):
-    """What comes next in a hand."""
+    """What comes next in a hand.
+
+    >>> state = initial_betting(BettingRules(stacks=(100, 100), small_blind=1, big_blind=2))
+    >>> state.stage
+    <Stage.ACT: 'act'>
+    """
 
     ACT = "act"  # a player decides
     DEAL = "deal"  # the round is over, cards come
@@ -84,6 +94,10 @@ class BettingRules:
     With two players the last one (the button) posts the small blind and acts first before the flop; with more,
     players 0 and 1 post the small and the big blind and player 2 is first. A hand that starts after the flop
     begins with `pot` chips, of which every player has put in an equal share, and without blinds.
+
+    >>> rules = BettingRules(stacks=(100, 100), small_blind=1, big_blind=2)
+    >>> legal_raises(rules, initial_betting(rules))
+    range(4, 101)
     """
 
     stacks: tuple[int, ...] = (20_000, 20_000)  # chips of each player, blinds not yet posted; after a pot: behind
@@ -95,6 +109,8 @@ class BettingRules:
     first_street: Street = Street.PREFLOP
     last_street: Street = Street.RIVER  # showdown after this round
     pot: int = 0  # chips in the pot at the start of a hand that begins after the flop
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         _check_rules(self)
@@ -119,7 +135,13 @@ class BettingRules:
 
 
 class BettingState(NamedTuple):
-    """Where the betting of a hand stands; amounts by player are totals over the hand."""
+    """Where the betting of a hand stands; amounts by player are totals over the hand.
+
+    >>> rules = BettingRules(stacks=(100, 100), small_blind=1, big_blind=2)
+    >>> state = apply_action(rules, initial_betting(rules), 6)  # the small blind raises to 6
+    >>> pot(state), to_call(state), state.actor
+    (8, 4, 0)
+    """
 
     street: Street
     stage: Stage
@@ -135,6 +157,10 @@ class BettingState(NamedTuple):
     num_actions: int  # decisions of this round
     aggressor: int  # who bet or raised last in this round, or NOBODY
     initiative: int  # who bet or raised last in the round before, or NOBODY
+
+    def __repr__(self) -> str:
+        who = f"player {self.actor} to act" if self.stage is Stage.ACT else self.stage.value
+        return f"<BettingState {self.street.name.lower()}, {who}: committed {self.committed}, left {self.stacks}>"
 
 
 class SidePot(NamedTuple):

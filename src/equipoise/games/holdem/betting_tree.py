@@ -45,7 +45,14 @@ DEALING: Final = -1  # the action that leads from the end of a round into the ne
 
 
 class NodeKind(enum.Enum):
-    """What a node of a betting tree is."""
+    """What a node of a betting tree is.
+
+    >>> from collections import Counter
+    >>> from equipoise.games.holdem import parse_menu
+    >>> rules = BettingRules(stacks=(10, 10), pot=4, first_street=Street.RIVER)
+    >>> Counter(node.kind.name for node in betting_tree(rules, parse_menu("100%, a")).nodes)
+    Counter({'DECISION': 4, 'SHOWDOWN': 3, 'FOLD': 2})
+    """
 
     DECISION = "decision"
     STREET_END = "street end"
@@ -63,7 +70,13 @@ KINDS = {
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BettingNode:
-    """One public sequence of bets: what led to it, where the betting stands, what leads on."""
+    """One public sequence of bets: what led to it, where the betting stands, what leads on.
+
+    >>> from equipoise.games.holdem import parse_menu
+    >>> rules = BettingRules(stacks=(10, 10), pot=4, first_street=Street.RIVER)
+    >>> betting_tree(rules, parse_menu("100%, a")).root.actions
+    (1, 12)
+    """
 
     index: int
     parent: int  # NO_PARENT at the root
@@ -77,7 +90,14 @@ class BettingNode:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BettingTree:
-    """All sequences of bets from one root, in depth-first pre-order: node 0 is the root, parents come first."""
+    """All sequences of bets from one root, in depth-first pre-order: node 0 is the root, parents come first.
+
+    >>> from equipoise.games.holdem import parse_menu
+    >>> rules = BettingRules(stacks=(10, 10), pot=4, first_street=Street.RIVER)
+    >>> tree = betting_tree(rules, parse_menu("100%, a"))
+    >>> len(tree.nodes), tree.root.kind.name
+    (9, 'DECISION')
+    """
 
     rules: BettingRules
     menu: Menu
@@ -233,6 +253,11 @@ def count_nodes(tree: BettingTree, num_deals: Mapping[Street, int] | None = None
     Args:
         tree: Without cards.
         num_deals: By street, how many different deals lead into it; 1 if not named.
+
+    >>> from equipoise.games.holdem import parse_menu
+    >>> rules = BettingRules(stacks=(10, 10), pot=4, first_street=Street.RIVER)
+    >>> count_nodes(betting_tree(rules, parse_menu("100%, a")))
+    NodeCounts(decisions=4, showdowns=3, folds=2, street_ends=0)
     """
     num_deals = num_deals or {}
     copies: list[int] = []

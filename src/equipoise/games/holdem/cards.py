@@ -3,6 +3,9 @@
 
 A card is the integer `rank * 4 + suit`: ranks 0 (deuce) to 12 (ace), suits c, d, h, s. A card keeps its number and its
 name in every deck, so that arrays and texts of different decks never mean different cards.
+
+>>> len(DECKS["short"].ranks), DECKS["full"] == FULL_DECK
+(9, True)
 """
 
 from __future__ import annotations

@@ -31,6 +31,11 @@ class Equity:
     """Two ranges against each other: sums over boards and over pairs of hands that share no card.
 
     Sums are weighted by reach; with weights of 0 and 1 they are counts, exact as long as they are below 2**53.
+
+    >>> from equipoise.games.holdem import compute_equity, parse_board, parse_range
+    >>> found = compute_equity(parse_range("AA"), parse_range("KK"), parse_board("Kd7h2c5s"))
+    >>> [round(share, 3) for share in found.equity]
+    [0.045, 0.955]
     """
 
     deck: Deck

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What players call the hands that a board makes: top pair, set, flush draw. Names for people, not strengths."""
+"""What players call the hands that a board makes: top pair, set, flush draw. Names for people, not strengths.
+
+The first name that fits counts. From straight flush to straight, and for trips, all cards count, also where the board
+alone makes the hand; pairs need a card of the own: a pair on the board is everybody's and has no name. Two pair is one
+of each own card; a pair in hand is a set with a third card, an overpair above all cards of the board, an underpair
+between its highest and second rank, else a low pair. Draws need one card more, and an own card that takes part; whoever
+has a straight or better draws to no straight, a flush or better to no flush. Nothing is drawn to on the river.
+"""
 
 from __future__ import annotations
 
@@ -65,22 +72,29 @@ def classify_hands(board: tuple[int, ...], deck: Deck) -> HandClasses:
     is_flush = (num_suited >= STRAIGHT).any(axis=1)
     straights_by_suit = [_count_in(there[:, suit], windows) == STRAIGHT for suit in range(4)]
     is_straight_flush = np.any([found.any(axis=1) for found in straights_by_suit], axis=0)
+    is_quads = (counts == 4).any(axis=1)
+    is_full = (counts >= 3).any(axis=1) & ((counts >= 2).sum(axis=1) >= 2)
+    has_trips = (counts == 3).any(axis=1)
     made = {
         "straight flush": is_straight_flush,
-        "four of a kind": (counts == 4).any(axis=1),
-        "full house": (counts >= 3).any(axis=1) & ((counts >= 2).sum(axis=1) >= 2),
+        "four of a kind": is_quads,
+        "full house": is_full,
         "flush": is_flush,
-        "straight": is_straight,
+        "straight": is_straight & ~has_trips if deck.trips_beat_straight else is_straight,
         **_name_pairs(ranks, counts, board),
     }
     classes = np.argmax(np.stack([made[name] for name in CLASSES]), axis=0).astype(np.int8)
     draws = np.full(len(cards), DRAWS.index("none"), np.int8)
     if len(board) < Street.RIVER.num_board_cards:
         own_suit = np.stack([(suits == suit).any(axis=1) for suit in range(4)], axis=1)
-        has_flush_draw = ((num_suited == STRAIGHT - 1) & own_suit).any(axis=1) & ~is_flush
-        num_outs = _count_outs(has_rank, windows)
-        is_open = ~is_straight & ~is_flush
-        fits = np.stack([has_flush_draw, is_open & (num_outs >= 2), is_open & (num_outs == 1), np.ones_like(is_open)])
+        is_above_flush = is_quads if deck.flush_beats_full_house else is_quads | is_full
+        is_above_straight = is_quads | is_full | is_flush
+        if deck.trips_beat_straight:
+            is_above_straight |= has_trips
+        draws_to_flush = ((num_suited == STRAIGHT - 1) & own_suit).any(axis=1) & ~is_flush & ~is_above_flush
+        num_outs = _count_outs(has_rank, windows, board)
+        is_open = ~is_straight & ~is_above_straight
+        fits = np.stack([draws_to_flush, is_open & (num_outs >= 2), is_open & (num_outs == 1), np.ones_like(is_open)])
         draws = np.argmax(fits, axis=0).astype(np.int8)
     return HandClasses(classes, draws)
 
@@ -124,9 +138,12 @@ def _count_in(has_rank: BoolArray, windows: npt.NDArray[np.int64]) -> npt.NDArra
     return found
 
 
-def _count_outs(has_rank: BoolArray, windows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Returns `[H]` how many ranks would make a straight."""
-    is_short = _count_in(has_rank, windows) == STRAIGHT - 1
+def _count_outs(has_rank: BoolArray, windows: npt.NDArray[np.int64], board: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Returns `[H]` how many ranks would make a straight in which an own card stands for a rank the board lacks."""
+    on_board = np.zeros((1, len(RANKS)), np.bool_)
+    on_board[0, [card // 4 for card in board]] = True
+    num_there = _count_in(has_rank, windows)
+    is_short = (num_there == STRAIGHT - 1) & (num_there > _count_in(on_board, windows))
     outs = np.zeros(has_rank.shape, np.bool_)
     for window, ranks in enumerate(windows):
         for rank in ranks:

@@ -24,7 +24,12 @@ __all__ = ["Hands", "card_mask", "format_hand", "hands_of", "parse_hand"]
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Hands:
-    """The pairs of hole cards of a deck as arrays over hands, read-only; made by `hands_of`."""
+    """The pairs of hole cards of a deck as arrays over hands, read-only; made by `hands_of`.
+
+    >>> hands = hands_of()
+    >>> hands.num_hands, hands.class_names[:3], hands.index(51, 50)
+    (1326, ('AA', 'AKs', 'AQs'), 1325)
+    """
 
     deck: Deck
     cards: npt.NDArray[np.uint8]  # [H, 2] lower card first

@@ -4,7 +4,8 @@
 Steps stand between commas: `check`, `call`, `fold`, `all-in`, a `bet` or `raise` with its size, and the cards that are
 dealt in brackets. A size is `50%` (or `50p`) of the pot (after calling, added to the call), `2.5x` the bet, or chips in
 this round (`bet 250`, `raise to 700`), as in menus. It need not be exact: the nearest bet that the tree offers is
-meant, if it is near and no other is about as near.
+meant, if it is near and no other is about as near. In addresses steps stand between `-` and cards between `/`:
+`x-b50p-c/7h/x`. `[*]` at the end stands for every card that may come there.
 """
 
 from __future__ import annotations
@@ -37,9 +38,12 @@ __all__ = [
     "Line",
     "Stretch",
     "find_action",
+    "format_address",
     "format_line",
+    "format_open_line",
     "grow_behind",
     "name_actions",
+    "parse_deal",
     "parse_decision",
     "parse_line",
     "parse_stretches",
@@ -56,6 +60,8 @@ BET: Final = re.compile(
     r"(?: of)?(?: pot)?"
 )
 CARDS: Final = re.compile(r"\[(.*)\]|((?:[2-9tjqka][cdhs])+)")
+BETWEEN: Final = re.compile(r"[,/]|(?<!\ball)-")  # steps; all-in is one
+ANY_CARD: Final = re.compile(r"(?:^|[,/])\s*(?:\[\s*\*\s*\]|\*)\s*$")
 NOTATION: Final = "write check, call, fold, all-in, bet 50%, bet 250, raise 2.5x, or cards as in [7h]"
 
 
@@ -89,6 +95,19 @@ def parse_line(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = 
 def parse_decision(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> Line:
     """Returns where a line leads, as `parse_line` does; raises `ParseError` if nobody acts there."""
     return _check_decision(tree, parse_line(text, tree, board, deck))
+
+
+def parse_deal(text: str, tree: BettingTree, board: Sequence[int], deck: Deck = FULL_DECK) -> Line | None:
+    """Returns where the line before `[*]` leads, None if a text does not end so; `ParseError` if no card comes."""
+    match = ANY_CARD.search(text)
+    if match is None:
+        return None
+    line = parse_line(text[: match.start()], tree, board, deck)
+    node = tree.nodes[line.node]
+    if node.kind is not NodeKind.STREET_END:
+        what = "a player acts" if node.kind is NodeKind.DECISION else f"the hand is over by {node.kind.value}"
+        raise ParseError(f"line step '[*]' stands for the cards that may come, and {_where(tree, line.node)} {what}")
+    return line
 
 
 def parse_stretches(
@@ -137,6 +156,11 @@ def format_line(tree: BettingTree, line: Line) -> str:
     return ", ".join(_steps(tree, line))
 
 
+def format_open_line(tree: BettingTree, node: int) -> list[str]:
+    """Returns the steps to a node whatever the cards, `[*]` where they come."""
+    return ["[*]" if step == "[]" else step for step in _steps(tree, Line(node, ()))]
+
+
 def name_actions(tree: BettingTree, node: int) -> tuple[str, ...]:
     """Returns the actions at a decision as `parse_line` reads them: bets by their share of the pot if clear."""
     return tuple(_name_action(tree.rules, tree.nodes[node], action) for action in tree.nodes[node].actions)
@@ -162,6 +186,20 @@ def shorten_step(name: str) -> str:
 def shorten_line(tree: BettingTree, line: Line) -> list[str]:
     """Returns the steps of a line, each shortened; `parse_line` reads them joined by commas."""
     return [shorten_step(step) for step in _steps(tree, line)]
+
+
+def format_address(steps: Sequence[str]) -> str:
+    """Returns shortened steps as a part of an address, which `parse_line` reads as well; nothing for the root.
+
+    >>> format_address(["x", "b50p", "c", "As", "x"]), format_address(["x", "x", "2d"]), format_address([])
+    ('x-b50p-c/As/x', 'x-x/2d', '')
+    """
+    text = ""
+    for place, step in enumerate(steps):
+        is_deal = CARDS.fullmatch(step.lower()) is not None
+        was_deal = place > 0 and CARDS.fullmatch(steps[place - 1].lower()) is not None
+        text += ("/" if is_deal or was_deal else "-") * (place > 0) + step
+    return text
 
 
 def find_action(text: str, tree: BettingTree, node: int) -> int:
@@ -190,7 +228,7 @@ def _split(text: str) -> list[str]:
     cleaned = text.strip().lower()
     if cleaned in ("", "root"):
         return []
-    return [step.strip() for step in re.sub(r"\[[^\]]*\]", _tidy, cleaned).split(",")]
+    return [step.strip() for step in BETWEEN.split(re.sub(r"\[[^\]]*\]", _tidy, cleaned))]
 
 
 def _follow(steps: Sequence[str], tree: BettingTree, line: Line, deck: Deck) -> Line:
@@ -365,5 +403,5 @@ def _steps(tree: BettingTree, line: Line) -> Iterator[str]:
 
 def _where(tree: BettingTree, node: int) -> str:
     """Returns a place in words, cards left open."""
-    steps = [step for step in _steps(tree, Line(node, ())) if step != "[]"]
+    steps = [step for step in format_open_line(tree, node) if step != "[*]"]
     return f"after {', '.join(steps)!r}" if steps else "at the root"

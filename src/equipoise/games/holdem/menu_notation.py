@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Betting menus as one line of text that players can type, and the menus of published systems by name."""
+"""Betting menus as one line of text that players can type, and the menus of published systems by name.
+
+>>> format_menu(MENUS["libratus"])
+'50%, 100%, a / 100%, a'
+"""
 
 from __future__ import annotations
 
@@ -66,7 +70,11 @@ def parse_menu(text: str) -> Menu:
 
 
 def format_menu(menu: Menu) -> str:
-    """Returns a menu as `parse_menu` reads it, every part said once."""
+    """Returns a menu as `parse_menu` reads it, every part said once.
+
+    >>> format_menu(parse_menu("50%,  a"))
+    '50%, a'
+    """
     clauses: list[str] = []
     for part in (SIZES, DONK, CAP):
         table = [[_format_part(round_menu, part) for round_menu in pair] for pair in menu.rounds]

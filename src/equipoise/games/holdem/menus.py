@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import shorten_text
 from equipoise.games.holdem.betting import (
     CALL,
     FOLD,
@@ -108,6 +109,10 @@ class Menu:
     """What a tree offers in every round, by position (out of position, in position), with its thresholds.
 
     In position is the player who acts last after the flop among those still in the hand.
+
+    >>> from equipoise.games.holdem import parse_menu
+    >>> [street for street, _ in parse_menu("50%, a; river: 75%").items()][-2:]
+    ['river oop', 'river ip']
     """
 
     rounds: tuple[tuple[RoundMenu, RoundMenu], ...] = ((UNSTATED, UNSTATED),) * len(Street)
@@ -115,6 +120,11 @@ class Menu:
     merge_percent: float = 0.0  # of two sizes that make pots less than this apart, the smaller goes
     force_percent: float = 0.0  # a bet that, called, leaves less than this share of the pot behind goes all-in
     has_limps: bool = True  # whether the big blind may be called before the flop; else raise or fold
+
+    def __repr__(self) -> str:
+        from equipoise.games.holdem.menu_notation import format_menu  # noqa: PLC0415 - which reads this module
+
+        return f"<Menu {shorten_text(format_menu(self), 150)}>"
 
     def __post_init__(self) -> None:
         if len(self.rounds) != len(Street) or any(len(pair) != len(POSITIONS) for pair in self.rounds):
@@ -150,6 +160,12 @@ def raise_options(
         menu: What the tree offers.
         state: Where a player acts.
         num_actions_before: Decisions of this round before the root of the tree; matters when counting actions.
+
+    >>> from equipoise.games.holdem import parse_menu
+    >>> from equipoise.games.holdem.betting import initial_betting
+    >>> rules = BettingRules(stacks=(100, 100), small_blind=1, big_blind=2)
+    >>> raise_options(rules, parse_menu("50%, 100%, a"), initial_betting(rules))
+    (4, 6, 100)
     """
     legal = legal_raises(rules, state)
     round_menu = menu.rounds[state.street][_position(state)] if legal else UNSTATED
@@ -185,7 +201,11 @@ def menu_actions(
 
 @functools.lru_cache(1024)  # spots are checked, and again when their tree is built
 def check_menu(rules: BettingRules, menu: Menu) -> None:
-    """Raises `ConfigError` if a menu lacks sizes for a street that is played, or never closes the betting."""
+    """Raises `ConfigError` if a menu lacks sizes for a street that is played, or never closes the betting.
+
+    >>> from equipoise.games.holdem import parse_menu
+    >>> check_menu(BettingRules(), parse_menu("50%, a"))
+    """
     streets = [street for street in Street if rules.first_street <= street <= rules.last_street]
     for place, round_menu in menu.items():
         name = place.partition(" ")[0]

@@ -120,6 +120,9 @@ def check_ranges(ranges: Sequence[Range], board: Sequence[int], names: Sequence[
         ranges: two ranges of one deck.
         board: cards that no hand may hold.
         names: what messages call the ranges.
+
+    >>> from equipoise.games.holdem import parse_board
+    >>> check_ranges([parse_range("AA"), parse_range("KK")], parse_board("AsAhKd7c2d"))
     """
     if ranges[0].deck != ranges[1].deck:
         raise ConfigError(f"the ranges {names[0]} and {names[1]} are of different decks")

@@ -11,6 +11,7 @@ import dataclasses
 from typing import ClassVar, NamedTuple
 
 from equipoise.core.errors import ConfigError, IllegalActionError
+from equipoise.core.formatting import settings_repr
 from equipoise.games.base import (
     CHANCE,
     TERMINAL,
@@ -73,6 +74,10 @@ class Holdem:
     Departs from the paper: all-in below the smallest raise is legal and does not reopen the betting to players who
         have acted and face less than a full raise.
     Checked by: tests/games/holdem/.
+
+    >>> game = Holdem(stacks=(1000, 1000), menu="50%, a")
+    >>> game.spec.num_players, game.menu
+    (2, '50%, a')
     """
 
     name: ClassVar[str] = "holdem"
@@ -100,6 +105,8 @@ class Holdem:
     _known_actions: dict[BettingState, tuple[int, ...]] = derived()
     _known_bets: dict[tuple[BettingState, int], BettingState] = derived()
 
+    __repr__ = settings_repr
+
     def __post_init__(self) -> None:
         check_parameters(self)
         deck = parse_deck(self.deck)
@@ -118,6 +125,11 @@ class Holdem:
         """Returns the cards in play, which `deck` names."""
         return self._deck
 
+    @property
+    def first_board(self) -> tuple[str, ...]:
+        """Returns the cards with which the hand starts."""
+        return tuple(map(format_card, self._board))
+
     def initial_state(self) -> HoldemState:
         """Returns the state after the blinds and before the deal."""
         return HoldemState((), self._board, self._first_betting, "deal 0")
@@ -133,7 +145,7 @@ class Holdem:
         """Returns fold (0) when facing a bet, call (1), and the totals that may be raised to."""
         if self.actor(state) < 0:
             return ()
-        return self._actions(state.betting)
+        return self.betting_actions(state.betting)
 
     def chance_outcomes(self, state: HoldemState) -> tuple[tuple[int, float], ...]:
         """Returns the cards that may come next; hands and flops are dealt in ascending order."""
@@ -152,9 +164,9 @@ class Holdem:
         if actor == TERMINAL:
             raise illegal_action(self, state, action)
         betting = state.betting
-        if self._menu and action not in self._actions(betting):
+        if self._menu and action not in self.betting_actions(betting):
             check_action(self.betting_rules, betting, action)
-            raises = [total for total in self._actions(betting) if total > CALL]
+            raises = [total for total in self.betting_actions(betting) if total > CALL]
             offered = ", ".join(map(str, raises)) or "no raise"
             name = "call" if action == CALL else f"raise to {action}"
             raise IllegalActionError(f"{name} is not on the menu for player {actor}, which offers {offered}")
@@ -206,7 +218,8 @@ class Holdem:
     def _hand(self, state: HoldemState, player: int) -> tuple[int, ...]:
         return state.hole[HAND_SIZE * player : HAND_SIZE * (player + 1)]
 
-    def _actions(self, betting: BettingState) -> tuple[int, ...]:
+    def betting_actions(self, betting: BettingState) -> tuple[int, ...]:
+        """Returns what is offered where the betting stands: fold, call and totals to raise to, ascending."""
         if self._menu is None:  # too many amounts to remember
             return legal_actions(self.betting_rules, betting)
         actions = self._known_actions.get(betting)
@@ -335,7 +348,7 @@ class Holdem:
             if betting.stage is Stage.DEAL:
                 betting = next_street(rules, betting)
             else:
-                betting = apply_action(rules, betting, max(self._actions(betting)))
+                betting = apply_action(rules, betting, max(self.betting_actions(betting)))
         return betting
 
     def _most_decisions(self) -> int:
@@ -353,7 +366,11 @@ class Holdem:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemLimit(Holdem):
-    """Heads-up limit hold'em: bets of 2 before and on the flop, 4 later; 3 raises before the flop, 4 bets later."""
+    """Heads-up limit hold'em: bets of 2 before and on the flop, 4 later; 3 raises before the flop, 4 bets later.
+
+    >>> HoldemLimit().bet_sizes
+    (2, 2, 4, 4)
+    """
 
     name: ClassVar[str] = "holdem_limit"
 
@@ -366,14 +383,22 @@ class HoldemLimit(Holdem):
     )
     menu: str = parameter("limit", "raises offered: a menu's name, sizes such as 50%,a, or all for every amount")
 
+    __repr__ = settings_repr
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class FlopHoldem(HoldemLimit):
-    """Heads-up limit hold'em that ends with a showdown after the betting on the flop."""
+    """Heads-up limit hold'em that ends with a showdown after the betting on the flop.
+
+    >>> FlopHoldem(deck="royal").last_street
+    'flop'
+    """
 
     name: ClassVar[str] = "flop_holdem"
 
     last_street: str = parameter("flop", "showdown after the betting of flop, turn or river")
+
+    __repr__ = settings_repr
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -390,14 +415,22 @@ class HoldemEndgame(Holdem):
     pot: int = parameter(500, "chips in the pot when the hand starts with a board", low=0)
     menu: str = parameter("libratus", "raises offered: a menu's name, sizes such as 50%,a, or all for every amount")
 
+    __repr__ = settings_repr
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HoldemSix(Holdem):
-    """No-limit hold'em for six players with 100 big blinds each."""
+    """No-limit hold'em for six players with 100 big blinds each.
+
+    >>> HoldemSix().spec.num_players
+    6
+    """
 
     name: ClassVar[str] = "holdem_six"
 
     stacks: tuple[int, ...] = parameter((10_000,) * 6, "chips of each player before blinds, or behind a given pot")
+
+    __repr__ = settings_repr
 
 
 def _sorted_flop(board: tuple[int, ...]) -> tuple[int, ...]:

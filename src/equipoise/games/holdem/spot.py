@@ -29,6 +29,7 @@ from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import MENUS
 from equipoise.games.holdem.menus import Menu, check_menu
 from equipoise.games.holdem.ranges import Range, check_ranges
+from equipoise.kernels.arithmetic import dot
 
 __all__ = ["HoldemSpot", "parse_endgame"]
 
@@ -44,6 +45,17 @@ class HoldemSpot:
 
     Without a board the spot starts before the flop, where blinds and antes make the pot: player 0 posts the big blind,
     player 1 (the button) the small one and acts first.
+
+    >>> from equipoise.games.holdem import parse_board, parse_menu, parse_range
+    >>> spot = HoldemSpot(
+    ...     board=parse_board("Ks7h2d5cJs"),
+    ...     pot=20,
+    ...     stacks=(40, 40),
+    ...     ranges=(parse_range("AA, KQs"), parse_range("JJ")),
+    ...     menu=parse_menu("75%, a"),
+    ... )
+    >>> spot.root_pot, spot.behind
+    (20, (40, 40))
     """
 
     board: tuple[int, ...]  # 0, 3, 4 or 5 cards
@@ -138,7 +150,7 @@ class HoldemSpot:
 
     def pair_weight(self) -> float:
         """Returns the sum over pairs of hands that share no card of the product of their weights."""
-        return float(self.live_weights(0) @ hands_of(self.deck).compatible(self.live_weights(1)))
+        return dot(self.live_weights(0), hands_of(self.deck).compatible(self.live_weights(1)))
 
 
 def parse_endgame(text: str, menu: Menu = MENUS["libratus"]) -> HoldemSpot:

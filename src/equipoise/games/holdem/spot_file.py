@@ -36,6 +36,7 @@ __all__ = [
     "format_spot",
     "load_spot",
     "parse_spot",
+    "parse_spot_table",
 ]
 
 RANGE_NAMES: Final = (("oop", "ip"), ("first", "second"))  # of the player who acts first, and of the other
@@ -44,6 +45,7 @@ NEEDED_BEFORE_THE_FLOP: Final = ("stacks",)
 LAST_STREETS: Final = {street.name.lower(): street for street in Street if street is not Street.PREFLOP}
 BETTING_FIELDS: Final = ("big_blind", "small_blind", "ante", "bet_sizes", "max_raises", "last_street")
 MOST_CHIPS: Final = 10**12  # of a pot or a stack: tables of 32 bits tell no more apart
+LONGEST_LABEL: Final = 80
 SIZES, DONK, CAP = "sizes", "donk", "cap"  # of a menu's table
 
 
@@ -58,7 +60,14 @@ class SpotLock:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SpotFile:
-    """A spot and what is asked of its solver; None: not said."""
+    r"""A spot and what is asked of its solver; None: not said.
+
+    >>> from equipoise.runs import load_spot
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\ntarget = '1%'\nranges = {oop = 'AA', ip = 'KK'}"
+    >>> file = load_spot(text)
+    >>> file.target.amount, file.spot.stacks
+    (1.0, (30, 30))
+    """
 
     spot: HoldemSpot
     rule: str | None = None
@@ -68,8 +77,20 @@ class SpotFile:
     seconds: float | None = None
     threads: int | None = None
     locks: tuple[SpotLock, ...] = ()
+    title: str | None = None  # for people
+    seats: tuple[str, str] | None = None  # what the players out of position and in position are called
     # no menu was said: who solves it may take another than the spot's
     chooses_menu: bool = dataclasses.field(default=False, compare=False)
+
+    @property
+    def seat_names(self) -> tuple[str, str]:
+        """Returns what both players are called, by their positions if the file does not say."""
+        return self.seats or (POSITIONS[0], POSITIONS[1])
+
+    @property
+    def name(self) -> str:
+        """Returns the title, if there is one, with the street and the board."""
+        return f"{self.title} ({self.spot.name})" if self.title else self.spot.name
 
     def __repr__(self) -> str:
         given = {name: getattr(self, name) for name in ("rule", "precision", "iterations", "seconds", "threads")}
@@ -98,6 +119,11 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         raise ParseError(f"the spot is not TOML: {error}; is the file cut short, or a text without quotes?") from None
     except (ValueError, RecursionError) as error:  # thousands of digits or brackets
         raise ParseError(f"the spot is no TOML that can be read: {error}") from None
+    return parse_spot_table(table, folder=folder)
+
+
+def parse_spot_table(table: Mapping[str, Any], *, folder: Path | None = None) -> SpotFile:
+    """Returns the spot that the table of a TOML text describes, see `parse_spot`."""
     fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot", "chooses_menu"}
     _check_keys(table, {*NEEDED, *BETTING_FIELDS, "deck", "menu", "rake", *fields}, "")
     _check_needed(table)
@@ -112,6 +138,8 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         seconds=_optional(table, "seconds", _positive),
         threads=_optional(table, "threads", _count),
         chooses_menu="menu" not in table,
+        title=_optional(table, "title", _label),
+        seats=_optional(table, "seats", _seats),
         locks=tuple(_parse_lock(lock, f"locks[{place}]") for place, lock in enumerate(_tables(table, "locks"))),
     )
     check_locks(file)
@@ -132,7 +160,9 @@ def format_spot(file: SpotFile) -> str:
         "max_raises": list(spot.max_raises) or None,
         "last_street": None if spot.last_street is Street.RIVER else _quote(spot.last_street.name.lower()),
     }
-    lines = [f"{name} = {value}" for name, value in table.items() if value is not None]
+    lines = [f"title = {_quote(file.title)}"] if file.title else []
+    lines += [f"seats = [{', '.join(map(_quote, file.seats))}]"] if file.seats else []
+    lines += [f"{name} = {value}" for name, value in table.items() if value is not None]
     if spot.deck != FULL_DECK:
         lines.append(f"deck = {_quote(format_deck(spot.deck))}")
     lines.append(f"menu = {_quote(format_menu(spot.menu))}")
@@ -416,6 +446,25 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ParseError(f"must be a text in quotes, got {_show(value)}")
     return value
+
+
+def _label(value: Any) -> str:
+    """Returns a text of a line that has letters in it."""
+    text = _text(value).strip()
+    if not 0 < len(text) <= LONGEST_LABEL or not text.isprintable():
+        raise ParseError(f"must be a line of 1 to {LONGEST_LABEL} characters, got {_show(value)}")
+    return text
+
+
+def _seats(value: Any) -> tuple[str, str]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ParseError(
+            f'must name both players, who acts first after the flop first, as in ["BB", "BTN"], got {_show(value)}'
+        )
+    first, second = (_label(name) for name in value)
+    if first == second:
+        raise ParseError(f"must be two names, got {_show(value)}")
+    return first, second
 
 
 def _number(value: Any) -> float:

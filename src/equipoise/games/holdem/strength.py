@@ -55,6 +55,11 @@ def evaluate_boards(boards: npt.ArrayLike, deck: Deck = FULL_DECK) -> npt.NDArra
     """Returns the strengths `[B, H]` of all the deck's hands on boards `[B, 3..5]`; 0 where the board blocks them.
 
     `np.argsort(strengths, axis=1, kind="stable")` sorts hands weakest first, blocked ones before all others.
+
+    >>> from equipoise.games.holdem import parse_board, parse_hand
+    >>> strengths = evaluate_boards([parse_board("Ks7h2d5cJs")])[0]
+    >>> bool(strengths[parse_hand("KhKd")] > strengths[parse_hand("AhAd")])
+    True
     """
     return hand_kernel(deck).evaluate_boards(np.ascontiguousarray(boards, np.uint8), hands_of(deck).cards)
 

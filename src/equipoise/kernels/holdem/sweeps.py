@@ -241,9 +241,13 @@ class HoldemKernel(VectorKernel):
 
     def write_locks(self, tables: RunTables) -> None:
         """Puts locked strategies where averages are read; iterations leave them there."""
+        self.lock_sums(tables.strategy_sum)
+
+    def lock_sums(self, averages: npt.NDArray[Any]) -> None:
+        """Overwrites sums `[C]` with what locks say, where they say anything."""
         if self.locks is None:
             return
-        averages, probabilities = tables.strategy_sum, self.locks.probabilities
+        probabilities = self.locks.probabilities
         if averages.dtype == np.uint16:  # only proportions count
             probabilities = np.rint(probabilities * np.iinfo(np.uint16).max)
         averages[self.locks.cells] = probabilities
@@ -526,6 +530,8 @@ class HoldemKernel(VectorKernel):
         line: int,
         reach: tuple[FloatArray, FloatArray],
         *,
+        is_best: bool = False,
+        respects_locks: bool = True,
         num_threads: int = 1,
     ) -> tuple[FloatArray, FloatArray]:
         """Returns `[rows, slots]` each player's counterfactual values of every slot of a board's street.
@@ -535,6 +541,8 @@ class HoldemKernel(VectorKernel):
             board: index of the board.
             line: of those that enter its street.
             reach: `[rows]` of each player on that line; other lines are not reached.
+            is_best: whether each player answers the other's strategy best from there on, or plays its own.
+            respects_locks: whether best responses keep to the kernel's locks.
             num_threads: size of the team.
         """
         self._check_sums(sums)
@@ -548,7 +556,8 @@ class HoldemKernel(VectorKernel):
             check_array(f"reach[{player}]", reach[player], np.float64, (num_rows,))
             out.append(np.zeros((num_rows // TILE, fields.num_lines + num_cells, TILE)))
         slots = getattr(_native, f"holdem_slots_{sums.dtype}")
-        slots(self.form, board, line, sums, *reach, num_threads, out[0].reshape(-1), out[1].reshape(-1))
+        flat = out[0].reshape(-1), out[1].reshape(-1)
+        slots(self.form, board, line, is_best, respects_locks, sums, *reach, num_threads, *flat)
         first, second = (tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1]) for tiles in out)
         return first, second
 

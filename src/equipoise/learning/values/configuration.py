@@ -31,6 +31,7 @@ class NetKind(enum.StrEnum):
 
     CURVE = "curve"  # by their place in the order of strength
     BUCKET = "bucket"  # by classes of hands on a board, as in DeepStack
+    BELIEF = "belief"  # each for itself, by kinds of public states, as in ReBeL
 
 
 class NetStage(enum.StrEnum):
@@ -45,7 +46,7 @@ class ValueNetConfig:
     """Shape of a value network and what it was made for."""
 
     kind: NetKind = NetKind.CURVE
-    game: str = ""  # of bucket networks, as `format_game` writes it; nothing: hold'em
+    game: str = ""  # of bucket and belief networks, as `format_game` writes it; nothing: hold'em
     street: Street = Street.RIVER
     stage: NetStage = NetStage.START
     deck: str = "full"  # as `parse_deck` reads it
@@ -54,9 +55,11 @@ class ValueNetConfig:
     segments: int = 8  # of strength for blocked mass; a multiple of 8
     hidden: int = 256  # units of a layer
     layers: int = 4  # hidden ones
-    buckets: int = 0  # of bucket networks
+    buckets: int = 0  # of bucket networks; of belief networks the most private states of anybody
+    kinds: int = 0  # of public states that a belief network tells apart
+    horizon: str = ""  # of the searches at whose ends a belief network is asked, as `parse_horizon` reads it
     is_residual: bool = True  # hidden layers after the first add to what they are given
-    takes_roots: bool = True  # bucket networks see square roots of masses; curve networks always do
+    takes_roots: bool = True  # bucket and belief networks see square roots of masses; curve networks always do
     adds_equity: bool = True  # the network says what is added to a showdown's value
     times_mass: bool = True  # it speaks of a unit of mass that a hand can meet
     least_ratio: float = 0.0  # of stack to pot in training; less of the network counts below
@@ -68,8 +71,10 @@ class ValueNetConfig:
         check_integer("layers", self.layers, 1, 64)
         if not 0.0 <= self.least_ratio < self.most_ratio < float("inf"):
             raise ConfigError(f"ratios must ascend from 0, got {self.least_ratio} and {self.most_ratio}")
-        if self.kind is NetKind.BUCKET:
+        if self.kind is not NetKind.CURVE:
             check_integer("buckets", self.buckets, 1, 1 << 14)
+            if self.kind is NetKind.BELIEF:
+                check_integer("kinds", self.kinds, 1, 1 << 14)
             return
         if self.game:
             raise ConfigError(f"curve networks are for hold'em, got {self.game}")
@@ -99,6 +104,8 @@ class ValueNetConfig:
     @property
     def num_inputs(self) -> int:
         """Inputs of the first layer."""
+        if self.kind is NetKind.BELIEF:
+            return self.kinds + 2 * self.buckets
         if self.kind is NetKind.BUCKET:
             return 2 * self.buckets + NUM_RATIO_FEATURES
         num_masses = 3 if self.potential_cells > 1 else 2
@@ -107,7 +114,7 @@ class ValueNetConfig:
     @property
     def num_outputs(self) -> int:
         """Outputs of the last layer."""
-        if self.kind is NetKind.BUCKET:
+        if self.kind is not NetKind.CURVE:
             return 2 * self.buckets
         return self.cells * self.potential_cells * 2 * (1 + self.segments)
 

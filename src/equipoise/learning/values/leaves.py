@@ -23,6 +23,14 @@ class NetworkLeaves:
     """Both players' values at public states of hold'em, as a network sees them.
 
     Where nobody has chips left, hands are worth what a showdown pays and the network says nothing.
+
+    >>> from pathlib import Path
+    >>> import equipoise
+    >>> from equipoise.learning import StoredNet
+    >>> from equipoise.learning.values.inference import bind_net
+    >>> [river] = (Path(equipoise.__file__).parent / "weights").rglob("river.safetensors")
+    >>> NetworkLeaves(bind_net(StoredNet.load(river))).num_threads
+    1
     """
 
     def __init__(self, net: BoundNet, *, num_threads: int = 1) -> None:

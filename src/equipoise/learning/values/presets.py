@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which networks a system has, from what each learns and how: the chain from the river up, by name."""
+"""Which networks a system has, from what each learns and how: the chain from the river up, by name.
+
+>>> "leduc" in PRESETS
+True
+"""
 
 from __future__ import annotations
 
@@ -282,7 +286,11 @@ PRESETS: Final = {preset.name: preset for preset in (LEDUC, HOLDEM_CPU, DEEPSTAC
 
 
 def find_preset(name: str) -> Preset:
-    """Returns a preset by name; raises `UnknownNameError` with the names that there are."""
+    """Returns a preset by name; raises `UnknownNameError` with the names that there are.
+
+    >>> find_preset("leduc").name
+    'leduc'
+    """
     if name not in PRESETS:
         raise UnknownNameError("preset", name, list(PRESETS))
     return PRESETS[name]

@@ -6,13 +6,18 @@ from __future__ import annotations
 import dataclasses
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import settings_repr
 
 __all__ = ["TrainingSettings"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """How a network is trained."""
+    """How a network is trained.
+
+    >>> TrainingSettings(steps=100, batch=16).rate
+    0.001
+    """
 
     steps: int = 20_000
     batch: int = 64  # solved situations
@@ -26,6 +31,8 @@ class TrainingSettings:
     validate_every: int = 1000
     patience: int = 8  # validations without a better one before it stops; 0: it takes all steps
     seed: int = 0
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "hands", "validate_every"):

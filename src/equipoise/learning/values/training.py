@@ -127,6 +127,20 @@ class ValueTrainer:
     Departs from the paper: toy games beside solved situations in every step, some hands of a situation a step, a rate
         that falls along a cosine, averaged weights.
     Checked by: tests/learning/values/test_training.py.
+
+    >>> from equipoise.games.holdem import Deck, Street
+    >>> from equipoise.learning.values.generation import SolvedSource
+    >>> from equipoise.learning.values.labels import Labels
+    >>> deck = Deck(ranks="9TJQKA", suits="cdh")
+    >>> config = ValueNetConfig(deck="9TJQKA/cdh", cells=8, segments=8, hidden=16, layers=2)
+    >>> source = SolvedSource(street=Street.RIVER, labels=Labels(iterations=10), per_shard=10, deck=deck)
+    >>> trainer = ValueTrainer(
+    ...     config, TrainingSettings(steps=4, batch=4, hands=20), SituationSet.of(config, [source.make(0)])
+    ... )
+    >>> for report in trainer.run():
+    ...     pass
+    >>> trainer.is_done
+    True
     """
 
     def __init__(

@@ -31,7 +31,14 @@ SingleArray = npt.NDArray[np.float32]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredNet:
-    """A network as it is kept."""
+    """A network as it is kept.
+
+    >>> from pathlib import Path
+    >>> import equipoise
+    >>> paths = sorted((Path(equipoise.__file__).parent / "weights").rglob("*.safetensors"))
+    >>> "command" in StoredNet.load(paths[0]).card
+    True
+    """
 
     config: ValueNetConfig
     tensors: Mapping[str, SingleArray]  # by name, as torch has them

@@ -74,7 +74,14 @@ class Limits:
 
 
 class HoldemProfile:
-    """What both players play from somewhere in a hand on: the root of its strategy's betting."""
+    r"""What both players play from somewhere in a hand on: the root of its strategy's betting.
+
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> profile = HoldemProfile(solve(load_spot(text), iterations=10).strategy)
+    >>> len(profile.betting.nodes)
+    9
+    """
 
     def __init__(
         self,
@@ -290,7 +297,7 @@ class HoldemProfile:
         if evaluator is None:
             return self._build(spot, betting, merges_suits=merges_suits), {}
         tree = plan_first_street(spot, betting=betting).build()
-        return tree, {"frontier": bind_lines(tree, line, evaluator), "evaluator": evaluator}
+        return tree, {"frontier": bind_lines(tree, line, evaluator)}
 
     def deal(self, place: HoldemPlace, step: Any) -> HoldemProfile | None:
         """Returns what is known behind cards that come where a street is all that there is; None elsewhere.

@@ -43,7 +43,6 @@ class HoldemSubgame:
     outer: Mapping[int, int]  # the decision of the profile's betting that each of the tree's is; others are new
     sums: Table | None = None  # [C] what both players play in proportion to so far; None: nothing is known
     frontier: HoldemLeaves | Frontier | None = None  # of a tree that is one street alone
-    evaluator: LeafEvaluator | None = None  # of that frontier, if it has one
     whole: HoldemSubgame | None = None  # to the end of the hand, if this one is one street alone
     num_threads: int = 1
     given_kernel: VectorKernel | None = None  # of the tree with its leaves, if it is not to be the native module's
@@ -132,7 +131,6 @@ class HoldemSubgame:
             tree=tree,
             sums=None,
             frontier=bind_lines(tree, self.line, evaluator),
-            evaluator=evaluator,
             whole=self,
         )
 

@@ -19,20 +19,20 @@ from equipoise.games.holdem.hand_classes import CLASSES, DRAWS, classify_hands
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import (
     Line,
+    format_address,
     format_line,
     name_actions,
     parse_line,
     shorten_line,
     shorten_step,
 )
-from equipoise.games.holdem.menus import POSITIONS
 from equipoise.solvers.game_views import as_numbers, mean_of_known
 from equipoise.solvers.holdem.view import NodeView, PlayerView, SpotViews
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemTree
 
-__all__ = ["SolvedPlaces", "describe_place", "describe_spot_node"]
+__all__ = ["SolvedPlaces", "describe_place", "describe_spot_node", "summarize_player"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -57,6 +57,11 @@ class SolvedPlaces(Protocol):
         """Returns what players may not choose."""
         ...
 
+    @property
+    def seats(self) -> tuple[str, str]:
+        """Returns what both players are called."""
+        ...
+
 
 def describe_spot_node(solved: SolvedPlaces, text: str) -> dict[str, Any]:
     """Returns a place of a solved spot; `text` is a line as `parse_line` reads it."""
@@ -71,14 +76,16 @@ def describe_place(solved: SolvedPlaces, line: Line) -> dict[str, Any]:
     is_decision = node.kind is NodeKind.DECISION
     path = _describe_path(solved.views, line)
     taken = [step["frequency"][step["ids"].index(step["taken"])] for step in path if step["kind"] == "decision"]
+    steps = shorten_line(betting, line)
     described = {
-        "line": shorten_line(betting, line),
+        "line": steps,
+        "address": format_address(steps),
         "text": format_line(betting, line),
         "kind": "deal" if node.kind is NodeKind.STREET_END else node.kind.value,
         "street": node.state.street.name.lower(),
         "board": [format_card(card) for card in line.board],
         "player": node.state.actor if is_decision else None,
-        "seats": list(POSITIONS),
+        "seats": list(solved.seats),
         "pot": pot(node.state),
         "to_call": to_call(node.state) if is_decision else 0,
         "stacks": list(node.state.stacks),
@@ -149,8 +156,6 @@ def _describe_player(solved: SolvedPlaces, line: Line, view: NodeView, player: i
     shown, deck = view.players[player], solved.tree.spot.deck
     is_there = shown.weights > 0
     hands = shown.hands[is_there]
-    equity, value = (mean_of_known(column, shown.odds) for column in (shown.equities, shown.values))
-    is_realized = equity is not None and value is not None and equity >= LEAST_EQUITY and value >= 0
     described = {
         "hands": [format_hand(hand, deck) for hand in hands.tolist()],
         "weight": shown.weights[is_there].tolist(),
@@ -159,18 +164,22 @@ def _describe_player(solved: SolvedPlaces, line: Line, view: NodeView, player: i
         "ev": as_numbers(shown.values[is_there]),
         "class": None,
         "draw": None,
-        "summary": {
-            "combos": float(shown.weights.sum()),
-            "equity": equity,
-            "ev": value,
-            "eqr": value / (equity * view.pot) if is_realized and equity and value is not None else None,
-        },
+        "summary": summarize_player(shown, view.pot),
         "grid": _describe_grid(solved, view, shown, strategy=view.strategy if player == view.actor else None),
     }
     if line.board:
         found = classify_hands(line.board, deck)
         described |= {"class": found.classes[hands].tolist(), "draw": found.draws[hands].tolist()}
     return described
+
+
+def summarize_player(shown: PlayerView, pot_chips: int) -> dict[str, Any]:
+    """Returns a range in sum: combinations, equity, value in chips, and how much of its equity it realises."""
+    equity, value = (mean_of_known(column, shown.odds) for column in (shown.equities, shown.values))
+    realized = None
+    if equity is not None and value is not None and equity >= LEAST_EQUITY and value >= 0:
+        realized = value / (equity * pot_chips)
+    return {"combos": float(shown.weights.sum()), "equity": equity, "ev": value, "eqr": realized}
 
 
 def _describe_grid(

@@ -97,7 +97,7 @@ def make_sampling_tables(
 
 
 class HoldemMCCFRSolver(SampledRun[HoldemSamplingTables]):
-    """A run of Monte Carlo CFR on a hold'em tree, on one thread; an iteration updates both players once.
+    r"""A run of Monte Carlo CFR on a hold'em tree, on one thread; an iteration updates both players once.
 
     Public chance sampling draws the board cards of each player's sweep and takes all hands through them. External
     sampling draws a whole deal for each traversal, the traverser's own hand included (the standard form), and the
@@ -109,6 +109,14 @@ class HoldemMCCFRSolver(SampledRun[HoldemSamplingTables]):
     Departs from the paper: averages are kept by external sampling at the opponent's decisions, which are met with its
         own reach, and by public chance sampling at the player's, times own reach.
     Checked by: tests/solvers/test_holdem_mccfr.py, tests/kernels/test_holdem_sampling.py.
+
+    >>> from equipoise.runs import load_spot
+    >>> from equipoise.trees import build_holdem_tree
+    >>> spot = load_spot("board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nranges = {oop = 'AA', ip = 'KK, QQ'}").spot
+    >>> solver = HoldemMCCFRSolver(build_holdem_tree(spot), rng=np.random.default_rng(0))
+    >>> solver.iterate(100)
+    >>> solver.iteration
+    100
     """
 
     def __init__(

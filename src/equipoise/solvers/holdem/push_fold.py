@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy
 
 from equipoise.core.errors import ConfigError, NotConvergedError
-from equipoise.core.formatting import brief_repr
+from equipoise.core.formatting import brief_repr, settings_repr
 from equipoise.games.holdem.betting import CALL, FOLD, Street
 from equipoise.games.holdem.betting_tree import NodeKind, betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
@@ -41,7 +41,12 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PushFold:
-    """Stakes of a heads-up push-or-fold game, all in big blinds."""
+    """Stakes of a heads-up push-or-fold game, all in big blinds.
+
+    >>> game = PushFold(stack_bb=10)
+    >>> float(game.called_bb(0.6)), game.folded_bb  # a push called with 60 % equity, and the small blind given up
+    (2.0, 0.5)
+    """
 
     stack_bb: float = 10.0  # of either player before blinds and antes; the smaller one if they differ
     small_blind_bb: float = 0.5  # above 0, at most 1
@@ -49,6 +54,8 @@ class PushFold:
     rake: float = 0.0  # share of a called pot that the house takes, 0 to below 1
     rake_cap_bb: float = math.inf  # the most it takes
     deck: Deck = FULL_DECK
+
+    __repr__ = settings_repr
 
     def __post_init__(self) -> None:
         for name in ("stack_bb", "small_blind_bb", "ante_bb", "rake"):
@@ -89,7 +96,13 @@ class PushFold:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PushFoldChart:
-    """A solved game: what each class of hands does, and what that is worth."""
+    """A solved game: what each class of hands does, and what that is worth.
+
+    >>> from equipoise.games.holdem import DECKS
+    >>> chart = solve_push_fold(PushFold(stack_bb=8, deck=DECKS["royal"]))
+    >>> round(chart.values_bb[0] + chart.values_bb[1], 9)
+    0.0
+    """
 
     game: PushFold
     push: FloatArray  # [classes] how often the small blind pushes; classes as in `Hands.class_names`
@@ -164,6 +177,11 @@ def solve_push_fold(
         showdowns: of the game's deck; loaded or counted if None.
         on_progress: called with the share done while showdowns are counted.
         directory: where they are kept; `default_cache_directory()` if None.
+
+    >>> from equipoise.games.holdem import DECKS
+    >>> chart = solve_push_fold(PushFold(stack_bb=8, deck=DECKS["royal"]))
+    >>> chart.exploitability_bb < 1e-6
+    True
     """
     game = game or PushFold()
     if showdowns is None:

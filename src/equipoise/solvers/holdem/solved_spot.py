@@ -79,7 +79,17 @@ def encode_layout(tree: HoldemTree) -> dict[str, Array]:
 
 
 class SolvedSpot(SolutionFile):
-    """A run on a spot: its tree is built when the file is opened, tables are read where they are asked for."""
+    r"""A run on a spot: its tree is built when the file is opened, tables are read where they are asked for.
+
+    >>> import tempfile
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     solve(load_spot(text), iterations=10).save(f"{folder}/river.eq")
+    ...     with SolvedSpot(f"{folder}/river.eq") as file:
+    ...         print(file.spot.root_pot)
+    20
+    """
 
     KINDS = (Kind.SPOT,)
 
@@ -101,6 +111,11 @@ class SolvedSpot(SolutionFile):
         return game_of_spot(self.spot)
 
     @property
+    def seats(self) -> tuple[str, str]:
+        """Returns what both players are called."""
+        return self.file.seat_names
+
+    @property
     def label(self) -> str:
         """Returns the spot, how long it was solved and how well."""
         spot, last = self.spot, self.progress[-1]
@@ -109,7 +124,7 @@ class SolvedSpot(SolutionFile):
             if last.exploitability is None
             else f", exploitable by {100 * last.exploitability / spot.root_pot:.3g}% of the pot"
         )
-        return f"{spot.name}, pot {spot.root_pot:,}, after {last.iteration:,} iterations{share}"
+        return f"{self.file.name}, pot {spot.root_pot:,}, after {last.iteration:,} iterations{share}"
 
     @functools.cached_property
     def locks(self) -> tuple[NodeLock, ...]:

@@ -24,6 +24,7 @@ from equipoise.games.holdem.betting import Street, pot
 from equipoise.games.holdem.betting_tree import NO_PARENT
 from equipoise.games.holdem.cards import Deck, format_board
 from equipoise.games.holdem.equity import compute_equity
+from equipoise.games.holdem.hand_classes import CLASSES, DRAWS, classify_hands
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.isomorphism import hand_permutation
 from equipoise.games.holdem.line_notation import name_actions
@@ -37,7 +38,7 @@ from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.joint import CardRemoval
 from equipoise.trees.vector import CellTable
 
-__all__ = ["NodeView", "PlayerView", "SpotViews", "view_average", "view_node"]
+__all__ = ["BestView", "NodeView", "PlayerView", "SpotViews", "view_average", "view_node"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -48,7 +49,14 @@ KEPT_RANGES: Final = 256  # against which equities are at hand
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlayerView:
-    """One player's hands at a decision."""
+    r"""One player's hands at a decision.
+
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> first, second = solve(load_spot(text), iterations=100).view("root").players
+    >>> len(first.hands), len(second.hands)
+    (6, 9)
+    """
 
     hands: IntArray  # [H] numbers of the hands, ascending
     weights: FloatArray  # [H] weight in the range times the probability to have played this far
@@ -75,7 +83,14 @@ class PlayerView:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NodeView:
-    """A decision of the betting tree on a board."""
+    r"""A decision of the betting tree on a board.
+
+    >>> from equipoise.runs import load_spot, solve
+    >>> text = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = '50%'\nranges = {oop = 'AA', ip = 'KK, QQ'}"
+    >>> view = solve(load_spot(text), iterations=100).view("check")
+    >>> view.names, view.frequencies.shape
+    (('check', 'all-in'), (2,))
+    """
 
     node: int
     board: tuple[int, ...]
@@ -113,15 +128,26 @@ class NodeView:
         return np.nan_to_num(shares), np.nan_to_num(hands.grid(odds).ravel())
 
     def columns(self) -> dict[str, list[str] | list[float]]:
-        """Returns what `show --csv` writes, as columns: every hand with weight, equity, value and what it does."""
+        """Returns what `show --csv` writes, as columns over the actor's hands, the strongest ranks first.
+
+        Weight, equity, value in chips, how often each action is taken and what it is worth (`ev NAME`), and from the
+        flop on what players call the hand.
+        """
         own = self.players[self.actor]
-        held = np.flatnonzero(own.weights > 0)[::-1]  # the strongest ranks first
+        held = np.flatnonzero(own.weights > 0)[::-1]
+        hands = own.hands[held]
         numbers = {"weight": own.weights, "equity": own.equities, "value": own.values}
         played = dict(zip(self.names, self.strategy.T, strict=True))
-        return {
-            "hand": [format_hand(hand, self.deck) for hand in own.hands[held].tolist()],
-            **{name: column[held].tolist() for name, column in (numbers | played).items()},
+        worth = {f"ev {name}": column for name, column in zip(self.names, self.action_values.T, strict=True)}
+        columns: dict[str, list[str] | list[float]] = {
+            "hand": [format_hand(hand, self.deck) for hand in hands.tolist()],
+            **{name: column[held].tolist() for name, column in (numbers | played | worth).items()},
         }
+        if self.board:
+            found = classify_hands(tuple(self.board), self.deck)
+            columns["class"] = [CLASSES[number] for number in found.classes[hands].tolist()]
+            columns["draw"] = [DRAWS[number] for number in found.draws[hands].tolist()]
+        return columns
 
     @property
     def frequencies(self) -> FloatArray:
@@ -130,6 +156,21 @@ class NodeView:
         total = odds.sum()
         shares: FloatArray = odds @ self.strategy / total if total > 0 else np.full(len(self.actions), np.nan)
         return shares
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BestView:
+    """What hands would be worth at a decision if their player answered the other's strategy best from there on."""
+
+    values: tuple[FloatArray, FloatArray]  # [H] by player, in the order of a `NodeView`'s hands
+    action_values: FloatArray  # [H, A] of the actor's hands after each action
+
+    def gains(self, view: NodeView) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` by player what a best response wins more than what is played; never negative, NaN as values."""
+        first, second = (
+            np.maximum(best - shown.values, 0.0) for best, shown in zip(self.values, view.players, strict=True)
+        )
+        return first, second
 
 
 def view_average(solver: CFRSolver[HoldemTree], board: Sequence[int], node: int = 0) -> NodeView:
@@ -153,7 +194,18 @@ def view_node(
 
 
 class SpotViews:
-    """What both players hold, do and get at decisions of a spot if they play in proportion to a table."""
+    r"""What both players hold, do and get at decisions of a spot if they play in proportion to a table.
+
+    >>> from equipoise.runs import load_spot
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_holdem_tree
+    >>> spot = load_spot("board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nranges = {oop = 'AA', ip = 'KK, QQ'}").spot
+    >>> solver = CFRSolver(build_holdem_tree(spot))
+    >>> solver.iterate(10)
+    >>> views = SpotViews(solver.tree, solver.average_sums, kernel=None)
+    >>> round(float(views.frequencies(HoldemPlace(0, spot.board)).sum()), 6)
+    1.0
+    """
 
     def __init__(self, tree: HoldemTree, sums: CellTable, *, kernel: HoldemKernel | None, num_threads: int = 1) -> None:
         """Keeps what is asked for.
@@ -187,11 +239,9 @@ class SpotViews:
             values, action_values = self._find_values(index, node, matches)
         equities = self._find_equities(index, reach, matches)
         back = np.argsort(hand_permutation(relabelling, tree.spot.deck)).astype(np.int32)
-        players, orders = [], []
-        for player in (0, 1):
-            held = tree.hands[index][player]
-            order = np.argsort(back[held])
-            rows = held[order]
+        players, orders = [], self._order_rows(index, back)
+        for player, order in enumerate(orders):
+            rows = tree.hands[index][player][order]
             players.append(
                 PlayerView(
                     hands=back[rows],
@@ -201,7 +251,6 @@ class SpotViews:
                     equities=equities[player][rows],
                 )
             )
-            orders.append(order)
         betting = tree.betting.nodes[node]
         actor = betting.state.actor
         return NodeView(
@@ -216,6 +265,32 @@ class SpotViews:
             action_values=action_values[orders[actor]],
             players=(players[0], players[1]),
         )
+
+    def view_best(self, place: HoldemPlace, *, respects_locks: bool = True) -> BestView:
+        """Returns what best responses to the other's play are worth at a decision, without solving anything again.
+
+        Args:
+            place: the decision.
+            respects_locks: whether a player who answers keeps to its own locks.
+        """
+        if self.kernel is None:
+            raise ConfigError("best responses need the whole table in memory")
+        if place.node not in self.tree.decisions:
+            raise ConfigError(f"node must be a decision of the betting tree, got {place.node}")
+        index, relabelling = self.tree.locate(place.board)
+        matches = _count_matches(self.tree.spot.deck, self.tree.boards[index], self._play_down(index, place.node))
+        values, action_values = self._find_values(
+            index, place.node, matches, is_best=True, respects_locks=respects_locks
+        )
+        back = np.argsort(hand_permutation(relabelling, self.tree.spot.deck)).astype(np.int32)
+        orders = self._order_rows(index, back)
+        actor = self.tree.decisions[place.node].player
+        return BestView(values=(values[0][orders[0]], values[1][orders[1]]), action_values=action_values[orders[actor]])
+
+    def _order_rows(self, board: int, back: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Returns by player the rows of a board, hands ascending once they are called as on the board asked for."""
+        first, second = (np.argsort(back[held]) for held in self.tree.hands[board])
+        return first, second
 
     def reach(self, place: HoldemPlace) -> tuple[FloatArray, FloatArray]:
         """Returns `[H]` by hand of the deck each player's reach of any node of the betting on a board."""
@@ -255,13 +330,17 @@ class SpotViews:
             below = above
         return reach[0], reach[1]
 
-    def _find_slots(self, board: int, line: int, node: int) -> tuple[FloatArray, FloatArray]:
+    def _find_slots(
+        self, board: int, line: int, node: int, is_best: bool, respects_locks: bool
+    ) -> tuple[FloatArray, FloatArray]:
         """Returns `[H, slots]` each player's counterfactual values on a board after a line that enters its street.
 
         Args:
             board: index of the board.
             line: of those that enter the street.
             node: where the line does.
+            is_best: whether players answer each other best.
+            respects_locks: whether such answers keep to locks.
         """
         tree = self.tree
         assert self.kernel is not None
@@ -274,15 +353,29 @@ class SpotViews:
             padded[: held.size] = entering[player][held]
             rows.append(padded)
         with self._sweeping:
-            return self.kernel.slot_values(self.sums, board, line, (rows[0], rows[1]), num_threads=self.num_threads)
+            return self.kernel.slot_values(
+                self.sums,
+                board,
+                line,
+                (rows[0], rows[1]),
+                is_best=is_best,
+                respects_locks=respects_locks,
+                num_threads=self.num_threads,
+            )
 
     def _find_values(
-        self, board: int, node: int, matches: tuple[FloatArray, FloatArray]
+        self,
+        board: int,
+        node: int,
+        matches: tuple[FloatArray, FloatArray],
+        *,
+        is_best: bool = False,
+        respects_locks: bool = True,
     ) -> tuple[list[FloatArray], FloatArray]:
         """Returns by row each player's values `[H]` and the actor's by action `[H, A]`."""
         tree = self.tree
         decision, state = tree.decisions[node], tree.betting.nodes[node].state
-        slots = self._slots(board, decision.line, self._begin_of_street(node))
+        slots = self._slots(board, decision.line, self._begin_of_street(node), is_best, respects_locks)
         shares = []
         for player in (0, 1):
             held = tree.hands[board][player]
@@ -296,7 +389,17 @@ class SpotViews:
         values = [share[:, slot] for share, slot in zip(shares, decision.slots, strict=True)]
         # the actor's slot also leads to the other player's other moves
         values[actor] = (tree.normalize(self.sums, board, node) * action_values).sum(axis=1)
+        if is_best:
+            is_free = ~self._find_locked(board, node) if respects_locks else np.ones(values[actor].size, np.bool_)
+            values[actor] = np.where(is_free, action_values.max(axis=1), values[actor])
         return values, action_values
+
+    def _find_locked(self, board: int, node: int) -> npt.NDArray[np.bool_]:
+        """Returns `[H]` by row which of the actor's hands play what a lock says."""
+        assert self.kernel is not None
+        first_cells = self.tree.cells(board, node)[:, 0]
+        locks = self.kernel.locks
+        return np.zeros(first_cells.size, np.bool_) if locks is None else np.isin(first_cells, locks.cells)
 
     def _begin_of_street(self, node: int) -> int:
         """Returns the first node of a node's street on its line."""

@@ -371,4 +371,8 @@ RL_BASELINES: Final = Study(
     measure=measure,
     conclude=conclude,
     panels=(KUHN, LEDUC),
+    printed={
+        panel: {method: [(None, level)] for (game, method), level in PRINTED.items() if game == panel}
+        for panel in (KUHN, LEDUC)
+    },
 )

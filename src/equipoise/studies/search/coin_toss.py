@@ -44,6 +44,7 @@ EXPECTED: Final = {  # guesses, value of the game to the opponent, whether the t
     "reach-maxmargin": ((1 / 2, 1 / 2, 0.0), 1 / 4, False),
     "maxmargin, equilibrium values": ((1 / 4, 3 / 4, 0.0), 0.0, True),
 }
+STATED: Final = {name: (*guesses, value) for name, (guesses, value, is_printed) in EXPECTED.items() if is_printed}
 TOLERANCE: Final = 0.01
 
 
@@ -117,4 +118,8 @@ COIN_TOSS: Final = Study(
     measure=measure,
     conclude=conclude,
     is_log_y=False,
+    printed={
+        panel: {name: [(1, figures[place])] for name, figures in STATED.items()}
+        for place, panel in enumerate((*GUESSES, VALUE))
+    },
 )

@@ -233,4 +233,11 @@ IS_MCTS: Final = Study(
     measure=measure,
     conclude=conclude,
     panels=("C = 1", "C = 5", "C = 13", "C = 26"),
+    printed={
+        _panel(constant): {
+            name: [(count, cells[place]) for (count, other), cells in PRINTED.items() if other == constant]
+            for place, name in enumerate(FINALS.values())
+        }
+        for constant in dict.fromkeys(constant for _, constant in PRINTED)
+    },
 )

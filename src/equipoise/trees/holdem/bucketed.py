@@ -75,7 +75,16 @@ class Rows:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BucketedTree(HoldemPlaces):
-    """A spot whose hands play by bucket."""
+    r"""A spot whose hands play by bucket.
+
+    >>> from equipoise.abstraction import Percentile, build_buckets
+    >>> from equipoise.runs import load_spot
+    >>> text = "deck = 'royal'\nboard = 'AsKsThQd'\npot = 4\nstacks = 4\nranges = {oop = 'JJ, AT', ip = 'QQ, KJ'}"
+    >>> spot = load_spot(text).spot
+    >>> tree = build_bucketed_tree(spot, build_buckets(Percentile(), spot.deck, sizes=(None, 4, 4, 4)))
+    >>> len(tree.decisions), len(tree.cards_left)
+    (8, 16)
+    """
 
     spot: HoldemSpot
     betting: BettingTree
@@ -272,12 +281,20 @@ class BucketedTree(HoldemPlaces):
 
 
 def build_bucketed_tree(spot: HoldemSpot, assigner: BucketAssigner, *, max_nodes: int = 1_000_000) -> BucketedTree:
-    """Returns a spot whose hands play by bucket.
+    r"""Returns a spot whose hands play by bucket.
 
     Args:
         spot: What is solved, from any street on.
         assigner: Which hands play alike.
         max_nodes: Refuse menus whose betting has more nodes.
+
+    >>> from equipoise.abstraction import Percentile, build_buckets
+    >>> from equipoise.runs import load_spot
+    >>> text = "deck = 'royal'\nboard = 'AsKsThQd'\npot = 4\nstacks = 4\nranges = {oop = 'JJ, AT', ip = 'QQ, KJ'}"
+    >>> spot = load_spot(text).spot
+    >>> tree = build_bucketed_tree(spot, build_buckets(Percentile(), spot.deck, sizes=(None, 4, 4, 4)))
+    >>> tree.num_runouts
+    16
     """
     betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
     decisions: dict[int, Decision] = {}

@@ -32,7 +32,21 @@ TOLERANCE: Final = 1e-6  # of probabilities that should sum to 1
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NodeLock:
-    """Fixed probabilities at one decision."""
+    """Fixed probabilities at one decision.
+
+    >>> from equipoise.games.holdem import parse_board, parse_range
+    >>> from equipoise import HoldemSpot
+    >>> from equipoise.solvers import CFRSolver
+    >>> from equipoise.trees import build_holdem_tree
+    >>> ranges = parse_range("AA, KQs"), parse_range("JJ, QQ")
+    >>> spot = HoldemSpot(board=parse_board("Ks7h2d5cJs"), pot=20, stacks=(40, 40), ranges=ranges)
+    >>> tree = build_holdem_tree(spot)
+    >>> always_check = [1.0] + [0.0] * (len(tree.betting.root.actions) - 1)
+    >>> solver = CFRSolver(tree, locks=[NodeLock(node=0, strategy=always_check)])
+    >>> solver.iterate(10)
+    >>> solver.evaluate().exploitability >= 0
+    True
+    """
 
     node: int  # of the betting tree
     strategy: npt.ArrayLike  # [A] the same for all hands, or [H, A] in the order of `hands`

@@ -27,7 +27,12 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class HoldemPlace(NamedTuple):
-    """A public state of hold'em."""
+    """A public state of hold'em.
+
+    >>> from equipoise.games.holdem import parse_board
+    >>> HoldemPlace(node=0, board=parse_board("Ks7h2d5cJs"))
+    HoldemPlace(node=0, board=(47, 22, 1, 12, 39))
+    """
 
     node: int  # of the betting tree
     board: tuple[int, ...]  # cards that lie there, in the order in which they were dealt

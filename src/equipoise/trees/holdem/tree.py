@@ -114,7 +114,14 @@ class StreetForest(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class HoldemTree(HoldemPlaces):
-    """A spot laid out for sweeps."""
+    """A spot laid out for sweeps.
+
+    >>> from equipoise.games.holdem import parse_board, parse_range
+    >>> ranges = parse_range("AA, KQs"), parse_range("JJ, QQ")
+    >>> spot = HoldemSpot(board=parse_board("Ks7h2d5cJs"), pot=20, stacks=(40, 40), ranges=ranges)
+    >>> build_holdem_tree(spot).num_public_states
+    9
+    """
 
     spot: HoldemSpot
     betting: BettingTree
@@ -310,7 +317,15 @@ def build_holdem_tree(
     max_nodes: int = 1_000_000,
     betting: BettingTree | None = None,
 ) -> HoldemTree:
-    """Returns a spot laid out for sweeps; arguments as for `plan_holdem_tree`."""
+    """Returns a spot laid out for sweeps; arguments as for `plan_holdem_tree`.
+
+    >>> from equipoise.games.holdem import parse_board, parse_range
+    >>> ranges = parse_range("AA, KQs"), parse_range("JJ, QQ")
+    >>> spot = HoldemSpot(board=parse_board("Ks7h2d5cJs"), pot=20, stacks=(40, 40), ranges=ranges)
+    >>> tree = build_holdem_tree(spot)
+    >>> tree.num_nodes, len(tree.boards)
+    (9, 1)
+    """
     plan = plan_holdem_tree(spot, locks=locks, merges_suits=merges_suits, max_nodes=max_nodes, betting=betting)
     return plan.build()
 

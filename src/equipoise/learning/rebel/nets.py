@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Belief networks at work, without torch: for searches in the native module, and in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from equipoise.core.errors import ConfigError
+from equipoise.games.base import Game
+from equipoise.games.registry import format_game
+from equipoise.kernels.belief_search import BeliefNetKernel
+from equipoise.kernels.value_nets import PerceptronKernel
+from equipoise.learning.rebel.settings import RebelSettings
+from equipoise.learning.values.configuration import NetKind, ValueNetConfig
+from equipoise.learning.values.weights import StoredNet
+from equipoise.search.belief_games import BeliefGame
+
+__all__ = ["bind_belief_net", "check_belief_net", "make_config", "predict"]
+
+SingleArray = npt.NDArray[np.float32]
+
+
+def make_config(game: BeliefGame, settings: RebelSettings, label: str) -> ValueNetConfig:
+    """Returns the shape of a network for a game, named by its label."""
+    return ValueNetConfig(
+        kind=NetKind.BELIEF,
+        game=label,
+        hidden=settings.hidden,
+        layers=settings.layers,
+        is_residual=False,
+        buckets=game.width,
+        kinds=game.num_kinds,
+        horizon=settings.horizon,
+    )
+
+
+def check_belief_net(stored: StoredNet, game: Game[object]) -> None:
+    """Raises `ConfigError` unless a network is one of beliefs, made for a game."""
+    if stored.config.kind is not NetKind.BELIEF:
+        raise ConfigError(f"expected a belief network, got one of kind {stored.config.kind}")
+    if stored.config.game != format_game(game):
+        raise ConfigError(f"the network was made for {stored.config.game}, not for {format_game(game)}")
+
+
+def bind_belief_net(stored: StoredNet) -> BeliefNetKernel:
+    """Returns a network as searches ask it."""
+    config = stored.config
+    return BeliefNetKernel(config.kinds, config.buckets, stored.layers(), takes_roots=config.takes_roots)
+
+
+def predict(stored: StoredNet, kind: npt.NDArray[np.int32], belief: SingleArray) -> SingleArray:
+    """Returns `[B, 2, W]` what private states are worth at public states of kinds `[B]` for beliefs `[B, 2, W]`."""
+    config, count = stored.config, len(kind)
+    inputs = np.zeros((count, config.num_inputs), np.float32)
+    inputs[np.arange(count), kind] = 1.0
+    shares = np.float32(config.buckets) * belief.reshape(count, -1)
+    inputs[:, config.kinds :] = np.sqrt(shares) if config.takes_roots else shares
+    kernel = PerceptronKernel(config.num_inputs, config.num_outputs, stored.layers())
+    found = kernel.run(inputs).reshape(belief.shape)
+    left = (belief * found).sum(axis=(1, 2), keepdims=True)
+    out: SingleArray = found - np.float32(0.5) * left
+    return out

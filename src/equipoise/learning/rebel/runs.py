@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trainings of values of beliefs as folders: settings, events, weights, and the state from which they go on.
+
+Reading a run and playing with it needs no torch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.files import StrPath
+from equipoise.core.runs import RunFolder
+from equipoise.games.base import Game
+from equipoise.games.registry import format_game, parse_game
+from equipoise.learning.rebel.nets import bind_belief_net, check_belief_net
+from equipoise.learning.rebel.self_play import BeliefSearcher
+from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
+from equipoise.learning.values.weights import StoredNet
+from equipoise.search.belief_games import BeliefGame, parse_horizon
+
+__all__ = ["KIND", "NET", "SHIPPED", "STATE", "RebelRun", "check_same_settings", "find_run", "list_shipped"]
+
+KIND: Final = "rebel"  # of a run's folder
+NET: Final = "net.safetensors"
+STATE: Final = "state.eq"
+SHIPPED: Final = Path(__file__).resolve().parents[2] / "weights" / "rebel"  # part of the package
+
+# what may differ when a run goes on: it does not change what is learnt
+FREE: Final = frozenset({"checks", "check_playthroughs", "playthroughs"})
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RebelRun:
+    """A training that can be played with."""
+
+    path: Path
+    game: Game[Any]
+    settings: RebelSettings
+    net: StoredNet
+
+    @classmethod
+    def open(cls, path: StrPath) -> RebelRun:
+        """Returns the run in a folder; raises `CheckpointError` or `ConfigError` if there is none that can play."""
+        folder = RunFolder(path)
+        folder.check_kind(KIND)
+        if not (folder.path / NET).exists():
+            raise CheckpointError(f"{path} has no {NET} yet: nothing was learnt so far")
+        game = parse_game(str(folder.config.get("game", "")))
+        settings = RebelSettings.from_dict(folder.config.get("settings", {}))
+        net = StoredNet.load(folder.path / NET)
+        check_belief_net(net, game)
+        return cls(path=folder.path, game=game, settings=settings, net=net)
+
+    def check_game(self, game: Game[Any]) -> None:
+        """Raises `ConfigError` unless the run is of a game."""
+        check_belief_net(self.net, game)
+
+    def searcher(self, recipe: SearchRecipe | None = None) -> BeliefSearcher:
+        """Returns how the run plays: as it was tested, unless told otherwise."""
+        form = BeliefGame.of(self.game, parse_horizon(self.settings.horizon))
+        if (form.num_kinds, form.width) != (self.net.config.kinds, self.net.config.buckets):
+            raise ConfigError(
+                f"{self.path / NET} knows {self.net.config.kinds} kinds of public states, and {format_game(self.game)} "
+                f"has {form.num_kinds}"
+            )
+        net = bind_belief_net(self.net)
+        return BeliefSearcher(form, recipe or self.settings.test, lanes=self.settings.lanes, net=net)
+
+
+def check_same_settings(folder: RunFolder, game: Game[Any], settings: RebelSettings) -> None:
+    """Raises `ConfigError` unless a run that goes on has the game and the settings that it began with."""
+    before = {"game": folder.config.get("game"), **_flatten(folder.config.get("settings", {}))}
+    now = {"game": format_game(game), **_flatten(settings.as_dict())}
+    for name, value in now.items():
+        if name not in FREE and before.get(name) != value:
+            raise ConfigError(
+                f"{folder.path} was begun with {name} {before.get(name)}, now it is {value}: give the same options, or "
+                "--overwrite to begin anew"
+            )
+
+
+def _flatten(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in fields.items():
+        flat |= _flatten(value, f"{name}.") if isinstance(value, Mapping) else {prefix + name: value}
+    return flat
+
+
+def list_shipped() -> list[str]:
+    """Returns the runs that come with the package."""
+    return sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.exists() else []
+
+
+def find_run(text: str) -> Path:
+    """Returns the folder of a run: one that there is, or one that comes with the package, by name."""
+    if Path(text).exists():
+        return Path(text)
+    if text in list_shipped():
+        return SHIPPED / text
+    known = ", ".join(list_shipped()) or "none"
+    raise ConfigError(f"there is no run {text!r}: give the folder of a training, or one of the package ({known})")

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How values of beliefs are searched for, learnt and tested, and presets of it by game."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+from typing import Any, Final, Self
+
+from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.kernels.belief_search import LANES, BeliefMode
+from equipoise.kernels.calls import check_integer
+from equipoise.kernels.rules import Fallback, PolicyMap
+from equipoise.search.belief_games import parse_horizon
+from equipoise.solvers.rule_notation import parse_rule
+from equipoise.solvers.rules import Rule
+
+__all__ = ["PRESETS", "BeliefMethod", "RebelSettings", "SearchRecipe", "find_preset"]
+
+
+class BeliefMethod(enum.StrEnum):
+    """How subgames are searched."""
+
+    CFR_D = "cfr-d"
+    CFR_AVG = "cfr-avg"
+    MODIFIED_CFR_AVG = "modified-cfr-avg"
+    FP = "fp"
+
+    @property
+    def mode(self) -> BeliefMode:
+        """Returns it as the kernel knows it."""
+        return {
+            BeliefMethod.CFR_D: BeliefMode.CFR_D,
+            BeliefMethod.CFR_AVG: BeliefMode.CFR_AVG,
+            BeliefMethod.MODIFIED_CFR_AVG: BeliefMode.MODIFIED_CFR_AVG,
+            BeliefMethod.FP: BeliefMode.FICTITIOUS_PLAY,
+        }[self]
+
+    @property
+    def is_alternating(self) -> bool:
+        """Returns whether players are updated in turn: averages of both must be of the same iterations."""
+        return self in (BeliefMethod.CFR_D, BeliefMethod.FP)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRecipe:
+    """How one subgame is solved."""
+
+    method: BeliefMethod = BeliefMethod.CFR_D
+    rule: str = "dcfr"  # as `parse_rule` reads it; of FP its weights of averages, optimistic: FLOP
+    iterations: int = 32  # in each of which both players are updated once
+
+    def __post_init__(self) -> None:
+        check_integer("iterations", self.iterations, 1, 1 << 20)
+        kernel = self.parsed.kernel
+        if kernel.policy_map is not PolicyMap.REGRET_MATCHING or kernel.fallback is not Fallback.UNIFORM:
+            raise ConfigError(f"searches of beliefs need regret matching that falls back to uniform, got {self.rule}")
+
+    @property
+    def parsed(self) -> Rule:
+        """Returns the rule."""
+        return parse_rule(self.rule)
+
+    def __str__(self) -> str:
+        return f"{self.method} by {self.rule}, {self.iterations:,} iterations"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RebelSettings:
+    """Everything about a training.
+
+    Paper: Brown et al. 2020, "Combining Deep Reinforcement Learning and Search for Imperfect-Information Games"; Brown
+        2020, PhD thesis, sections 5.3.3, 5.3.5 and 5.3.10.
+    Departs from the paper: subgames in training get few iterations of discounted CFR, both players updated in each, in
+        place of 1,024 half ones of linear CFR; networks have 64 to 256 PReLU units without layer norm; values are made
+        to sum to zero; the learning rate falls as a cosine of the step.
+    Checked by: tests/learning/rebel/.
+    """
+
+    horizon: str = "2"  # where searches end: actions, or `round`
+    training: SearchRecipe = dataclasses.field(default_factory=SearchRecipe)  # of self-play
+    test: SearchRecipe = dataclasses.field(default_factory=lambda: SearchRecipe(iterations=128))  # of play
+    late_iterations: int = 128  # of self-play once the network knows something: better values, at a price
+    late_from: float = 0.5  # share of examples from which on
+    exploration: float = 0.25  # share of uniform play of one player in self-play
+    uniform_draws: float = 0.5  # share of iterations drawn alike: searches ask about the beliefs of all
+    lanes: int = 16  # beliefs that are solved at a time
+    root_draws: int = 128  # leaves drawn from each search of the beginning of the game
+    hidden: int = 64  # units of a layer
+    layers: int = 2  # hidden ones
+    examples: int = 600_000  # values that self-play makes
+    cycle: int = 2_048  # of them between two trainings of the network
+    capacity: int = 150_000  # of them that are remembered
+    reuse: float = 8.0  # times that each is trained on, on average
+    batch: int = 512
+    rate: float = 1e-2  # of Adam, at the start
+    final_rate: float = 0.02  # share of it at the end
+    average_decay: float = 0.998  # of the weights that play; 0: the newest ones
+    loss_bend: float = 0.0  # where Huber's loss bends; 0: squares
+    dropped_at: float = 0.1  # share of examples at which those so far are forgotten: early networks knew nothing
+    checks: int = 8  # tests of exploitability on the way, the last at the end
+    check_playthroughs: int = 64  # of those on the way
+    playthroughs: int = 1_024  # of the last
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        parse_horizon(self.horizon)
+        for name in ("root_draws", "hidden", "layers", "examples", "cycle", "capacity", "batch", "check_playthroughs"):
+            check_integer(name, getattr(self, name), 1, 1 << 30)
+        check_integer("checks", self.checks, 1, 10_000)
+        check_integer("late_iterations", self.late_iterations, 1, 1 << 20)
+        check_integer("playthroughs", self.playthroughs, 1, 1 << 20)
+        check_integer("seed", self.seed, 0, 1 << 40)
+        if self.lanes not in LANES:
+            raise ConfigError(f"lanes must be one of {', '.join(map(str, LANES))}, got {self.lanes}")
+        for name in ("exploration", "final_rate", "average_decay", "dropped_at", "late_from", "uniform_draws"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ConfigError(f"{name} must lie between 0 and 1, got {getattr(self, name)}")
+        for name in ("reuse", "rate"):
+            if not 0.0 < getattr(self, name) < float("inf"):
+                raise ConfigError(f"{name} must be positive, got {getattr(self, name)}")
+
+    @property
+    def steps(self) -> int:
+        """Returns the steps of a whole training."""
+        return int(self.examples * self.reuse / self.batch)
+
+    def recipe_at(self, examples: int) -> SearchRecipe:
+        """Returns how self-play searches once so many examples are made."""
+        if examples < self.late_from * self.examples:
+            return self.training
+        return dataclasses.replace(self.training, iterations=self.late_iterations)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the fields as JSON knows them."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """Returns what `as_dict` gave."""
+        given = dict(fields)
+        unknown = sorted(set(given) - {field.name for field in dataclasses.fields(cls)})
+        if unknown:
+            raise ConfigError(f"a training of values of beliefs has no {', '.join(unknown)}")
+        try:
+            for name in ("training", "test"):
+                if name in given:
+                    recipe = dict(given[name])
+                    given[name] = SearchRecipe(**recipe | {"method": BeliefMethod(recipe["method"])})
+            return cls(**given)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"not the settings of a training of values of beliefs: {error}") from None
+
+
+PRESETS: Final[Mapping[str, RebelSettings]] = {
+    "small": RebelSettings(),
+    "medium": RebelSettings(hidden=96, examples=1_000_000),
+    "large": RebelSettings(hidden=128, examples=1_500_000),
+    "rounds": RebelSettings(
+        horizon="round",
+        training=SearchRecipe(iterations=64),
+        test=SearchRecipe(iterations=512),
+        late_iterations=512,
+        hidden=128,
+        examples=300_000,
+        reuse=16.0,
+    ),
+}
+
+
+def find_preset(name: str) -> RebelSettings:
+    """Returns the settings of a preset."""
+    if name not in PRESETS:
+        raise UnknownNameError("preset", name, PRESETS)
+    return PRESETS[name]
