@@ -4,9 +4,11 @@
 import dataclasses
 import functools
 import json
+import shutil
 import sys
 import types
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -135,6 +137,31 @@ def test_a_training_starts_from_earlier_weights(trained, tmp_path):
     result = run("--out", tmp_path / "none", *SMALL, "--start-from", tmp_path)
     assert result.exit_code != 0
     assert "river.safetensors" in result.output
+
+
+def test_weights_are_measured_as_they_are(trained, tmp_path):
+    folder, _ = trained
+    own = tmp_path / "measured"
+    own.mkdir()
+    shutil.copy(folder / "river.safetensors", own)
+    before = StoredNet.load(own / "river.safetensors")
+    result = run("--out", own, *SMALL, "--measure", "--json", "--quiet")
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in (own / "data").iterdir()} == {"river-held-out"}  # nothing to learn from
+    after = StoredNet.load(own / "river.safetensors")
+    for name, tensor in before.tensors.items():
+        assert np.array_equal(tensor, after.tensors[name])
+    measured = after.card["measured"]["errors"]
+    assert measured["rms"] == pytest.approx(json.loads(result.stdout)["river"]["rms"])
+    # in 16 bits and without torch it is off by as much as it was found to be in training
+    assert measured["rms"] == pytest.approx(before.card["errors"]["rms"], rel=1e-3)
+    assert after.card["log"] == before.card["log"]
+
+
+def test_weights_that_are_missing_cannot_be_measured(tmp_path):
+    result = run("--out", tmp_path / "none", *SMALL, "--measure")
+    assert result.exit_code != 0
+    assert "the river network is needed first" in result.output
 
 
 def test_a_missing_extra_is_said_before_any_work(tmp_path, monkeypatch):

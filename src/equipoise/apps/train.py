@@ -28,6 +28,7 @@ from equipoise.evaluation.plots import PanelLabels, plot_panels
 from equipoise.learning.scalar_board import ScalarBoard, find_writer, open_board
 from equipoise.learning.values.chain import Filling, ValueChain
 from equipoise.learning.values.filling import FillingProgress, generate
+from equipoise.learning.values.measures import Errors
 from equipoise.learning.values.presets import PRESETS, NetRecipe, Preset, find_preset
 from equipoise.learning.values.shards import ShardFolder
 from equipoise.learning.values.shipped import SHIPPED
@@ -64,6 +65,12 @@ class TrainValuesOptions:
     data_only: Annotated[
         bool, typer.Option("--data-only", help="Make situations and stop: for more machines on the same folder.")
     ] = False
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="Train nothing: measure the weights in --out on situations held out, for their cards."
+        ),
+    ] = False
     tensorboard: Annotated[
         bool | None,
         typer.Option(
@@ -97,9 +104,10 @@ def train_values(options: TrainValuesOptions) -> None:
     Situations are kept in shards as they come, the training every minute: stop it at any time and give --resume. Any
     number of machines can fill the same folder with --data-only.
     """
-    if not options.data_only:  # said now, not after hours of situations
+    is_training = not (options.data_only or options.measure)
+    if is_training:  # said now, not after hours of situations
         import equipoise.learning.torch_extra  # noqa: F401, PLC0415 - an extra
-    writer = None if options.data_only else find_writer(is_wanted=options.tensorboard)
+    writer = find_writer(is_wanted=options.tensorboard) if is_training else None
     preset = _shrink(find_preset(options.preset), options)
     recipes = preset.recipes if options.street is None else (preset.find(options.street),)
     console = make_console(is_quiet=options.quiet)
@@ -110,16 +118,16 @@ def train_values(options: TrainValuesOptions) -> None:
         chain = ValueChain(options.out, preset, seed=options.seed, players=players, start=start)
         budget = _find_budget(recipes, options.hours)
         session = _Session(chain, console, budget, command=_spell(options), is_resumed=options.resume)
-        if not options.data_only:
+        if is_training:
             stack.enter_context(folder.writing())
             session.folder = folder
             session.board = stack.enter_context(open_board(folder, writer))
         for recipe in recipes:
-            session.fill(recipe, pool, flag)
+            session.fill(recipe, pool, flag, is_measured=options.measure)
             if flag() or options.data_only:
                 continue
-            results[recipe.name] = session.train(recipe, flag)
-        if results:
+            results[recipe.name] = session.measure(recipe) if options.measure else session.train(recipe, flag)
+        if results and is_training:
             session.plot(options.out / "errors.png")
     _show(results, options, console)
     if flag():
@@ -132,7 +140,7 @@ def _open_folder(options: TrainValuesOptions) -> RunFolder:
         options.out,
         KIND,
         {"preset": options.preset, "seed": options.seed, "samples": options.samples, "steps": options.steps},
-        is_resumed=options.resume or options.data_only,
+        is_resumed=options.resume or options.data_only or options.measure,
         is_overwritten=options.overwrite,
     )
 
@@ -156,9 +164,9 @@ class _Session:
         if self.board is not None:
             self.board.follow()
 
-    def fill(self, recipe: NetRecipe, pool: Pool, flag: SignalFlag) -> None:
-        """Makes the situations of a network."""
-        fillings = self.chain.fillings(recipe)
+    def fill(self, recipe: NetRecipe, pool: Pool, flag: SignalFlag, *, is_measured: bool = False) -> None:
+        """Makes the situations of a network, only those held out where it is measured."""
+        fillings = self.chain.fillings(recipe)[: 1 if is_measured else None]
         given = math.inf if self.seconds is None else GENERATION_SHARE * self.seconds[recipe.name]
         whole = sum(FILLING_SHARES[: len(fillings)])
         for filling, share in zip(fillings, FILLING_SHARES, strict=False):
@@ -211,11 +219,7 @@ class _Session:
             for record in self.chain.train(recipe, trainer, command=self.command, is_over=flag):
                 said = f"step {record.step:,}, loss {record.loss:.5f}"
                 if record.errors is not None:
-                    last = {"step": record.step, "loss": record.loss, **dataclasses.asdict(record.errors.report())}
-                    last["bands"] = {
-                        f"{low:g}-{high:g}": dataclasses.asdict(each)
-                        for (low, high), each in record.errors.bands().items()
-                    }
+                    last = {"step": record.step, "loss": record.loss, **_describe(record.errors)}
                     curve.append((record.step, last))
                     self.record("measured", network=recipe.name, **last)
                 elif time.monotonic() - told > TOLD_SECONDS:
@@ -234,6 +238,12 @@ class _Session:
             )
         return dict(curve).get(trainer.kept_step, last)
 
+    def measure(self, recipe: NetRecipe) -> dict[str, Any]:
+        """Measures a network as it is, notes it in its card and returns it."""
+        errors = self.chain.measure(recipe)
+        self.chain.note(recipe, errors, command=self.command)
+        return _describe(errors)
+
     def plot(self, path: Path) -> None:
         """Draws the errors over the steps of each training."""
         panels = {
@@ -251,6 +261,12 @@ class _Session:
             self.console.print(f"written: {path}")
 
 
+def _describe(errors: Errors) -> dict[str, Any]:
+    """Returns the measures over all situations and by band."""
+    bands = {f"{low:g}-{high:g}": dataclasses.asdict(each) for (low, high), each in errors.bands().items()}
+    return {**dataclasses.asdict(errors.report()), "bands": bands}
+
+
 def _spell(options: TrainValuesOptions) -> str:
     """Returns the command that makes the same weights anywhere: folders are left open."""
     words = ["equipoise", "train", "values", "--preset", options.preset, "--out", "DIR"]
@@ -258,6 +274,7 @@ def _spell(options: TrainValuesOptions) -> str:
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]
     words += [] if options.start_from is None else ["--start-from", "EARLIER"]  # the card says which network
+    words += ["--measure"] if options.measure else []
     return shlex.join(words)
 
 
@@ -302,7 +319,7 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
         if last:
             table.add_row(
                 name,
-                f"{last['step']:,}",
+                f"{last['step']:,}" if "step" in last else "",
                 *(f"{last[measure]:.2f}" for measure in ("rms", "weighted_rms", "median")),
                 f"{last['huber']:.5f}",
             )

@@ -21,13 +21,16 @@ from equipoise.core.checkpoint import Kind, load, save
 from equipoise.core.errors import ConfigError
 from equipoise.core.provenance import find_commit, version
 from equipoise.games.holdem.betting import Street
+from equipoise.learning.values.boards import BoardFacts
 from equipoise.learning.values.bucket_states import see_shards
 from equipoise.learning.values.configuration import NetStage
 from equipoise.learning.values.filling import Source
 from equipoise.learning.values.generation import DistilledSource, SolvedSource
+from equipoise.learning.values.inference import BoundNet, Questions
 from equipoise.learning.values.labels import Labels
 from equipoise.learning.values.leduc import LeducSource, find_leduc
 from equipoise.learning.values.leduc_search import MetSource
+from equipoise.learning.values.measures import Errors
 from equipoise.learning.values.net_files import NetFile
 from equipoise.learning.values.presets import HELD_OUT_SEED, NetRecipe, Preset
 from equipoise.learning.values.self_play import SelfPlay
@@ -296,8 +299,54 @@ class ValueChain:
         }
         trainer.kept.store(card).save(self.weights_of(recipe.name), dtype=np.float16)
 
+    # --- measuring ---
+
+    def measure(self, recipe: NetRecipe) -> Errors:
+        """Returns how far the weights in the folder are off on what is held out, asked as a search asks them."""
+        if recipe.config.game:
+            raise ConfigError(f"networks of hold'em are measured on what is held out, got {recipe.name}")
+        shards, prefix = self.read_held_out(recipe)
+        if not shards:
+            raise ConfigError(f"nothing of the {recipe.name} is held out in {self.folder}")
+        net = self.net(recipe.name).bind()
+        return Errors.join([_measure_shard(net, shard, prefix) for shard in shards])
+
+    def note(self, recipe: NetRecipe, errors: Errors, *, command: str) -> None:
+        """Writes what was measured into the card of the weights in the folder; the weights stay as they are."""
+        place, named = self.weights_of(recipe.name), self.net(recipe.name).name
+        stored = StoredNet.load(place)
+        entry = {"step": stored.card.get("steps", 0), **dataclasses.asdict(errors.report())}
+        bands = {f"{low:g}-{high:g}": dataclasses.asdict(each) for (low, high), each in errors.bands().items()}
+        filling = self._held_out(recipe)
+        measured = {
+            "weights": named,  # the file before its card was written again
+            "data": {filling.name: {"situations": self._count(filling), **filling.source.config}},
+            "errors": entry,
+            "bands": {band: each for band, each in bands.items() if each["count"]},
+            "command": command,
+            "version": version(),
+            "commit": find_commit(),
+        }
+        card = {**stored.card, "measured": measured}
+        if not card.get("log"):
+            card |= {"errors": entry, "log": [entry]}
+        dataclasses.replace(stored, card=card).save(place, dtype=np.float16)
+
     def _count(self, filling: Filling) -> int:
         return min(len(self.shards(filling).numbers()), filling.num_shards) * int(filling.source.per_shard)
+
+
+def _measure_shard(net: BoundNet, shard: Arrays, prefix: str) -> Errors:
+    """Returns how far a network is off on the situations of a shard."""
+    boards, board_of = np.unique(shard[f"{prefix}board"], axis=0, return_inverse=True)
+    facts = [BoardFacts(tuple(board.tolist()), net.config.cards) for board in boards]
+    ranges = shard[f"{prefix}range"].astype(np.float64)
+    ranges /= ranges.sum(axis=2, keepdims=True)
+    ratio = shard[f"{prefix}ratio"].astype(np.float64)
+    asked = Questions(facts, board_of.reshape(-1).astype(np.int32), ratio, np.ones(len(ratio)))
+    first, second = (np.ascontiguousarray(ranges[:, player]) for player in (0, 1))
+    found = np.stack(net.evaluate(asked, (first, second)), axis=1)
+    return Errors.of(found, shard[f"{prefix}value"].astype(np.float64), ranges, ratio)
 
 
 def _take_first(shards: list[Arrays], share: float) -> list[Arrays]:

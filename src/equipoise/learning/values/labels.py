@@ -47,12 +47,11 @@ class Labels:
     growth: float = 0.5  # beyond, they grow with this power of the ratio: 46 % of the pot off after as many at 41 pots
     rule: str = "dcfr(1.5,0,4)"  # of CFR; early strategies are soon forgotten
     is_alternating: bool = True  # else both players are updated at once, as in the papers
-    num_cards: int = 0  # asked about in an iteration, where leaves are valued behind the next card; 0: all
     num_lines: int = 0  # of those that leave the street, drawn at random, whose values are kept too
 
     def __post_init__(self) -> None:
-        if self.iterations < 1 or min(self.num_lines, self.num_cards) < 0:
-            raise ConfigError(f"iterations must be positive, lines and cards not negative, got {self}")
+        if self.iterations < 1 or self.num_lines < 0:
+            raise ConfigError(f"iterations must be positive, lines not negative, got {self}")
         if not 0.0 <= self.growth <= 2.0:
             raise ConfigError(f"growth must be between 0 and 2, got {self.growth}")
         parse_rule(self.rule)
@@ -137,8 +136,6 @@ class ValueSolver:
         lines = self._draw_lines(tree, rng)
         solver = CFRSolver(tree, self.labels.update, is_alternating=self.labels.is_alternating, frontier=frontier)
         solver.iterate(self.labels.iterations_for(situation.ratio))
-        if frontier is not None:
-            frontier.evaluate = self._ends(spot).evaluate  # what is kept is asked about all cards
         values = solver.kernel.values(solver.tables.strategy_sum, is_best=False)
         live = np.flatnonzero(~hands_of(self.deck).blocked(situation.board))
         found = self._spread(tree, (values[0], values[1]), live)
@@ -150,12 +147,12 @@ class ValueSolver:
         if self.leaves is None or spot.betting_rules.first_street is Street.RIVER:
             return plan_holdem_tree(spot, merges_suits=False).build(), None
         tree = plan_first_street(spot).build()
-        return tree, bind_lines(tree, (), self._ends(spot, num_cards=self.labels.num_cards))
+        return tree, bind_lines(tree, (), self._ends(spot))
 
-    def _ends(self, spot: HoldemSpot, *, num_cards: int = 0) -> LeafEvaluator:
+    def _ends(self, spot: HoldemSpot) -> LeafEvaluator:
         """Returns what values the lines that leave the street."""
         assert self.leaves is not None
-        return AfterDeal(self.leaves, spot, num_cards=num_cards) if self.is_after_deal else self.leaves
+        return AfterDeal(self.leaves, spot) if self.is_after_deal else self.leaves
 
     def _spread(
         self, tree: HoldemTree, values: tuple[FloatArray, FloatArray], live: npt.NDArray[np.int64]
