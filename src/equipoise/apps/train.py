@@ -109,7 +109,9 @@ def train_values(options: TrainValuesOptions) -> None:
             session.board = stack.enter_context(open_board(folder, writer))
         for recipe in recipes:
             session.fill(recipe, pool, flag)
-            if flag() or options.data_only:
+            if flag():
+                break  # the situations of the next network need this one
+            if options.data_only:
                 continue
             results[recipe.name] = session.train(recipe, flag)
         if results:
