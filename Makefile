@@ -8,7 +8,7 @@ STAMPS := $(VENV)/.stamps
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard cmake/* native/*)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo docs test test-all test-engines test-ray test-fast test-arm wheel sanitize check golden hooks clean compiler
+.PHONY: help demo docs test test-all test-engines test-ray test-page test-fast test-arm wheel sanitize check golden hooks clean compiler
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -32,12 +32,17 @@ $(STAMPS)/run: $(STAMPS)/venv $(SOURCES)
 	@$(PIP_INSTALL) --no-build-isolation -e .
 	@touch $@
 
+$(STAMPS)/web: $(STAMPS)/run
+	@echo "installing what the page needs ..."
+	@$(PIP_INSTALL) --no-build-isolation -e '.[web]'
+	@touch $@
+
 $(STAMPS)/dev: $(STAMPS)/run
 	@echo "installing what the tests need ..."
 	@$(PIP_INSTALL) --no-build-isolation -C cmake.define.EQUIPOISE_WERROR=ON -e '.[dev]'
 	@touch $@
 
-demo: $(STAMPS)/run ## install, solve a hold'em turn with a live display, show its strategy, write its plot
+demo: $(STAMPS)/web ## install, solve a hold'em turn with a live display, show its strategy, write its plot
 	@mkdir -p out
 	@$(BIN)/equipoise solve examples/spots/turn.toml --seconds 60 --threads 2 --out out/turn.eq --overwrite --plot out/turn.png
 	@echo
@@ -47,6 +52,7 @@ demo: $(STAMPS)/run ## install, solve a hold'em turn with a live display, show i
 	@echo "  . $(BIN)/activate                          # then 'equipoise' is on your path"
 	@echo "  equipoise show out/turn.eq --line 'check, bet 50%' --grid    # the answer to a bet"
 	@echo "  equipoise show out/turn.eq --line 'check, bet 50%, call, [As]' --csv --out out/hands.csv"
+	@echo "  equipoise serve out/turn.eq --open          # the same in a browser: walk it, solve your own spots, train, play"
 	@echo "  equipoise games                             # every game and its parameters"
 	@echo "  equipoise solve leduc --target 1e-4         # another game"
 	@echo "  equipoise compare leduc --rules cfr,cfr+,lcfr,dcfr --iterations 1000 --plot out/rules.png"
@@ -57,12 +63,17 @@ test: $(STAMPS)/dev ## install what the tests need, then lint, type-check and ru
 	@scripts/check
 	@scripts/test
 
-test-all: test test-ray wheel test-arm ## the suite in four builds (GCC for this machine and for x86-64-v3, Clang, -O1), with Ray, the wheel, ARM
+test-all: test test-ray test-page wheel test-arm ## the suite in four builds (GCC for this machine and for x86-64-v3, Clang, -O1), with Ray, the wheel, ARM
 	@scripts/test-builds gcc-v3 clang gcc-O1  # `test` was GCC for this machine
 
 test-ray: $(STAMPS)/dev ## what runs on several machines, on a Ray of this one that is installed if need be
 	@$(BIN)/python -c 'import ray' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,scale]'
 	@scripts/test -m ray tests/distributed
+
+test-page: $(STAMPS)/dev ## the page in Chromium, then requests made up from the document of its interface (Debian: chromium, nodejs, npm)
+	@scripts/test-browser
+	@$(BIN)/python -c 'import schemathesis' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,fuzz]'
+	@scripts/test-page
 
 test-engines: $(STAMPS)/dev ## matches against Stockfish and GNU Go, which must be installed (Debian: stockfish, gnugo)
 	@PATH="$$PATH:/usr/games" scripts/test -m engine tests/agents

@@ -15,6 +15,9 @@ from equipoise.core.errors import ConfigError
 from equipoise.search.resolving import SubgameSolver
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.description import describe_node
+from equipoise.solvers.holdem.gains import describe_gain
+from equipoise.solvers.holdem.lines import list_lines
+from equipoise.solvers.holdem.runouts import describe_runouts
 
 TURN = """
 board = "Ks7s2d5d"
@@ -222,6 +225,15 @@ def test_a_place_is_described_as_show_describes_it():
     for solution, path, line in ((spot, "turn.eq", "check"), (game, "kuhn.eq", "p")):
         with open_solution(path) as file:
             assert solution.describe_place(line) == describe_node(file, line)
+    with open_solution("turn.eq") as file:
+        assert spot.describe_runouts("check, check") == describe_runouts(file, "check, check")
+        assert spot.describe_gain("check") == describe_gain(file, "check")
+        assert spot.list_lines() == list_lines(file)
+    for ask in (game.describe_gain, game.list_lines, lambda: game.describe_runouts("p")):
+        with pytest.raises(equipoise.ConfigError, match="is a game"):
+            ask()
+    with pytest.raises(equipoise.ConfigError, match="unknown street 'fifth'"):
+        spot.list_lines("fifth")
     before = game.describe_place("p")
     assert game.resume(iterations=200).describe_place("p") != before
 
@@ -235,7 +247,8 @@ def test_frames_have_what_csv_has():
     assert len(table) == 8
     assert table.groupby("infostate")["probability"].sum().tolist() == pytest.approx([1, 1, 1, 1])
     hands = spot.to_frame("check", library="pandas")
-    assert list(hands.columns) == ["hand", "weight", "equity", "value", "check", "all-in"]
+    named = ["check", "all-in", "ev check", "ev all-in", "class", "draw"]
+    assert list(hands.columns) == ["hand", "weight", "equity", "value", *named]
     assert (hands["check"] + hands["all-in"]).tolist() == pytest.approx([1] * len(hands))
 
 

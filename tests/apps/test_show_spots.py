@@ -103,6 +103,16 @@ def test_gains_of_best_responses(equipoise):
     assert "best action" in shown
 
 
+def test_gains_against_what_somebody_might_do(equipoise):
+    """Whoever folds to every bet is bet at, with every hand that is not worth more by checking."""
+    plain = equipoise("show", FILE, "--line", "x", "--exploit", "--json").json["gain"]
+    found = equipoise("show", FILE, "--line", "x", "--exploit", "--lock", "x,a: fold", "--json").json["gain"]
+    gains = [one["players"][1]["summary"]["gain"] for one in (plain, found)]
+    assert gains[1] > gains[0]
+    best = {action["name"]: action["best_ev"] for action in found["actions"]}
+    assert best["all-in"] == pytest.approx(found["pot"])  # everybody folds
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -119,6 +129,9 @@ def test_gains_of_best_responses(equipoise):
         (["--line", "x,x,[*]", "--plot", "x.txt"], "a plot must end in"),
         (["--exploit", "--sort", "ev"], "leave out --sort"),
         (["--ignore-locks"], "--ignore-locks is for --exploit"),
+        (["--lock", "root: check"], "--lock is for --exploit"),
+        (["--exploit", "--lock", "root"], "has no colon"),
+        (["--exploit", "--lock", "root: fold"], "none of the actions"),
         (["--unit", "euro"], "euro"),
     ],
 )

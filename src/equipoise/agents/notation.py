@@ -242,7 +242,9 @@ AGENTS: Mapping[str, AgentEntry] = {
         description="plays a training of `train rebel` (a folder, or one of the package) by random iterations",
     ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
-    "deepstack": _resolving_entry("deepstack", "the same with DeepStack's menu and rule, the turn solved to the end"),
+    "deepstack": _resolving_entry(
+        "deepstack", "the same with DeepStack's menu and rule, rivers behind the turn solved in buckets"
+    ),
 }
 
 

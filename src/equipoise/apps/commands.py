@@ -87,6 +87,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
         LOOKING, "List the lines of a solved spot with frequencies.", "lines:lines", "lines:LinesOptions"
     ),
     "export": CommandEntry(LOOKING, "Write a solved spot's tree to a file.", "lines:export", "lines:ExportOptions"),
+    "report": CommandEntry(
+        SOLVING, "Solve one spot on many boards, as one table.", "report:report", "report:ReportOptions"
+    ),
     "evaluate": CommandEntry(
         LOOKING,
         "Say what a strategy earns and what beats it.",
@@ -103,12 +106,16 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "equity": CommandEntry(
         LOOKING, "Say what two ranges win if nobody bets again.", "equity:equity", "equity:EquityOptions"
     ),
+    "serve": CommandEntry(
+        LOOKING, "Show, solve, train and play in a browser.", "web.command:serve", "web.command:ServeOptions"
+    ),
     "play": CommandEntry(PLAYING, "Play against an agent.", "table.command:play", "table.command:PlayOptions"),
     "match": CommandEntry(PLAYING, "Let agents play each other.", "match:match", "match:MatchOptions"),
     "engine": CommandEntry(
         PLAYING, "Let other programs play against an agent.", "engine:engine", "engine:EngineOptions"
     ),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
+    "plot": CommandEntry(MEASURING, "Draw runs and studies from their files.", "plot:plot", "plot:PlotOptions"),
     "reproduce": CommandEntry(
         MEASURING, "Compute published figures again.", "reproduce:reproduce", "reproduce:ReproduceOptions"
     ),

@@ -24,7 +24,6 @@ from equipoise.core.runs import RunFolder
 from equipoise.evaluation.plots import plot_convergence
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.holdem.menu_notation import format_menu
-from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.units import format_shares
 from equipoise.runs.game_run import GameRun
 from equipoise.runs.keeping import Keeper
@@ -186,8 +185,8 @@ def _figures_of_spot(run: SpotRun, quality: Quality) -> dict[str, Any]:
         "exploitability": Text(run.format_exploitability(quality.exploitability), style="bold"),
         **({} if free is None else {"without locks": run.format_exploitability(free)}),
         "nash_conv": f"{format_small(quality.nash_conv)} chips",
-        "values": format_shares(spot, quality.values),
-        **{POSITIONS[one.seat]: one.describe(run.config.against) for one in run.outcomes},
+        "values": format_shares(run.file, quality.values),
+        **{run.file.seat_names[one.seat]: one.describe(run.config.against) for one in run.outcomes},
     }
 
 

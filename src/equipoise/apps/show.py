@@ -19,6 +19,7 @@ from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import format_json, print_result
 from equipoise.apps.show_runouts import RunoutReport
 from equipoise.apps.show_spot import SHOWN, EndReport, GainReport, HandChoice, SpotReport, format_columns
+from equipoise.apps.web.command import open_page
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import write_text
 from equipoise.evaluation.plots import check_plot_path
@@ -50,6 +51,8 @@ class ShowOptions:
         "equipoise show turn.eq --line check --class 'top pair' --sort ev",
         "equipoise show turn.eq --line 'check, check, [*]' --plot rivers.png",
         "equipoise show turn.eq --line check --exploit",
+        "equipoise show turn.eq --line check --exploit --lock 'check, bet 50%: fold=70%, call'",
+        "equipoise show turn.eq --line check --open",
     )
 
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, or CSV.")]
@@ -95,10 +98,20 @@ class ShowOptions:
     ignore_locks: Annotated[
         bool, typer.Option("--ignore-locks", help="With --exploit: whoever answers need not keep to its own locks.")
     ] = False
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --exploit: as if this were played, as in 'check, bet 50%: AK: fold'; repeat it.",
+            metavar="LINE:[HANDS:]PLAY",
+        ),
+    ] = None
     plot: Annotated[
         Path | None, typer.Option(help="With a line that ends in [*]: draw all cards (.png, .svg, .pdf).")
     ] = None
     limit: Annotated[int, typer.Option(min=0, help="At most so many; 0: all.")] = 50
+    open: Annotated[
+        bool, typer.Option("--open", help="Show it in a browser: serves the page until Ctrl-C, needs the extra web.")
+    ] = False
     json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")] = False
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each action; of a spot: for each hand.")] = (
         False
@@ -115,8 +128,12 @@ def show(options: ShowOptions) -> None:
         raise ConfigError("--grid is a picture for people: give it without --json and --csv, which list hand by hand")
     if options.out is not None and not (options.json or options.csv):
         raise ConfigError("--out needs a format: give --csv or --json with it")
-    if options.ignore_locks and not options.exploit:
-        raise ConfigError("--ignore-locks is for --exploit: give both")
+    for name in ("ignore_locks", "lock"):
+        if getattr(options, name) and not options.exploit:
+            raise ConfigError(f"--{name.replace('_', '-')} is for --exploit: give both")
+    if options.open:
+        open_page(options.file, options.line or "")
+        return
     with open_solution(options.file, *SHOWN, game=find_named_game(options.game, options.parameters)) as solution:
         if isinstance(solution, SolvedGame):
             _show_table(options, solution)
@@ -159,7 +176,7 @@ def _show_hands(options: ShowOptions, solved: SolvedSpot, line: Line) -> None:
     if options.grid and not report.is_actor:
         raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}: it has no grid")
     if options.exploit:
-        _show_gain(options, GainReport(report, respects_locks=not options.ignore_locks))
+        _show_gain(options, GainReport(report, respects_locks=not options.ignore_locks, locks=options.lock or ()))
     elif options.json:
         _write(options, format_json(report.as_json(options.limit, has_classes=options.by_class)))
     elif options.csv:

@@ -25,10 +25,12 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hand_classes import CLASSES, DRAWS, classify_hands
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.line_notation import Line, find_action, format_line, name_actions
+from equipoise.games.holdem.lock_notation import parse_lock
 from equipoise.solvers.best_response import Evaluation, evaluate
 from equipoise.solvers.holdem.class_table import mark_class, tabulate_classes
-from equipoise.solvers.holdem.description import describe_place
+from equipoise.solvers.holdem.description import SolvedPlaces, describe_place
 from equipoise.solvers.holdem.gains import describe_gain
+from equipoise.solvers.holdem.locked_views import play_with_locks
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.trees.holdem.places import HoldemPlace
 
@@ -250,9 +252,12 @@ class SpotReport:
 class GainReport:
     """What best responses would win more at a decision, as a table, CSV or JSON."""
 
-    def __init__(self, report: SpotReport, *, respects_locks: bool) -> None:
+    def __init__(self, report: SpotReport, *, respects_locks: bool, locks: Sequence[str] = ()) -> None:
         self.report = report
-        self.found = describe_gain(report.solved, report.place, respects_locks=respects_locks)
+        shown: SolvedPlaces = report.solved
+        if locks:
+            shown = play_with_locks(report.solved, tuple(map(parse_lock, locks)))
+        self.found = describe_gain(shown, report.place, respects_locks=respects_locks)
         own = self.found["players"][report.player]
         wanted = {format_hand(int(report.own.hands[row]), report.spot.deck) for row in report.rows}
         places = [place for place, hand in enumerate(own["hands"]) if hand in wanted]

@@ -59,7 +59,7 @@ def solve_push_fold_spot(file: SpotFile, stakes: PushFold, options: SolveOptions
         write_json(result)
     elif not options.quiet:
         print_chart(chart)
-        make_console(is_stderr=False).print(format_shares(file.spot, result["values"]))
+        make_console(is_stderr=False).print(format_shares(file, result["values"]))
     if target_chips is not None and result["exploitability"] > target_chips:
         found = format_chips(file.spot, result["exploitability"])
         console.print(f"target {format_chips(file.spot, target_chips)} not reached: {found}", style="yellow")

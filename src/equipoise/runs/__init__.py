@@ -7,7 +7,9 @@ from equipoise.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from equipoise.runs.evaluation import evaluate
+    from equipoise.runs.export import export_spot
     from equipoise.runs.game_run import GameRun
+    from equipoise.runs.locking import add_locks
     from equipoise.runs.matches import MatchRequest, match
     from equipoise.runs.request import RunRequest, load_spot
     from equipoise.runs.run import Run, RunSizes
@@ -29,7 +31,9 @@ __all__ = [
     "Solution",
     "SpotRun",
     "SpotSearch",
+    "add_locks",
     "evaluate",
+    "export_spot",
     "load",
     "load_spot",
     "match",

@@ -68,7 +68,16 @@ def export_spot(
     has_values: bool = False,
     reporter: Reporter | None = None,
 ) -> int:
-    """Writes what every hand does at every decision that is reached, whole or not at all; returns the decisions.
+    r"""Writes what every hand does at every decision that is reached, whole or not at all; returns the decisions.
+
+    >>> import tempfile
+    >>> import equipoise
+    >>> spot = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = 'a'\nranges = {oop = 'AA', ip = 'KQ'}"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     equipoise.solve(equipoise.load_spot(spot), iterations=20).save(f"{folder}/spot.eq")
+    ...     with SolvedSpot(f"{folder}/spot.eq") as solved:
+    ...         print(export_spot(solved, f"{folder}/spot.csv"), "decisions")
+    4 decisions
 
     CSV has a row for each hand and action under `EXPORT_COLUMNS` (without values the last three are left out); JSON a
     list of decisions, JSON lines one on each line, with columns over hands. Boards that differ only by the names of

@@ -26,7 +26,12 @@ def add_locks(
     lines: Iterable[str] = (),
     seat: int | None = None,
 ) -> SpotFile:
-    """Returns a spot with more locks, all of them checked.
+    r"""Returns a spot with more locks, all of them checked.
+
+    >>> from equipoise import load_spot
+    >>> spot = load_spot("board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nmenu = 'a'\nranges = {oop = 'AA', ip = 'KQ'}")
+    >>> add_locks(spot, ["check: KdQd: all-in=30%, check"]).locks[0].play
+    {'all-in': 0.3, 'check': 0.7}
 
     Args:
         file: of the spot.

@@ -272,6 +272,47 @@ class Solution(Generic[Found]):
             return self.run.describe_place(line)
         return describe_state(self._game_views(), line)
 
+    def describe_runouts(self, line: str) -> dict[str, Any]:
+        r"""Returns every card that may come where a line of a spot ends a street: first actions, values, equities.
+
+        Keys: docs/spots.md, as `show --line 'check, check, [*]' --json` has them.
+
+        >>> from equipoise import load_spot
+        >>> spot = "board = 'Ks7h2d5c'\npot = 20\nstacks = 30\nmenu = 'a'\nranges = {oop = 'AA', ip = 'KQ'}"
+        >>> found = solve(load_spot(spot), iterations=10).describe_runouts("check, check")
+        >>> len(found["cards"]), found["names"]
+        (48, ['check', 'all-in'])
+        """
+        return self._spot_run().describe_runouts(line)
+
+    def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
+        """Returns what a best response would win more at a decision of a spot, hand by hand.
+
+        Keys: docs/spots.md, as `show --exploit --json` has them.
+
+        Args:
+            line: the decision.
+            respects_locks: whether whoever answers keeps to its own locks.
+        """
+        return self._spot_run().describe_gain(line, respects_locks=respects_locks)
+
+    def list_lines(
+        self, street: str | None = None, *, min_reach: float = 0.0, depth: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Returns the lines of a spot with how often each is played, cards taken together.
+
+        Args:
+            street: `"turn"`, ...; None: the first.
+            min_reach: rarer lines are left out.
+            depth: the most actions of a line.
+        """
+        return self._spot_run().list_lines(street, min_reach=min_reach, depth=depth)
+
+    def _spot_run(self) -> SpotRun:
+        if not isinstance(self.run, SpotRun):
+            raise ConfigError(f"{self.run.label} is a game: only spots have cards to come, lines and hands")
+        return self.run
+
     def _game_views(self) -> GameViews:
         """Returns what is held, played and won at public states; kept until the run goes on."""
         assert isinstance(self.run, GameRun)

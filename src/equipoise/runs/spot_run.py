@@ -11,12 +11,13 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from equipoise.core import memory
-from equipoise.core.errors import ConfigError, GameTooLargeError
+from equipoise.core.errors import ConfigError, GameTooLargeError, UnknownNameError
 from equipoise.core.files import StrPath, format_bytes
 from equipoise.core.formatting import format_duration, shorten_text
 from equipoise.core.machine import num_usable_cores
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
+from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.games.holdem.line_notation import Line, format_line, parse_decision, parse_line
 from equipoise.games.holdem.menu_notation import format_menu
@@ -38,6 +39,7 @@ from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.description import describe_spot_node
 from equipoise.solvers.holdem.gains import describe_gain
+from equipoise.solvers.holdem.lines import list_lines
 from equipoise.solvers.holdem.runouts import describe_runouts
 from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout, make_locks
 from equipoise.solvers.holdem.transfer import transfer_cells
@@ -251,6 +253,17 @@ class SpotRun(Run):
         """Returns what best responses would win more at a decision, under the keys of docs/spots.md."""
         with self._guarded.turns.taken():
             return describe_gain(self._now(), line, respects_locks=respects_locks)
+
+    def list_lines(
+        self, street: str | None = None, *, min_reach: float = 0.0, depth: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Returns the lines of a street, the first unless named, with how often each is played; see `list_lines`."""
+        names = {one.name.lower(): one for one in Street}
+        if street is not None and street not in names:
+            raise UnknownNameError("street", street, names)
+        wanted = None if street is None else names[street]
+        with self._guarded.turns.taken():
+            return list_lines(self._now(), street=wanted, min_reach=min_reach, depth=depth)
 
     def _now(self) -> _Now:
         """Returns the run as it stands; to be asked within a turn."""

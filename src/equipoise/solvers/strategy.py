@@ -41,7 +41,7 @@ from equipoise.trees.history import HistoryTree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.segments import flatten_ranges
 
-__all__ = ["TabularStrategy", "combine_seats", "mix_strategies"]
+__all__ = ["TabularStrategy", "combine_seats", "list_entries", "mix_strategies"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -74,6 +74,14 @@ def _tree_rows(tree: HistoryTree | PublicTree) -> _TreeRows:
     actions = tuple(tree.sequence_labels[sequence] for sequence in index)
     blank = np.ones(int(tree.sequence_start[-1]))
     return _TreeRows(tree.infoset_player(), tree.infoset_labels, first, actions, index, blank)
+
+
+def list_entries(tree: HistoryTree | PublicTree, numbers: npt.NDArray[Any]) -> FloatArray:
+    """Returns `[E]` numbers over a tree, such as regrets, in the order of `TabularStrategy.from_tree`."""
+    rows = _tree_rows(tree)
+    if numbers.shape != rows.blank.shape:
+        raise ConfigError(f"numbers over {tree.game_label} must have shape {rows.blank.shape}, got {numbers.shape}")
+    return np.asarray(numbers[rows.position], dtype=np.float64)
 
 
 def _find_tree(game: Subject) -> HistoryTree | PublicTree:

@@ -36,6 +36,7 @@ __all__ = [
     "format_spot",
     "load_spot",
     "parse_spot",
+    "parse_spot_table",
 ]
 
 RANGE_NAMES: Final = (("oop", "ip"), ("first", "second"))  # of the player who acts first, and of the other
@@ -118,6 +119,11 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
         raise ParseError(f"the spot is not TOML: {error}; is the file cut short, or a text without quotes?") from None
     except (ValueError, RecursionError) as error:  # thousands of digits or brackets
         raise ParseError(f"the spot is no TOML that can be read: {error}") from None
+    return parse_spot_table(table, folder=folder)
+
+
+def parse_spot_table(table: Mapping[str, Any], *, folder: Path | None = None) -> SpotFile:
+    """Returns the spot that the table of a TOML text describes, see `parse_spot`."""
     fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot", "chooses_menu"}
     _check_keys(table, {*NEEDED, *BETTING_FIELDS, "deck", "menu", "rake", *fields}, "")
     _check_needed(table)

@@ -10,7 +10,6 @@ from equipoise.core.formatting import format_small, format_utility
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import format_board, format_deck
 from equipoise.games.holdem.menu_notation import format_menu
-from equipoise.games.holdem.menus import POSITIONS
 from equipoise.games.holdem.ranges import format_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, format_locks
@@ -34,10 +33,10 @@ def format_chips(spot: HoldemSpot, chips: float) -> str:
     return f"{amount} chips ({share}% of the pot, {thousandths} mbb)"
 
 
-def format_shares(spot: HoldemSpot, values: Sequence[float]) -> str:
+def format_shares(file: SpotFile, values: Sequence[float]) -> str:
     """Returns what both players win per hand, a line each."""
-    lines = []
-    for name, value, paid in zip(POSITIONS, values, spot.paid, strict=True):
+    spot, lines = file.spot, []
+    for name, value, paid in zip(file.seat_names, values, spot.paid, strict=True):
         share = value + paid
         percent = 100 * share / spot.root_pot
         lines.append(f"{name} {share:.4g} chips of the pot ({percent:.1f}%), net {format_utility(value)}")

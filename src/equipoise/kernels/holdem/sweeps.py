@@ -241,9 +241,13 @@ class HoldemKernel(VectorKernel):
 
     def write_locks(self, tables: RunTables) -> None:
         """Puts locked strategies where averages are read; iterations leave them there."""
+        self.lock_sums(tables.strategy_sum)
+
+    def lock_sums(self, averages: npt.NDArray[Any]) -> None:
+        """Overwrites sums `[C]` with what locks say, where they say anything."""
         if self.locks is None:
             return
-        averages, probabilities = tables.strategy_sum, self.locks.probabilities
+        probabilities = self.locks.probabilities
         if averages.dtype == np.uint16:  # only proportions count
             probabilities = np.rint(probabilities * np.iinfo(np.uint16).max)
         averages[self.locks.cells] = probabilities

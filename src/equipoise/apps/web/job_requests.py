@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From forms to jobs, and jobs with all that pages show of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final
+
+from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.flops import ROW, average_rows, choose_flops
+from equipoise.apps.web.job_text import FLOPS, SOLVE, JobSpec
+from equipoise.apps.web.jobs import Job
+from equipoise.apps.web.listing import find_game
+from equipoise.apps.web.models.jobs import JobForm
+from equipoise.apps.web.services import Services
+from equipoise.apps.web.spots import add_locks, form_of, read_form
+from equipoise.core.errors import EquipoiseError
+from equipoise.games.holdem.cards import format_board, parse_board
+from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
+from equipoise.games.holdem.targets import parse_target
+from equipoise.games.registry import format_game
+from equipoise.runs.request import RunRequest
+from equipoise.runs.sizing import choose_menu
+from equipoise.solvers.cfr import estimate_bytes
+from equipoise.solvers.holdem.push_fold import find_push_fold
+from equipoise.solvers.holdem.solved_spot import make_locks
+from equipoise.solvers.methods import find_method
+from equipoise.solvers.rule_notation import parse_rule
+from equipoise.solvers.rules import DCFR
+from equipoise.trees.holdem.tree import plan_holdem_tree
+
+__all__ = ["describe_job", "describe_report", "list_reports", "make_spec"]
+
+LIMITS: Final = ("iterations", "target", "seconds")
+DEFAULT_FLOPS: Final = 25
+DRAWN: Final = ("iteration", "seconds", "exploitability", "game_value", "iterations_per_second", "seconds_left")
+
+
+def make_spec(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
+    """Returns the job of a form and about what it takes; what is wrong is refused under the name of its field."""
+    if form.kind == "solve" and form.game is not None:
+        return _solve_game(form), None
+    if form.kind == "solve":
+        if form.spot is None:
+            raise ApiError(422, "a spot or a game is missing", field="spot")
+        return _solve_spot(read_form(form.spot), form, services)
+    if form.kind == "resolve":
+        return _resolve(form, services)
+    return _report_flops(form, services)
+
+
+def _solve_game(form: JobForm) -> JobSpec:
+    assert form.game is not None
+    game = find_game(form.game, form.parameters)
+    request = _read_request(form)
+    try:
+        RunRequest(**request).parse_target()
+    except EquipoiseError as error:
+        raise ApiError.of(error, field="target") from None
+    label = format_game(game)
+    return JobSpec(kind=SOLVE, title=form.title or label, game=label, request=request)
+
+
+def _read_request(form: JobForm) -> dict[str, Any]:
+    """Returns what a form asks of a run, checked as far as that needs no tree."""
+    request = {name: getattr(form, name) for name in (*LIMITS, "rule", "method")}
+    for name, read in (("rule", parse_rule), ("method", find_method)):
+        try:
+            if request[name] is not None:
+                read(request[name])
+        except EquipoiseError as error:
+            raise ApiError.of(error, field=name) from None
+    for name in ("iterations", "seconds"):
+        if request[name] is not None and not request[name] > 0:
+            raise ApiError(422, "must be positive", code="config", field=name, got=request[name])
+    return {name: value for name, value in request.items() if value is not None}
+
+
+def _solve_spot(
+    file: SpotFile, form: JobForm, services: Services, origin: str | None = None
+) -> tuple[JobSpec, int | None]:
+    request = _read_request(form)
+    if "target" in request:
+        try:
+            parse_target(str(request["target"]))
+        except EquipoiseError as error:
+            raise ApiError.of(error, field="target") from None
+    if not file.locks and find_push_fold(file.spot) is not None:
+        raise ApiError(422, "push or fold has an exact chart: `equipoise pushfold` shows it", field="menu")
+    if form.title is not None:
+        file = dataclasses.replace(file, title=form.title)
+    settings = services.settings
+    threads = settings.find_threads()
+    file = choose_menu(file, precision=file.precision or "float32", num_threads=threads)
+    try:
+        plan = plan_holdem_tree(file.spot, locks=make_locks(file))
+        num_bytes = int(estimate_bytes(plan, DCFR(), dtype=file.precision or "float32", num_threads=threads))
+    except EquipoiseError as error:
+        raise ApiError.of(error) from None
+    most = settings.find_job_bytes()
+    if num_bytes > most:
+        raise ApiError(
+            422, f"{num_bytes / 1e9:.3g} GB needed, a job may take {most / 1e9:.3g} GB", code="too_large", field="menu"
+        )
+    if settings.threads is not None:
+        request["threads"] = settings.threads
+    spec = JobSpec(kind=SOLVE, title=file.name, spot=format_spot(file), request=request, origin=origin)
+    return spec, num_bytes
+
+
+def _resolve(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
+    if form.solution is None:
+        raise ApiError(422, "the solution to solve again is missing", field="solution")
+    if not form.locks:
+        raise ApiError(422, "what is to be fixed is missing", field="locks")
+    with services.library.opened_spot(form.solution) as (_, solved):
+        file = solved.file
+    return _solve_spot(add_locks(file, form.locks), form, services, form.solution)
+
+
+def _report_flops(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
+    if form.spot is None:
+        raise ApiError(422, "the spot is missing", field="spot")
+    try:
+        if form.flops:
+            flops = [format_board(parse_board(flop)) for flop in form.flops]
+            if any(len(flop) != 6 for flop in flops):
+                raise ApiError(422, "a flop has three cards", field="flops")
+        else:
+            flops = choose_flops(form.count or DEFAULT_FLOPS)
+    except EquipoiseError as error:
+        raise ApiError.of(error, field="flops" if form.flops else "count") from None
+    file = read_form(form.spot.model_copy(update={"board": flops[0]}))
+    spec, num_bytes = _solve_spot(file, form, services)
+    line = ",".join(form.line) if isinstance(form.line, list) else form.line or ""
+    title = form.title or f"{len(flops)} flops"
+    spec = dataclasses.replace(spec, kind=FLOPS, title=title, flops=tuple(dict.fromkeys(flops)), line=line)
+    return spec, num_bytes
+
+
+def describe_job(job: Job, services: Services) -> dict[str, Any]:
+    """Returns a job with its curve and what it solves."""
+    folder = services.jobs.folder_of(job)
+    spec = JobSpec.from_json(folder.config)
+    file = None if spec.spot is None else parse_spot(spec.spot)
+    pot = None if file is None else file.spot.root_pot
+    points = []
+    for event in folder.events():
+        if event["event"] == "progress":
+            quality = event.get("exploitability")
+            percent = None if quality is None or pot is None else 100 * quality / pot
+            points.append({**{name: event.get(name) for name in DRAWN}, "percent_of_pot": percent})
+    described = services.jobs.describe(job)
+    if described["progress"] is None and points:
+        described["progress"] = points[-1]
+    return {
+        **described,
+        "points": points,
+        "spot": None if file is None else form_of(file),
+        "game": spec.game,
+    }
+
+
+def list_reports(services: Services) -> list[dict[str, Any]]:
+    """Returns the reports over flops, the newest first."""
+    return [_summarize(job, services) for job in services.jobs.list_jobs() if job.kind == FLOPS]
+
+
+def _summarize(job: Job, services: Services) -> dict[str, Any]:
+    folder = services.jobs.folder_of(job)
+    done = sum(event["event"] == ROW for event in folder.events())
+    count = len(JobSpec.from_json(folder.config).flops)
+    return {"id": job.id, "title": job.title, "state": job.state, "num_done": done, "num_flops": count}
+
+
+def describe_report(id: str, services: Services) -> dict[str, Any]:
+    """Returns one line over many flops, as far as it is done."""
+    job = services.jobs.find(id)
+    if job.kind != FLOPS:
+        raise ApiError(404, "this job is no report over flops", field="id", got=id)
+    folder = services.jobs.folder_of(job)
+    spec = JobSpec.from_json(folder.config)
+    assert spec.spot is not None
+    file = parse_spot(spec.spot)
+    rows = [event for event in folder.events() if event["event"] == ROW]
+    solved = next((row for row in rows if row["ids"]), None)
+    return {
+        **_summarize(job, services),
+        "line": [step for step in spec.line.split(",") if step],
+        "player": None if solved is None else solved["player"],
+        "big_blind": file.spot.big_blind,
+        "pot": file.spot.root_pot,
+        "seats": list(file.seat_names),
+        "ids": [] if solved is None else solved["ids"],
+        "names": [] if solved is None else solved["names"],
+        "rows": rows,
+        "average": average_rows(rows),
+    }

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What requests and answers of `/api` hold, one file a subject."""

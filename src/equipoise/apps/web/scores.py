@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a person fares against an agent: means with intervals, all-ins by their odds, and AIVAT where it can be had."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from equipoise.agents.base import Agent
+from equipoise.core.errors import EquipoiseError
+from equipoise.evaluation.aivat import Aivat, explain_unknown
+from equipoise.evaluation.aivat_histories import HistoryForm
+from equipoise.evaluation.statistics import big_blind_of, estimate_mean
+from equipoise.games.base import Game
+from equipoise.games.holdem.rules import Holdem
+from equipoise.runs.solution import solve
+from equipoise.trees.history import estimate_num_histories
+
+__all__ = ["Scores"]
+
+MOST_HISTORIES: Final = 30_000  # of a game that is solved for its guesses while somebody waits
+ITERATIONS: Final = 100
+
+
+class Scores:
+    """The score of a table, from the person's seat."""
+
+    def __init__(self, game: Game[Any], agent: Agent) -> None:
+        self.game, self.agent = game, agent
+        self._won: list[float] = []
+        self._expected: list[float] = []
+        self._estimates: list[float] = []
+        self._aivat: tuple[Aivat, Aivat] | None = None  # by the person's seat
+        self._is_prepared = False
+
+    def prepare(self) -> None:
+        """Finds what AIVAT guesses by, once, for games small enough; the agent must say what it plays."""
+        if self._is_prepared:
+            return
+        self._is_prepared = True
+        game, agent = self.game, self.agent
+        if isinstance(game, Holdem) or explain_unknown(agent):
+            return
+        if estimate_num_histories(game, rng=np.random.default_rng(0)) > MOST_HISTORIES:
+            return
+        try:
+            form = HistoryForm.of(game, solve(game, iterations=ITERATIONS).strategy)
+            self._aivat = Aivat(form, [None, agent]), Aivat(form, [agent, None])
+        except EquipoiseError:
+            self._aivat = None
+
+    def hear(self, state: Any, seat: int) -> None:
+        """Takes in a state before a move is made in it."""
+        if self._aivat is not None:
+            self._aivat[seat].hear(state)
+
+    def finish(self, state: Any, seat: int, won: float, expected: float) -> float | None:
+        """Keeps what a hand brought, and returns AIVAT's estimate of it."""
+        self._won.append(won)
+        self._expected.append(expected)
+        if self._aivat is None:
+            return None
+        self._aivat[seat].hear(state)
+        estimate = float(self._aivat[seat].estimate()[seat])
+        self._estimates.append(estimate)
+        return estimate
+
+    def describe(self) -> dict[str, Any]:
+        """Returns the score so far."""
+        has_adjusted = isinstance(self.game, Holdem) and self._won
+        return {
+            "hands": len(self._won),
+            "total": sum(self._won),
+            **self._describe(self._won),
+            "all_in_adjusted": self._describe(self._expected) if has_adjusted else None,
+            "aivat": self._describe(self._estimates) if self._estimates else None,
+        }
+
+    def _describe(self, samples: list[float]) -> dict[str, Any]:
+        """Returns a mean with its interval, in the game's unit and in mbb; None where there are too few hands."""
+        if not samples:
+            return {"mean": None, "interval": None, "mbb": None, "interval_mbb": None}
+        blind = big_blind_of(self.game)
+        found = estimate_mean(np.array(samples))
+        scaled = None if blind is None else found.scale(1000 / blind)
+        has_interval = len(samples) > 1
+        return {
+            "mean": found.mean,
+            "interval": list(found.interval) if has_interval else None,
+            "mbb": None if scaled is None else scaled.mean,
+            "interval_mbb": list(scaled.interval) if scaled is not None and has_interval else None,
+        }

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from equipoise import load
+from equipoise.apps.web.events import EventLog
+from equipoise.apps.web.flops import choose_flops, count_flop
+from equipoise.games.holdem.cards import parse_board
+from tests.apps.web.asking import HOST, SPOT, refusal, wait_for
+
+LONG = SPOT | {"board": "Ks7h2d5c", "iterations": 10_000_000, "target": "0"}
+RANGES = {"oop": "random", "ip": "random"}
+
+
+def submit(client, **form):
+    answer = client.post("/api/jobs", json={"kind": "solve", **form})
+    assert answer.status_code == 202, answer.text
+    return answer.json()["id"]
+
+
+def test_a_spot_is_solved_to_its_target_and_can_be_walked(client):
+    id = submit(client, spot=SPOT | {"target": "1% pot"})
+    job = wait_for(client, id, "done", "failed")
+    assert (job["state"], job["stopped_by"], job["error"]) == ("done", "target", None)
+    assert job["points"][-1]["percent_of_pot"] <= 1
+    assert job["percent_target"] == pytest.approx(1)
+    assert client.get(f"/api/solutions/{job['solution']}/node", params={"line": "x"}).json()["player"] == 1
+
+
+def test_a_game_is_solved(client):
+    id = submit(client, game="kuhn", parameters={"players": 2}, iterations=20, rule="cfr+")
+    assert wait_for(client, id, "done", "failed")["progress"]["iteration"] == 20
+    assert client.get(f"/api/solutions/{id}").json()["rule"] == "cfr+"
+
+
+@pytest.mark.parametrize(
+    "game", ["/etc/passwd", "mine.py:Game", "equipoise.games.kuhn:Kuhn", "openspiel:kuhn_poker", "game.efg", "x;ls"]
+)
+def test_games_that_are_not_listed_are_refused(client, game):
+    answer = client.post("/api/jobs", json={"kind": "solve", "game": game})
+    assert (answer.status_code, refusal(answer)["field"]) == (422, "game")
+
+
+@pytest.mark.slow
+def test_jobs_hold_on_go_on_and_stop_within_a_second(client):
+    id = submit(client, spot=LONG | {"ranges": RANGES})
+    wait_for(client, id, "running")
+    began = time.monotonic()
+    assert client.post(f"/api/jobs/{id}/pause").json()["state"] in ("pausing", "paused")
+    paused = wait_for(client, id, "paused")
+    assert time.monotonic() - began < 3  # seconds; one on a machine that does nothing else
+    assert client.get(f"/api/jobs/{id}").json()["progress"] == paused["progress"]
+    assert client.post(f"/api/jobs/{id}/resume").json()["state"] == "running"
+    client.post(f"/api/jobs/{id}/stop")
+    done = wait_for(client, id, "done")
+    assert (done["stopped_by"], done["solution"]) == ("interrupted", id)
+    saved = load(client.app.state.services.jobs.folder / id / "result.eq")
+    assert saved.progress[-1].iteration >= paused["progress"]["iteration"]
+
+
+@pytest.mark.slow
+def test_a_finished_job_goes_on_to_new_limits(client):
+    id = submit(client, spot=SPOT, iterations=10)
+    wait_for(client, id, "done")
+    client.post(f"/api/jobs/{id}/resume", json={"iterations": 30})
+    until = time.monotonic() + 20
+    while client.get(f"/api/jobs/{id}").json()["progress"]["iteration"] < 30:
+        assert time.monotonic() < until
+    assert wait_for(client, id, "done")["points"][-1]["iteration"] == 30
+
+
+def test_a_cancelled_job_leaves_nothing(client):
+    id = submit(client, spot=LONG)
+    wait_for(client, id, "running")
+    assert client.post(f"/api/jobs/{id}/cancel").json()["state"] == "cancelled"
+    assert client.get(f"/api/solutions/{id}").status_code == 404
+    time.sleep(0.1)
+    assert client.get(f"/api/jobs/{id}").json()["state"] == "cancelled"
+
+
+@pytest.mark.slow
+def test_the_queue_is_bounded_and_in_order(serve):
+    client = serve(most_waiting=1)
+    first, second = submit(client, spot=LONG), submit(client, spot=SPOT, iterations=5)
+    assert client.get(f"/api/jobs/{second}").json()["place_in_queue"] == 1
+    full = client.post("/api/jobs", json={"kind": "solve", "spot": SPOT})
+    assert (full.status_code, refusal(full)["code"]) == (429, "busy")
+    client.post(f"/api/jobs/{first}/cancel")
+    wait_for(client, second, "done")
+
+
+def test_a_job_beyond_its_memory_is_refused(serve):
+    answer = serve(job_bytes=10_000).post("/api/jobs", json={"kind": "solve", "spot": SPOT})
+    assert (answer.status_code, refusal(answer)["code"]) == (422, "too_large")
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_told_and_the_job_goes_on(client):
+    id = submit(client, spot=LONG)
+    wait_for(client, id, "running")
+    services = client.app.state.services
+    os.kill(services.jobs.find(id).process.pid, signal.SIGKILL)
+    job = wait_for(client, id, "interrupted")
+    assert (job["error"], job["can_resume"]) == ("the worker ended by signal 9", True)
+    client.post(f"/api/jobs/{id}/resume")
+    wait_for(client, id, "running")
+    client.post(f"/api/jobs/{id}/cancel")
+
+
+@pytest.mark.slow
+def test_jobs_go_on_after_the_server_was_started_again(serve):
+    first = serve(files=())
+    id = submit(first, spot=LONG)
+    before = wait_for(first, id, "running")
+    waiting = submit(first, spot=SPOT, iterations=5)
+    process = first.app.state.services.jobs.find(id).process
+    serve.stop()
+    assert process.poll() is not None  # no worker is left behind
+    second = serve(files=())
+    assert wait_for(second, id, "running")["created"] == before["created"]
+    assert second.get(f"/api/jobs/{waiting}").json()["state"] == "waiting"
+    second.post(f"/api/jobs/{id}/stop")
+    wait_for(second, waiting, "done")
+
+
+def test_events_are_numbered_and_none_is_missed(client):
+    id = submit(client, spot=SPOT, iterations=40)
+    wait_for(client, id, "done")
+    events = client.get("/api/events").json()["events"]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    with client.websocket_connect("/api/events?after=2", headers=HOST) as socket:
+        assert socket.receive_json()["type"] == "hello"
+        assert [socket.receive_json()["seq"] for _ in events[2:]] == [event["seq"] for event in events[2:]]
+    own = client.get(f"/api/jobs/{id}/events", params={"after": 1}).json()["events"]
+    assert {event["job"] for event in own} == {id}
+    assert own[-1]["state"] == "done"
+
+
+def test_who_was_away_too_long_is_told_so(client):
+    with client.websocket_connect("/api/events?after=99999", headers=HOST) as socket:
+        assert [socket.receive_json()["type"] for _ in range(2)] == ["hello", "reset"]
+
+
+def test_a_torn_event_is_dropped(tmp_path):
+    log = EventLog(tmp_path / "events.jsonl")
+    log.add("said", text="one")
+    with open(tmp_path / "events.jsonl", "a") as file:
+        file.write('{"seq": 2, "ty')
+    again = EventLog(tmp_path / "events.jsonl")
+    assert again.add("said", text="two") == 2
+    assert [json.loads(line)["seq"] for line in (tmp_path / "events.jsonl").read_text().splitlines()] == [1, 2]
+
+
+def test_locked_hands_play_as_painted_in_a_solution_beside(client):
+    hands = {"AKs": [1, 0, 0], "AhKd": [0.25, 0.5, 0.25]}
+    form = {"kind": "resolve", "solution": "river", "locks": [{"line": [], "hands": hands}], "iterations": 20}
+    id = client.post("/api/jobs", json=form).json()["id"]
+    wait_for(client, id, "done")
+    node = client.get(f"/api/solutions/{id}/node").json()
+    played = dict(zip(node["players"][0]["hands"], node["strategy"], strict=True))
+    assert played["AhKd"] == pytest.approx([0.25, 0.5, 0.25])
+    assert played["AhKh"] == pytest.approx([1, 0, 0])
+    assert sorted(node["locked"]) == ["AcKc", "AdKd", "AhKd", "AhKh"]
+    assert client.get("/api/solutions/river/node").json()["locked"] is None
+
+
+@pytest.mark.slow
+def test_a_report_over_flops_has_a_row_a_flop(client):
+    spot = SPOT | {"menu": "75%; cap: 1", "ranges": {"oop": "AA, KQs", "ip": "QQ, AKs"}}
+    form = {"kind": "flops", "spot": spot | {"board": ""}, "flops": ["8s7h2d", "Tc5c4h"], "line": ["x"]}
+    id = client.post("/api/jobs", json=form | {"iterations": 5}).json()["id"]
+    wait_for(client, id, "done", "failed")
+    report = client.get(f"/api/flops/{id}").json()
+    assert [row["text"] for row in report["rows"]] == ["8s7h2d", "Tc5c4h"]
+    assert (report["player"], report["ids"], report["num_done"]) == (1, ["x", "b75p"], 2)
+    assert all(sum(row["frequency"]) == pytest.approx(1) for row in report["rows"])
+    assert client.get(f"/api/flops/{id}/csv").text.splitlines()[0].startswith("flop,weight,texture,ev oop")
+
+
+def test_chosen_flops_stand_for_all():
+    flops = [parse_board(text) for text in choose_flops(1755)]
+    assert sum(count_flop(flop) for flop in flops) == 22100
+    assert len(set(choose_flops(49))) == 49
+
+
+def test_the_example_is_solved_at_the_first_start(serve):
+    client = serve(files=(), solves_example=True)
+    wait_for(client, "example-river", "done")
+    assert client.get("/api/status").json()["first"] == "example-river"
+    assert client.get("/api/solutions/example-river/node").json()["kind"] == "decision"

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+import time
+import tomllib
+
+import pytest
+
+from tests.apps.web.asking import refusal
+
+
+def sit_down(client, **form):
+    answer = client.post("/api/tables", json={"seed": 1, **form})
+    assert answer.status_code == 201, answer.text
+    return _settle(client, answer.json())
+
+
+def _settle(client, table):
+    until = time.monotonic() + 20
+    while table["is_thinking"]:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+        table = client.get(f"/api/tables/{table['id']}").json()
+    return table
+
+
+def act(client, table, action):
+    answer = client.post(f"/api/tables/{table['id']}/act", json={"action": action, "hand": table["hand"]})
+    assert answer.status_code == 200, answer.text
+    return _settle(client, answer.json())
+
+
+def play_hand(client, table, choose):
+    """Returns a table after its hand was played to the end."""
+    while not table["is_over"]:
+        assert table["their_cards"] is None
+        table = act(client, table, choose(table))
+    assert table["error"] is None
+    return table
+
+
+def play_hands(client, table, count, choose):
+    total = 0.0
+    for number in range(1, count + 1):
+        table = play_hand(client, table, choose)
+        assert table["result"]["hands"] == number
+        total += table["won"]
+        assert table["result"]["total"] == pytest.approx(total)
+        if number < count:
+            table = _settle(client, client.post(f"/api/tables/{table['id']}/next").json())
+    return table
+
+
+def first(table):
+    return table["actions"][0]["id"]
+
+
+def test_cards_that_are_hidden_are_nowhere_before_the_end(client):
+    table = sit_down(client, agent="call", game="leduc")
+    table = act(client, table, table["actions"][0]["id"])
+    assert [step["cards"] for step in table["history"] if step["cards"]] == [table["board"]]
+    assert not table["is_over"]
+    shown = {*table["cards"], *table["board"]}
+    hidden = {f"{rank}{suit}" for rank in "JQK" for suit in "sh"} - shown
+    assert not [card for card in hidden if card in str({**table, "title": ""})]
+    kuhn = sit_down(client, agent="call", game="kuhn")
+    assert not [step for step in kuhn["history"] if step["cards"]]
+
+
+@pytest.mark.parametrize(
+    ("game", "agent"),
+    [("kuhn", "continual"), ("leduc", "uniform"), ("liars_dice", "uniform"), ("goofspiel", "uniform")],
+)
+def test_games_are_played_to_the_end(client, game, agent):
+    table = play_hands(client, sit_down(client, agent=agent, game=game), 3, first)
+    assert (table["hand"], table["actions"], table["your_turn"]) == (3, [], False)
+    assert table["revealed"]
+
+
+def test_ten_hands_of_leduc_have_an_interval_and_an_estimate_with_less_spread(client):
+    table = play_hands(client, sit_down(client, agent="file-leduc"), 10, lambda table: table["actions"][-1]["id"])
+    result = table["result"]
+    assert result["interval"][0] < result["mean"] < result["interval"][1]
+    width = result["interval"][1] - result["interval"][0]
+    assert result["aivat"]["interval"][1] - result["aivat"]["interval"][0] < width
+    assert result["mbb"] == pytest.approx(1000 * result["mean"])
+
+
+def test_holdem_offers_legal_bets_and_writes_histories(client):
+    table = sit_down(client, agent="call", game="holdem")
+    assert (table["seat"], table["button"], table["to_call"], len(table["cards"])) == (1, 1, 50, 2)
+    assert (table["raise"]["least"], table["raise"]["most"]) == (200, 20000)
+    table = act(client, table, "r300")
+    assert (table["street"], table["pot"], len(table["board"])) == ("flop", 600, 3)
+    table = play_hand(client, table, lambda table: "c")
+    text = client.get(f"/api/tables/{table['id']}/history.phh").text
+    hand = tomllib.loads(text)["1"]
+    assert hand["actions"][2:4] == ["p2 cbr 300", "p1 cc"]
+    assert sum(hand["finishing_stacks"]) == sum(hand["starting_stacks"])
+    assert hand["finishing_stacks"][1] - 20000 == table["won"]
+
+
+@pytest.mark.parametrize("action", ["r100", "r999999", "r150x", "", "0", "raise", "r-5"])
+def test_moves_that_are_not_legal_are_refused(client, action):
+    table = sit_down(client, agent="call", game="holdem")
+    answer = client.post(f"/api/tables/{table['id']}/act", json={"action": action})
+    assert (answer.status_code, refusal(answer)["field"]) == (422, "action")
+
+
+def test_what_it_thought_is_told_after_the_hand(client):
+    table = sit_down(client, agent="file-river")
+    assert client.get(f"/api/tables/{table['id']}/thoughts").status_code == 409
+    table = play_hand(client, table, first)
+    thoughts = client.get(f"/api/tables/{table['id']}/thoughts").json()["decisions"]
+    mix = {action["id"]: action["probability"] for action in thoughts[0]["actions"]}
+    assert sum(mix.values()) == pytest.approx(1)
+    assert mix[thoughts[0]["chosen"]] > 0
+    assert "".join(thoughts[0]["cards"]) in thoughts[0]["range"]["hands"]
+    assert thoughts[0]["cards"] == table["their_cards"]
+    assert len(thoughts[0]["grid"]["names"]) == 169
+
+
+def test_moves_out_of_turn_are_refused(client):
+    table = play_hand(client, sit_down(client, agent="uniform", game="kuhn"), first)
+    late = client.post(f"/api/tables/{table['id']}/act", json={"action": "0"})
+    assert late.status_code == 409
+    other = client.post(f"/api/tables/{table['id']}/act", json={"action": "0", "hand": 7})
+    assert refusal(other)["field"] == "hand"
+    second = client.post(f"/api/tables/{table['id']}/next").json()
+    assert (second["hand"], second["seat"]) == (2, 0)
+    assert client.post(f"/api/tables/{table['id']}/next").status_code == 409
+
+
+@pytest.mark.parametrize(
+    "agent",
+    ["mine.py:Agent", "equipoise.agents.simple:UniformAgent", "file:/etc/passwd", "file:x.eq", "search:x.eq", "rm -rf"],
+)
+def test_agents_that_are_not_listed_are_refused(client, agent):
+    answer = client.post("/api/tables", json={"agent": agent, "game": "kuhn"})
+    assert (answer.status_code, refusal(answer)["field"]) == (422, "agent")
+
+
+@pytest.mark.parametrize("game", ["mine.py:Game", "openspiel:chess", "game.efg", "matrix"])
+def test_games_that_are_not_listed_are_not_played(client, game):
+    answer = client.post("/api/tables", json={"agent": "uniform", "game": game})
+    assert (answer.status_code, refusal(answer)["field"]) == (422, "game")
+
+
+def test_lists_have_agents_games_and_tables(client):
+    agents = {agent["id"]: agent for agent in client.get("/api/agents").json()["agents"]}
+    assert {"supremus", "continual", "file-river", "file-kuhn"} <= set(agents)
+    assert not {"search", "ismcts", "translate", "file"} & set(agents)
+    games = {game["id"]: game for game in client.get("/api/games").json()["games"]}
+    assert games["leduc"]["can_play"]
+    assert {row["name"] for row in games["kuhn"]["parameters"]} == {"players"}
+    table = sit_down(client, agent="uniform", game="kuhn")
+    assert client.get("/api/tables").json()["tables"][0]["id"] == table["id"]
+    assert client.delete(f"/api/tables/{table['id']}").status_code == 204
+    assert client.get(f"/api/tables/{table['id']}").status_code == 404
