@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from equipoise.apps import train as train_module
 from equipoise.apps.cli import app
 from equipoise.learning.scalar_board import WRITERS
 from equipoise.learning.values import chain as chain_module
@@ -125,6 +126,14 @@ def test_an_interrupted_training_is_kept(trained):
     list(chain.train(recipe, again, command="none", is_over=lambda: again.step == 7))
     log = StoredNet.load(folder / "river.safetensors").card["log"]
     assert [entry["step"] for entry in log] == [2, 4, 6]
+
+
+def test_an_interruption_ends_the_chain_and_says_how_to_go_on(tmp_path, monkeypatch):
+    """The next network's situations need this one's weights, which are not there."""
+    monkeypatch.setattr(train_module.SignalFlag, "__call__", lambda _: True)
+    result = run("--out", tmp_path / "nets", "--samples", 6, "--steps", 4)
+    assert "give --resume to go on" in result.output
+    assert "needed first" not in result.output
 
 
 def test_a_training_starts_from_earlier_weights(trained, tmp_path):

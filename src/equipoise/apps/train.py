@@ -124,7 +124,9 @@ def train_values(options: TrainValuesOptions) -> None:
             session.board = stack.enter_context(open_board(folder, writer))
         for recipe in recipes:
             session.fill(recipe, pool, flag, is_measured=options.measure)
-            if flag() or options.data_only:
+            if flag():
+                break  # the situations of the next network need this one
+            if options.data_only:
                 continue
             results[recipe.name] = session.measure(recipe) if options.measure else session.train(recipe, flag)
         if results and is_training:
