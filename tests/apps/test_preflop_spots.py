@@ -112,7 +112,11 @@ def test_the_button_acts_first_and_folding_is_worth_nothing(folder):
     assert len(found["rows"]) == 153
     assert found["value"] == pytest.approx(json.loads((folder / "result.json").read_text())["pot_shares"][1], abs=1e-5)
     text = run(folder, "show", "limit.eq").stdout
-    assert "root: ip acts before the flop, 5 in the pot" in text
+    assert "root: ip acts before the flop, pot 2.5 bb (5 chips)" in text
+    assert "made, draw" not in text
+    for options in (["--class", "set"], ["--by-class"]):
+        refused = run(folder, "show", "limit.eq", *options)
+        assert (refused.returncode, "from the flop on" in refused.stderr) == (2, True)
 
 
 def show_hands(folder, line):
@@ -134,10 +138,11 @@ def test_a_flop_of_any_order_and_suits_is_shown(folder):
 
 def test_grids_before_and_on_the_flop(folder):
     before = run(folder, "show", "limit.eq", "--grid").stdout.splitlines()
-    assert before[3].split() == ["AA", "AKs", "AQs", "AJs", "ATs", "A9s"]
+    first = next(line for line in before if line.startswith("AA "))
+    assert first.split() == ["AA", "AKs", "AQs", "AJs", "ATs", "A9s"]
     assert re.search(r"f +fold [\d.]+% +c +call [\d.]+% +r +raise [\d.]+%", before[-1])
     on = run(folder, "show", "limit.eq", "--grid", "--node", "raise, call, [Ah9cTs]").stdout
-    assert "raise, call, [Ah9cTs]: oop acts on Ah9cTs, 10 in the pot" in on
+    assert "raise, call, [Ah9cTs]: oop acts on Ah9cTs, pot 5 bb (10 chips)" in on
 
 
 @pytest.mark.parametrize(

@@ -10,18 +10,16 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 
-from equipoise.abstraction.solutions import open_solution
 from equipoise.apps.amount_units import format_percent
 from equipoise.apps.display import ConsoleReporter, make_console
-from equipoise.apps.output import format_json, make_table, print_result
+from equipoise.apps.output import format_json, make_table, print_result, write_document
 from equipoise.apps.show_spot import format_columns
-from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import format_bytes, write_text
+from equipoise.core.files import format_bytes
 from equipoise.games.holdem.betting import Street
 from equipoise.runs.export import export_spot
+from equipoise.runs.locking import open_spot
 from equipoise.solvers.holdem.lines import list_lines
-from equipoise.solvers.holdem.solved_spot import SolvedSpot
 
 __all__ = ["ExportOptions", "LinesOptions", "export", "lines"]
 
@@ -79,21 +77,22 @@ def lines(options: LinesOptions) -> None:
     if options.out is not None and not (options.json or options.csv):
         raise ConfigError("--out needs a format: give --csv or --json with it")
     console = make_console(is_quiet=options.quiet)
-    with _open(options.file) as solved:
-        street = _find_street(solved, options.street)
+    with open_spot(options.file) as solved:
         found = list_lines(
             solved,
-            street=street,
+            street=_find_street(options.street),
             min_reach=options.min_reach,
             depth=options.depth,
             reporter=ConsoleReporter(console),
         )
         described = {**solved.describe(), "label": solved.label, "lines": found}
     if options.json:
-        _write(options, format_json(described))
+        write_document(format_json(described), options.out, is_quiet=options.quiet)
     elif options.csv:
         names = ("line", "street", "kind", "seat", "pot", "depth", "reach", "frequency")
-        _write(options, format_columns({name: [row[name] for row in found] for name in names}))
+        write_document(
+            format_columns({name: [row[name] for row in found] for name in names}), options.out, is_quiet=options.quiet
+        )
     else:
         console_lines = found[: options.limit or None]
         print_result(described["label"], is_quiet=options.quiet)
@@ -109,11 +108,11 @@ def export(options: ExportOptions) -> None:
     console = make_console(is_quiet=options.quiet)
     if options.out.exists() and not options.overwrite:
         raise ConfigError(f"{options.out} exists: give --overwrite to replace it, or another --out")
-    with _open(options.file) as solved:
+    with open_spot(options.file) as solved:
         num_written = export_spot(
             solved,
             options.out,
-            street=None if options.street is None else _find_street(solved, options.street),
+            street=_find_street(options.street),
             has_values=options.values,
             reporter=ConsoleReporter(console),
         )
@@ -121,21 +120,8 @@ def export(options: ExportOptions) -> None:
     console.print(f"{num_written:,} decisions, {size} written to {options.out}")
 
 
-def _open(path: Path) -> SolvedSpot:
-    solution = open_solution(path, Kind.SPOT)
-    assert isinstance(solution, SolvedSpot)
-    return solution
-
-
-def _find_street(solved: SolvedSpot, name: StreetName | None) -> Street:
-    """Returns a street of the spot, the first unless one is named."""
-    first, last = solved.tree.betting.root.state.street, solved.spot.last_street
-    street = first if name is None else Street[name.name]
-    if not first <= street <= last:
-        raise ConfigError(
-            f"the spot goes from {first.name.lower()} to {last.name.lower()}, got --street {street.name.lower()}"
-        )
-    return street
+def _find_street(name: StreetName | None) -> Street | None:
+    return None if name is None else Street[name.name]
 
 
 def _as_table(rows: list[dict[str, Any]], described: dict[str, Any]) -> Any:
@@ -149,11 +135,3 @@ def _as_table(rows: list[dict[str, Any]], described: dict[str, Any]) -> Any:
         },
         texts=("next",),
     )
-
-
-def _write(options: LinesOptions, text: str) -> None:
-    if options.out is None:
-        typer.echo(text, nl=False)
-        return
-    write_text(options.out, text)
-    make_console(is_quiet=options.quiet).print(f"written to {options.out}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -12,9 +13,10 @@ from rich.console import JustifyMethod, RenderableType
 from rich.table import Table
 
 from equipoise.apps.display import make_console
+from equipoise.core.files import write_text
 from equipoise.core.records import make_finite
 
-__all__ = ["format_json", "make_table", "print_result", "write_json"]
+__all__ = ["format_json", "make_table", "print_result", "write_document", "write_json"]
 
 
 WIDEST: Final = 1000  # letters in a line
@@ -46,6 +48,15 @@ def make_table(columns: Mapping[str, Sequence[str]], *, texts: Sequence[str] = (
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     return table
+
+
+def write_document(text: str, path: Path | None, *, is_quiet: bool = False) -> None:
+    """Writes a document to the file that was asked for, which is said, or to standard output."""
+    if path is None:
+        typer.echo(text, nl=False)
+        return
+    write_text(path, text)
+    make_console(is_quiet=is_quiet).print(f"written to {path}")
 
 
 def write_json(result: Any) -> None:

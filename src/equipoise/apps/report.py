@@ -13,12 +13,11 @@ from rich.console import Console, Group
 
 from equipoise.apps.amount_units import Amounts, AmountUnit, format_percent
 from equipoise.apps.display import ConsoleReporter, make_console
-from equipoise.apps.output import format_json, make_table, print_result
+from equipoise.apps.output import format_json, make_table, print_result, write_document
 from equipoise.apps.show_spot import format_columns
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.solve_options import Precision
 from equipoise.core.errors import ConfigError, UnknownNameError
-from equipoise.core.files import write_text
 from equipoise.core.runs import RunFolder
 from equipoise.distributed.pools import open_pool
 from equipoise.evaluation.plots import check_plot_path, plot_shares
@@ -179,9 +178,9 @@ def _show(options: ReportOptions, found: BoardReport, console: Console) -> None:
             "rows": rows,
             "failed": failed,
         }
-        _write(options, format_json(document))
+        write_document(format_json(document), options.out, is_quiet=options.quiet)
     elif options.csv:
-        _write(options, format_columns(columns))
+        write_document(format_columns(columns), options.out, is_quiet=options.quiet)
     elif order:
         print_result(_as_table(options, found, columns), is_quiet=options.quiet)
         if options.limit and len(order) > options.limit:
@@ -240,11 +239,3 @@ def _draw(path: Path, found: BoardReport, columns: dict[str, list[Any]]) -> None
             panels[title.format(seat)] = (decider["names"], list(shares))
     names = columns["board"] if len(columns["board"]) <= MOST_DRAWN else [""] * len(columns["board"])
     plot_shares(panels, names, path, title=f"{len(columns['board'])} boards")
-
-
-def _write(options: ReportOptions, text: str) -> None:
-    if options.out is None:
-        typer.echo(text, nl=False)
-        return
-    write_text(options.out, text)
-    make_console(is_quiet=options.quiet).print(f"written to {options.out}")

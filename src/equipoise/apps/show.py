@@ -16,12 +16,11 @@ from rich.table import Table
 from equipoise.abstraction.solutions import open_solution
 from equipoise.apps.amount_units import AmountUnit
 from equipoise.apps.display import ConsoleReporter, make_console
-from equipoise.apps.output import format_json, print_result
+from equipoise.apps.output import format_json, print_result, write_document
 from equipoise.apps.show_runouts import RunoutReport
 from equipoise.apps.show_spot import SHOWN, EndReport, GainReport, HandChoice, SpotReport, format_columns
 from equipoise.apps.web.command import open_page
 from equipoise.core.errors import ConfigError
-from equipoise.core.files import write_text
 from equipoise.evaluation.plots import check_plot_path
 from equipoise.games.base import Game
 from equipoise.games.holdem.betting_tree import NodeKind
@@ -155,7 +154,7 @@ def _show_spot(options: ShowOptions, solved: SolvedSpot) -> None:
     if betting.nodes[line.node].kind is not NodeKind.DECISION and not asks_for_hands:
         end = EndReport(solved, line)
         if options.json:
-            _write(options, format_json(end.as_json()))
+            write_document(format_json(end.as_json()), options.out, is_quiet=options.quiet)
         else:
             print_result(end.as_text(), is_quiet=options.quiet)
         return
@@ -178,9 +177,13 @@ def _show_hands(options: ShowOptions, solved: SolvedSpot, line: Line) -> None:
     if options.exploit:
         _show_gain(options, GainReport(report, respects_locks=not options.ignore_locks, locks=options.lock or ()))
     elif options.json:
-        _write(options, format_json(report.as_json(options.limit, has_classes=options.by_class)))
+        write_document(
+            format_json(report.as_json(options.limit, has_classes=options.by_class)),
+            options.out,
+            is_quiet=options.quiet,
+        )
     elif options.csv:
-        _write(options, report.as_csv(has_classes=options.by_class))
+        write_document(report.as_csv(has_classes=options.by_class), options.out, is_quiet=options.quiet)
     else:
         shown = report.as_text(has_grid=options.grid, has_classes=options.by_class, limit=options.limit)
         print_result(shown, is_quiet=options.quiet)
@@ -197,9 +200,9 @@ def _asked(options: ShowOptions, *names: str) -> list[str]:
 
 def _show_gain(options: ShowOptions, gains: GainReport) -> None:
     if options.json:
-        _write(options, format_json(gains.as_json()))
+        write_document(format_json(gains.as_json()), options.out, is_quiet=options.quiet)
     elif options.csv:
-        _write(options, format_columns(gains.as_columns()))
+        write_document(format_columns(gains.as_columns()), options.out, is_quiet=options.quiet)
     else:
         print_result(gains.as_text(options.limit), is_quiet=options.quiet)
         _say_limit(options, len(gains.places), "hands", "--limit 0 shows all")
@@ -218,9 +221,9 @@ def _show_runouts(options: ShowOptions, solved: SolvedSpot) -> None:
     reporter = ConsoleReporter(make_console(is_quiet=options.quiet))
     report = RunoutReport(solved, options.line or "", sort=options.sort, unit=options.unit, reporter=reporter)
     if options.json:
-        _write(options, format_json(report.as_json()))
+        write_document(format_json(report.as_json()), options.out, is_quiet=options.quiet)
     elif options.csv:
-        _write(options, report.as_csv())
+        write_document(report.as_csv(), options.out, is_quiet=options.quiet)
     else:
         print_result(report.as_text(options.limit), is_quiet=options.quiet)
         _say_limit(options, len(report.order), "cards", "--limit 0 shows all")
@@ -245,9 +248,9 @@ def _show_table(options: ShowOptions, file: SolvedGame) -> None:
     rows = matching[: options.limit or None]
     if options.json:
         described = {**file.describe(), "num_matching": len(matching), "rows": [_row(strategy, row) for row in rows]}
-        _write(options, format_json(described))
+        write_document(format_json(described), options.out, is_quiet=options.quiet)
     elif options.csv:
-        _write(options, format_csv(strategy.to_rows(rows)))
+        write_document(format_csv(strategy.to_rows(rows)), options.out, is_quiet=options.quiet)
     else:
         print_result(_as_table(strategy, rows, file.game), is_quiet=options.quiet)
         if len(rows) < len(matching):
@@ -264,7 +267,7 @@ def _show_state(options: ShowOptions, file: SolvedGame) -> None:
         raise ConfigError("--csv lists information states: give it without --line")
     place = describe_node(file, options.line or "")
     if options.json:
-        _write(options, format_json({**file.describe(), "place": place}))
+        write_document(format_json({**file.describe(), "place": place}), options.out, is_quiet=options.quiet)
         return
     where = f"{place['line'] or 'root'}: {place['kind']}, reached with probability {place['reach']:.4g}"
     table = Table()
@@ -289,15 +292,6 @@ def _explain_place(game: Game[Any], player: int, infostates: Sequence[str]) -> s
     """Returns what everybody has seen at a place, in words; None if its game has none."""
     said = explain_infostate(game, player, infostates[0]) if infostates else None
     return None if said is None else said.partition("; ")[2]
-
-
-def _write(options: ShowOptions, text: str) -> None:
-    """Writes a document to the file that was asked for, or to standard output."""
-    if options.out is None:
-        typer.echo(text, nl=False)
-        return
-    write_text(options.out, text)
-    make_console(is_quiet=options.quiet).print(f"written to {options.out}")
 
 
 def _matching_rows(strategy: TabularStrategy, options: ShowOptions) -> Iterator[int]:

@@ -21,7 +21,7 @@ from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.hands import format_hand
 from equipoise.games.holdem.line_notation import Line, format_line, name_actions
 from equipoise.solvers.game_views import as_numbers
-from equipoise.solvers.holdem.lines import Visit, walk_tree
+from equipoise.solvers.holdem.lines import Visit, check_street, walk_tree
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.trees.holdem.places import HoldemPlace
 
@@ -93,7 +93,7 @@ def export_spot(
     reporter, target = reporter or Reporter(), Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"an export must end in {', '.join(SUFFIXES)}, got {target.name!r}")
-    _check_street(solved, street)
+    check_street(solved.tree, street)
     num_rows = count_export_rows(solved, street)
     num_bytes = num_rows * ROW_BYTES
     reporter.say(f"up to {num_rows:,} rows of a hand and an action, at most about {format_bytes(num_bytes)}")
@@ -114,14 +114,6 @@ def export_spot(
 
     write_atomically(target, write)
     return num_written
-
-
-def _check_street(solved: SolvedSpot, street: Street | None) -> None:
-    first, last = solved.tree.betting.root.state.street, solved.spot.last_street
-    if street is not None and not first <= street <= last:
-        raise ConfigError(
-            f"the spot goes from {first.name.lower()} to {last.name.lower()}, got street {street.name.lower()}"
-        )
 
 
 def _is_wanted(visit: Visit, street: Street | None) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import ConfigError
 from equipoise.core.reporting import OnStep, Reporter
 from equipoise.games.holdem.betting import Street, pot
 from equipoise.games.holdem.betting_tree import BettingNode, NodeKind
@@ -25,7 +26,7 @@ from equipoise.solvers.holdem.description import SolvedPlaces
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.vector import CellTable
 
-__all__ = ["Visit", "list_lines", "walk_tree"]
+__all__ = ["Visit", "check_street", "list_lines", "walk_tree"]
 
 FloatArray = npt.NDArray[np.float64]
 Pair = tuple[FloatArray, FloatArray]
@@ -142,6 +143,15 @@ class _Walk:
                 yield from self.visit_board(child, num_boards * num_images, chance * of_cards * num_images, entering)
 
 
+def check_street(tree: HoldemTree, street: Street | None) -> None:
+    """Raises `ConfigError` if a spot does not have a street; None is any."""
+    first, last = tree.betting.root.state.street, tree.spot.last_street
+    if street is not None and not first <= street <= last:
+        raise ConfigError(
+            f"the spot goes from {first.name.lower()} to {last.name.lower()}, got street {street.name.lower()}"
+        )
+
+
 def list_lines(
     solved: SolvedPlaces,
     *,
@@ -164,6 +174,7 @@ def list_lines(
         reporter: is told how far it is.
     """
     tree = solved.tree
+    check_street(tree, street)
     wanted = tree.betting.root.state.street if street is None else street
     masses = np.zeros(len(tree.betting.nodes))
     with (reporter or Reporter()).task("lines") as on_step:
