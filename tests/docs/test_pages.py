@@ -8,6 +8,7 @@ import pytest
 import equipoise
 from tests.docs.blocks import (
     INCOMPLETE,
+    ROOT,
     complain,
     find_blocks,
     find_commands,
@@ -19,7 +20,8 @@ from tests.docs.blocks import (
 )
 
 PAGES = find_pages()
-TYPED = [page for page in PAGES if page.startswith("docs/tutorials/") or page == "docs/quickstart.md"]
+WHOLE = {"README.md", "docs/bots.md", "docs/quickstart.md"}
+TYPED = [page for page in PAGES if page.startswith("docs/tutorials/") or page in WHOLE]
 # a page of the options themselves, with usages that nobody types; and one of history, of what may be gone
 NOT_TYPED = {"docs/options.md", "CHANGELOG.md"}
 OTHER_LANGUAGES = {"", "text", "toml", "sh", "python"}
@@ -40,6 +42,7 @@ def folder(tmp_path, monkeypatch):
     """Returns the empty folder in which a reader types."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     return tmp_path
 
 
@@ -64,8 +67,11 @@ def test_pages_can_be_typed_from_top_to_bottom(page, folder, equipoise):
                 assert outcome.code == 0, f"{page}:{block.line}: {line}\n{outcome.err}"
 
 
-def test_the_six_tutorials_are_there():
+def test_the_tutorials_are_there():
     assert {page.split("/")[-1] for page in TYPED} == {
+        "README.md",
+        "bots.md",
+        "more_than_two.md",
         "quickstart.md",
         "index.md",
         "solve_a_spot.md",
