@@ -9,6 +9,7 @@ import equipoise
 from equipoise.apps.commands import COMMANDS
 from tests.docs.blocks import (
     INCOMPLETE,
+    ROOT,
     complain,
     find_blocks,
     find_commands,
@@ -20,7 +21,8 @@ from tests.docs.blocks import (
 )
 
 PAGES = find_pages()
-TYPED = [page for page in PAGES if page.startswith("docs/tutorials/") or page == "docs/quickstart.md"]
+WHOLE = {"README.md", "docs/bots.md", "docs/quickstart.md"}
+TYPED = [page for page in PAGES if page.startswith("docs/tutorials/") or page in WHOLE]
 # a page of the options themselves, with usages that nobody types; and one of history, of what may be gone
 NOT_TYPED = {"docs/options.md", "CHANGELOG.md"}
 OTHER_LANGUAGES = {"", "text", "toml", "sh", "python"}
@@ -41,6 +43,7 @@ def folder(tmp_path, monkeypatch):
     """Returns the empty folder in which a reader types."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     return tmp_path
 
 
@@ -67,6 +70,9 @@ def test_pages_can_be_typed_from_top_to_bottom(page, folder, equipoise):
 
 def test_the_tutorials_are_there():
     assert {page.split("/")[-1] for page in TYPED} == {
+        "README.md",
+        "bots.md",
+        "more_than_two.md",
         "quickstart.md",
         "index.md",
         "solve_a_spot.md",

@@ -11,8 +11,8 @@ from typing import IO, Any, Final, NamedTuple
 
 import numpy as np
 
-from equipoise.core.errors import ConfigError
-from equipoise.core.files import StrPath, check_writable
+from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.files import StrPath, check_writable, describe_os_error
 from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.games.holdem.betting import CALL, FOLD, Stage
 from equipoise.games.holdem.cards import FULL_DECK, format_board
@@ -69,19 +69,23 @@ class HandWriter:
             self._format = format_phh
         check_writable(self.path)
         self._is_appended = is_appended
-        self._file: IO[str] | None = None
+        self._file: IO[bytes] | None = None
         self.num_hands = 0
 
     def __call__(self, hands: Iterable[PlayedHand]) -> None:
         """Adds hands to the file."""
-        if self._file is None:
-            self._file = self.path.open("a" if self._is_appended else "w", encoding="utf-8")
         num_players = self.game.spec.num_players
+        texts = []
         for hand in hands:
             number = hand.deal * num_players + hand.agents.index(0) + 1  # the same however often a match is resumed
-            self._file.write(self._format(self.game, hand, self.names, number))
-            self.num_hands += 1
-        self._file.flush()
+            texts.append(self._format(self.game, hand, self.names, number))
+        try:
+            if self._file is None:
+                self._file = self.path.open("ab" if self._is_appended else "wb", buffering=0)
+            self._file.write("".join(texts).encode())
+        except OSError as error:
+            raise CheckpointError(f"cannot write {self.path}: {describe_os_error(error)}") from error
+        self.num_hands += len(texts)
 
     def close(self) -> None:
         """Ends the file."""

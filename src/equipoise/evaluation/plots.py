@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import io
 import itertools
+import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -316,10 +317,18 @@ def _figure_class() -> type[Figure]:
     return NotebookFigure
 
 
+def _quieten() -> None:
+    """Keeps Matplotlib from advising people whose home cannot be written to; who has set a level keeps it."""
+    logger = logging.getLogger("matplotlib")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.ERROR)
+
+
 def _make_figure(
     rows: int, columns: int, *, width: float, height: float, is_shared: bool = True
 ) -> tuple[Figure, list[Axes]]:
     """Returns a figure without a screen and its panels, row by row; sizes are inches of one panel."""
+    _quieten()
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - slow to import
 
     figure = _figure_class()(figsize=(width * columns, height * rows), layout="constrained")

@@ -38,6 +38,7 @@ PAGE_BAR: Final = 60.0
 START_REPEATS: Final = 5
 STOP_MOMENTS: Final = (1.5, 4.0, 9.0)  # seconds after the start at which Ctrl-C comes
 SECONDS_TO_END: Final = 120.0  # that a process which was told to end may take
+ANSWERS: Final = (b"stopping", b"interrupted")
 BLOCK: Final = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION: Final = re.compile(r"`(equipoise [^`]+)`")
 NOT_TYPED: Final = ("COMMAND", "SPOT.toml", "--install", "--help")  # mentions that are no whole commands
@@ -126,6 +127,7 @@ def _time_answer(spot: Path, here: Path, moment: float) -> tuple[bool, float | N
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=_hear_signals,  # noqa: PLW1509 - a bench in the background may have them ignored
     )
     assert process.stderr is not None
     try:
@@ -134,22 +136,29 @@ def _time_answer(spot: Path, here: Path, moment: float) -> tuple[bool, float | N
             return False, None
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
-        is_answered = bool(select.select([process.stderr], [], [], SECONDS_TO_END)[0])
-        answered = time.monotonic() - began
-        _drain(process.stderr.fileno(), SECONDS_TO_END)
-        return True, answered if is_answered else None
+        is_answered = _drain(process.stderr.fileno(), SECONDS_TO_END, until=ANSWERS)
+        return True, time.monotonic() - began if is_answered else None
     finally:
         process.kill()
         process.wait()
         process.stderr.close()
 
 
-def _drain(end: int, seconds: float) -> None:
-    """Reads what comes for so long, or until nothing more will."""
-    deadline = time.monotonic() + seconds
+def _hear_signals() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _drain(end: int, seconds: float, until: Sequence[bytes] = ()) -> bool:
+    """Reads for so long, or until some words come or nothing more will; returns whether one of the latter happened."""
+    deadline, said = time.monotonic() + seconds, b""
     while (left := deadline - time.monotonic()) > 0:
-        if select.select([end], [], [], left)[0] and not os.read(end, 4096):
-            return
+        if not select.select([end], [], [], left)[0]:
+            continue
+        data = os.read(end, 4096)
+        said += data
+        if not data or any(words in said for words in until):
+            return True
+    return False
 
 
 def _run(words: Sequence[str], here: Path) -> _Ran:
