@@ -8,8 +8,6 @@ import pytest
 
 from equipoise import load
 from equipoise.apps.web.events import EventLog
-from equipoise.apps.web.flops import choose_flops, count_flop
-from equipoise.games.holdem.cards import parse_board
 from tests.apps.web.asking import HOST, SPOT, refusal, wait_for
 
 LONG = SPOT | {"board": "Ks7h2d5c", "iterations": 10_000_000, "target": "0"}
@@ -179,12 +177,6 @@ def test_a_report_over_flops_has_a_row_a_flop(client):
     assert (report["player"], report["ids"], report["num_done"]) == (1, ["x", "b75p"], 2)
     assert all(sum(row["frequency"]) == pytest.approx(1) for row in report["rows"])
     assert client.get(f"/api/flops/{id}/csv").text.splitlines()[0].startswith("flop,weight,texture,ev oop")
-
-
-def test_chosen_flops_stand_for_all():
-    flops = [parse_board(text) for text in choose_flops(1755)]
-    assert sum(count_flop(flop) for flop in flops) == 22100
-    assert len(set(choose_flops(49))) == 49
 
 
 def test_the_example_is_solved_at_the_first_start(serve):
