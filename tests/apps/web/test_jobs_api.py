@@ -157,7 +157,9 @@ def test_locked_hands_play_as_painted_in_a_solution_beside(client):
     hands = {"AKs": [1, 0, 0], "AhKd": [0.25, 0.5, 0.25]}
     form = {"kind": "resolve", "solution": "river", "locks": [{"line": [], "hands": hands}], "iterations": 20}
     id = client.post("/api/jobs", json=form).json()["id"]
-    wait_for(client, id, "done")
+    job = wait_for(client, id, "done", "cancelled", "failed")
+    assert any("begins with the regrets" in text for text in job["said"])
+    assert job["progress"]["iteration"] == 30 + 20
     node = client.get(f"/api/solutions/{id}/node").json()
     played = dict(zip(node["players"][0]["hands"], node["strategy"], strict=True))
     assert played["AhKd"] == pytest.approx([0.25, 0.5, 0.25])

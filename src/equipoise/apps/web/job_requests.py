@@ -115,9 +115,10 @@ def _resolve(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
         raise ApiError(422, "the solution to solve again is missing", field="solution")
     if not form.locks:
         raise ApiError(422, "what is to be fixed is missing", field="locks")
-    with services.library.opened_spot(form.solution) as (_, solved):
-        file = solved.file
-    return _solve_spot(add_locks(file, form.locks), form, services, form.solution)
+    with services.library.opened_spot(form.solution) as (opened, solved):
+        file, path = solved.file, opened.listed.path
+    spec, num_bytes = _solve_spot(add_locks(file, form.locks), form, services, form.solution)
+    return dataclasses.replace(spec, start=str(path)), num_bytes
 
 
 def _report_flops(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:

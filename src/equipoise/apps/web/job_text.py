@@ -45,6 +45,7 @@ class JobSpec:
     flops: Mapping[str, float] = dataclasses.field(default_factory=dict)  # with how many flops each stands for
     line: str = ""
     origin: str | None = None  # solution that it was made from
+    start: str | None = None  # file whose regrets it begins with; the server's own choice
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
