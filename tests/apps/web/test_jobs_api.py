@@ -2,6 +2,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -89,6 +91,15 @@ def test_the_queue_is_bounded_and_in_order(serve):
     assert (full.status_code, refusal(full)["code"]) == (429, "busy")
     client.post(f"/api/jobs/{first}/cancel")
     wait_for(client, second, "done")
+
+
+def test_a_worker_that_takes_more_memory_than_it_may_fails():
+    code = (
+        "import numpy as np\nfrom equipoise.apps.web import worker\nworker._limit_memory(100_000_000)\n"
+        "try:\n    np.ones(10**9)\nexcept MemoryError:\n    print('refused')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "refused\n"
 
 
 def test_a_job_beyond_its_memory_is_refused(serve):
