@@ -70,7 +70,8 @@ test-ray: $(STAMPS)/dev ## what runs on several machines, on a Ray of this one t
 	@$(BIN)/python -c 'import ray' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,scale]'
 	@scripts/test -m ray tests/distributed
 
-test-page: $(STAMPS)/dev ## make requests up from the document of the page's interface; no answer may be a failure of the server
+test-page: $(STAMPS)/dev ## the page in Chromium, then requests made up from the document of its interface (Debian: chromium, nodejs, npm)
+	@scripts/test-browser
 	@$(BIN)/python -c 'import schemathesis' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,fuzz]'
 	@scripts/test-page
 

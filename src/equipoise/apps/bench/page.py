@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from equipoise.apps.bench.browser import measure_page
 from equipoise.apps.bench.rows import RowsReport, Steps
 from equipoise.core.errors import ConfigError, MissingExtraError
 from equipoise.core.reporting import OnStep
@@ -34,6 +35,7 @@ __all__ = ["PageReport", "PageSettings", "main", "run_page", "serving"]
 WANTED_P95_MS: Final = 200.0
 WANTED_SLOWDOWN: Final = 10.0  # percent
 WANTED_NODE_MS: Final = 100.0
+BROWSED: Final = ("", "/x-b50p-c/As", "/x-x/Td")  # addresses at which a reader clicks on
 MOST_LINES: Final = 150  # of a spot that readers go through
 SECONDS_TO_START: Final = 30.0
 START: Final = "from equipoise.apps.entry import main; main()"
@@ -49,6 +51,7 @@ class PageSettings:
     iterations: int = 150  # of the solve that runs meanwhile
     repeats: int = 2  # of the solve, with and without readers in turn; the fastest count
     threads: int | None = None  # of the solve; None: as many as help
+    has_browser: bool = True  # whether to measure in Chromium as well
 
     def __post_init__(self) -> None:
         for name in ("clients", "iterations", "repeats"):
@@ -68,7 +71,7 @@ def run_page(settings: PageSettings, *, on_step: OnStep | None = None) -> PageRe
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "fastapi", "web", "the page") from None
     report = PageReport(settings=settings)
-    steps = Steps(2 + 2 * settings.repeats, on_step)
+    steps = Steps(3 + 2 * settings.repeats, on_step)
     try:
         steps.take("starting a server, solving a turn to read")
         with serving(*([] if settings.threads is None else ["--threads", str(settings.threads)])) as (address, process):
@@ -104,6 +107,9 @@ def _measure(settings: PageSettings, client: Any, server: tuple[str, int], steps
     steps.take("reading alone")
     alone = _read(address, first.id, lines, clients=1, pause=0.0, seconds=3.0)
     _add(report, "node, one reader", float(np.percentile(alone, 95)), "ms, 95 %", WANTED_NODE_MS)
+    steps.take("looking with a browser")
+    if settings.has_browser:
+        report.rows += measure_page(address, first.id, BROWSED)
     quiet, busy, waits, spent = [], [], list[float](), 0.0
     for _ in range(settings.repeats):
         steps.take("solving alone")

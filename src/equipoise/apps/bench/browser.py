@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `equipoise bench page` that needs a browser: first paint, a grid after a click, weight of the page.
+
+Chromium is driven by playwright; where one of them is missing, the bench says so and measures the rest.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import os
+import shutil
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any, Final
+
+import numpy as np
+
+from equipoise.core.errors import ConfigError
+
+__all__ = ["find_browser", "measure_page", "weigh_page"]
+
+FLAGS: Final = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WANTED_PAINT_MS: Final = 1000.0
+WANTED_GRID_MS: Final = 100.0
+WANTED_KB: Final = 120.0
+PACKED: Final = (".woff2", ".png")  # compressed already
+NOTE_GRID: Final = """
+new MutationObserver((_, watcher) => {
+  if (!document.querySelector('.square .fill')) return;
+  watcher.disconnect();
+  requestAnimationFrame(() => requestAnimationFrame(() => { window.gridDrawn = performance.now(); }));
+}).observe(document, { subtree: true, childList: true });
+"""
+CLICK: Final = """
+(place) => new Promise((resolve) => {
+  const facts = () => document.querySelector('.facts').textContent + document.querySelector('.who').textContent;
+  const before = facts();
+  const began = performance.now();
+  new MutationObserver((_, watcher) => {
+    if (facts() === before) return;
+    watcher.disconnect();
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - began)));
+  }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+  document.querySelectorAll('.acts .action-name:not([disabled])')[place].click();
+})
+"""
+
+
+def find_browser() -> str:
+    """Returns the browser to drive: the one named in EQUIPOISE_CHROMIUM, else Chromium on the path."""
+    found = os.environ.get("EQUIPOISE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        raise ConfigError(
+            "no Chromium found: install Debian's package chromium, name one in EQUIPOISE_CHROMIUM, or say --no-browser"
+        )
+    return found
+
+
+def weigh_page() -> float:
+    """Returns the kilobytes of the whole page as it is sent compressed."""
+    folder = resources.files("equipoise.apps.web") / "page"
+    files = [*folder.iterdir(), *(folder / "assets").iterdir()]
+    contents = [(file.name, file.read_bytes()) for file in files if file.is_file()]
+    return sum(len(data if name.endswith(PACKED) else gzip.compress(data, 9)) for name, data in contents) / 1e3
+
+
+def measure_page(address: str, solution: str, lines: Sequence[str], *, repeats: int = 5) -> list[dict[str, Any]]:
+    """Returns rows of what a reader waits for; `lines` are addresses of decisions, each left by its first action."""
+    try:
+        sync_api = importlib.import_module("playwright.sync_api")
+    except ModuleNotFoundError:
+        raise ConfigError("playwright is not installed: pip install playwright, or say --no-browser") from None
+    with sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
+        try:
+            paints, grids = zip(*[_open(browser, f"{address}/s/{solution}") for _ in range(repeats)], strict=True)
+            clicks = [_click(browser, f"{address}/s/{solution}{line}") for line in lines for _ in range(repeats)]
+        finally:
+            browser.close()
+    return [
+        _row("first paint", float(np.median(paints)), "ms, median", WANTED_PAINT_MS),
+        _row("first grid", float(np.median(grids)), "ms, median", WANTED_PAINT_MS),
+        _row("grid after a click", float(np.median(clicks)), "ms, median", WANTED_GRID_MS),
+        _row("grid after a click, worst", float(np.max(clicks)), "ms", None),
+        _row("page, compressed", weigh_page(), "kB", WANTED_KB),
+    ]
+
+
+def _row(what: str, value: float, unit: str, wanted: float | None) -> dict[str, Any]:
+    return {"what": what, "value": value, "unit": unit, "wanted": wanted}
+
+
+def _visit(browser: Any, address: str) -> Any:
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.add_init_script(NOTE_GRID)
+    page.goto(address)
+    page.locator(".square .fill").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+def _open(browser: Any, address: str) -> tuple[float, float]:
+    """Returns milliseconds to the first paint and to the first grid of a browser that was never here."""
+    page = _visit(browser, address)
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    grid = page.evaluate("window.gridDrawn")
+    page.context.close()
+    return float(paint), float(grid)
+
+
+def _click(browser: Any, address: str) -> float:
+    """Returns milliseconds from a click on the first action to the next decision's painted grid."""
+    page = _visit(browser, address)
+    waited = page.evaluate(CLICK, 0)
+    page.context.close()
+    return float(waited)

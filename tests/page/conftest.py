@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page in a real browser: a server of its own, Debian's Chromium, a visitor who has been here before.
+
+`make test-page` runs these; the ordinary suite leaves them out, as they need a browser.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+NO_BROWSER = "no Chromium found: install Debian's package `chromium`, or name a browser in EQUIPOISE_CHROMIUM"
+COMMAND = str(Path(sys.executable).with_name("equipoise"))
+PATIENCE = 30_000  # milliseconds
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves these tests out unless they are asked for by their marker."""
+    return None if "browser" in config.getoption("markexpr") else True
+
+
+def find_browser() -> str | None:
+    """Returns the browser to drive: the one that is named, else Chromium on the path."""
+    return os.environ.get("EQUIPOISE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@dataclass
+class Server:
+    """A running server, and how to ask it without the page."""
+
+    address: str
+    folder: Path
+
+    def get(self, path: str, **query: str) -> Any:
+        answer = httpx.get(f"{self.address}/api{path}", params=query, timeout=60)
+        answer.raise_for_status()
+        return answer.json()
+
+    def post(self, path: str, body: object) -> Any:
+        answer = httpx.post(f"{self.address}/api{path}", json=body, timeout=60)
+        answer.raise_for_status()
+        return answer.json()
+
+
+def run(*words: str) -> None:
+    subprocess.run([COMMAND, *words], check=True, capture_output=True, cwd=ROOT)
+
+
+@pytest.fixture(scope="session")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Returns solved files to serve: a turn, a river with other sizes, two small games."""
+    folder = tmp_path_factory.mktemp("solved")
+    spots = ROOT / "examples" / "spots"
+    target = os.environ.get("EQUIPOISE_PAGE_TARGET", "2% pot")
+    river = (spots / "river.toml").read_text().replace("33%, 75%, 150%, a / 60%, a", "33%, 75%, 150%, a / 100%, a")
+    (folder / "other.toml").write_text(river)
+    files = {name: folder / f"{name}.eq" for name in ("turn", "other", "kuhn", "leduc")}
+    run("solve", str(spots / "turn.toml"), "--target", target, "--out", str(files["turn"]), "--quiet")
+    run("solve", str(folder / "other.toml"), "--out", str(files["other"]), "--quiet")
+    run("solve", "kuhn", "--target", "1e-4", "--out", str(files["kuhn"]), "--quiet")
+    run("solve", "leduc", "--target", "1e-3", "--out", str(files["leduc"]), "--quiet")
+    return files
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, solved: dict[str, Path]) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("runs")
+    words = ["serve", *map(str, solved.values()), "--port", "0", "--runs", str(folder)]
+    said = folder / "said.txt"
+    with said.open("w") as out:
+        process = subprocess.Popen([COMMAND, *words], stdout=out, stderr=subprocess.STDOUT, cwd=ROOT)
+    address = wait_for_server(process, said)
+    yield Server(address, folder)
+    process.terminate()
+    process.wait(30)
+
+
+def wait_for_server(process: subprocess.Popen[bytes], said: Path) -> str:
+    """Returns the address that a server printed, once it answers there."""
+    for _ in range(300):
+        assert process.poll() is None, said.read_text()
+        found = re.search(r"http://127\.0\.0\.1:\d+", said.read_text())
+        if found:
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(f"{found.group()}/api/status").json()["first"]:
+                    return found.group()
+        time.sleep(0.1)
+    raise TimeoutError(f"the server does not answer: {said.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    executable = find_browser()
+    if executable is None:
+        pytest.skip(NO_BROWSER)
+    with sync_api.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=executable, args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+class Visitor:
+    """Opens pages of the server and notes what the browser complains about."""
+
+    def __init__(self, browser: Any, server: Server) -> None:
+        self.browser, self.server = browser, server
+        self.complaints: list[str] = []
+        self.contexts: list[Any] = []
+
+    def open(
+        self, path: str, *, size: tuple[int, int] = (1440, 900), theme: str = "light", is_first: bool = False
+    ) -> Any:
+        width, height = size
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme, base_url=self.server.address
+        )
+        self.contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        if not is_first:
+            page.add_init_script("localStorage.setItem('equipoise.visited', '1')")
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self._note)
+        page.goto(path)
+        return page
+
+    def _note(self, message: Any) -> None:
+        if message.type == "error" and "status of 4" not in message.text:  # refusals are part of the tests
+            self.complaints.append(message.text)
+
+
+@pytest.fixture
+def visitor(browser: Any, server: Server) -> Iterator[Visitor]:
+    found = Visitor(browser, server)
+    yield found
+    for context in found.contexts:
+        context.close()
+    assert found.complaints == []
