@@ -121,7 +121,9 @@ def print_page_report(report: PageReport, console: Console) -> None:
         wanted = "" if row["wanted"] is None else f"< {row['wanted']:g}"
         table.add_row(row["what"], f"{row['value']:,.1f}", row["unit"], wanted)
     console.print(table)
-    _print_origin(console, f"{settings.repeats} interleaved solves of {settings.iterations} iterations")
+    _print_origin(
+        console, f"{settings.repeats} interleaved solves of {settings.iterations} iterations", statistic="fastest"
+    )
 
 
 def print_values_report(report: ValuesReport, console: Console) -> None:
@@ -256,12 +258,12 @@ def _format_figure(value: float | None) -> str:
     return "-" if value is None else f"{value:#.3g}"
 
 
-def _print_origin(console: Console, what: str) -> None:
+def _print_origin(console: Console, what: str, *, statistic: str = "medians") -> None:
     origin = describe_origin()
     machine = origin["machine"]
     console.print(
         f"equipoise {origin['version']} ({origin['commit'] or 'no commit'}); {machine['processor']}, "
-        f"{machine['num_cores']} cores, Python {machine['python']}; medians of {what}",
+        f"{machine['num_cores']} cores, Python {machine['python']}; {statistic} of {what}",
         style="dim",
     )
 
