@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `equipoise bench page` measures in the browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from equipoise.apps.bench.browser import measure_page
+
+pytestmark = pytest.mark.browser
+
+
+def test_what_a_reader_waits_for_is_measured(server):
+    rows = measure_page(server.address, "turn", ["", "/x-x/Td"], repeats=1)
+    assert [row["what"] for row in rows][:3] == ["first paint", "first grid", "grid after a click"]
+    assert all(row["value"] > 0 for row in rows)
+    assert rows[0]["value"] <= rows[1]["value"]
