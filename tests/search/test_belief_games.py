@@ -17,7 +17,9 @@ def make_tree(text):
 def test_in_liars_dice_only_the_last_bid_matters():
     tree = make_tree("liars_dice(dice=1,faces=3)")
     kinds = find_kinds(tree)
-    last_bid = {node: tree.public_labels[node].split(" ")[-1] for node in range(tree.num_nodes) if tree.actor[node] >= 0}
+    last_bid = {
+        node: tree.public_labels[node].split(" ")[-1] for node in range(tree.num_nodes) if tree.actor[node] >= 0
+    }
     assert kinds.num_kinds == len(set(last_bid.values()))
     assert len({(int(kinds.kind[node]), bid) for node, bid in last_bid.items()}) == kinds.num_kinds
     assert all(kinds.first_player[node] == tree.actor[node] for node in last_bid)
@@ -32,7 +34,9 @@ def test_states_with_other_payoffs_are_of_other_kinds():
     assert len(set(pots.values())) == 3
 
 
-@pytest.mark.parametrize(("text", "horizon"), [("kuhn", "1"), ("leduc", "2"), ("leduc", "round"), ("goofspiel(cards=3)", "2")])
+@pytest.mark.parametrize(
+    ("text", "horizon"), [("kuhn", "1"), ("leduc", "2"), ("leduc", "round"), ("goofspiel(cards=3)", "2")]
+)
 def test_searches_of_all_kinds_cover_the_game(text, horizon):
     game = BeliefGame.of(parse_game(text), parse_horizon(horizon))
     waiting, seen = [0], []

@@ -79,6 +79,13 @@ class ContinualAgent(PolicyAgent):
         """Returns `[A]` what the last search on the way says."""
         return self._play.shares(observation)
 
+    def count_searched(self, observation: Observation) -> int | None:
+        """Returns how many betting nodes the last search on the way has, None where it is no search of hold'em."""
+        if not isinstance(self._play, _HandPlay):
+            return None
+        stage, _ = self._play.stage_at(observation.seat, observation.public_state)
+        return len(stage.profile.betting.nodes)  # type: ignore[attr-defined]  # of hold'em
+
     def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
         """Returns what some private state may do: of hold'em the bets that its last search has."""
         return self._play.actions(decision) if isinstance(self._play, _HandPlay) else decision.actions

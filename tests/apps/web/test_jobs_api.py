@@ -2,14 +2,14 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
 
 from equipoise import load
 from equipoise.apps.web.events import EventLog
-from equipoise.apps.web.flops import choose_flops, count_flop
-from equipoise.games.holdem.cards import parse_board
 from tests.apps.web.asking import HOST, SPOT, refusal, wait_for
 
 LONG = SPOT | {"board": "Ks7h2d5c", "iterations": 10_000_000, "target": "0"}
@@ -93,6 +93,15 @@ def test_the_queue_is_bounded_and_in_order(serve):
     wait_for(client, second, "done")
 
 
+def test_a_worker_that_takes_more_memory_than_it_may_fails():
+    code = (
+        "import numpy as np\nfrom equipoise.apps.web import worker\nworker._limit_memory(100_000_000)\n"
+        "try:\n    np.ones(10**9)\nexcept MemoryError:\n    print('refused')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "refused\n"
+
+
 def test_a_job_beyond_its_memory_is_refused(serve):
     answer = serve(job_bytes=10_000).post("/api/jobs", json={"kind": "solve", "spot": SPOT})
     assert (answer.status_code, refusal(answer)["code"]) == (422, "too_large")
@@ -159,7 +168,9 @@ def test_locked_hands_play_as_painted_in_a_solution_beside(client):
     hands = {"AKs": [1, 0, 0], "AhKd": [0.25, 0.5, 0.25]}
     form = {"kind": "resolve", "solution": "river", "locks": [{"line": [], "hands": hands}], "iterations": 20}
     id = client.post("/api/jobs", json=form).json()["id"]
-    wait_for(client, id, "done")
+    job = wait_for(client, id, "done", "cancelled", "failed")
+    assert any("begins with the regrets" in text for text in job["said"])
+    assert job["progress"]["iteration"] == 30 + 20
     node = client.get(f"/api/solutions/{id}/node").json()
     played = dict(zip(node["players"][0]["hands"], node["strategy"], strict=True))
     assert played["AhKd"] == pytest.approx([0.25, 0.5, 0.25])
@@ -179,12 +190,6 @@ def test_a_report_over_flops_has_a_row_a_flop(client):
     assert (report["player"], report["ids"], report["num_done"]) == (1, ["x", "b75p"], 2)
     assert all(sum(row["frequency"]) == pytest.approx(1) for row in report["rows"])
     assert client.get(f"/api/flops/{id}/csv").text.splitlines()[0].startswith("flop,weight,texture,ev oop")
-
-
-def test_chosen_flops_stand_for_all():
-    flops = [parse_board(text) for text in choose_flops(1755)]
-    assert sum(count_flop(flop) for flop in flops) == 22100
-    assert len(set(choose_flops(49))) == 49
 
 
 def test_the_example_is_solved_at_the_first_start(serve):

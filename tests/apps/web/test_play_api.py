@@ -155,3 +155,11 @@ def test_lists_have_agents_games_and_tables(client):
     assert client.get("/api/tables").json()["tables"][0]["id"] == table["id"]
     assert client.delete(f"/api/tables/{table['id']}").status_code == 204
     assert client.get(f"/api/tables/{table['id']}").status_code == 404
+
+
+def test_the_size_of_a_search_is_told_after_the_hand(client):
+    table = sit_down(client, agent="supremus", game="holdem", parameters={"board": "Ks7h2d5cJs", "pot": 200})
+    table = play_hand(client, table, first)
+    decisions = client.get(f"/api/tables/{table['id']}/thoughts").json()["decisions"]
+    assert decisions
+    assert all(decision["num_searched"] > 1 for decision in decisions)

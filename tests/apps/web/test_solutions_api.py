@@ -99,6 +99,7 @@ def test_public_states_come_with_regrets(client, solved):
 def test_small_trees_are_drawn_with_values(client, solved):
     tree = client.get("/api/solutions/kuhn/tree").json()
     assert tree["num_nodes"] == len(tree["nodes"]) == 58
+    assert {node["action"] for node in tree["nodes"] if node["depth"] == 1} == {"J", "Q", "K"}
     assert tree["nodes"][0]["value"][0] == pytest.approx(load(solved / "kuhn.eq").game_value)
     assert refusal(client.get("/api/solutions/leduc/tree"))["code"] == "too_large"
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One spot on many flops: which flops stand for all, each solved in turn, one row a flop of what is done on a line."""
+"""One spot on many flops, as a job: each solved in turn, one row a flop of what is done on a line.
+
+Unlike `runs.board_report` it looks at any line, and stops within a flop when it is told to.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
@@ -12,13 +14,13 @@ from equipoise.apps.web.job_text import Command, JobSpec, Limits, MessageType
 from equipoise.core.errors import ConfigError, EquipoiseError
 from equipoise.core.reporting import Reporter
 from equipoise.core.runs import RunFolder
-from equipoise.games.holdem.cards import card_rank, card_suit, format_board, format_card, parse_board
-from equipoise.games.holdem.isomorphism import canonical_board, canonical_flops
+from equipoise.games.holdem.cards import RANKS, card_rank, format_card, parse_board
+from equipoise.games.holdem.flop_subsets import describe_texture
 from equipoise.games.holdem.spot_file import SpotFile, parse_spot
 from equipoise.runs.request import RunRequest
 from equipoise.runs.spot_run import SpotRun, prepare_spot
 
-__all__ = ["ROW", "average_rows", "choose_flops", "count_flop", "name_texture", "run_flops"]
+__all__ = ["ROW", "average_rows", "name_texture", "run_flops"]
 
 ROW: Final = "flop"  # event with a row of the table
 
@@ -52,56 +54,14 @@ class Asked(Protocol):
         ...
 
 
-@functools.cache
-def _classes() -> dict[tuple[int, ...], int]:
-    """Returns one flop of each class up to suits, with the number of flops in it, in the order of their cards."""
-    flops, counts = canonical_flops()
-    found = {tuple(flop): count for flop, count in zip(flops.tolist(), counts.tolist(), strict=True)}
-    return dict(sorted(found.items(), key=lambda item: sorted(item[0], reverse=True), reverse=True))
-
-
-def count_flop(flop: Sequence[int]) -> int:
-    """Returns how many of the 22,100 flops are this one up to the names of suits."""
-    return _classes()[tuple(canonical_board(flop).board)]
-
-
-def choose_flops(count: int) -> list[str]:
-    """Returns so many flops that stand for all: at equal distances in the list of all, by how often they come.
-
-    >>> choose_flops(2) == choose_flops(2), len(set(choose_flops(49)))
-    (True, 49)
-    """
-    classes = list(_classes().items())
-    if not 1 <= count <= len(classes):
-        raise ConfigError(f"count of flops must be from 1 to {len(classes):,}, got {count}")
-    total = sum(weight for _, weight in classes)
-    chosen: list[str] = []
-    passed, wanted = 0, total / count / 2
-    for left, (flop, weight) in zip(range(len(classes), 0, -1), classes, strict=True):
-        passed += weight
-        if len(chosen) < count and (passed > wanted or left <= count - len(chosen)):
-            chosen.append(format_board(flop))
-            wanted += total / count
-    return chosen
-
-
 def name_texture(flop: Sequence[int]) -> list[str]:
-    """Returns what players call a flop: its suits, its pairs, how its ranks lie.
+    """Returns what players call a flop: its suits, its pairs, its highest rank.
 
     >>> name_texture(parse_board("Ks7s2s"))
-    ['monotone', 'unpaired', 'K high', 'dry']
+    ['monotone', 'K high']
     """
-    ranks = sorted((card_rank(card) for card in flop), reverse=True)
-    suits = len({card_suit(card) for card in flop})
-    paired = {3: "unpaired", 2: "paired", 1: "trips"}[len(set(ranks))]
-    low_aces = sorted((-1 if rank == 12 else rank for rank in ranks), reverse=True)
-    spread = min(ranks[0] - ranks[2], low_aces[0] - low_aces[2])
-    return [
-        {1: "monotone", 2: "two-tone", 3: "rainbow"}[suits],
-        paired,
-        f"{'23456789TJQKA'[ranks[0]]} high",
-        "connected" if spread <= 4 and paired == "unpaired" else "dry",
-    ]
+    highest = max(card_rank(card) for card in flop)
+    return [*describe_texture(flop).split(), f"{RANKS[highest]} high"]
 
 
 def run_flops(
@@ -113,10 +73,10 @@ def run_flops(
     done = {str(event["text"]) for event in folder.events() if event["event"] == ROW}
     folder.record("begin", config={"line": spec.line, "flops": len(spec.flops)})
     voice.tell_state("running")
-    for flop in spec.flops:
+    for flop, count in spec.flops.items():
         if flop in done:
             continue
-        while (row := _solve_flop(file, flop, spec, limits, controls, reporter)) is None:
+        while (row := _solve_flop(file, (flop, count), spec, limits, controls, reporter)) is None:
             wanted = controls.wanted
             if wanted is Command.PAUSE:
                 voice.tell_state("paused")
@@ -136,12 +96,11 @@ def run_flops(
 
 
 def _solve_flop(
-    file: SpotFile, flop: str, spec: JobSpec, limits: Limits, controls: Asked, reporter: Reporter
+    file: SpotFile, flop: tuple[str, float], spec: JobSpec, limits: Limits, controls: Asked, reporter: Reporter
 ) -> dict[str, Any] | None:
     """Returns the row of a flop, None if somebody wants something else."""
-    board = parse_board(flop)
-    cards: dict[str, Any] = {"flop": [format_card(card) for card in board], "weight": count_flop(board)}
-    cards["texture"] = name_texture(board)
+    board, count = parse_board(flop[0]), flop[1]
+    cards = {"flop": [format_card(card) for card in board], "texture": name_texture(board)}
     empty: dict[str, Any] = {"ids": [], "names": [], "player": None, "frequency": [], "ev": None, "equity": None}
     try:
         spot = dataclasses.replace(file.spot, board=board)
@@ -151,9 +110,9 @@ def _solve_flop(
             pass
         if controls.is_interrupted():
             return None
-        return {**cards, **_describe(run, spec.line), "error": None}
+        return {**cards, "weight": count * spot.pair_weight(), **_describe(run, spec.line), "error": None}
     except EquipoiseError as error:  # one flop that cannot be solved, as where it leaves a player no hand
-        return {**cards, **empty, "percent_of_pot": None, "error": str(error)}
+        return {**cards, "weight": 0.0, **empty, "percent_of_pot": None, "error": str(error)}
 
 
 def _describe(run: SpotRun, line: str) -> dict[str, Any]:

@@ -7,15 +7,17 @@ import dataclasses
 from typing import Any, Final
 
 from equipoise.apps.web.errors import ApiError
-from equipoise.apps.web.flops import ROW, average_rows, choose_flops
+from equipoise.apps.web.flops import ROW, average_rows
 from equipoise.apps.web.job_text import FLOPS, SOLVE, JobSpec
 from equipoise.apps.web.jobs import Job
 from equipoise.apps.web.listing import find_game
 from equipoise.apps.web.models.jobs import JobForm
+from equipoise.apps.web.models.spots import SpotForm
 from equipoise.apps.web.services import Services
 from equipoise.apps.web.spots import add_locks, form_of, read_form
 from equipoise.core.errors import EquipoiseError
-from equipoise.games.holdem.cards import format_board, parse_board
+from equipoise.games.holdem.cards import format_board
+from equipoise.games.holdem.flop_subsets import parse_boards
 from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
 from equipoise.games.holdem.targets import parse_target
 from equipoise.games.registry import format_game
@@ -113,29 +115,40 @@ def _resolve(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
         raise ApiError(422, "the solution to solve again is missing", field="solution")
     if not form.locks:
         raise ApiError(422, "what is to be fixed is missing", field="locks")
-    with services.library.opened_spot(form.solution) as (_, solved):
-        file = solved.file
-    return _solve_spot(add_locks(file, form.locks), form, services, form.solution)
+    with services.library.opened_spot(form.solution) as (opened, solved):
+        file, path = solved.file, opened.listed.path
+    spec, num_bytes = _solve_spot(add_locks(file, form.locks), form, services, form.solution)
+    return dataclasses.replace(spec, start=str(path)), num_bytes
 
 
 def _report_flops(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
     if form.spot is None:
         raise ApiError(422, "the spot is missing", field="spot")
+    asked: Any = form.flops or f"spread {form.count or DEFAULT_FLOPS}"
     try:
-        if form.flops:
-            flops = [format_board(parse_board(flop)) for flop in form.flops]
-            if any(len(flop) != 6 for flop in flops):
-                raise ApiError(422, "a flop has three cards", field="flops")
-        else:
-            flops = choose_flops(form.count or DEFAULT_FLOPS)
+        chosen = parse_boards(asked)
     except EquipoiseError as error:
         raise ApiError.of(error, field="flops" if form.flops else "count") from None
-    file = read_form(form.spot.model_copy(update={"board": flops[0]}))
+    if any(len(one.board) != 3 for one in chosen):
+        raise ApiError(422, "a flop has three cards", field="flops")
+    flops = {format_board(one.board): one.num_boards for one in chosen}
+    file = _read_somewhere(form.spot, list(flops))
     spec, num_bytes = _solve_spot(file, form, services)
     line = ",".join(form.line) if isinstance(form.line, list) else form.line or ""
     title = form.title or f"{len(flops)} flops"
-    spec = dataclasses.replace(spec, kind=FLOPS, title=title, flops=tuple(dict.fromkeys(flops)), line=line)
+    spec = dataclasses.replace(spec, kind=FLOPS, title=title, flops=flops, line=line)
     return spec, num_bytes
+
+
+def _read_somewhere(form: SpotForm, flops: list[str]) -> SpotFile:
+    """Returns a spot on the first flop that leaves both players hands; what else is wrong is refused at once."""
+    for place, flop in enumerate(flops):
+        try:
+            return read_form(form.model_copy(update={"board": flop}))
+        except ApiError as error:
+            if error.field != "ranges" or place == len(flops) - 1:
+                raise
+    raise AssertionError("there is a flop")
 
 
 def describe_job(job: Job, services: Services) -> dict[str, Any]:

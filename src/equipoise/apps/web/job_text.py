@@ -42,16 +42,17 @@ class JobSpec:
     spot: str | None = None  # TOML
     game: str | None = None  # a label
     request: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # fields of a `RunRequest`
-    flops: tuple[str, ...] = ()
+    flops: Mapping[str, float] = dataclasses.field(default_factory=dict)  # with how many flops each stands for
     line: str = ""
     origin: str | None = None  # solution that it was made from
+    start: str | None = None  # file whose regrets it begins with; the server's own choice
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
         """Returns what a folder's configuration says."""
         known = {field.name for field in dataclasses.fields(cls)}
         given = {name: value for name, value in content.items() if name in known}
-        return cls(**{**given, "flops": tuple(given.get("flops", ()))})
+        return cls(**given)
 
     def as_json(self) -> dict[str, Any]:
         """Returns the configuration of a folder."""

@@ -24,7 +24,7 @@ MOST_RUNS: Final = 500
 MOST_POINTS: Final = 5000  # of an answer
 FRESH_SECONDS: Final = 30.0  # since the last event of a run that is under way elsewhere
 AXES: Final = ("iteration", "seconds", "nodes_touched", "number", "time")
-HIDDEN: Final = ("text", "spot")  # configuration keys that are texts of many lines
+HIDDEN: Final = ("text", "spot", "start")  # configuration keys that are texts of many lines, or places on this machine
 ENDINGS: Final = ("end", "done", "result", "finish")
 
 
@@ -165,7 +165,7 @@ def flatten(config: Mapping[str, Any], above: str = "") -> dict[str, Any]:
         name = f"{above}{key}"
         if isinstance(value, Mapping):
             found |= flatten(value, f"{name}.")
-        elif key in HIDDEN and isinstance(value, str) and "\n" in value:
+        elif key in HIDDEN:
             continue
         else:
             found[name] = ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -13,7 +13,7 @@ from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.library import Library, OpenFile
 from equipoise.core.errors import EquipoiseError, GameTooLargeError
 from equipoise.core.records import make_finite
-from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.games.public import HasPublicForm
 from equipoise.solvers.game_views import describe_state
 from equipoise.solvers.solution_file import SolvedGame
@@ -69,7 +69,9 @@ class OtherGames:
             except GameTooLargeError:
                 raise ApiError(409, f"the tree has more than {limit:,} histories", code="too_large") from None
             strategy = solved.table.to_tree(tree, is_partial=solved.is_partial)
-            return _finite({"kind": "history", "num_nodes": tree.num_nodes, "nodes": _list_nodes(tree, strategy)})
+            nodes = _list_nodes(tree, strategy)
+            _name_outcomes(solved.game, nodes)
+            return _finite({"kind": "history", "num_nodes": tree.num_nodes, "nodes": nodes})
 
 
 def _finite(content: dict[str, Any]) -> dict[str, Any]:
@@ -140,6 +142,21 @@ def _list_nodes(tree: HistoryTree, strategy: npt.NDArray[np.float64]) -> list[di
     for node in range(num_nodes - 1, 0, -1):  # children come after their parents
         value[:, tree.parent[node]] += taken[node] * value[:, node]
     return [_describe_history(tree, node, names[node], float(taken[node]), value[:, node]) for node in range(num_nodes)]
+
+
+def _name_outcomes(game: Game[Any], nodes: list[dict[str, Any]]) -> None:
+    """Names what chance did, which the tree's arrays leave out, in the nodes that it led to."""
+    children: dict[int | None, list[int]] = {}
+    for node in nodes:
+        children.setdefault(node["parent"], []).append(node["id"])
+    states = {0: game.initial_state()}
+    for node in nodes:  # parents come before their children
+        state = states[node["id"]]
+        actions = game.legal_actions(state) or tuple(outcome for outcome, _ in game.chance_outcomes(state))
+        for action, child in zip(actions, children.get(node["id"], []), strict=True):
+            states[child] = game.apply(state, action)
+            if node["kind"] == "chance":
+                nodes[child]["action"] = game.action_name(state, action)
 
 
 def _describe_history(

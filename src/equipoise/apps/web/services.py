@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.resources
+import threading
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Response
 from starlette.requests import HTTPConnection
 
+from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.events import EventLog
 from equipoise.apps.web.job_text import SOLVE, JobSpec
 from equipoise.apps.web.jobs import JobBoard
@@ -22,7 +24,7 @@ from equipoise.apps.web.settings import ServerSettings
 from equipoise.apps.web.spots import Paces
 from equipoise.apps.web.tables import GameTable, TableRoom
 from equipoise.apps.web.training import Trainer
-from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
 from equipoise.core.files import describe_os_error, lock
 from equipoise.games.holdem.spot_file import format_spot, parse_spot
 
@@ -72,12 +74,21 @@ class Services:
             spec = JobSpec(kind=SOLVE, title="River example", spot=format_spot(file))
             self.jobs.submit(spec, id=EXAMPLE)
         self.jobs.start()
+        if self.settings.files:
+            threading.Thread(target=self._open_first, daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.jobs.close()
         self.library.close()
         self._stack.close()
+
+    def _open_first(self) -> None:
+        """Reads the first place that a visitor will see, so that it need not be waited for."""
+        with contextlib.suppress(ApiError, EquipoiseError, OSError, ValueError):  # the server may be ending
+            first = self.find_first()
+            if first is not None:
+                self.places.describe_node(first, "", has_values=False)
 
     def find_first(self) -> str | None:
         """Returns the solution that a visitor sees first: a file that was named, else the example."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.agents.base import Agent, NarrowAgent, Observation, PolicyAgent, PublicAgent, PublicDecision
+from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.apps.web.table_text import move_id, name_move, show_cards
 from equipoise.core.errors import EquipoiseError
@@ -82,11 +83,16 @@ class Thinker:
             "chosen": move_id(game, state, action),
             "range": None,
             "grid": None,
+            "num_searched": self._count_searched(observation),
             "seconds": seconds,
         }
         if isinstance(game, Holdem) and isinstance(self.agent, PublicAgent):
             thought |= self._describe_range(state, action, rng)
         return thought
+
+    def _count_searched(self, observation: Observation) -> int | None:
+        """Returns how many betting nodes the agent's search had, None if it does not search hold'em."""
+        return self.agent.count_searched(observation) if isinstance(self.agent, ContinualAgent) else None
 
     def _describe_range(self, state: Any, action: int, rng: np.random.Generator) -> dict[str, Any]:
         """Returns the agent's hands here and what they do; the range is that of all its moves so far."""

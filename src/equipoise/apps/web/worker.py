@@ -8,6 +8,7 @@ keeps what it has and leaves, so that no process is left behind.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import resource
@@ -30,8 +31,9 @@ from equipoise.games.holdem.spot_file import parse_spot
 from equipoise.games.registry import parse_game
 from equipoise.runs.game_run import GameRun, prepare_game
 from equipoise.runs.keeping import Keeper
+from equipoise.runs.locking import open_spot
 from equipoise.runs.request import RunRequest
-from equipoise.runs.spot_run import SpotRun, prepare_spot
+from equipoise.runs.spot_run import CARRIED_ITERATIONS, SpotRun, prepare_spot
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 
@@ -250,11 +252,34 @@ def _prepare(folder: RunFolder, spec: JobSpec, limits: Limits, voice: Voice) -> 
     if spec.spot is not None:
         if saved is not None and not isinstance(saved, SolvedSpot):
             raise ConfigError("what is saved is of another job")
-        return prepare_spot(parse_spot(spec.spot), request, reporter, saved, where="the job")
+        run = prepare_spot(parse_spot(spec.spot), request, reporter, saved, where="the job")
+        if spec.start is not None:
+            _begin_from(run, spec.start, request, reporter)
+        return run
     assert spec.game is not None
     if saved is not None and not isinstance(saved, SolvedGame):
         raise ConfigError("what is saved is of another job")
     return prepare_game(parse_game(spec.game), request, reporter, saved, where="the job")
+
+
+def _begin_from(run: SpotRun, path: str, request: RunRequest, reporter: Reporter) -> None:
+    """Begins a fresh run with the regrets of a solution that differs by its locks; anew where that cannot be.
+
+    Iterations that are asked for come on top of those that the regrets count for.
+    """
+    try:
+        with open_spot(path) as stored:
+            carried = min(stored.progress[-1].iteration, CARRIED_ITERATIONS)
+            if not run.records:
+                run.begin_from(stored)
+                reporter.say(f"begins with the regrets of the solution before, taken for {carried} iterations")
+            elif run.config.warm_start is None:
+                return
+    except EquipoiseError as error:
+        reporter.warn(f"begins anew: {error}")
+        return
+    if request.iterations is not None:
+        run.set_limits(dataclasses.replace(request, iterations=request.iterations + carried))
 
 
 def _make_request(asked: Mapping[str, Any], limits: Limits) -> RunRequest:

@@ -100,7 +100,7 @@ class FlopRow(BaseModel):
 
     flop: list[str]
     text: str
-    weight: int
+    weight: float  # flops that it stands for, times the pairs of hands that it leaves
     texture: list[str]
     frequency: Numbers
     ev: Numbers | None

@@ -187,6 +187,7 @@ class Thought(BaseModel):
     chosen: str
     range: ThoughtRange | None
     grid: ThoughtGrid | None
+    num_searched: int | None  # betting nodes of its search
     seconds: float
 
 
