@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How Sphinx builds the site: `make docs`. The reference and the results are written before it looks for pages."""
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,8 +38,14 @@ def setup(app: Sphinx) -> None:
     """Tells Sphinx what else to do."""
     app.add_config_value("draws_results", True, "env", bool)  # which takes longer than all the rest
     app.connect("builder-inited", write_pages)
+    app.connect("source-read", trim_blocks)
     app.connect("autodoc-process-docstring", read_docstring, priority=400)  # napoleon, which reads sections, has 500
     app.connect("autodoc-process-docstring", lambda *given: show_colons(given[-1]), priority=600)
+
+
+def trim_blocks(_app: Sphinx, _name: str, source: list[str]) -> None:
+    """Takes the empty line away with which what is typed at a prompt ends, so that the suite can read it."""
+    source[0] = re.sub(r"(^```python\n[^`]*?\n)\n+(?=```$)", r"\1", source[0], flags=re.MULTILINE)
 
 
 def write_pages(app: Sphinx) -> None:

@@ -28,14 +28,20 @@ def format_commands() -> str:
         paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
         lines += [f"## `{words}`", "", "\n\n".join(map(escape_cell, paragraphs)), "", f"`{words} {usage}`", ""]
         records = [record for one in command.params if (record := one.get_help_record(context))]
+        examples = [
+            line.strip() for line in (command.epilog or "").splitlines() if line.strip().startswith("equipoise")
+        ]
         if records:
             cells = [[escape_cell(f"`{names}`"), escape_cell(text)] for names, text in records]
             lines += [*format_table(["argument or option", "what it is"], cells), ""]
+        if examples:
+            lines += ["```sh", *examples, "```", ""]
     return "\n".join(lines)
 
 
 def _walk(words: str, command: Any) -> Iterator[tuple[str, Any]]:
     """Yields every command and group with the words that name it."""
     yield words, command
-    for name, below in getattr(command, "commands", {}).items():
-        yield from _walk(f"{words} {name}", below)
+    context = command.context_class(command, info_name=words)
+    for name in getattr(command, "commands", {}):  # outlines, of which this loads what is behind them
+        yield from _walk(f"{words} {name}", command.get_command(context, name))

@@ -30,17 +30,68 @@ SPOT = "board = 'Ks7h2d5c9h'\npot = 20\nstacks = 30\nranges = {oop = 'AA', ip = 
         (["evaluate", "ismcts:x", "--game", "kuhn"], lambda: library.evaluate("ismcts:x", game="kuhn")),
         (["match", "cal", "fold", "-g", "kuhn"], lambda: library.match("cal", "fold", game="kuhn")),
         (["reproduce", "coin"], lambda: library.reproduce("coin")),
+        (["solve", "kuhn("], lambda: library.solve("kuhn(")),
+        (["solve", "kuhn", "--target", "abc"], lambda: library.solve("kuhn", target="abc")),
+        (["solve", "kuhn", "--precision", "float32"], lambda: library.solve("kuhn", precision="float32")),
+        (["solve", "spot.toml", "--target", "x"], lambda: library.solve("spot.toml", target="x")),
+        (["solve", "kuhn", "--rule", "none.py:Mine"], lambda: library.solve("kuhn", "none.py:Mine")),
+        (["search", "river.eq", "--state", "fly"], lambda: library.load("river.eq").search("fly")),
+        (
+            ["search", "river.eq", "--state", "check", "--method", "magic"],
+            lambda: load_river().search("check", "magic"),
+        ),
+        (["show", "river.eq", "--node", "fly"], lambda: load_river().view("fly")),
+        (["show", "kuhn.eq", "--node", "zz"], lambda: library.load("kuhn.eq").describe_place("zz")),
+        (["show", "spot.toml"], lambda: library.load("spot.toml")),
+        (["match", "search:nowhere.eq", "call"], lambda: library.match("search:nowhere.eq", "call")),
+        (["match", "none.py:Bot", "call", "-g", "kuhn"], lambda: library.agents.make("none.py:Bot", "kuhn")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_python_says_what_the_shell_says(equipoise, words, ask):
     Path("spot.toml").write_text(SPOT)
     Path("broken.toml").write_text("board = 7")
+    if "river.eq" in words:
+        library.solve(library.load_spot(SPOT), iterations=1).save("river.eq")
+    if "kuhn.eq" in words:
+        library.solve("kuhn", iterations=1).save("kuhn.eq")
     outcome = equipoise(*words)
     with pytest.raises(library.EquipoiseError) as caught:
         ask()
     assert outcome.code == 2
     assert " ".join(str(caught.value).split()) in " ".join(outcome.err.split())
+
+
+def load_river():
+    return library.load("river.eq")
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: library.solve(None), "game must be a Game such as Kuhn(), a spot, or the name of one, got None"),
+        (lambda: library.solve("kuhn", 5), "rule must be a rule such as DCFR(), or its name, got 5"),
+        (lambda: library.solve("kuhn", iterations=1.5), "iterations must be a whole number, got 1.5"),
+        (lambda: library.solve("kuhn", seconds="x"), "seconds must be a number, got 'x'"),
+        (lambda: library.solve("kuhn", target=[]), "--target of a game must be a number such as 1e-4, got []"),
+        (lambda: library.solve("kuhn", num_threads="2"), "num_threads must be a whole number, got '2'"),
+        (lambda: library.solve("kuhn", method="external", seed=-1), "seed must be at least 0, got -1"),
+        (lambda: library.solve("kuhn", method=3), "method must be a text, got 3"),
+        (lambda: library.solve("kuhn", iteration=5), "unknown option of solve 'iteration'; did you mean iterations"),
+        (lambda: library.solve("kuhn", iterations=1).view(5), "line must be a text, got 5"),
+        (lambda: library.solve("kuhn", iterations=1).search(None), "line must be a text, got None"),
+        (lambda: library.match("call", "fold", game="kuhn", hands="x"), "hands must be a whole number, got 'x'"),
+        (lambda: library.match(3, 4, game="kuhn"), "an agent is a text such as 'uniform', a solution, a strategy, or"),
+        (lambda: library.evaluate(None), "evaluated are solutions, files, strategies, agents, and trees with a table"),
+        (lambda: library.agents.make(None), "agent must be a text, got None"),
+        (lambda: library.make_game(None), "game must be a text, got None"),
+        (lambda: library.reproduce(None), "study must be a text, got None"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_what_only_python_can_say_is_refused_alike(ask, said):
+    with pytest.raises(library.EquipoiseError, match=re.escape(said)):
+        ask()
 
 
 def test_a_spot_that_does_not_fit_is_refused_with_both_figures(monkeypatch):

@@ -18,6 +18,7 @@ from equipoise.games.holdem.betting import CALL, Street
 from equipoise.games.holdem.cards import parse_board, parse_deck
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.registry import make_game
+from equipoise.learning.values.bucketed_rivers import BucketedRivers
 from equipoise.learning.values.configuration import NetKind, NetStage, ValueNetConfig
 from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.search.holdem.leaves import AfterDeal
@@ -63,12 +64,21 @@ def test_menus_of_the_game_are_searched_unless_it_offers_everything():
         make_resolving_agent("supremus", Holdem(menu="supremus", **CHIPS), QUICK)
 
 
-@pytest.mark.parametrize(("name", "num_streets"), [("supremus", 1), ("deepstack", 2)])
-def test_the_turn_ends_with_values_or_is_solved(name, num_streets):
-    agent = make_resolving_agent(name, GAME, f"{QUICK},menu=100%,a")
+@pytest.mark.parametrize(("turn", "num_streets"), [("values", 1), ("solved", 2)])
+def test_the_turn_ends_with_values_or_is_solved(turn, num_streets):
+    agent = make_resolving_agent("deepstack", GAME, f"{QUICK},menu=100%,a,turn={turn}")
     profile = stage_at(agent, 0, (CALL, CALL, FLOP, CALL, CALL, TURN_CARD))[0].profile
     assert len({node.state.street for node in profile.betting.nodes}) == num_streets
     assert profile.streets.starts[Street.TURN].iterations == (3 if num_streets == 1 else 1)  # a quarter of 12, or of 3
+
+
+def test_deepstack_looks_from_the_turn_to_the_end_with_rivers_in_buckets():
+    agent = make_resolving_agent("deepstack", GAME, f"{QUICK},menu=100%,a")
+    streets = stage_at(agent, 0, (CALL, CALL, FLOP, CALL, CALL, TURN_CARD))[0].profile.streets
+    assert isinstance(streets.starts[Street.RIVER], BucketedRivers)
+    assert streets.ends[Street.TURN].first.inner is streets.starts[Street.RIVER]
+    assert streets.ends[Street.TURN].first.num_cards == 2
+    assert streets.ends[Street.TURN].last.num_cards == 0
 
 
 def test_every_hand_has_a_strategy():
@@ -94,7 +104,7 @@ def test_the_flop_may_be_asked_about_in_the_last_iterations(monkeypatch):
     agent = make_resolving_agent("deepstack", GAME, "iterations=3,flops=1,menu=a")
     streets = agent._play.walk_of(1).search.profile.streets
     assert streets.ends[Street.PREFLOP].num_last == 1
-    assert set(streets.ends) == {Street.PREFLOP, Street.FLOP}
+    assert set(streets.ends) == {Street.PREFLOP, Street.FLOP, Street.TURN}
     with pytest.raises(ConfigError, match="there is none"):
         make_resolving_agent("deepstack", GAME, f"{QUICK},flops=1")
 
@@ -102,7 +112,7 @@ def test_the_flop_may_be_asked_about_in_the_last_iterations(monkeypatch):
 def test_options_are_read():
     how = parse_resolving("supremus", "menu=50%, 100%, a,seconds=1.5 , leaves=zero,turn=solved")
     assert (how.menu, how.seconds, how.leaves, how.turn) == ("50%, 100%, a", 1.5, LeafKind.ZERO, Turn.SOLVED)
-    assert parse_resolving("deepstack", "").turn is Turn.SOLVED
+    assert parse_resolving("deepstack", "").turn is Turn.BUCKETS
     assert parse_resolving("supremus", "updates=simultaneous").updates is Updates.SIMULTANEOUS
     assert parse_resolving("deepstack", "").rule == DCFRPlus(
         alpha=math.inf, beta=-math.inf, delay=100, average_exponent=0.0

@@ -55,20 +55,21 @@ def test_a_network_is_trained_from_nothing(trained):
     assert result["river"]["step"] == 4
     assert result["river"]["count"] == 6
     assert result["river"]["rms"] > 0
-    assert {path.name for path in (folder / "data").iterdir()} == {"river", "river-held-out", "toy"}
+    names = {path.name.partition("@")[0] for path in (folder / "data").iterdir()}
+    assert names == {"river", "river-held-out", "river-met", "toy"}
     assert (folder / "errors.png").read_bytes().startswith(b"\x89PNG")
     card = StoredNet.load(folder / "river.safetensors").card
     assert card["preset"] == "holdem-cpu"
     assert card["data"]["river"]["situations"] == 6
-    assert card["data"]["river"]["iterations"] == 300
-    assert card["steps"] == 4
+    assert card["data"]["river"]["iterations"] == 200
+    assert card["steps"] == card["last_step"] == 4
     assert card["command"].startswith("equipoise train values --preset holdem-cpu --out DIR --street river")
 
 
 def test_events_say_what_happened(trained):
     folder, _ = trained
     events = [json.loads(line)["event"] for line in (folder / "events.jsonl").read_text().splitlines()]
-    assert events.count("shard") == 3
+    assert events.count("shard") == 4
     assert "measured" in events
     assert events[-1] == "trained"
 
@@ -122,6 +123,18 @@ def test_an_interrupted_training_is_kept(trained):
     list(chain.train(recipe, again, command="none", is_over=lambda: again.step == 7))
     log = StoredNet.load(folder / "river.safetensors").card["log"]
     assert [entry["step"] for entry in log] == [2, 4, 6]
+
+
+def test_a_training_starts_from_earlier_weights(trained, tmp_path):
+    folder, _ = trained
+    result = run("--out", tmp_path / "next", *SMALL, "--start-from", folder, "--quiet")
+    assert result.exit_code == 0, result.output
+    card = StoredNet.load(tmp_path / "next" / "river.safetensors").card
+    assert card["start"].startswith("river@")
+    assert "--start-from EARLIER" in card["command"]
+    result = run("--out", tmp_path / "none", *SMALL, "--start-from", tmp_path)
+    assert result.exit_code != 0
+    assert "river.safetensors" in result.output
 
 
 def test_a_missing_extra_is_said_before_any_work(tmp_path, monkeypatch):

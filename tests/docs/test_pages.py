@@ -6,6 +6,7 @@ import tomllib
 import pytest
 
 import equipoise
+from equipoise.apps.commands import COMMANDS
 from tests.docs.blocks import (
     INCOMPLETE,
     complain,
@@ -100,6 +101,19 @@ def test_commands_of_pages_are_such_as_the_program_takes(page):
 def test_blocks_are_in_languages_that_are_tried():
     found = {(block.language, page) for page in PAGES for block in find_blocks(read_page(page))}
     assert not {(language, page) for language, page in found if language not in OTHER_LANGUAGES and "{" not in language}
+
+
+def test_the_page_of_commands_has_the_options_of_each():
+    sections = {part.split("`")[1]: part for part in read_page("docs/options.md").split("\n## ")[1:]}
+    runs = {f"equipoise {name}": entry.load(name) for name, entry in COMMANDS.items()}
+    groups = {
+        f"{words} {name}": run for words, one in runs.items() for name, run in getattr(one, "commands", {}).items()
+    }
+    for words, command in {**runs, **groups}.items():
+        for option in (one for one in command.params if not getattr(one, "hidden", False)):
+            assert max(option.opts, key=len) in sections[words], f"{words} {option.opts}"
+    assert len(groups) >= 2
+    assert sum(len(command.params) for command in runs.values()) > 150
 
 
 @pytest.mark.parametrize(

@@ -91,10 +91,53 @@ def test_iterates_are_those_of_the_built_in_rule(trees, name, own, rule, is_alte
 def test_solve_takes_the_class(tmp_path):
     solution = equipoise.solve("kuhn", RegretMatchingPlus, iterations=200)
     assert solution.game_value == pytest.approx(-1 / 18, abs=1e-3)
-    assert solution.config.method == "RegretMatchingPlus"
+    assert solution.config.rule.endswith(":RegretMatchingPlus")
     solution.save(tmp_path / "own.eq")
     with open_solution(tmp_path / "own.eq") as saved:
         assert saved.table.row(0) == solution.strategy.row(0)
+
+
+def test_a_run_of_something_that_has_no_name_is_opened_as_its_strategy(tmp_path):
+    solution = equipoise.solve("kuhn", functools.partial(FixedHedge, horizon=10), iterations=20)
+    solution.save(tmp_path / "own.eq")
+    loaded = equipoise.load(tmp_path / "own.eq")
+    assert isinstance(loaded, equipoise.TabularStrategy)
+    assert loaded.row(0) == solution.strategy.row(0)
+
+
+@pytest.mark.parametrize("own", [RegretMatching, RegretMatchingPlus, FixedHedge])
+def test_saved_runs_go_on_to_the_bit(own, tmp_path):
+    whole = equipoise.solve("leduc", own, iterations=6)
+    equipoise.solve("leduc", own, iterations=4).save(tmp_path / "own.eq")
+    resumed = equipoise.load(tmp_path / "own.eq").resume(iterations=6)
+    np.testing.assert_array_equal(resumed.strategy.probability, whole.strategy.probability)
+    for theirs, ours in zip(resumed.run.solver.minimizers, whole.run.solver.minimizers, strict=True):
+        for name, value in vars(ours).items():
+            if name != "site":
+                np.testing.assert_array_equal(getattr(theirs, name), value)
+                assert type(getattr(theirs, name)) is type(value)
+
+
+class Forgetful(RegretMatching):
+    def __init__(self, site):
+        super().__init__(site)
+        self.rng = np.random.default_rng(0)
+
+
+def test_what_cannot_be_saved_is_said_when_the_run_is_to_go_on(tmp_path):
+    equipoise.solve("kuhn", Forgetful, iterations=4).save(tmp_path / "own.eq")
+    loaded = equipoise.load(tmp_path / "own.eq")
+    assert loaded.exploitability > 0
+    with pytest.raises(ConfigError, match=r"the run cannot go on: Forgetful remembers rng, Generator: only numbers"):
+        loaded.resume(iterations=8)
+
+
+def test_memory_that_does_not_fit_is_refused(trees):
+    saved = MinimizerSolver(trees["kuhn"], RegretMatching).state()
+    fresh = MinimizerSolver(trees["kuhn"], RegretMatching)
+    fresh.restore({name: value for name, value in saved.items() if not name.startswith("memory")})
+    with pytest.raises(ConfigError, match="what the minimisers of RegretMatching remember is not saved with it"):
+        fresh.iterate(1)
 
 
 def test_solve_takes_arguments_and_functions():
@@ -147,14 +190,13 @@ class Greedy:
 def test_the_command_line_takes_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "greedy_minimizer.py").write_text(MINE)
-    how = {"method": "own", "rule": "greedy_minimizer.py:Greedy"}
-    solution = equipoise.solve("kuhn", iterations=100, **how)
+    solution = equipoise.solve("kuhn", "greedy_minimizer.py:Greedy", iterations=100)
+    assert solution.config.method == "own"
     assert solution.exploitability < 0.1  # fictitious play
     solution.save("greedy.eq")
     loaded = equipoise.load("greedy.eq")
     assert loaded.exploitability == solution.exploitability
-    with pytest.raises(ConfigError, match="the run cannot go on: what the minimisers of Greedy remember"):
-        loaded.resume(iterations=200)
+    assert loaded.resume(iterations=200).progress[-1].iteration == 200
     with pytest.raises(ConfigError, match=r"method own needs a regret minimiser of yours"):
         equipoise.solve(make_game("kuhn"), method="own", iterations=1)
     with pytest.raises(ConfigError, match=r"is written file.py:Class, got 'dcfr'"):

@@ -34,6 +34,7 @@ from equipoise.agents.rebel import digest_run, game_of_run, make_rebel_agent
 from equipoise.agents.resolving import OPTIONS, digest_resolving, make_resolving_agent
 from equipoise.agents.search import SearchWhen
 from equipoise.agents.simple import ClassAgent, UniformAgent
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.own_code import parse_class_text
 from equipoise.games.base import ActionClass, Game
@@ -241,7 +242,9 @@ AGENTS: Mapping[str, AgentEntry] = {
         description="plays a training of `train rebel` (a folder, or one of the package) by random iterations",
     ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
-    "deepstack": _resolving_entry("deepstack", "the same with DeepStack's menu and rule, the turn solved to the end"),
+    "deepstack": _resolving_entry(
+        "deepstack", "the same with DeepStack's menu and rule, rivers behind the turn solved in buckets"
+    ),
 }
 
 
@@ -256,6 +259,7 @@ class AgentText:
     text: str
 
     def __post_init__(self) -> None:
+        check_text("agent", self.text)
         _find_entry(self.text)
 
     @property

@@ -26,6 +26,7 @@ from equipoise.games.holdem.rules import ALL_RAISES, Holdem
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import spot_of_game
 from equipoise.games.parameters import parse_parameters, parse_value
+from equipoise.learning.values.bucketed_rivers import BucketedRivers
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.gadgets import Resolve
 from equipoise.search.holdem.equity_leaves import equity_leaves
@@ -78,7 +79,8 @@ class Turn(enum.StrEnum):
     """How far a search of the turn looks."""
 
     VALUES = "values"  # its lines end with values
-    SOLVED = "solved"  # to the end of the hand
+    BUCKETS = "buckets"  # to the end of the hand, rivers in buckets of strength
+    SOLVED = "solved"  # to the end of the hand, with all hands
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +89,9 @@ class Resolving:
 
     Paper: Moravcik et al. 2017, "DeepStack"; Zarick et al. 2020, "Unlocking the Potential of Deep Counterfactual Value
         Networks", sections 2.3, 3 and 4.
-    Departs from the paper: DeepStack's turn is solved with all hands of the river, in place of buckets; its flop
-        network is asked at the end of searches before the flop only if `flops` says so. After the flop networks are
+    Departs from the paper: DeepStack's rivers in buckets (`BucketedRivers`) are solved behind a few cards an iteration,
+        for the ranges that come there, instead of along with the turn; its flop network is asked at the end of searches
+        before the flop only if `flops` says so. After the flop networks are
         asked behind a few cards an iteration, all in turn (`AfterDeal`), and searches end after 1.5 seconds: with more
         or less time, on another machine, an agent plays otherwise (`seconds=0` plays the same everywhere). Players are
         updated in turn:
@@ -124,7 +127,7 @@ class Resolving:
 
 PRESETS: Final[Mapping[str, Resolving]] = {
     "supremus": Resolving(menu="supremus"),
-    "deepstack": Resolving(menu="deepstack", turn=Turn.SOLVED, rule=HYBRID),
+    "deepstack": Resolving(menu="deepstack", turn=Turn.BUCKETS, rule=HYBRID),
 }
 OPTIONS: Final = tuple(field.name for field in dataclasses.fields(Resolving) if field.name != "rule")
 
@@ -209,11 +212,17 @@ def _find_streets(name: str, spot: HoldemSpot, how: Resolving) -> StreetLeaves:
         nets = NetFolder(name, spot, how.nets, num_threads=how.threads)
         num_cards = how.sample if how.cards is Cards.SOME else 0
         is_after = how.cards is not Cards.BEFORE
-        ends = {street: nets.find_end(street, is_after=is_after, num_cards=num_cards) for street in ending}
+        asked = [street for street in ending if not (how.turn is Turn.BUCKETS and street is Street.TURN)]
+        ends = {street: nets.find_end(street, is_after=is_after, num_cards=num_cards) for street in asked}
         starts = nets.find_starts(starting)
     else:
         plain: LeafEvaluator = equity_leaves(spot) if how.leaves is LeafKind.EQUITY else ZeroLeaves()
         ends, starts = dict.fromkeys(ending, plain), dict[Street, LeafEvaluator]()
+    if how.turn is Turn.BUCKETS and Street.TURN in ending:  # DeepStack has no network of the river
+        rivers = BucketedRivers(spot)
+        some, every = AfterDeal(rivers, spot, num_cards=how.sample), AfterDeal(rivers, spot)
+        ends[Street.TURN] = SwitchedLeaves(some, every, num_last=1)
+        starts[Street.RIVER] = rivers
     missing = [street for street in starting if street not in starts]
     starts |= {street: _solve_start(street, spot, ends, how) for street in missing}
     if how.flops and Street.PREFLOP in ends:

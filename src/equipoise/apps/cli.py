@@ -15,7 +15,7 @@ from equipoise.apps.commands import LazyGroup
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
-from equipoise.core.errors import CheckpointError, EquipoiseError, NotConvergedError
+from equipoise.core.errors import AgentFailedError, CheckpointError, EquipoiseError, NotConvergedError
 from equipoise.core.files import describe_os_error
 from equipoise.core.own_code import describe_exception, find_own_line
 from equipoise.core.provenance import find_commit, version
@@ -59,7 +59,7 @@ def report_error(message: str) -> None:
 
 def exit_code_of(error: EquipoiseError) -> ExitCode:
     """Returns the exit code of an error: bad input, unless work was under way that a disk or a solver cut short."""
-    is_failure = isinstance(error, NotConvergedError) or (
+    is_failure = isinstance(error, NotConvergedError | AgentFailedError) or (
         isinstance(error, CheckpointError) and isinstance(error.__cause__, OSError)
     )
     return ExitCode.FAILED if is_failure else ExitCode.BAD_INPUT

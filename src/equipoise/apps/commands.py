@@ -115,6 +115,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
         PLAYING, "Let other programs play against an agent.", "engine:engine", "engine:EngineOptions"
     ),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
+    "plot": CommandEntry(MEASURING, "Draw runs and studies from their files.", "plot:plot", "plot:PlotOptions"),
     "reproduce": CommandEntry(
         MEASURING, "Compute published figures again.", "reproduce:reproduce", "reproduce:ReproduceOptions"
     ),

@@ -16,8 +16,11 @@ from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
+from equipoise.core.files import format_bytes
+from equipoise.core.formatting import format_duration
 from equipoise.core.runs import RunFolder
 from equipoise.games.parameters import parse_parameters
+from equipoise.studies.costs import describe_cost
 from equipoise.studies.registry import STUDIES, find_study
 from equipoise.studies.report import check_output_directory, print_result, write_result
 from equipoise.studies.reproduction import configure_study
@@ -101,6 +104,9 @@ def _list_studies(options: ReproduceOptions) -> None:
             "name": study.name,
             "title": study.title,
             "source": study.source,
+            "paper": study.paper,
+            "data": study.data,
+            "quick": dict(describe_cost(study.name)),
             "sizes": {str(size): dataclasses.asdict(configuration) for size, configuration in study.sizes.items()},
         }
         for study in STUDIES.values()
@@ -108,11 +114,25 @@ def _list_studies(options: ReproduceOptions) -> None:
     if options.json:
         write_json(rows)
         return
-    table = Table()
-    for name in ("study", "shows", "source"):
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(row["name"], row["title"], row["source"])
     output = make_console(is_stderr=False)
-    output.print(table)
-    output.print("equipoise reproduce NAME runs one in seconds, --full as published; --out DIR keeps it.")
+    for paper in sorted({row["paper"] for row in rows}):
+        table = Table(title=paper, title_justify="left", title_style="bold", expand=True)
+        table.add_column("study", no_wrap=True)
+        table.add_column("shows", overflow="fold", ratio=1)
+        table.add_column("of", overflow="fold", ratio=1)
+        table.add_column("quick: CPU, memory, data", overflow="fold", width=13)
+        for row in (one for one in rows if one["paper"] == paper):
+            place = row["source"].removeprefix(paper).lstrip(",: ")
+            table.add_row(row["name"], row["title"], place, _say_cost(row))
+        output.print(table)
+    output.print(
+        "equipoise reproduce NAME runs one in its quick size, --full as published, which takes much longer; "
+        "--out DIR keeps it."
+    )
+
+
+def _say_cost(row: dict[str, Any]) -> str:
+    """Returns what a quick study takes."""
+    seconds, peak = row["quick"]["cpu_seconds"], row["quick"]["peak_bytes"]
+    said = ["not measured"] if seconds is None else [format_duration(seconds), format_bytes(peak)]
+    return "\n".join([*said, *([f"--data: {row['data']}"] if row["data"] else [])])

@@ -120,7 +120,10 @@ class SolveOptions(MachineOptions):
     ] = None
     precision: Annotated[Precision | None, typer.Option(help="Of a spot's tables (default float32).")] = None
     rule: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(RULES)}; with numbers: dcfr(1.5,0,2) (default dcfr).")
+        str | None,
+        typer.Option(
+            help=f"One of {', '.join(RULES)}; with numbers: dcfr(1.5,0,2); file.py:Class for your own (default dcfr)."
+        ),
     ] = None
     method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
     form: Annotated[

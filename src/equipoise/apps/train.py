@@ -77,6 +77,12 @@ class TrainValuesOptions:
         Path | None,
         typer.Option(help="Networks that play the hands in which situations are met; else those of the package."),
     ] = None
+    start_from: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of earlier networks whose weights training begins with; else random ones.", metavar="DIR"
+        ),
+    ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Train anew in --out; its situations are kept and used.")
@@ -100,7 +106,8 @@ def train_values(options: TrainValuesOptions) -> None:
     results: dict[str, Any] = {}
     with SignalFlag() as flag, open_pool(options.workers, options.ray) as pool, contextlib.ExitStack() as stack:
         folder = _open_folder(options)  # last: what is refused leaves none
-        chain = ValueChain(options.out, preset, seed=options.seed, players=options.players or SHIPPED)
+        players, start = options.players or SHIPPED, options.start_from
+        chain = ValueChain(options.out, preset, seed=options.seed, players=players, start=start)
         budget = _find_budget(recipes, options.hours)
         session = _Session(chain, console, budget, command=_spell(options), is_resumed=options.resume)
         if not options.data_only:
@@ -218,8 +225,14 @@ class _Session:
                 if last:
                     said += f", RMS {last['rms']:.2f} % of the pot, by range {last['weighted_rms']:.2f} %"
                 display.update(record.step / trainer.settings.steps, said)
-        self.record("trained", network=recipe.name, step=trainer.step, seconds=time.monotonic() - began)
-        return last
+        self.record(
+            "trained", network=recipe.name, step=trainer.step, kept=trainer.kept_step, seconds=time.monotonic() - began
+        )
+        if trainer.kept_step < trainer.step:
+            self.console.print(
+                f"{recipe.name}: best after {trainer.kept_step:,} of {trainer.step:,} steps, and so kept"
+            )
+        return dict(curve).get(trainer.kept_step, last)
 
     def plot(self, path: Path) -> None:
         """Draws the errors over the steps of each training."""
@@ -239,11 +252,12 @@ class _Session:
 
 
 def _spell(options: TrainValuesOptions) -> str:
-    """Returns the command that makes the same weights anywhere: the folder is left open."""
+    """Returns the command that makes the same weights anywhere: folders are left open."""
     words = ["equipoise", "train", "values", "--preset", options.preset, "--out", "DIR"]
     for name in ("street", "hours", "samples", "steps", "seed"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]
+    words += [] if options.start_from is None else ["--start-from", "EARLIER"]  # the card says which network
     return shlex.join(words)
 
 

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.lazy import LazyTable
 from equipoise.core.own_code import ClassText, parse_class_text
@@ -81,6 +82,7 @@ def make_game(name: str, **parameters: Any) -> Game[Any]:
     >>> make_game("leduc", ranks="4").spec.parameters["ranks"]
     4
     """
+    check_text("game", name)
     if name.startswith(PREFIX):
         return load_openspiel(name.removeprefix(PREFIX), **parameters)
     if (own := _parse_own(name)) is not None:
@@ -105,6 +107,7 @@ def parse_game(text: str) -> Game[Any]:
     >>> parse_game("goofspiel(cards=4)").spec.parameters["cards"]
     4
     """
+    check_text("game", text)
     name, parenthesis, inside = text.strip().partition("(")
     if (own := _parse_own(text)) is not None:  # the path of its file may have parentheses too
         name, parenthesis, inside = str(own), own.rest[:1], own.rest[1:]

@@ -8,6 +8,7 @@ from typing import Any
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
+from equipoise.core.own_code import parse_class_text
 from equipoise.core.reporting import Reporter
 from equipoise.games.base import Game
 from equipoise.games.own import find_own_text
@@ -241,7 +242,7 @@ def _without_target(target: float | None, stopping: Stopping, grown: GrownTree) 
 def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) -> RunConfig:
     """Returns what is to be computed: what was asked for, else what the saved run did, else the defaults."""
     before = saved.config if saved is not None else None
-    method_name = request.method if request.method is not None else (before.method if before else "cfr")
+    method_name = request.method or (before.method if before else _default_method(request.rule))
     method = find_method(method_name)
     if request.updates is not None and not method.has_updates:
         raise ConfigError(f"method {method_name} has no --updates")
@@ -267,6 +268,11 @@ def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) 
         baseline=request.baseline or (same.baseline if same else None),
         **against,
     )
+
+
+def _default_method(rule: str | None) -> str:
+    """Returns the method of a rule: a class of the user's is a regret minimiser."""
+    return "own" if rule is not None and parse_class_text(rule) is not None else "cfr"
 
 
 def choose_rule_text(asked: str | None, before: RunConfig | None) -> str | None:

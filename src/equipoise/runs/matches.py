@@ -40,6 +40,7 @@ from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import find_name, make_game, parse_game, parse_game_options
+from equipoise.kernels.calls import check_integer
 from equipoise.runs.progress_display import DisplayReporter, ProgressDisplay
 from equipoise.runs.solution import Solution
 from equipoise.solvers.strategy import TabularStrategy
@@ -101,6 +102,10 @@ class MatchRequest:
     hands_out: Path | None = None  # keep what was played there, as PHH or text
 
     __repr__ = settings_repr
+
+    def __post_init__(self) -> None:
+        check_integer("hands", self.hands, 1)
+        check_integer("seed", self.seed, 0)
 
 
 class MatchOptions(TypedDict, total=False):
@@ -228,6 +233,9 @@ def _make_agent(given: Agent | Solution[Any] | TabularStrategy, game: Game[Any])
     if isinstance(given, TabularStrategy):
         return StrategyAgent(given)
     if not isinstance(given, Solution):
+        if missing := [name for name in ("name", "begin_game", "observe", "act") if not hasattr(given, name)]:
+            expected = "an agent is a text such as 'uniform', a solution, a strategy, or has"
+            raise ConfigError(f"{expected} {', '.join(missing)}, got {given!r}")
         return given
     return StrategyAgent(given.strategy, game, name="solution", is_partial=given.is_partial)
 

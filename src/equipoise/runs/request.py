@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.abstraction.solutions import is_spot_text
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.core.files import StrPath, describe_os_error
 from equipoise.core.formatting import settings_repr
@@ -19,6 +20,7 @@ from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
 from equipoise.games.holdem.spot_file import SpotFile, check_locks, parse_spot
 from equipoise.games.holdem.spot_file import load_spot as load_spot_file
 from equipoise.games.registry import parse_game_options
+from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
@@ -55,13 +57,22 @@ class RunRequest:
 
     __repr__ = settings_repr
 
+    def __post_init__(self) -> None:
+        for name in ("rule", "method", "form", "prune", "updates", "baseline", "against", "merge", "precision"):
+            if getattr(self, name) is not None:
+                check_text(name, getattr(self, name))
+        if self.seed is not None:
+            check_integer("seed", self.seed, 0)
+        if self.threads is not None:
+            check_num_threads(self.threads)
+
     def parse_target(self) -> float | None:
         """Returns the target in a game's unit of utility."""
         if self.target is None:
             return None
         try:
             target = float(self.target)
-        except ValueError:
+        except (TypeError, ValueError):
             raise ConfigError(f"--target of a game must be a number such as 1e-4, got {self.target!r}") from None
         if not 0 <= target < math.inf:
             raise ConfigError(f"target must be at least 0 and finite, got {target}")

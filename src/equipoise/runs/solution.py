@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack
 
 from equipoise.abstraction.solutions import load_run
 from equipoise.core.checkpoint import Kind
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration
@@ -45,7 +46,7 @@ from equipoise.solvers.holdem.push_fold import find_push_fold
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.holdem.view import NodeView
 from equipoise.solvers.infostate_rows import InfostateRows, find_rows, list_columns
-from equipoise.solvers.methods import SIMULTANEOUS
+from equipoise.solvers.methods import METHODS, SIMULTANEOUS
 from equipoise.solvers.own_minimizers import MakeMinimizer, MinimizerSolver, is_minimizer
 from equipoise.solvers.rule_notation import format_rule, parse_rule
 from equipoise.solvers.rules import Rule
@@ -236,6 +237,7 @@ class Solution(Generic[Found]):
         >>> list(rows)
         ['K:', 'K:pb', 'K:p', 'K:b']
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.view(line)
         strategy = self.run.strategy()
@@ -250,6 +252,7 @@ class Solution(Generic[Found]):
         >>> solve("kuhn", iterations=10).children("pb")
         ('pbp', 'pbb')
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.list_children(line)
         tree = self._game_views().tree
@@ -264,6 +267,7 @@ class Solution(Generic[Found]):
         >>> place["player"], [action["name"] for action in place["actions"]]
         (1, ['check', 'bet'])
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return self.run.describe_place(line)
         return describe_state(self._game_views(), line)
@@ -358,6 +362,7 @@ class Solution(Generic[Found]):
         >>> found.searcher, found.iterations
         (0, 100)
         """
+        check_text("line", line)
         known = [field.name for field in dataclasses.fields(SearchRequest)]
         for name in how.keys() - set(known):
             raise UnknownNameError("option of a search", name, known)
@@ -481,6 +486,8 @@ def prepare_run(
 def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone.
 
+    Alone is the strategy of a run by a solver of one's own that no text names: only its own program can go on with it.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     solve("kuhn", iterations=10).save(f"{folder}/kuhn.eq")
@@ -488,8 +495,7 @@ def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     True
     """
     saved = load_run(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY)
-    if saved.run is None:
-        assert isinstance(saved, SolvedGame)
+    if isinstance(saved, SolvedGame) and (saved.run is None or saved.config.method not in METHODS):
         return saved.table
     request, reporter = RunRequest(iterations=max(1, saved.progress[-1].iteration)), Reporter()
     run: GameRun | SpotRun
@@ -537,6 +543,8 @@ def _prepare_own(subject: Subject, request: RunRequest, make_solver: Callable[[H
     solver = make_solver(grown.tree)
     name = getattr(solver, "name", type(solver).__name__)
     config = dataclasses.replace(make_config(subject, request, None), method=name, rule=None)
+    if isinstance(solver, MinimizerSolver) and solver.text is not None:
+        config = dataclasses.replace(config, method="own", rule=solver.text)
     prepared = PreparedRun(grown=grown, config=config, solver=solver, initial_bytes=0)
     return GameRun(prepared, stopping, None, is_target_asked_for=request.target is not None)
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
-from equipoise.core.own_code import load_class, parse_class_text
+from equipoise.core.own_code import find_text, load_class, parse_class_text
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
@@ -29,6 +29,8 @@ __all__ = ["MakeMinimizer", "Minimizer", "MinimizerSite", "MinimizerSolver", "is
 
 SUM_TOLERANCE: Final = 1e-9  # by which a strategy's probabilities may miss 1
 METHODS: Final = ("next_strategy", "observe")
+MEMORY, MEMORY_SIZES = "memory", "memory_sizes"  # in saved runs, with the name of an attribute
+NUMBERS: Final = (np.ndarray, np.generic, bool, int, float, list, tuple)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -56,7 +58,7 @@ class Minimizer(Protocol):
     """Who decides at one information state, iteration after iteration.
 
     A minimiser may also have `average_weight(t)`, the weight of iteration t (from 1) in the average strategy; without
-    it all weigh the same.
+    it all weigh the same. What it remembers as numbers and rows of numbers is saved with a run, which then can go on.
 
     >>> class BestAction:
     ...     def __init__(self, site: MinimizerSite) -> None:
@@ -124,9 +126,10 @@ class MinimizerSolver:
         self.is_alternating = is_alternating
         made = make.func if isinstance(make, functools.partial) else make
         self.name = getattr(made, "__name__", type(made).__name__)
+        self.text = find_text(make) if inspect.isclass(make) else None  # by which others find it
         self.kernel = bind_history_kernel(tree)
         self.iteration = 0
-        self._was_restored = False
+        self._why_not: str | None = None  # a run that was restored cannot go on
         self.minimizers = [make(site) for site in _list_sites(tree)]
         for minimizer in self.minimizers[:1]:
             if missing := [name for name in METHODS if not callable(getattr(minimizer, name, None))]:
@@ -144,8 +147,8 @@ class MinimizerSolver:
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""
         check_integer("num_iterations", num_iterations, 0)
-        if self._was_restored and num_iterations:
-            raise ConfigError(f"the run cannot go on: what the minimisers of {self.name} remember is not saved with it")
+        if self._why_not is not None and num_iterations:
+            raise ConfigError(f"the run cannot go on: {self._why_not}")
         players = range(self.tree.num_players)
         for _ in range(num_iterations):
             self.iteration += 1
@@ -169,14 +172,26 @@ class MinimizerSolver:
         return evaluate(self.tree, self.average_strategy(), kernel=self.kernel)
 
     def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Returns the average; what minimisers remember is theirs, so a saved run is a result that does not go on."""
-        return {"strategy_sum": self.strategy_sum, "iteration": np.array(self.iteration)}
+        """Returns the average, and what minimisers remember as far as that is numbers (`collect_memory`)."""
+        state = {"strategy_sum": self.strategy_sum, "strategy": self.strategy, "iteration": np.array(self.iteration)}
+        try:
+            return {**state, **collect_memory(self.minimizers)}
+        except ConfigError:  # said when somebody wants to go on; the strategy is worth keeping all the same
+            return state
 
     def restore(self, state: SavedArrays) -> None:
-        """Overwrites the average with a saved one."""
+        """Overwrites the average and what minimisers remember with what was saved."""
         iteration = read_count(state, "iteration")
-        overwrite_tables({"strategy_sum": self.strategy_sum}, state)
-        self.iteration, self._was_restored = iteration, True
+        tables = {"strategy_sum": self.strategy_sum}
+        overwrite_tables({**tables, "strategy": self.strategy} if "strategy" in state else tables, state)
+        self.iteration = iteration
+        try:
+            names = collect_memory(self.minimizers).keys()
+            if "strategy" not in state or not names <= state.keys():
+                raise ConfigError(f"what the minimisers of {self.name} remember is not saved with it")
+            spread_memory(self.minimizers, state)
+        except ConfigError as error:
+            self._why_not = str(error)
 
     def _find_values(self, player: int) -> FloatArray:
         """Returns `[Q]` the counterfactual value of each sequence of a player, which is what follows from it."""
@@ -236,3 +251,57 @@ def _list_sites(tree: HistoryTree) -> list[MinimizerSite]:
         )
         for infoset, player in enumerate(tree.infoset_player().tolist())
     ]
+
+
+def collect_memory(minimizers: Sequence[Minimizer]) -> dict[str, npt.NDArray[np.generic]]:
+    """Returns what minimisers remember, by attribute: the numbers of all of them in a row, and how many each has.
+
+    Raises `ConfigError` for an attribute that is neither a number nor a row of them. Texts, None and the site are not
+    kept: they are as the constructor makes them.
+    """
+    memory: dict[str, npt.NDArray[np.generic]] = {}
+    rows = [_list_attributes(one) for one in minimizers]
+    for name in sorted({name for row in rows for name in row}):
+        memory[f"{MEMORY}.{name}"] = np.concatenate([row[name].reshape(-1) for row in rows if name in row])
+        memory[f"{MEMORY_SIZES}.{name}"] = np.array([row[name].size if name in row else -1 for row in rows])
+    return memory
+
+
+def spread_memory(minimizers: Sequence[Minimizer], state: SavedArrays) -> None:
+    """Gives minimisers back what `collect_memory` took, each attribute in the kind that its constructor made."""
+    names = [key.removeprefix(f"{MEMORY}.") for key in state if key.startswith(f"{MEMORY}.")]
+    for name in names:
+        numbers, sizes = np.asarray(state[f"{MEMORY}.{name}"]), np.asarray(state[f"{MEMORY_SIZES}.{name}"])
+        end = np.cumsum(np.maximum(sizes, 0))
+        if name.startswith("__") or sizes.size != len(minimizers) or (end.size and end[-1] != numbers.size):
+            raise ConfigError(f"what the minimisers remember as {name} does not fit the game")
+        for minimizer, size, last in zip(minimizers, sizes.tolist(), end.tolist(), strict=True):
+            if size >= 0:
+                setattr(minimizer, name, _like(getattr(minimizer, name, None), numbers[last - size : last].copy()))
+
+
+def _list_attributes(minimizer: Minimizer) -> dict[str, npt.NDArray[np.generic]]:
+    """Returns the attributes of a minimiser that are numbers; raises `ConfigError` for one that cannot be kept."""
+    kept = {}
+    for name, value in getattr(minimizer, "__dict__", {"__slots__": None}).items():
+        if (value is None and name != "__slots__") or isinstance(value, MinimizerSite | str):
+            continue
+        numbers = np.asarray(value) if isinstance(value, NUMBERS) else None
+        if numbers is None or numbers.dtype.kind not in "biuf" or numbers.ndim > 1:
+            raise ConfigError(
+                f"{type(minimizer).__name__} remembers {name}, {type(value).__name__}: only numbers and rows of "
+                "numbers are saved with a run"
+            )
+        kept[name] = numbers
+    return kept
+
+
+def _like(made: object, numbers: npt.NDArray[np.generic]) -> object:
+    """Returns saved numbers in the kind of what the constructor made."""
+    if isinstance(made, list | tuple):
+        return type(made)(numbers.tolist())
+    if isinstance(made, np.ndarray):
+        return numbers.astype(made.dtype, copy=False) if made.dtype.kind == numbers.dtype.kind else numbers
+    if isinstance(made, bool | int | float) and numbers.size == 1:
+        return numbers[0].item()
+    return numbers

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import UnknownNameError
 from equipoise.studies.discounting.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL
@@ -20,6 +21,7 @@ from equipoise.studies.equilibria.lemonade_stand import LEMONADE_STAND
 from equipoise.studies.evaluation.aivat import AIVAT
 from equipoise.studies.evaluation.lbr import LBR
 from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
+from equipoise.studies.learning.rebel_games import REBEL_LEDUC, REBEL_LIARS_DICE
 from equipoise.studies.learning.rl_baselines import RL_BASELINES
 from equipoise.studies.pruning.brp import BRP
 from equipoise.studies.pruning.dynamic_thresholding import DYNAMIC_THRESHOLDING
@@ -78,6 +80,8 @@ STUDIES: Mapping[str, Study[Any]] = {
         NESTED_SEARCH,
         PRUNED_SAMPLING,
         RBP,
+        REBEL_LEDUC,
+        REBEL_LIARS_DICE,
         RL_BASELINES,
         RNR,
         SAFE_SEARCH,
@@ -100,6 +104,7 @@ def find_study(name: str) -> Study[Any]:
     >>> find_study("coin-toss").title
     'Search in Coin Toss'
     """
+    check_text("study", name)
     if name not in STUDIES:
         raise UnknownNameError("study", name, STUDIES)
     return STUDIES[name]

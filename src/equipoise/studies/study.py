@@ -286,6 +286,7 @@ class Study(Generic[C]):
     own_labels: Callable[[str], PanelLabels] | None = None  # of a panel by its name, where panels differ
     # what the paper's text says, by panel and curve: abscissa (None: everywhere) and ordinate
     printed: Mapping[str, Mapping[str, Sequence[tuple[float | None, float]]]] = dataclasses.field(default_factory=dict)
+    data: str | None = None  # that --data DIR must have, in words; None: needs none
     are_grids: bool = False  # panels are squares of classes of hands, not curves
     seed: int = 0
 
@@ -295,6 +296,12 @@ class Study(Generic[C]):
         missing = [size for size in Size if size not in self.sizes]
         if missing:
             raise ConfigError(f"study {self.name} lacks size {missing[0]}")
+
+    @property
+    def paper(self) -> str:
+        """Returns whose paper it is of: the source up to its year, or its first words."""
+        dated = re.match(r"(.*?\b(?:19|20)\d\d)\b", self.source)
+        return dated[1] if dated else re.split(r"[:(,;]", self.source)[0].strip()
 
     def configure(self, size: Size, changes: Mapping[str, str]) -> C:
         """Returns a size with some fields replaced by what texts say, as `key=value` on the command line.

@@ -99,7 +99,19 @@ def test_sources_solve_what_is_met(play, tmp_path):
     net = write_net(tmp_path, Street.RIVER, NetStage.START)
     distilled = DistilledSource(net=net, per_shard=4, play=play)
     assert distilled.make(0)["board"].shape == (4, 4)
-    assert distilled.config["ends"] == [each.name for each in play.ends]
+    assert distilled.config["hands"]["ends"] == [each.name for each in play.ends]
+    assert solved.config["iterations"] == 3  # of the labels, not of the hands
+
+
+def test_hands_can_begin_at_a_later_street(play):
+    late = dataclasses.replace(play, ends=play.ends[2:], first=Street.TURN)
+    found = draw_some(late, Street.RIVER, NetStage.START)
+    assert found
+    assert all(len(situation.board) == 5 for situation in found)
+    shares = np.stack([situation.ranges.max(axis=1).astype(float) for situation in found])
+    assert shares.max() > 5 * shares.min()  # recursive ranges and classes
+    with pytest.raises(ConfigError, match="begin at the turn do not come to the start of the turn"):
+        late.draw(Street.TURN, NetStage.START, np.random.default_rng(1))
 
 
 def test_networks_that_are_missing_or_of_another_street_are_named(play):

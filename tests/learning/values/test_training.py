@@ -65,6 +65,35 @@ def test_it_stops_when_nothing_becomes_better(data):
     assert len(list(trainer.run())) == 2
 
 
+def test_the_best_weights_are_kept_and_not_the_last(data):
+    # without a small rate the weights soon wander off: some earlier ones are better than the last
+    trainer = make_trainer(data, steps=200, rate=0.3, clip=1e6, average_decay=0.0, validate_every=5, warm_up=100)
+    hubers = {record.step: record.errors.report().huber for record in trainer.run()}
+    best = min(hubers, key=lambda step: hubers[step])
+    assert best < trainer.step
+    assert trainer.kept_step == best
+    assert hubers[trainer.step] > 1.5 * hubers[best]
+    trainer.averaged = trainer.kept
+    assert trainer.measure(data["held_out"]).report().huber == hubers[best]
+
+
+def test_the_best_weights_are_known_after_a_stop(data):
+    first = make_trainer(data)
+    next(first.run())
+    second = make_trainer(data)
+    second.restore(first.state())
+    assert second.kept_step == 20
+    kept = zip(first.kept.parameters(), second.kept.parameters(), strict=True)
+    assert all((own == other).all() for own, other in kept)
+
+
+def test_without_anything_to_measure_on_the_last_weights_are_kept(data):
+    trainer = training.ValueTrainer(CONFIG, SETTINGS, data["situations"], toys=data["toys"])
+    list(trainer.run())
+    assert trainer.kept is trainer.averaged
+    assert trainer.kept_step == 60
+
+
 def test_steps_are_fitted_to_the_time_that_there_is(data):
     trainer = make_trainer(data, steps=1_000_000)
     trainer.fit(0.5)
@@ -81,6 +110,20 @@ def test_a_state_of_another_network_is_refused(data):
         other.restore(state)
     with pytest.raises(ConfigError, match="another network"):
         other.restore({"progress": state["progress"]})
+
+
+def test_training_starts_from_an_earlier_network(data):
+    earlier = make_trainer(data)
+    list(earlier.run())
+    trainer = make_trainer(data, seed=5)
+    before = trainer.measure(data["held_out"]).report().huber
+    trainer.start_from(earlier.kept.store())
+    assert trainer.measure(data["held_out"]).report().huber == earlier.best < before
+    other = training.ValueTrainer(
+        ValueNetConfig(deck="9TJQKA/cdh", cells=8, segments=8, hidden=24, layers=2), SETTINGS, data["situations"]
+    )
+    with pytest.raises(ConfigError, match="same form"):
+        other.start_from(earlier.kept.store())
 
 
 def test_toy_games_of_another_size_are_refused(data):

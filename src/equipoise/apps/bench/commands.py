@@ -11,11 +11,15 @@ from typing import Annotated, Any, Protocol, TypeVar
 import typer
 from rich.console import Console
 
+from equipoise.apps.bench.beliefs import BeliefsSettings, run_beliefs
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES
+from equipoise.apps.bench.first_evening import FirstEveningSettings, run_first_evening
 from equipoise.apps.bench.holdem import HoldemSettings, example_spots, run_holdem
 from equipoise.apps.bench.matches import MatchesSettings, run_matches
 from equipoise.apps.bench.page import PageSettings, run_page
 from equipoise.apps.bench.report import (
+    print_beliefs_report,
+    print_first_evening_report,
     print_holdem_report,
     print_matches_report,
     print_page_report,
@@ -43,6 +47,8 @@ from equipoise.learning.values.labels import Labels
 from equipoise.studies.endgames import load_endgames
 
 __all__ = [
+    "BeliefsOptions",
+    "FirstEveningOptions",
     "HoldemOptions",
     "MatchesOptions",
     "PageOptions",
@@ -50,7 +56,9 @@ __all__ = [
     "SearchOptions",
     "TabularOptions",
     "ValuesOptions",
+    "beliefs",
     "bench_app",
+    "first_evening",
     "holdem",
     "matches",
     "page",
@@ -193,6 +201,23 @@ def values(options: ValuesOptions) -> None:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefsOptions:
+    """What `equipoise bench beliefs` is told."""
+
+    game: Annotated[str, typer.Option("--game", "-g", help="What is played.")] = BeliefsSettings().game
+    horizon: Annotated[str, typer.Option(help="Where searches end: a number of actions, or round.")] = "2"
+    seconds: Annotated[float, typer.Option(help="Least CPU time of one measurement.")] = 2.0
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def beliefs(options: BeliefsOptions) -> None:
+    """Time the searches of self-play over beliefs (`train rebel`): a second of CPU time, by lanes."""
+    settings = BeliefsSettings(game=options.game, horizon=options.horizon, seconds=options.seconds)
+    _measure("beliefs", options, lambda on_step: run_beliefs(settings, on_step=on_step), print_beliefs_report)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PageOptions:
     """What `equipoise bench page` is told."""
 
@@ -250,6 +275,35 @@ def search(options: SearchOptions) -> None:
         dtype=options.dtype,
     )
     _measure("search", options, lambda on_step: run_search(settings, on_step=on_step), print_search_report)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class FirstEveningOptions:
+    """What `equipoise bench first-evening` is told."""
+
+    spot: Annotated[Path, typer.Option(help="A flop without a menu.", metavar="FILE")] = Path(
+        "examples/spots/first_flop.toml"
+    )
+    readme: Annotated[Path, typer.Option(help="Whose commands are typed.", metavar="FILE")] = Path("README.md")
+    no_readme: Annotated[bool, typer.Option("--no-readme", help="Type no page's commands.")] = False
+    longest: Annotated[float, typer.Option(help="Seconds of solving the spot.")] = 300.0
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def first_evening(options: FirstEveningOptions) -> None:
+    """Time what newcomers wait for: start, a first flop, Ctrl-C, a file opened again, the commands of the README."""
+    settings = FirstEveningSettings(
+        spot=str(options.spot),
+        readme=None if options.no_readme else str(options.readme),
+        longest=options.longest,
+    )
+    _measure(
+        "first-evening",
+        options,
+        lambda on_step: run_first_evening(settings, on_step=on_step),
+        print_first_evening_report,
+    )
 
 
 def _parse_pots(option: str, text: str) -> tuple[int, ...]:
@@ -325,3 +379,5 @@ bench_app.command("matches")(make_command(MatchesOptions, matches))
 bench_app.command("values")(make_command(ValuesOptions, values))
 bench_app.command("page")(make_command(PageOptions, page))
 bench_app.command("search")(make_command(SearchOptions, search))
+bench_app.command("beliefs")(make_command(BeliefsOptions, beliefs))
+bench_app.command("first-evening")(make_command(FirstEveningOptions, first_evening))

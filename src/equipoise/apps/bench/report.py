@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.apps.bench.beliefs import BeliefsReport
+from equipoise.apps.bench.first_evening import FirstEveningReport
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.loops import TARGET_MBB
 from equipoise.apps.bench.matches import MatchesReport
@@ -23,6 +25,7 @@ from equipoise.core.files import format_bytes
 from equipoise.core.machine import describe_origin
 
 __all__ = [
+    "print_first_evening_report",
     "print_holdem_report",
     "print_matches_report",
     "print_page_report",
@@ -69,6 +72,42 @@ def print_matches_report(report: MatchesReport, console: Console) -> None:
         )
     console.print(table)
     _print_origin(console, f"measurements of {report.settings.seconds:g} s")
+
+
+def print_beliefs_report(report: BeliefsReport, console: Console) -> None:
+    """Prints one line per width of the network and number of lanes, and on what it was measured."""
+    settings = report.settings
+    table = Table(
+        title=f"Searches of self-play in {settings.game}, horizon {settings.horizon}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    for name in ("width", "lanes", "iterations", "a CPU second", "in the network"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        rate, share = f"{row['searches_per_cpu_second']:,.0f}", f"{row['net_share']:.0%}"
+        table.add_row(str(row["width"]), str(row["lanes"]), str(row["iterations"]), rate, share)
+    console.print(table)
+    _print_origin(console, f"measurements of {settings.seconds:g} s")
+
+
+def print_first_evening_report(report: FirstEveningReport, console: Console) -> None:
+    """Prints one line for each thing that newcomers wait for, with its bar."""
+    table = Table(title="A first evening", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("what", overflow="fold")
+    for name in ("seconds", "bar", "", "CPU s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        table.add_row(
+            row["what"],
+            "never" if row["seconds"] is None else f"{row['seconds']:.2f}",
+            f"{row['bar']:g}",
+            "kept" if row["is_met"] else "missed",
+            "" if row["cpu_seconds"] is None else f"{row['cpu_seconds']:.2f}",
+        )
+    console.print(table)
+    num_kept = sum(row["is_met"] for row in report.rows)
+    console.print(f"{num_kept} of {len(report.rows)} kept; bars are for two idle cores")
 
 
 def print_page_report(report: PageReport, console: Console) -> None:

@@ -98,7 +98,8 @@ class SelfPlay:
         Algorithm 1; Brown 2020, PhD thesis, Algorithms 4 and 5.
     Symbols: T -> recipe.iterations; t_sample -> drawn with the weight that iterations have in the average; epsilon ->
         exploration; D_v -> what `generate` returns.
-    Departs from the paper: the beginning of the game is solved once for many episodes, and not learnt; a leaf is drawn
+    Departs from the paper: half of the iterations are drawn alike (Algorithm 4) and half by their weights (Algorithm
+        5); the beginning of the game is solved once for many episodes, and not learnt; a leaf is drawn
         by its probability under the iteration's strategies, not by a walk, which is the same law.
     Checked by: tests/learning/rebel/test_self_play.py.
     """
@@ -169,7 +170,7 @@ class SelfPlay:
         """Solves subgames, and puts the leaves that draws lead to where episodes wait."""
         draws = BeliefDraws(
             lane=lane,
-            iteration=self.searcher.draw_iterations(lane.size, rng=rng),
+            iteration=self._draw_iterations(lane.size, rng),
             explorer=rng.integers(0, 2, lane.size).astype(np.int8),
             point=rng.random(lane.size),
             exploration=self.settings.exploration,
@@ -181,6 +182,13 @@ class SelfPlay:
         for next_kind in np.unique(kinds[kinds >= 0]).tolist():
             self.pools[next_kind] = np.concatenate([self.pools[next_kind], found.belief[kinds == next_kind]])
         return found
+
+    def _draw_iterations(self, count: int, rng: np.random.Generator) -> IntArray:
+        """Returns iterations by their weights, some of them any as likely as another."""
+        weighted = self.searcher.draw_iterations(count, rng=rng)
+        uniform = rng.integers(1, self.searcher.recipe.iterations + 1, count)
+        is_uniform = rng.random(count) < self.settings.uniform_draws
+        return np.where(is_uniform, uniform, weighted).astype(np.int32)
 
     # --- kept states ---
 

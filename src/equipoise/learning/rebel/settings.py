@@ -80,20 +80,21 @@ class RebelSettings:
 
     horizon: str = "2"  # where searches end: actions, or `round`
     training: SearchRecipe = dataclasses.field(default_factory=SearchRecipe)  # of self-play
-    test: SearchRecipe = dataclasses.field(default_factory=lambda: SearchRecipe(iterations=256))  # of play
-    late_iterations: int = 96  # of self-play once the network knows something: better values, at a price
-    late_from: float = 0.6  # share of examples from which on
+    test: SearchRecipe = dataclasses.field(default_factory=lambda: SearchRecipe(iterations=128))  # of play
+    late_iterations: int = 128  # of self-play once the network knows something: better values, at a price
+    late_from: float = 0.5  # share of examples from which on
     exploration: float = 0.25  # share of uniform play of one player in self-play
+    uniform_draws: float = 0.5  # share of iterations drawn alike: searches ask about the beliefs of all
     lanes: int = 16  # beliefs that are solved at a time
     root_draws: int = 128  # leaves drawn from each search of the beginning of the game
     hidden: int = 64  # units of a layer
     layers: int = 2  # hidden ones
-    examples: int = 1_200_000  # values that self-play makes
+    examples: int = 600_000  # values that self-play makes
     cycle: int = 2_048  # of them between two trainings of the network
-    capacity: int = 300_000  # of them that are remembered
-    reuse: float = 10.0  # times that each is trained on, on average
+    capacity: int = 150_000  # of them that are remembered
+    reuse: float = 8.0  # times that each is trained on, on average
     batch: int = 512
-    rate: float = 1e-3  # of Adam, at the start
+    rate: float = 1e-2  # of Adam, at the start
     final_rate: float = 0.02  # share of it at the end
     average_decay: float = 0.998  # of the weights that play; 0: the newest ones
     loss_bend: float = 0.0  # where Huber's loss bends; 0: squares
@@ -113,7 +114,7 @@ class RebelSettings:
         check_integer("seed", self.seed, 0, 1 << 40)
         if self.lanes not in LANES:
             raise ConfigError(f"lanes must be one of {', '.join(map(str, LANES))}, got {self.lanes}")
-        for name in ("exploration", "final_rate", "average_decay", "dropped_at", "late_from"):
+        for name in ("exploration", "final_rate", "average_decay", "dropped_at", "late_from", "uniform_draws"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{name} must lie between 0 and 1, got {getattr(self, name)}")
         for name in ("reuse", "rate"):
@@ -154,6 +155,17 @@ class RebelSettings:
 
 PRESETS: Final[Mapping[str, RebelSettings]] = {
     "small": RebelSettings(),
+    "medium": RebelSettings(hidden=96, examples=1_000_000),
+    "large": RebelSettings(hidden=128, examples=1_500_000),
+    "rounds": RebelSettings(
+        horizon="round",
+        training=SearchRecipe(iterations=64),
+        test=SearchRecipe(iterations=512),
+        late_iterations=512,
+        hidden=128,
+        examples=300_000,
+        reuse=16.0,
+    ),
 }
 
 

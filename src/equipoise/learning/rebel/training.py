@@ -37,6 +37,7 @@ __all__ = ["BeliefNet", "CycleRecord", "RebelTrainer"]
 
 STATE_VERSION: Final = 1
 CLIP: Final = 5.0  # of a gradient's norm
+BETAS: Final = (0.9, 0.99)  # of Adam: with 0.999 errors were three times as large after as many steps
 
 
 class BeliefNet(torch.nn.Module):
@@ -91,7 +92,7 @@ class RebelTrainer:
         self.config = make_config(game, settings, label)
         self.net = BeliefNet(self.config, generator=self.generator)
         self.averaged = copy.deepcopy(self.net)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=settings.rate)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=settings.rate, betas=BETAS)
         self.self_play = SelfPlay(game, settings)
         self.memory = ExampleMemory(settings.capacity, game.width)
         self.examples = self.step = 0

@@ -63,7 +63,9 @@ class Filling(NamedTuple):
 class ValueChain:
     """The networks of a preset, in a folder."""
 
-    def __init__(self, folder: Path, preset: Preset, *, seed: int = 1, players: Path = SHIPPED) -> None:
+    def __init__(
+        self, folder: Path, preset: Preset, *, seed: int = 1, players: Path = SHIPPED, start: Path | None = None
+    ) -> None:
         """Keeps where they are and what they are.
 
         Args:
@@ -71,8 +73,10 @@ class ValueChain:
             preset: the networks.
             seed: of situations.
             players: folder of earlier networks, with which hands are played that situations are met in.
+            start: folder of earlier networks, with whose weights trainings begin; None: with random ones.
         """
-        self.folder, self.preset, self.seed, self.players = folder, preset, seed, players
+        self.folder, self.preset, self.seed = folder, preset, seed
+        self.players, self.start = players, start
 
     def weights_of(self, name: str) -> Path:
         """Returns where the weights of a network are, or will be."""
@@ -135,8 +139,9 @@ class ValueChain:
     def _play(self, recipe: NetRecipe) -> SelfPlay:
         """Returns the hands in which situations of a network are met, played with the earlier networks."""
         last = recipe.config.street if recipe.config.stage is NetStage.END else Street(recipe.config.street - 1)
-        places = [self.players / f"{Street(street).name.lower()}-end.safetensors" for street in range(last + 1)]
-        return SelfPlay(ends=tuple(NetFile.at(place) for place in places))
+        streets = [Street(street).name.lower() for street in range(recipe.met_from, last + 1)]
+        ends = tuple(NetFile.at(self.players / f"{street}-end.safetensors") for street in streets)
+        return SelfPlay(ends=ends, first=recipe.met_from)
 
     def _source(
         self, recipe: NetRecipe, labels: Labels | None, seed: int, per_shard: int, *, is_exact: bool = False
@@ -224,7 +229,13 @@ class ValueChain:
         """Returns a training where it stopped, if it was saved."""
         if is_resumed and self._state_of(recipe.name).exists():
             trainer.restore(load(self._state_of(recipe.name), Kind.RUN).arrays)
+        elif self.start is not None:
+            trainer.start_from(StoredNet.load(self._start_of(recipe.name)))
         return trainer
+
+    def _start_of(self, name: str) -> Path:
+        assert self.start is not None
+        return self.start / self.weights_of(name).name
 
     def _state_of(self, name: str) -> Path:
         return self.folder / f"{name}.training.eq"
@@ -264,7 +275,8 @@ class ValueChain:
         return [entry for entry in StoredNet.load(self.weights_of(name)).card.get("log", []) if entry["step"] <= step]
 
     def write(self, recipe: NetRecipe, trainer: ValueTrainer, *, command: str, log: list[dict[str, Any]]) -> None:
-        """Writes the averaged weights with their card."""
+        """Writes the weights that are kept with a card: errors and steps are theirs, the log is of the whole run."""
+        measured = [entry for entry in log if entry["step"] == trainer.kept_step]
         card = {
             "what": recipe.summary,
             "preset": self.preset.name,
@@ -272,15 +284,17 @@ class ValueChain:
                 filling.name: {"situations": self._count(filling), **filling.source.config}
                 for filling in self.fillings(recipe)
             },
-            "training": dataclasses.asdict(recipe.settings),
-            "steps": trainer.step,
-            "errors": log[-1] if log else {},
+            **({} if self.start is None else {"start": NetFile.at(self._start_of(recipe.name)).name}),
+            "training": dataclasses.asdict(trainer.settings),
+            "steps": trainer.kept_step,
+            "last_step": trainer.step,
+            "errors": measured[-1] if measured else {},
             "log": log,
             "command": command,
             "version": version(),
             "commit": find_commit(),
         }
-        trainer.averaged.store(card).save(self.weights_of(recipe.name), dtype=np.float16)
+        trainer.kept.store(card).save(self.weights_of(recipe.name), dtype=np.float16)
 
     def _count(self, filling: Filling) -> int:
         return min(len(self.shards(filling).numbers()), filling.num_shards) * int(filling.source.per_shard)

@@ -67,7 +67,7 @@ class SolvedSource:
             "per_shard": self.per_shard,
             "seed": self.seed,
             "leaves": "" if self.leaves is None else self.leaves.name,
-            **({} if self.play is None else {"play": self.play.name, **self.play.config}),
+            **({} if self.play is None else {"play": self.play.name, "hands": self.play.config}),
         }
 
     def make(self, number: int) -> Arrays:
@@ -124,7 +124,7 @@ class DistilledSource:
             "per_shard": self.per_shard,
             "per_board": self.per_board,
             "seed": self.seed,
-            **({} if self.play is None else {"play": self.play.name, **self.play.config}),
+            **({} if self.play is None else {"play": self.play.name, "hands": self.play.config}),
         }
 
     @property

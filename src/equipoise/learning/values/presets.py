@@ -34,6 +34,7 @@ class NetRecipe:
     measured_on: str = ""  # another network, of whose held-out situations lines that leave the street measure this one
     toys: int = 0  # toy games beside
     met: int = 0  # situations beside that searches with earlier networks meet: of a small game, with `source`
+    met_from: Street = Street.PREFLOP  # where hands begin in which they are met
     num_pots: int = 0  # of a small game: between ante and stack; 0: those that it reaches
     title: str = ""  # of a small game: what the network is called
     ratios: str = "cpu"
@@ -116,8 +117,10 @@ HOLDEM_CPU: Final = Preset(
     (
         NetRecipe(
             config=_curve(Street.RIVER, _START, 32, 1, 256),
-            samples=60_000,
-            labels=Labels(iterations=300),
+            samples=30_000,
+            labels=Labels(iterations=200),
+            met=30_000,  # off by 3 % of the pot where random ranges alone are learnt from
+            met_from=Street.TURN,
             toys=384_000,
             held_out_labels=Labels(iterations=1000),
             hours=3.0,
@@ -176,7 +179,9 @@ HOLDEM_CPU: Final = Preset(
 
 # [Zarick et al. 2020, section 4.3]: 4,000 iterations of DCFR+, leaves by the next street's network
 _PAPER_LABELS = Labels(menu="supremus", iterations=4000, growth=0.0, rule="dcfr+", is_alternating=False)
-_PAPER_TRAINING = TrainingSettings(steps=1_000_000, batch=1000, toy_batch=0, hands=10_000, average_decay=0.0)
+_PAPER_TRAINING = TrainingSettings(
+    steps=1_000_000, batch=1000, toy_batch=0, hands=10_000, average_decay=0.0, patience=0
+)
 
 
 def _paper(street: Street, millions: int, labels: Labels, leaves: str = "") -> NetRecipe:

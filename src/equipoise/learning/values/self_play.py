@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Situations that hands come to when both players search with earlier networks, street by street."""
+"""Situations that hands come to when both players search with earlier networks, street by street.
+
+Hands begin with the blinds, or for a fraction of the time at a later street with a random situation of it.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,16 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.learning.values.configuration import NetStage
+from equipoise.learning.values.labels import spot_of
 from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.learning.values.net_files import NetFile
-from equipoise.learning.values.situations import Situation, round_ranges
+from equipoise.learning.values.situations import (
+    CPU_RATIOS,
+    Situation,
+    draw_class_weights,
+    draw_situation,
+    round_ranges,
+)
 from equipoise.search.holdem.leaves import bind_lines
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
@@ -35,18 +45,20 @@ FloatArray = npt.NDArray[np.float64]
 
 BIG_BLIND: Final = 100  # chips
 LEAST_MASS: Final = 1e-3  # of a range, with which a line must be entered to be followed
+CLASS_SHARE: Final = 0.5  # of hands that begin late, whose ranges go by classes
 EVEN_SHARE: Final = 0.5  # of lines that are drawn as if all were as likely: rare ones are met too
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SelfPlay:
-    """Hands from the blinds on, both players searching each street with a network at its end.
+    """Hands, from the blinds or a later street on, both players searching each street with a network at its end.
 
     Ranges of play are unlike random ones: whole regions of hands are missing, and the ranges of both players have to
     do with each other. Streets are solved one after the other for the ranges that come there.
     """
 
-    ends: tuple[NetFile, ...]  # networks of the ends of streets: before the flop, and as many more as are needed
+    ends: tuple[NetFile, ...]  # networks of the ends of streets: of the first, and of as many more as are needed
+    first: Street = Street.PREFLOP  # where hands begin
     menu: str = "50%, 100%, a"
     iterations: int = 40  # of each street
     rule: str = "dcfr(1.5,0,4)"
@@ -64,8 +76,9 @@ class SelfPlay:
     @property
     def config(self) -> dict[str, Any]:
         """Returns what situations come from, as JSON values."""
-        fields = {name: value for name, value in dataclasses.asdict(self).items() if name != "ends"}
-        return fields | {"big_blinds": list(self.big_blinds), "ends": [net.name for net in self.ends]}
+        fields = {name: value for name, value in dataclasses.asdict(self).items() if name not in ("ends", "first")}
+        nets = {"ends": [net.name for net in self.ends], "first": self.first.name.lower()}
+        return fields | {"big_blinds": list(self.big_blinds), **nets}
 
     @property
     def name(self) -> str:
@@ -82,15 +95,13 @@ class SelfPlay:
             rng: draws stacks, cards and lines.
         """
         last = street if stage is NetStage.END else Street(street - 1)
-        if len(self.ends) <= last:
-            raise ConfigError(f"hands that come to the {stage} of the {street.name.lower()} need {last + 1} networks")
-        deck = self._leaves(Street.PREFLOP).net.config.cards
-        low, high = np.log(self.big_blinds)
-        stack = round(BIG_BLIND * float(np.exp(rng.uniform(low, high))))
-        everything = Range.random(deck)
-        menu = parse_menu(self.menu)
-        spot = HoldemSpot(board=(), stacks=(stack, stack), ranges=(everything, everything), menu=menu, deck=deck)
-        for now in range(last):
+        there = f"the {stage} of the {street.name.lower()}"
+        if last < self.first:
+            raise ConfigError(f"hands that begin at the {self.first.name.lower()} do not come to {there}")
+        if len(self.ends) <= last - self.first:
+            raise ConfigError(f"hands that come to {there} need {last - self.first + 1} networks")
+        spot = self._begin(rng)
+        for now in range(self.first, last):
             lines = self._search(spot, Street(now), rng, 1)
             if not lines:
                 return []
@@ -99,6 +110,21 @@ class SelfPlay:
         if stage is NetStage.END:
             return [line.situation(spot) for line in found]
         return [_situation_at(_deal(spot, line, rng)) for line in found]
+
+    def _begin(self, rng: np.random.Generator) -> HoldemSpot:
+        """Returns where a hand begins; at a later street half of the ranges are recursive, half go by classes."""
+        deck, menu = self._leaves(self.first).net.config.cards, parse_menu(self.menu)
+        if self.first is not Street.PREFLOP:
+            situation = draw_situation(self.first, CPU_RATIOS, rng, deck=deck)
+            if rng.random() < CLASS_SHARE:
+                live = ~hands_of(deck).blocked(situation.board)
+                ranges = np.stack([draw_class_weights(rng, deck)[live] for _ in range(2)])
+                situation = situation._replace(ranges=round_ranges(ranges))
+            return spot_of(situation, menu, deck)
+        low, high = np.log(self.big_blinds)
+        stack = round(BIG_BLIND * float(np.exp(rng.uniform(low, high))))
+        everything = Range.random(deck)
+        return HoldemSpot(board=(), stacks=(stack, stack), ranges=(everything, everything), menu=menu, deck=deck)
 
     def _search(self, spot: HoldemSpot, street: Street, rng: np.random.Generator, count: int) -> list[_Line]:
         """Returns lines that leave a street after it was solved, drawn by how often they are played or all alike."""
@@ -113,7 +139,7 @@ class SelfPlay:
         return [lines[index] for index in rng.choice(len(lines), count, p=chance).tolist()]
 
     def _leaves(self, street: Street) -> NetworkLeaves:
-        return _bind_end(self.ends[street], street)
+        return _bind_end(self.ends[street - self.first], street)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

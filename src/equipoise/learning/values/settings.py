@@ -29,7 +29,7 @@ class TrainingSettings:
     clip: float = 1.0  # longest gradient
     average_decay: float = 0.999  # of the averaged weights, those that are kept
     validate_every: int = 1000
-    patience: int = 0  # validations without a better one before it stops; 0: it does not
+    patience: int = 8  # validations without a better one before it stops; 0: it takes all steps
     seed: int = 0
 
     __repr__ = settings_repr
@@ -38,5 +38,7 @@ class TrainingSettings:
         for name in ("steps", "batch", "hands", "validate_every"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name.replace('_', ' ')} must be at least 1, got {getattr(self, name)}")
+        if self.patience < 0:
+            raise ConfigError(f"patience must not be negative, got {self.patience}")
         if not 0 < self.rate < 1 or not 0 <= self.average_decay < 1:
             raise ConfigError(f"rate and average decay lie between 0 and 1, got {self.rate} and {self.average_decay}")

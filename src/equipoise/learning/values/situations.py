@@ -30,6 +30,7 @@ __all__ = [
     "DEEPSTACK_RATIOS",
     "RatioBands",
     "Situation",
+    "draw_class_weights",
     "draw_ranges",
     "draw_situation",
     "find_strengths",
@@ -157,6 +158,13 @@ def draw_ranges(shape: tuple[int, ...], size: int, rng: np.random.Generator) -> 
         out[..., level.kept] = above[..., level.single]
         above = out
     return above
+
+
+def draw_class_weights(rng: np.random.Generator, deck: Deck = FULL_DECK) -> FloatArray:
+    """Returns `[H]` weights of a range by classes: each is missing, one in three, or has some weight up to 1."""
+    hands = hands_of(deck)
+    weights: FloatArray = np.clip(rng.uniform(-0.5, 1.0, len(hands.class_names)), 0.0, 1.0)[hands.classes]
+    return weights
 
 
 def draw_situation(

@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.holdem.betting import Street
-from equipoise.games.holdem.betting_tree import NodeKind, betting_tree
+from equipoise.games.holdem.betting_tree import betting_tree
 from equipoise.games.holdem.cards import FULL_DECK, Deck, format_deck
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
 from equipoise.kernels.toy_games import ToyBetting, solve_toy_games
+from equipoise.learning.values.bucketed_rivers import bind_betting
 from equipoise.learning.values.generation import RATIOS
 from equipoise.learning.values.labels import POT, Labels
 from equipoise.learning.values.shards import Arrays
@@ -125,23 +126,4 @@ def toy_betting(ratio: float, labels: Labels) -> ToyBetting:
         menu=labels.bets,
         big_blind=100,
     )
-    nodes = betting_tree(spot.betting_rules, spot.menu).nodes
-    kinds = {NodeKind.DECISION: 0, NodeKind.FOLD: 1, NodeKind.SHOWDOWN: 2}
-    is_decision = [node.kind is NodeKind.DECISION for node in nodes]
-    counts = [len(node.children) if decides else 0 for node, decides in zip(nodes, is_decision, strict=True)]
-    amounts = [
-        0.0 if decides else node.state.committed[max(node.folder, 0)] / POT
-        for node, decides in zip(nodes, is_decision, strict=True)
-    ]
-    players = [
-        node.state.actor if decides else max(node.folder, 0) for node, decides in zip(nodes, is_decision, strict=True)
-    ]
-    return ToyBetting(
-        kind=np.array([kinds[node.kind] for node in nodes], np.int32),
-        player=np.array(players, np.int32),
-        first_child=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-        child=np.array(
-            [child for node, size in zip(nodes, counts, strict=True) for child in node.children[:size]], np.int32
-        ),
-        amount=np.array(amounts, np.float32),
-    )
+    return bind_betting(betting_tree(spot.betting_rules, spot.menu), POT)

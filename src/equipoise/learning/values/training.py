@@ -30,11 +30,13 @@ from equipoise.learning.values.curve_net import CurveNet, CurveTensors
 from equipoise.learning.values.inputs import BucketInputs, CurveInputs, find_bucket_inputs, find_inputs
 from equipoise.learning.values.measures import Errors
 from equipoise.learning.values.settings import TrainingSettings
+from equipoise.learning.values.trunk import load_weights
+from equipoise.learning.values.weights import StoredNet
 
 __all__ = ["SituationSet", "ToySet", "TrainingRecord", "ValueTrainer"]
 
 VALIDATED_AT_ONCE: Final = 100
-STATE_VERSION: Final = 1
+STATE_VERSION: Final = 2
 STEPS_PER_RECORD: Final = 100
 TIMED_STEPS: Final = 20
 BYTES_PER_HAND: Final = 42  # of a situation: ranges, masses, places, values
@@ -116,7 +118,9 @@ class TrainingRecord:
 
 
 class ValueTrainer:
-    """A run: a network, its averaged weights, and where it is in its data.
+    """A run: a network, its averaged weights, the best of these so far, and where it is in its data.
+
+    The best are those with the smallest Huber loss on what is held out: they are what is kept of a run.
 
     Paper: Zarick et al. 2020, arXiv:2007.10442, section 4.3: Adam on the Huber loss.
     Symbols: none.
@@ -155,16 +159,34 @@ class ValueTrainer:
         form = CurveNet if config.kind is NetKind.CURVE else BucketNet
         self.net: Any = form(config, generator=self.generator)
         self.averaged = copy.deepcopy(self.net)
+        self.best_net = copy.deepcopy(self.net)  # the averaged weights where they were best
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=settings.rate, betas=(0.9, 0.99))
         self.step = 0
         self.loss = self.toy_loss = math.nan
         self.best, self.best_step = math.inf, 0
+
+    def start_from(self, stored: StoredNet) -> None:
+        """Begins with the weights of an earlier network; raises `ConfigError` unless it is of this form."""
+        if stored.config != self.config:
+            raise ConfigError("training starts from a network of the same form only, and the one given has another")
+        for net in (self.net, self.averaged, self.best_net):
+            load_weights(net, stored)
 
     @property
     def is_done(self) -> bool:
         """Returns whether all steps are taken, or nothing has become better for long."""
         waited = (self.step - self.best_step) // self.settings.validate_every
         return self.step >= self.settings.steps or 0 < self.settings.patience <= waited
+
+    @property
+    def kept(self) -> Any:
+        """Returns the network that is kept: the best on what is held out, the last where nothing was measured."""
+        return self.best_net if self.best_step else self.averaged
+
+    @property
+    def kept_step(self) -> int:
+        """Returns the step after which it was like that."""
+        return self.best_step or self.step
 
     def run(self, is_over: Callable[[], bool] = never) -> Iterator[TrainingRecord]:
         """Yields records every hundred steps, with errors on what is held out now and then and at the end.
@@ -179,6 +201,7 @@ class ValueTrainer:
                 errors = self.measure(self.held_out) if is_checked and self.held_out is not None else None
                 if errors is not None and (huber := float(errors.huber.mean())) < self.best:
                     self.best, self.best_step = huber, self.step
+                    self.best_net.load_state_dict(self.averaged.state_dict())
                 if is_checked or self.step % STEPS_PER_RECORD == 0:
                     yield TrainingRecord(step=self.step, loss=self.loss, toy_loss=self.toy_loss, errors=errors)
 
@@ -257,9 +280,8 @@ class ValueTrainer:
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Returns all that a run needs to go on."""
         arrays = {f"net.{name}": part.detach().numpy().copy() for name, part in self.net.state_dict().items()}
-        arrays |= {
-            f"averaged.{name}": part.detach().numpy().copy() for name, part in self.averaged.state_dict().items()
-        }
+        for prefix, net in (("averaged.", self.averaged), ("best.", self.best_net)):
+            arrays |= {prefix + name: part.detach().numpy().copy() for name, part in net.state_dict().items()}
         for place, moments in self.optimizer.state_dict()["state"].items():
             arrays |= {f"adam.{place}.{name}": np.asarray(part) for name, part in moments.items()}
         arrays["generator"] = self.generator.get_state().numpy()
@@ -273,7 +295,7 @@ class ValueTrainer:
             if version != STATE_VERSION:
                 raise ConfigError(f"the training was saved in form {version:g}, this version reads {STATE_VERSION}")
             self.step, self.best_step = int(step), int(best_step)
-            for prefix, net in (("net.", self.net), ("averaged.", self.averaged)):
+            for prefix, net in (("net.", self.net), ("averaged.", self.averaged), ("best.", self.best_net)):
                 net.load_state_dict(
                     {name: torch.from_numpy(np.array(arrays[prefix + name])) for name in net.state_dict()}
                 )

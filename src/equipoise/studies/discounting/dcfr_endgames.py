@@ -354,5 +354,6 @@ DCFR_ENDGAMES: Final = Study(
     },
     measure=measure,
     conclude=conclude,
+    data="the Libratus endgames",
     seed=SEED,
 )

@@ -105,4 +105,5 @@ STORAGE_FLOOR: Final = Study(
     sizes={Size.QUICK: StorageConfiguration(iterations=10_000), Size.FULL: StorageConfiguration()},
     measure=measure,
     conclude=conclude,
+    data="the Libratus endgames",
 )

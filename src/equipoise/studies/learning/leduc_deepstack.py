@@ -159,7 +159,8 @@ def _train(game: str, samples: int, configuration: LeducDeepStackConfiguration) 
     trainer = ValueTrainer(net, settings, SituationSet(*see_shards(net, source.states(), shards)))
     for _ in trainer.run():
         pass
-    return trainer.averaged.store()
+    stored: StoredNet = trainer.kept.store()
+    return stored
 
 
 def _name(samples: int) -> str:

@@ -25,9 +25,11 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import Frontier
+from equipoise.learning.values.bucketed_rivers import BucketedRivers
+from equipoise.learning.values.situations import draw_class_weights
 from equipoise.search.holdem.depth_limit import LeafChoices, solve_blueprint
 from equipoise.search.holdem.equity_leaves import equity_leaves
-from equipoise.search.holdem.leaves import bind_lines
+from equipoise.search.holdem.leaves import AfterDeal, bind_lines
 from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
@@ -54,12 +56,23 @@ class ValueLostConfiguration:
     ratios: tuple[float, float] = (1.0, 6.0)  # chips behind in pots, least and most
     hands: int = 0  # of each side, drawn at random; 0: every hand
     menu: str = "100%, a"
-    methods: tuple[str, ...] = ("blueprint", "zero", "equity", "opponent", "both", "end", "some", "after", "exact")
+    methods: tuple[str, ...] = (
+        "blueprint",
+        "zero",
+        "equity",
+        "opponent",
+        "both",
+        "end",
+        "some",
+        "after",
+        "buckets",
+        "exact",
+    )
     nets: str = ""  # a folder of networks; none: those that are shipped
     rule: str = "dcfr(1.5,0,4)"
     search_iterations: int = 200
     blueprint_iterations: int = 100
-    open_percent: float = 0.1  # of the pot: how exactly whole and locked spots are solved
+    open_percent: float = 0.02  # of the pot: how exactly spots are solved; losses are as much too large
     most_iterations: int = 2000  # of these
 
     def __post_init__(self) -> None:
@@ -71,8 +84,8 @@ class ValueLostConfiguration:
         for method in self.methods:
             if method not in METHODS:
                 raise UnknownNameError("method", method, METHODS)
-        if self.street == "flop" and {"opponent", "both"} & set(self.methods):
-            raise ConfigError("choices at leaves are for turns: leave out the methods opponent and both")
+        if self.street == "flop" and (unfit := {"opponent", "both", "buckets"} & set(self.methods)):
+            raise ConfigError(f"some methods are for turns alone: leave out {', '.join(sorted(unfit))}")
         parse_rule(self.rule)
 
     def draw(self) -> Iterator[tuple[HoldemSpot, int]]:
@@ -91,7 +104,7 @@ def draw_spot(configuration: ValueLostConfiguration, rng: np.random.Generator) -
     hands = hands_of()
     ranges = []
     for _ in range(2):
-        weights = np.clip(rng.uniform(-0.5, 1.0, len(hands.class_names)), 0.0, 1.0)[hands.classes]
+        weights = draw_class_weights(rng)
         if configuration.hands:
             live = np.flatnonzero((weights > 0) & ~hands.blocked(board))
             kept = rng.choice(live, min(configuration.hands, live.size), replace=False)
@@ -157,6 +170,10 @@ METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as type
         lambda each: each.ask(is_after_deal=True, num_cards=SOME_CARDS),
     ),
     "after": ("network after the card", lambda each: each.ask(is_after_deal=True)),
+    "buckets": (
+        f"rivers in buckets after {SOME_CARDS} cards, all in turn (DeepStack)",
+        lambda each: each.cut(AfterDeal(BucketedRivers(each.spot), each.spot, num_cards=SOME_CARDS)),
+    ),
     "exact": ("to the end of the hand", lambda each: each.look_to_the_end()),
 }
 CHOOSING: Final = frozenset({"blueprint", "opponent", "both"})  # methods that go by a blueprint

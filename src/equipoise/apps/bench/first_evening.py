@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bench first-evening`: what newcomers wait for, beside the bars that it should stay under.
+
+Every command runs in a process of its own, as people start it. Times are wall time where people wait; where a machine
+may be busy, processor time stands beside them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from equipoise.apps.bench.rows import RowsReport, Steps
+from equipoise.core.errors import ConfigError
+from equipoise.core.reporting import OnStep
+from equipoise.core.runs import RunFolder
+
+__all__ = ["FirstEveningReport", "FirstEveningSettings", "list_page_commands", "run_first_evening"]
+
+PROGRAM: Final = "from equipoise.apps.entry import main; main()"
+START_BAR: Final = 0.4  # processor seconds
+FIGURE_BAR: Final = 20.0
+TARGET_BAR: Final = 300.0
+STOP_BAR: Final = 1.0
+OPEN_BAR: Final = 1.0
+PAGE_BAR: Final = 60.0
+START_REPEATS: Final = 5
+STOP_MOMENTS: Final = (1.5, 4.0, 9.0)  # seconds after the start at which Ctrl-C comes
+SECONDS_TO_END: Final = 120.0  # that a process which was told to end may take
+BLOCK: Final = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MENTION: Final = re.compile(r"`(equipoise [^`]+)`")
+NOT_TYPED: Final = ("COMMAND", "SPOT.toml", "--install", "--help")  # mentions that are no whole commands
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class FirstEveningSettings:
+    """What is measured."""
+
+    spot: str  # a flop without a menu
+    readme: str | None  # whose commands are typed; None: none are
+    longest: float = TARGET_BAR  # seconds of solving the spot
+
+
+FirstEveningReport = RowsReport[FirstEveningSettings]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Ran:
+    """A command that has ended."""
+
+    seconds: float
+    cpu_seconds: float
+    code: int
+
+
+def run_first_evening(settings: FirstEveningSettings, *, on_step: OnStep | None = None) -> FirstEveningReport:
+    """Returns what newcomers wait for, a row each, with its bar and whether it was kept."""
+    spot = Path(settings.spot).resolve()
+    if not spot.is_file():
+        raise ConfigError(f"there is no spot {settings.spot}: run from a checkout, or name one with --spot")
+    commands = [] if settings.readme is None else list_page_commands(Path(settings.readme))
+    report = FirstEveningReport(settings=settings)
+    steps = Steps(3 + len(STOP_MOMENTS) + len(commands), on_step)
+    try:
+        with tempfile.TemporaryDirectory(prefix="equipoise-evening-") as folder:
+            here = Path(folder)
+            (here / "examples").symlink_to(spot.parents[1])
+            for row in _measure_all(settings, spot, here, commands, steps):
+                report.rows.append(row)
+    except KeyboardInterrupt:
+        report.is_partial = True
+    return report
+
+
+def _measure_all(
+    settings: FirstEveningSettings, spot: Path, here: Path, commands: Sequence[str], steps: Steps
+) -> Iterator[dict[str, Any]]:
+    steps.take("start")
+    ran = min((_run(["games"], here) for _ in range(START_REPEATS)), key=lambda one: one.cpu_seconds)
+    yield _row("start (equipoise games), CPU", ran.cpu_seconds, START_BAR, ran)
+    steps.take("a first flop")
+    yield from _solve_flop(spot, here, settings.longest)
+    steps.take("the file opened again")
+    ran = _run(["show", "run/result.eq"], here)
+    yield _row("the flop's file opened again (show)", ran.seconds, OPEN_BAR, ran)
+    for moment in STOP_MOMENTS:
+        steps.take(f"Ctrl-C after {moment:g} s")
+        is_running, answered = _time_answer(spot, here, moment)
+        if is_running:
+            yield _row(f"Ctrl-C after {moment:g} s, answered", answered, STOP_BAR, None)
+    for command in commands:
+        steps.take(command)
+        ran = _run(shlex.split(command)[1:], here)
+        row = _row(command, ran.seconds, PAGE_BAR, ran)
+        yield {**row, "is_met": row["is_met"] and ran.code == 0, "code": ran.code}
+
+
+def _solve_flop(spot: Path, here: Path, longest: float) -> Iterator[dict[str, Any]]:
+    """Yields when the first figure came, and when a hundredth of the pot was reached."""
+    began = time.time()
+    ran = _run(["solve", str(spot), "--target", "1% pot", "--seconds", f"{longest:g}", "--run", "run"], here)
+    events = RunFolder(here / "run").events() if (here / "run").is_dir() else []
+    figures = [event for event in events if event["event"] == "progress" and event.get("exploitability") is not None]
+    first = figures[0]["time"] - began if figures else None
+    yield _row("first flop: first figure", first, FIGURE_BAR, None)
+    is_reached = any(event["event"] == "end" and event.get("stopped_by") == "target" for event in events)
+    yield _row("first flop: 1% of the pot", ran.seconds if is_reached else None, TARGET_BAR, ran)
+
+
+def _time_answer(spot: Path, here: Path, moment: float) -> tuple[bool, float | None]:
+    """Returns whether the solve still ran, and how long after Ctrl-C a word came, or the end; None if neither did."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "solve", str(spot), "--seconds", "60"],
+        cwd=here,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    try:
+        _drain(process.stderr.fileno(), moment)
+        if process.poll() is not None:
+            return False, None
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        is_answered = bool(select.select([process.stderr], [], [], SECONDS_TO_END)[0])
+        answered = time.monotonic() - began
+        _drain(process.stderr.fileno(), SECONDS_TO_END)
+        return True, answered if is_answered else None
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def _drain(end: int, seconds: float) -> None:
+    """Reads what comes for so long, or until nothing more will."""
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        if select.select([end], [], [], left)[0] and not os.read(end, 4096):
+            return
+
+
+def _run(words: Sequence[str], here: Path) -> _Ran:
+    """Returns how a command ended and what it took."""
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        cwd=here,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _, status, used = os.wait4(process.pid, 0)
+    except BaseException:
+        process.kill()
+        raise
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return _Ran(time.monotonic() - began, used.ru_utime + used.ru_stime, process.returncode)
+
+
+def _row(what: str, measured: float | None, bar: float, ran: _Ran | None) -> dict[str, Any]:
+    return {
+        "what": what,
+        "seconds": measured,
+        "bar": bar,
+        "is_met": measured is not None and measured <= bar,
+        "cpu_seconds": None if ran is None else ran.cpu_seconds,
+    }
+
+
+def list_page_commands(page: Path) -> list[str]:
+    """Returns the whole commands of a page: lines of its blocks for the shell, and those in its text."""
+    try:
+        text = page.read_text(encoding="utf8")
+    except OSError:
+        raise ConfigError(f"there is no page {page}: run from a checkout, or name one with --readme") from None
+    lines = [line for block in BLOCK.findall(text) for line in block.splitlines() if line.startswith("equipoise ")]
+    found = [line.partition(" #")[0].strip() for line in lines] + MENTION.findall(BLOCK.sub("", text))
+    return [command for command in dict.fromkeys(found) if not any(word in command for word in NOT_TYPED)]

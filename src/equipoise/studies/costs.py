@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What quick studies take, as scripts/study-costs measured it; nobody types these numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["PATH", "describe_cost", "load_costs"]
+
+PATH: Final = Path(__file__).with_name("costs.json")
+
+
+def load_costs() -> Mapping[str, Mapping[str, Any]]:
+    """Returns `cpu_seconds`, `peak_bytes` and `commit` of the studies that were measured, by name."""
+    if not PATH.exists():
+        return {}
+    found: Mapping[str, Mapping[str, Any]] = json.loads(PATH.read_text(encoding="utf8"))
+    return found
+
+
+def describe_cost(name: str) -> Mapping[str, Any]:
+    """Returns what a quick study took: `cpu_seconds` and `peak_bytes`, None where it was not measured."""
+    found = load_costs().get(name, {})
+    return {key: found.get(key) for key in ("cpu_seconds", "peak_bytes")}

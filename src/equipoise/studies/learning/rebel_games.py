@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies `rebel-liars-dice` and `rebel-leduc`: how exploitable values of beliefs are that self-play has learnt.
+
+Runs that come with the package are measured; `equipoise train rebel` makes them anew, and the card of each says how.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from equipoise.core.errors import ConfigError
+from equipoise.evaluation.statistics import big_blind_of
+from equipoise.games.base import Game
+from equipoise.games.registry import parse_game
+from equipoise.learning.rebel.playthroughs import measure_playthroughs
+from equipoise.learning.rebel.runs import SHIPPED, RebelRun, list_shipped
+from equipoise.learning.rebel.self_play import BeliefSearcher
+from equipoise.learning.rebel.settings import BeliefMethod, SearchRecipe
+from equipoise.search.belief_games import BeliefGame, parse_horizon
+from equipoise.solvers.best_response import evaluate
+from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, judge
+
+__all__ = ["REBEL_LEDUC", "REBEL_LIARS_DICE", "RebelConfiguration"]
+
+WHOLE: Final = "99"  # a horizon beyond the end of these games
+FULL_CFR, FULL_FP, LEARNT, LOWER = "full-game CFR", "full-game FP", "ReBeL CFR-D", "ReBeL CFR-D, at least"
+# Table 5.7 of the thesis: full-game FP, full-game CFR, ReBeL CFR-D
+PRINTED: Final[Mapping[str, tuple[float, float, float]]] = {
+    "liars-dice-1x4": (0.012, 0.001, 0.017),
+    "liars-dice-1x5": (0.024, 0.001, 0.015),
+    "liars-dice-1x6": (0.039, 0.002, 0.024),
+    "liars-dice-2x3": (0.057, 0.002, 0.017),
+}
+GAMES: Final[Mapping[str, str]] = {
+    "liars-dice-1x4": "liars_dice(dice=1,faces=4)",
+    "liars-dice-1x5": "liars_dice(dice=1,faces=5)",
+    "liars-dice-1x6": "liars_dice(dice=1,faces=6)",
+    "liars-dice-2x3": "liars_dice(dice=2,faces=3)",
+    "leduc": "leduc",
+}
+LEDUC_BOUND: Final = 15.0  # mbb/h
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RebelConfiguration:
+    """Games, and how many playthroughs are averaged."""
+
+    games: tuple[str, ...] = ("liars-dice-1x4",)
+    playthroughs: int = 128
+    full_updates: int = 1024  # of single players, of the rows that solve the whole game
+
+
+def measure(configuration: RebelConfiguration) -> Iterator[Step]:
+    """Yields exploitabilities of whole-game solves and of what was learnt."""
+    if unknown := [name for name in configuration.games if name not in GAMES]:
+        raise ConfigError(f"the games are {', '.join(GAMES)}, got {unknown[0]!r}")
+    for number, name in enumerate(configuration.games):
+        game = parse_game(GAMES[name])
+        scale = _scale(game)
+        points = [
+            Point(panel=name, curve=curve, x=configuration.full_updates, y=scale * found)
+            for curve, found in _solve_whole(game, configuration.full_updates)
+        ]
+        yield Step(
+            fraction=(number + 0.2) / len(configuration.games), text=f"{name}: the whole game", points=tuple(points)
+        )
+        found_points: list[Point] = []
+        if name in list_shipped():
+            run = RebelRun.open(SHIPPED / name)
+            found = measure_playthroughs(run.searcher(), configuration.playthroughs, rng=np.random.default_rng(1))
+            for curve, value in ((LEARNT, found.exploitability), (LOWER, found.lower)):
+                found_points.append(Point(panel=name, curve=curve, x=configuration.playthroughs, y=scale * value))
+        yield Step(
+            fraction=(number + 1) / len(configuration.games), text=f"{name}: playthroughs", points=tuple(found_points)
+        )
+
+
+def _scale(game: Game[Any]) -> float:
+    blind = big_blind_of(game)
+    return 1.0 if blind is None else 1000.0 / blind
+
+
+def _solve_whole(game: Game[Any], num_updates: int) -> Iterator[tuple[str, float]]:
+    """Yields the exploitability of averages after so many updates of single players, by method."""
+    form = BeliefGame.of(game, parse_horizon(WHOLE))
+    for curve, method in ((FULL_CFR, BeliefMethod.CFR_D), (FULL_FP, BeliefMethod.FP)):
+        recipe = SearchRecipe(method=method, rule="lcfr", iterations=num_updates // 2)
+        found = BeliefSearcher(form, recipe).search(0, form.root_belief()[None], wants_policy=True)
+        strategy = form.tree.legal_share.copy()
+        strategy[form.table_cells(0)] = found.policy[0]
+        yield curve, evaluate(form.tree, strategy).exploitability
+
+
+def _rows(configuration: RebelConfiguration, measured: Measured) -> tuple[dict[str, Any], ...]:
+    rows = []
+    for name in configuration.games:
+        printed = PRINTED.get(name)
+        marks = ((FULL_FP, configuration.full_updates, 0), (FULL_CFR, configuration.full_updates, 1))
+        for curve, x, place in (
+            *marks,
+            (LEARNT, configuration.playthroughs, 2),
+            (LOWER, configuration.playthroughs, -1),
+        ):
+            ours = measured.at(name, curve, x)
+            rows.append(
+                {
+                    "game": name,
+                    "method": curve,
+                    "ours": None if ours is None else round(ours, 5),
+                    "printed": None if printed is None or place < 0 else printed[place],
+                }
+            )
+    return tuple(rows)
+
+
+def _trained(name: str) -> str:
+    """Returns how a run that comes with the package was made."""
+    if name not in list_shipped():
+        return f"{name}: no run comes with the package, nothing was measured."
+    run = RebelRun.open(SHIPPED / name)
+    last = run.net.card.get("measured", {})
+    spent = float(last.get("cpu_seconds", 0.0)) / 60.0
+    return f"{name}: tested by {run.settings.test}; trained in {spent:.1f} CPU minutes ({run.net.card['command']})."
+
+
+def conclude_dice(configuration: RebelConfiguration, measured: Measured) -> Conclusion:
+    """Returns Table 5.7 beside ours."""
+    claims = []
+    for name in configuration.games:
+        ours = measured.at(name, LEARNT, configuration.playthroughs)
+        printed = PRINTED[name][2]
+        claims.append(
+            Claim(
+                statement=f"{name}: play by learnt values is at most as exploitable as printed, {printed}",
+                source="Table 5.7",
+                verdict=judge(None if ours is None else ours <= printed),
+                ours="nothing" if ours is None else f"{ours:.4f}",
+            )
+        )
+    notes = (
+        "Exploitability of the average of playthroughs, each of which solves every subgame that it comes to and plays "
+        "a random iteration: above that of all playthroughs on average. `at least` is what best responses to the other "
+        "playthroughs gain on each eighth of them, on average below it.",
+        "Rows of whole games: linear CFR and linear fictitious play, alternating, with half as many iterations as "
+        "updates of single players, which is the convention that the printed figures agree with.",
+        *(_trained(name) for name in configuration.games),
+    )
+    return Conclusion(rows=_rows(configuration, measured), claims=tuple(claims), notes=notes)
+
+
+def conclude_leduc(configuration: RebelConfiguration, measured: Measured) -> Conclusion:
+    """Returns the exploitability on limit Leduc, of which nobody has printed one."""
+    ours = measured.at("leduc", LEARNT, configuration.playthroughs)
+    claim = Claim(
+        statement=f"limit Leduc: play by learnt values is below {LEDUC_BOUND:g} mbb/h (our own mark)",
+        source="none: no figure was printed",
+        verdict=judge(None if ours is None else ours < LEDUC_BOUND),
+        ours="nothing" if ours is None else f"{ours:.1f} mbb/h",
+    )
+    notes = (
+        "Searches of the first round end before the public card, those of the second with the game.",
+        _trained("leduc"),
+    )
+    return Conclusion(rows=_rows(configuration, measured), claims=(claim,), notes=notes)
+
+
+# slots have no room for what a subscripted class would note on its instances
+_study: Callable[..., Study[RebelConfiguration]] = functools.partial(
+    Study, x_label="playthroughs or updates", measure=measure
+)
+
+REBEL_LIARS_DICE: Final = _study(
+    name="rebel-liars-dice",
+    title="Values of beliefs learnt by self-play: Liar's Dice",
+    source="Brown 2020, thesis section 5.3.6, Table 5.7",
+    y_label="exploitability",
+    sizes={
+        Size.QUICK: RebelConfiguration(),
+        Size.FULL: RebelConfiguration(games=tuple(PRINTED), playthroughs=1024),
+    },
+    conclude=conclude_dice,
+)
+REBEL_LEDUC: Final = _study(
+    name="rebel-leduc",
+    title="Values of beliefs learnt by self-play: limit Leduc",
+    source="Brown 2020, thesis section 5.3; no figure is printed for Leduc",
+    y_label="exploitability, mbb/h",
+    sizes={
+        Size.QUICK: RebelConfiguration(games=("leduc",)),
+        Size.FULL: RebelConfiguration(games=("leduc",), playthroughs=4096),
+    },
+    conclude=conclude_leduc,
+)

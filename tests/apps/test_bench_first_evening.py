@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bench first-evening` on a spot that takes no time, and which commands it reads from a page."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from equipoise.apps.bench import first_evening
+from equipoise.apps.bench.first_evening import list_page_commands
+from equipoise.core.errors import ConfigError
+
+SPOT = """
+deck = "9TJQKA/dhs"
+board = "ThJhKsAd9d"
+pot = 20
+stacks = 40
+big_blind = 2
+menu = "100%, a"
+[ranges]
+oop = "AA, KQ, JT, Q9"
+ip = "AK, QJ, TT, 99"
+"""
+ROOT = Path(__file__).parents[2]
+
+
+def test_times_stand_beside_their_bars(equipoise, tmp_path, monkeypatch):
+    monkeypatch.setattr(first_evening, "START_REPEATS", 1)
+    monkeypatch.setattr(first_evening, "STOP_MOMENTS", ())
+    folder = tmp_path / "examples" / "spots"
+    folder.mkdir(parents=True)
+    (folder / "tiny.toml").write_text(SPOT)
+    (tmp_path / "page.md").write_text("```sh\nequipoise --version # says it\n```\n`equipoise games COMMAND`\n")
+    done = equipoise("bench", "first-evening", "--spot", "examples/spots/tiny.toml", "--readme", "page.md", "--json")
+    assert done.code == 0
+    rows = {row["what"]: row for row in done.json["rows"]}
+    assert len(rows) == 5
+    assert all(row["seconds"] > 0 for row in rows.values())
+    assert rows["first flop: 1% of the pot"]["is_met"]
+    assert rows["equipoise --version"]["code"] == 0
+    assert json.dumps(done.json)
+
+
+def test_the_readme_has_commands():
+    found = list_page_commands(ROOT / "README.md")
+    assert "equipoise solve leduc --target 1e-3 --out leduc.eq" in found
+    assert len(found) >= 5
+    assert all(command.startswith("equipoise ") for command in found)
+
+
+@pytest.mark.parametrize("arguments", [("--spot", "nowhere.toml"), ("--readme", "nowhere.md")])
+def test_what_is_missing_is_said(equipoise, arguments):
+    done = equipoise("bench", "first-evening", *arguments)
+    assert done.code == 2
+    assert "run from a checkout" in done.err
+
+
+def test_no_page_is_an_error():
+    with pytest.raises(ConfigError, match="there is no page"):
+        list_page_commands(Path("nowhere.md"))

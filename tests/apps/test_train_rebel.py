@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise train rebel`: training, going on, playing, measuring; what is said of bad input."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from equipoise.agents.notation import AgentText
+from equipoise.agents.rebel import RebelAgent
+from equipoise.apps.cli import app
+from equipoise.core.checkpoint import Kind, load
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.runs import RunFolder
+from equipoise.evaluation.assembly import assemble_public_strategy
+from equipoise.games.registry import parse_game
+from equipoise.learning.rebel.runs import NET, STATE, RebelRun, find_run
+from equipoise.learning.values.weights import StoredNet
+from equipoise.solvers.best_response import evaluate
+from equipoise.trees.derive import derive_public_game
+from equipoise.trees.history import build_history_tree
+
+pytest.importorskip("torch", reason="training needs torch")
+
+SMALL = ["--horizon", "1", "--examples", "6000", "--playthroughs", "64", "--hidden", "16", "--iterations", "8"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def said(result):
+    return " ".join(result.output.split())
+
+
+def train(folder, *arguments):
+    return run("train", "rebel", "kuhn", "--out", folder, *SMALL, "--quiet", *arguments)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rebel") / "run"
+    result = train(folder, "--json")
+    assert result.exit_code == 0, result.output
+    return folder, json.loads(result.stdout)
+
+
+def test_a_training_is_a_folder_with_curve_card_and_log(trained):
+    folder, result = trained
+    assert result["examples"] >= 6000
+    assert result["playthroughs"] == 64
+    assert 0.0 < result["exploitability"] < 0.4583  # uniform play's
+    assert (folder / "exploitability.png").read_bytes().startswith(b"\x89PNG")
+    card = StoredNet.load(folder / NET).card
+    assert card["test"] == "cfr-d by dcfr, 256 iterations"
+    assert card["command"].startswith("equipoise train rebel kuhn")
+    measured = [event for event in RunFolder(folder).events() if event["event"] == "measured"]
+    assert measured[-1]["exploitability"] == result["exploitability"]
+
+
+def test_the_same_seed_learns_the_same_weights(trained, tmp_path):
+    assert train(tmp_path / "again").exit_code == 0
+    first, second = (StoredNet.load(folder / NET).tensors for folder in (trained[0], tmp_path / "again"))
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_a_stopped_training_goes_on_to_the_bit(trained, tmp_path, monkeypatch):
+    folder = tmp_path / "stopped"
+    from equipoise.learning.rebel.training import RebelTrainer  # noqa: PLC0415 - needs torch
+
+    whole = RebelTrainer.run
+    monkeypatch.setattr(RebelTrainer, "run", lambda self, **how: (next(iter(whole(self, **how))) for _ in range(1)))
+    assert train(folder).exit_code == 0
+    assert load(folder / STATE, Kind.RUN).arrays["progress"][1] < 6000
+    monkeypatch.undo()
+    assert train(folder, "--resume").exit_code == 0
+    first, second = (StoredNet.load(each / NET).tensors for each in (trained[0], folder))
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_workers_play_too(tmp_path):
+    result = train(tmp_path / "run", "--workers", "2", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["examples"] >= 6000
+
+
+def test_what_is_trained_can_be_played_and_measured(trained):
+    folder, _ = trained
+    result = run("evaluate", f"rebel:{folder}", "--playthroughs", "32", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["playthroughs"] == 32
+    assert found["exploitability_lower"] <= found["exploitability"] + 0.1
+    result = run("match", f"rebel:{folder}", "uniform", "--hands", "20", "--json")
+    assert result.exit_code == 0, result.output
+
+
+def test_an_agent_plays_one_iteration_throughout_a_game(trained):
+    maker = AgentText(f"rebel:{trained[0]},iterations=16")
+    game = parse_game("kuhn")
+    agent = maker(game)
+    assert isinstance(agent, RebelAgent)
+    assert maker.game == game
+    public, tree = derive_public_game(game), build_history_tree(game)
+    sums = np.zeros(int(tree.sequence_start[-1]))
+    for seed in range(3):
+        agent.begin_game(0)
+        first = assemble_public_strategy(agent, public, rng=np.random.default_rng(seed)).to_tree(tree)
+        again = assemble_public_strategy(agent, public, rng=np.random.default_rng(99)).to_tree(tree)
+        np.testing.assert_array_equal(first, again)  # drawn once a game
+        sums += first
+    assert evaluate(tree, sums / 3).exploitability < 0.4583
+
+
+def test_unknown_states_are_refused(trained):
+    agent = AgentText(f"rebel:{trained[0]}")(parse_game("kuhn"))
+    with pytest.raises(InvalidStateError, match="has no public state 'nowhere'"):
+        agent._find("nowhere")
+
+
+# --- bad input: one line each ---
+
+
+def test_other_settings_do_not_go_on(trained):
+    result = train(trained[0], "--resume", "--seed", "3")
+    assert result.exit_code != 0
+    assert "was begun with seed 0, now it is 3" in said(result)
+
+
+def test_another_game_does_not_go_on(trained):
+    result = run("train", "rebel", "leduc", "--out", trained[0], *SMALL, "--resume", "--quiet")
+    assert result.exit_code != 0
+    assert "was begun with game kuhn, now it is leduc" in said(result)
+
+
+def test_a_damaged_state_is_said_to_be(trained, tmp_path):
+    folder = tmp_path / "damaged"
+    assert train(folder).exit_code == 0
+    content = bytearray((folder / STATE).read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    (folder / STATE).write_bytes(content)
+    result = train(folder, "--resume")
+    assert result.exit_code != 0
+    assert "--overwrite begins the training anew" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["kuhn", "-p", "players=3"], "two players in sum 0"),
+        (["kuhn", "--preset", "smal"], "preset"),
+        (["kuhn", "--horizon", "far"], "a number of actions"),
+        (["kuhn", "--horizon", "9"], "nothing to learn"),
+    ],
+)
+def test_what_cannot_be_trained_leaves_no_folder(arguments, message, tmp_path):
+    result = run("train", "rebel", *arguments, "--out", tmp_path / "run", "--quiet")
+    assert result.exit_code != 0
+    assert message in said(result)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_network_for_another_game_does_not_play(trained):
+    with pytest.raises(ConfigError, match="made for kuhn, not for leduc"):
+        AgentText(f"rebel:{trained[0]}")(parse_game("leduc"))
+    with pytest.raises(ConfigError, match="there is no run 'nothing'"):
+        find_run("nothing")
+    with pytest.raises(ConfigError, match="option of rebel"):
+        AgentText(f"rebel:{trained[0]},speed=3")(parse_game("kuhn"))
+
+
+def test_a_network_of_another_form_of_the_game_is_refused(trained, tmp_path):
+    folder = tmp_path / "mixed"
+    assert run("train", "rebel", "kuhn", "--out", folder, *SMALL[2:], "--horizon", "2", "--quiet").exit_code == 0
+    (folder / NET).write_bytes((trained[0] / NET).read_bytes())
+    with pytest.raises(ConfigError, match="kinds of public states"):
+        RebelRun.open(folder).searcher()
