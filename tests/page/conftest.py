@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import shutil
 import subprocess
 import sys
 import time
@@ -21,18 +19,11 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from equipoise.apps.bench.browser import FLAGS, find_browser
+from equipoise.apps.bench.page import serving
+from equipoise.core.errors import ConfigError
+
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-NO_BROWSER = "no Chromium found: install Debian's package `chromium`, or name a browser in EQUIPOISE_CHROMIUM"
 COMMAND = str(Path(sys.executable).with_name("equipoise"))
 PATIENCE = 30_000  # milliseconds
 
@@ -42,17 +33,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if "browser" in config.getoption("markexpr") else True
 
 
-def find_browser() -> str | None:
-    """Returns the browser to drive: the one that is named, else Chromium on the path."""
-    return os.environ.get("EQUIPOISE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-
-
 @dataclass
 class Server:
     """A running server, and how to ask it without the page."""
 
     address: str
-    folder: Path
 
     def get(self, path: str, **query: str) -> Any:
         answer = httpx.get(f"{self.address}/api{path}", params=query, timeout=60)
@@ -86,37 +71,28 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory, solved: dict[str, Path]) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("runs")
-    words = ["serve", *map(str, solved.values()), "--port", "0", "--runs", str(folder)]
-    said = folder / "said.txt"
-    with said.open("w") as out:
-        process = subprocess.Popen([COMMAND, *words], stdout=out, stderr=subprocess.STDOUT, cwd=ROOT)
-    address = wait_for_server(process, said)
-    yield Server(address, folder)
-    process.terminate()
-    process.wait(30)
+def server(solved: dict[str, Path]) -> Iterator[Server]:
+    with serving(*map(str, solved.values())) as (address, _):
+        yield Server(wait_until_up(address))
 
 
-def wait_for_server(process: subprocess.Popen[bytes], said: Path) -> str:
-    """Returns the address that a server printed, once it answers there."""
+def wait_until_up(address: str) -> str:
+    """Returns the address of a server once it answers and has its example solved."""
     for _ in range(300):
-        assert process.poll() is None, said.read_text()
-        found = re.search(r"http://127\.0\.0\.1:\d+", said.read_text())
-        if found:
-            with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{found.group()}/api/status").json()["first"]:
-                    return found.group()
+        with contextlib.suppress(httpx.TransportError):
+            if httpx.get(f"{address}/api/status").json()["first"]:
+                return address
         time.sleep(0.1)
-    raise TimeoutError(f"the server does not answer: {said.read_text()}")
+    raise TimeoutError(f"nothing answers at {address}")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    executable = find_browser()
-    if executable is None:
-        pytest.skip(NO_BROWSER)
+    try:
+        executable = find_browser()
+    except ConfigError as error:
+        pytest.skip(str(error))
     with sync_api.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=executable, args=list(FLAGS))
         yield chromium

@@ -34,14 +34,14 @@ def test_first_visit_opens_a_solved_example(visitor):
 
 def test_three_actions_and_a_card(visitor):
     page = visitor.open("/s/turn")
-    for action, who in (("Check", "IP"), ("Bet 50\u2009%", "OOP")):
+    for action, who in (("Check", "BTN"), ("Bet 50\u2009%", "BB")):
         take(page, action)
         page.locator("h1", has_text=f"{who} to act").wait_for()
     take(page, "Call")
     page.wait_for_url("**/s/turn/x-b50p-c")
     page.get_by_role("button", name="A of spades").click()
     page.wait_for_url("**/s/turn/x-b50p-c/As")
-    page.locator("h1", has_text="OOP to act").wait_for()
+    page.locator("h1", has_text="BB to act").wait_for()
     assert page.locator(".who").inner_text().count("A") >= 1
     page.go_back()
     page.wait_for_url("**/s/turn/x-b50p-c")
@@ -66,7 +66,7 @@ def test_a_cell_shows_what_the_server_and_the_library_say(visitor, server, solve
 
 def test_keys_walk_hold_and_change_the_mode(visitor):
     page = visitor.open("/s/turn")
-    page.locator("h1", has_text="OOP to act").wait_for()
+    page.locator("h1", has_text="BB to act").wait_for()
     page.keyboard.press("1")
     page.wait_for_url("**/s/turn/x")
     page.keyboard.press("e")
@@ -87,7 +87,7 @@ def test_an_address_gives_the_same_picture(visitor):
     page = visitor.open("/s/turn/x-b50p?m=equity&h=KQs&p=ip&c=top-pair")
     page.locator('.classes [aria-pressed="true"]', has_text="Top pair").wait_for()
     assert page.locator('[role=radio][aria-checked="true"]', has_text="Equity").is_visible()
-    assert page.locator('.range [role=radio][aria-checked="true"]', has_text="IP").is_visible()
+    assert page.locator('.range [role=radio][aria-checked="true"]', has_text="BTN").is_visible()
     assert page.locator(".cell.held").get_attribute("data-cell") == "KQs"
     assert page.locator(".inspect h2").inner_text() == "KQs"
 
@@ -113,7 +113,7 @@ def test_a_wrong_line_is_told(visitor):
     page = visitor.open("/s/turn/x-b999p")
     page.get_by_text("This place cannot be shown").wait_for()
     page.get_by_role("link", name="To the root").click()
-    page.locator("h1", has_text="OOP to act").wait_for()
+    page.locator("h1", has_text="BB to act").wait_for()
 
 
 def test_a_phone_shows_the_hands_in_a_sheet(visitor):

@@ -18,7 +18,7 @@ import numpy as np
 
 from equipoise.core.errors import ConfigError
 
-__all__ = ["find_browser", "measure_page", "weigh_page"]
+__all__ = ["FLAGS", "find_browser", "measure_page", "weigh_page"]
 
 FLAGS: Final = (
     "--headless",
