@@ -53,7 +53,7 @@ def test_a_training_is_a_folder_with_curve_card_and_log(trained):
     assert 0.0 < result["exploitability"] < 0.4583  # uniform play's
     assert (folder / "exploitability.png").read_bytes().startswith(b"\x89PNG")
     card = StoredNet.load(folder / NET).card
-    assert card["test"] == "cfr-d by dcfr, 256 iterations"
+    assert card["test"] == "cfr-d by dcfr, 512 iterations"
     assert card["command"].startswith("equipoise train rebel kuhn")
     measured = [event for event in RunFolder(folder).events() if event["event"] == "measured"]
     assert measured[-1]["exploitability"] == result["exploitability"]

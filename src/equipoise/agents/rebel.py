@@ -33,7 +33,7 @@ class RebelAgent(PolicyAgent):
     Paper: Brown et al. 2020, "Combining Deep Reinforcement Learning and Search for Imperfect-Information Games"; Brown
         2020, PhD thesis, section 5.3.4.
     Departs from the paper: iterations are drawn as often as they count in the average, whatever the rule.
-    Checked by: tests/agents/test_rebel.py.
+    Checked by: tests/apps/test_train_rebel.py.
     """
 
     is_fixed = False  # what it plays is drawn, once a game

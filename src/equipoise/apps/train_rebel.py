@@ -117,6 +117,8 @@ def train_rebel(options: TrainRebelOptions) -> None:
     if flag():
         console.print("interrupted: give --resume to go on", style="yellow")
         raise typer.Exit(flag.exit_code)
+    if options.hours is not None and not trainer.is_done:
+        console.print(f"the {options.hours:g} hours are over: give --resume to go on", style="yellow")
 
 
 def _change(preset: RebelSettings, options: TrainRebelOptions) -> RebelSettings:

@@ -89,7 +89,7 @@ class BeliefGame:
     Symbols: beta -> beliefs `[2, W]`; s_pub -> a kind of public state.
     Departs from the paper: public states after which the same game follows are one, found from the tree; beliefs are
         products of reach and chance's weight, of which a dense joint weight is made where cards block each other.
-    Checked by: tests/search/test_belief_games.py.
+    Checked by: tests/search/test_belief_games.py, tests/kernels/test_belief_search.py.
     """
 
     def __init__(self, public: PublicGame[Any], limit: DepthLimit, *, tree: PublicTree | None = None) -> None:

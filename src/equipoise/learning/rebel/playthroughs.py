@@ -85,7 +85,7 @@ def play_through(
 
     Paper: Brown 2020, PhD thesis, sections 5.3.4 and 5.3.10.
     Departs from the paper: equal beliefs are solved once; iterations are drawn for each playthrough.
-    Checked by: tests/learning/rebel/test_playthroughs.py.
+    Checked by: tests/learning/rebel/test_self_play.py, tests/learning/rebel/test_theorems.py.
 
     Args:
         searcher: solves subgames.

@@ -80,26 +80,26 @@ class RebelSettings:
 
     horizon: str = "2"  # where searches end: actions, or `round`
     training: SearchRecipe = dataclasses.field(default_factory=SearchRecipe)  # of self-play
-    test: SearchRecipe = dataclasses.field(default_factory=lambda: SearchRecipe(iterations=128))  # of play
+    test: SearchRecipe = dataclasses.field(default_factory=lambda: SearchRecipe(iterations=512))  # of play
     late_iterations: int = 128  # of self-play once the network knows something: better values, at a price
     late_from: float = 0.5  # share of examples from which on
     exploration: float = 0.25  # share of uniform play of one player in self-play
     uniform_draws: float = 0.5  # share of iterations drawn alike: searches ask about the beliefs of all
     lanes: int = 16  # beliefs that are solved at a time
     root_draws: int = 128  # leaves drawn from each search of the beginning of the game
-    hidden: int = 64  # units of a layer
+    hidden: int = 128  # units of a layer
     layers: int = 2  # hidden ones
     examples: int = 600_000  # values that self-play makes
     cycle: int = 2_048  # of them between two trainings of the network
     capacity: int = 150_000  # of them that are remembered
-    reuse: float = 8.0  # times that each is trained on, on average
+    reuse: float = 10.0  # times that each is trained on, on average
     batch: int = 512
     rate: float = 1e-2  # of Adam, at the start
     final_rate: float = 0.02  # share of it at the end
     average_decay: float = 0.998  # of the weights that play; 0: the newest ones
     loss_bend: float = 0.0  # where Huber's loss bends; 0: squares
     dropped_at: float = 0.1  # share of examples at which those so far are forgotten: early networks knew nothing
-    checks: int = 8  # tests of exploitability on the way, the last at the end
+    checks: int = 4  # tests of exploitability on the way, the last at the end
     check_playthroughs: int = 64  # of those on the way
     playthroughs: int = 1_024  # of the last
     seed: int = 0
@@ -155,14 +155,12 @@ class RebelSettings:
 
 PRESETS: Final[Mapping[str, RebelSettings]] = {
     "small": RebelSettings(),
-    "medium": RebelSettings(hidden=96, examples=1_000_000),
-    "large": RebelSettings(hidden=128, examples=1_500_000),
+    "large": RebelSettings(examples=2_000_000),
     "rounds": RebelSettings(
         horizon="round",
         training=SearchRecipe(iterations=64),
-        test=SearchRecipe(iterations=512),
         late_iterations=512,
-        hidden=128,
+        late_from=0.5,
         examples=300_000,
         reuse=16.0,
     ),

@@ -7,8 +7,7 @@ Runs that come with the package are measured; `equipoise train rebel` makes them
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -169,12 +168,9 @@ def conclude_leduc(configuration: RebelConfiguration, measured: Measured) -> Con
     return Conclusion(rows=_rows(configuration, measured), claims=(claim,), notes=notes)
 
 
-# slots have no room for what a subscripted class would note on its instances
-_study: Callable[..., Study[RebelConfiguration]] = functools.partial(
-    Study, x_label="playthroughs or updates", measure=measure
-)
-
-REBEL_LIARS_DICE: Final = _study(
+REBEL_LIARS_DICE: Final = Study(
+    x_label="playthroughs or updates",
+    measure=measure,
     name="rebel-liars-dice",
     title="Values of beliefs learnt by self-play: Liar's Dice",
     source="Brown 2020, thesis section 5.3.6, Table 5.7",
@@ -185,13 +181,15 @@ REBEL_LIARS_DICE: Final = _study(
     },
     conclude=conclude_dice,
 )
-REBEL_LEDUC: Final = _study(
+REBEL_LEDUC: Final = Study(
+    x_label="playthroughs or updates",
+    measure=measure,
     name="rebel-leduc",
     title="Values of beliefs learnt by self-play: limit Leduc",
     source="Brown 2020, thesis section 5.3; no figure is printed for Leduc",
     y_label="exploitability, mbb/h",
     sizes={
-        Size.QUICK: RebelConfiguration(games=("leduc",)),
+        Size.QUICK: RebelConfiguration(games=("leduc",), playthroughs=1024),
         Size.FULL: RebelConfiguration(games=("leduc",), playthroughs=4096),
     },
     conclude=conclude_leduc,
