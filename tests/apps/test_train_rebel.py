@@ -149,7 +149,7 @@ def test_a_damaged_state_is_said_to_be(trained, tmp_path):
     ("arguments", "message"),
     [
         (["kuhn", "-p", "players=3"], "two players in sum 0"),
-        (["kuhn", "--preset", "smal"], "preset"),
+        (["kuhn", "--preset", "tiny"], "preset"),
         (["kuhn", "--horizon", "far"], "a number of actions"),
         (["kuhn", "--horizon", "9"], "nothing to learn"),
     ],

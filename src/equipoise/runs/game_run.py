@@ -242,7 +242,9 @@ def _without_target(target: float | None, stopping: Stopping, grown: GrownTree) 
 def make_config(game: Game[Any], request: RunRequest, saved: SolvedGame | None) -> RunConfig:
     """Returns what is to be computed: what was asked for, else what the saved run did, else the defaults."""
     before = saved.config if saved is not None else None
-    method_name = request.method or (before.method if before else _default_method(request.rule))
+    method_name = request.method
+    if method_name is None:
+        method_name = before.method if before else _default_method(request.rule)
     method = find_method(method_name)
     if request.updates is not None and not method.has_updates:
         raise ConfigError(f"method {method_name} has no --updates")

@@ -418,7 +418,9 @@ def find_target(file: SpotFile, request: RunRequest) -> Target | None:
 def _make_config(file: SpotFile, request: RunRequest, saved: SolvedSpot | None) -> RunConfig:
     """Returns what is to be computed: what is asked for, else what the spot or the saved run says, else defaults."""
     before = saved.config if saved is not None else None
-    method_name = request.method or (before.method if before is not None else "cfr")
+    method_name = request.method
+    if method_name is None:
+        method_name = before.method if before is not None else "cfr"
     method = find_method(method_name)
     same = before if before is not None and before.method == method_name else None
     # what a file says of its rule is about full-width CFR

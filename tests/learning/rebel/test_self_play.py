@@ -167,7 +167,7 @@ def test_settings_read_back():
     with pytest.raises(ConfigError, match="exploration must lie between 0 and 1, got 2"):
         dataclasses.replace(SETTINGS, exploration=2)
     with pytest.raises(ConfigError, match="preset"):
-        find_preset("smal")
+        find_preset("tiny")
 
 
 @pytest.mark.parametrize("method", list(BeliefMethod))
