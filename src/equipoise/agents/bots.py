@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import weakref
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.agents.base import Observation
-from equipoise.agents.programs import LEAST_SECONDS_TO_START, SHOWN, Program, close_with, shorten
+from equipoise.agents.programs import LEAST_SECONDS_TO_START, Program, close_with, parse_command, shorten
 from equipoise.core.errors import AgentFailedError, ConfigError
 from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
@@ -39,15 +38,7 @@ EXAMPLE: Final = '{"action": 1}'
 def make_bot(game: Game[Any], text: str) -> BotAgent:
     """Returns the agent of `[seconds=S,]COMMAND`; the command is split as a shell would, and started by no shell."""
     seconds, command = _split(text)
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise ConfigError(f"the command of a bot cannot be read: {error}, got {command[:SHOWN]!r}") from None
-    if not words:
-        raise ConfigError(f"a bot is written bot:COMMAND, got nothing but {text[:SHOWN]!r}")
-    if shutil.which(words[0]) is None:
-        raise ConfigError(f"there is no program {words[0]!r} to start as a bot")
-    return BotAgent(game, words, seconds=seconds)
+    return BotAgent(game, parse_command(command, text, "bot", "a bot"), seconds=seconds)
 
 
 def limit_bot(text: str, seconds: float) -> str:

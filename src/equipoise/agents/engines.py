@@ -10,7 +10,6 @@ from __future__ import annotations
 import abc
 import re
 import shlex
-import shutil
 import time
 import weakref
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.agents.base import Observation
-from equipoise.agents.programs import LEAST_SECONDS_TO_START, SHOWN, Program, close_with, shorten
+from equipoise.agents.programs import LEAST_SECONDS_TO_START, Program, close_with, parse_command, shorten
 from equipoise.core.errors import AgentFailedError, ConfigError
 from equipoise.games.base import Game
 from equipoise.games.board_moves import CHESS, GO, check_board_game, list_gtp_moves, list_uci_moves, replay
@@ -72,15 +71,7 @@ def _split(text: str) -> tuple[dict[str, float], str]:
 
 def _parse(text: str, name: str) -> tuple[dict[str, float], list[str]]:
     settings, command = _split(text)
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise ConfigError(f"the command of an engine cannot be read: {error}, got {command[:SHOWN]!r}") from None
-    if not words:
-        raise ConfigError(f"an engine is written {name}:COMMAND, got nothing but {text[:SHOWN]!r}")
-    if shutil.which(words[0]) is None:
-        raise ConfigError(f"there is no program {words[0]!r} to start as an engine")
-    return settings, words
+    return settings, parse_command(command, text, name, "an engine")
 
 
 class _EngineAgent(abc.ABC):

@@ -7,6 +7,7 @@ import contextlib
 import os
 import selectors
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -14,10 +15,19 @@ import time
 import weakref
 from typing import IO, Final, Protocol
 
-from equipoise.core.errors import AgentFailedError
+from equipoise.core.errors import AgentFailedError, ConfigError
 from equipoise.core.files import describe_os_error
 
-__all__ = ["LEAST_SECONDS_TO_START", "SHOWN", "Closing", "Program", "close_programs", "close_with", "shorten"]
+__all__ = [
+    "LEAST_SECONDS_TO_START",
+    "SHOWN",
+    "Closing",
+    "Program",
+    "close_programs",
+    "close_with",
+    "parse_command",
+    "shorten",
+]
 
 LEAST_SECONDS_TO_START: Final = 30.0  # for a first answer
 SECONDS_TO_END: Final = 1.0
@@ -46,6 +56,29 @@ def close_programs() -> None:
     for agent in list(_agents):
         agent.close()
         _agents.discard(agent)
+
+
+def parse_command(command: str, given: str, agent: str, kind: str) -> list[str]:
+    """Returns a program and its arguments, split as a shell would; raises `ConfigError` if there is no such program.
+
+    Args:
+        command: as it was typed.
+        given: all that was typed behind the colon, settings included.
+        agent: name that stands before the colon.
+        kind: of program, for messages: "a bot".
+
+    >>> parse_command("python3 'my bot.py'", "seconds=2,python3 'my bot.py'", "bot", "a bot")
+    ['python3', 'my bot.py']
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ConfigError(f"the command of {kind} cannot be read: {error}, got {command[:SHOWN]!r}") from None
+    if not words:
+        raise ConfigError(f"{kind} is written {agent}:COMMAND, got nothing but {given[:SHOWN]!r}")
+    if shutil.which(words[0]) is None:
+        raise ConfigError(f"there is no program {words[0]!r} to start as {kind}")
+    return words
 
 
 def shorten(text: str, *, quoted: bool = True) -> str:
