@@ -64,8 +64,11 @@ class TrainRebelOptions:
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search in training.")] = None
     playthroughs: Annotated[int | None, typer.Option(min=1, help="Of the last test.")] = None
     workers: Annotated[
-        int, typer.Option("--workers", "-w", min=1, help="Processes that play; one plays in this process.")
+        int, typer.Option("--workers", "-w", min=1, help="Processes that play while this one learns; 1: in turn.")
     ] = 1
+    ray: Annotated[
+        str | None, typer.Option(help="Play on this Ray cluster: an address, or local.", metavar="ADDRESS")
+    ] = None
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0
     tensorboard: Annotated[
         bool | None,
@@ -99,7 +102,7 @@ def train_rebel(options: TrainRebelOptions) -> None:
         trainer.self_play.refuse()
     config = {"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset}
     with SignalFlag() as flag, contextlib.ExitStack() as stack:
-        pool = stack.enter_context(open_pool(options.workers)) if options.workers > 1 else None
+        pool = _open_players(options, stack)
         folder = RunFolder.open_or_create(
             options.out, KIND, config, is_resumed=options.resume, is_overwritten=options.overwrite
         )
@@ -119,6 +122,13 @@ def train_rebel(options: TrainRebelOptions) -> None:
         raise typer.Exit(flag.exit_code)
     if options.hours is not None and not trainer.is_done:
         console.print(f"the {options.hours:g} hours are over: give --resume to go on", style="yellow")
+
+
+def _open_players(options: TrainRebelOptions, stack: contextlib.ExitStack) -> Pool | None:
+    """Returns who plays beside this process, None if it plays itself."""
+    if options.ray is None and options.workers == 1:
+        return None
+    return stack.enter_context(open_pool(options.workers, options.ray))
 
 
 def _change(preset: RebelSettings, options: TrainRebelOptions) -> RebelSettings:
@@ -260,6 +270,8 @@ def _spell(options: TrainRebelOptions) -> str:
         words += [] if value is None else [f"--{name}", str(value)]
     if options.workers > 1:
         words += ["--workers", str(options.workers)]
+    if options.ray is not None:
+        words += ["--ray", "ADDRESS"]
     return shlex.join(words)
 
 

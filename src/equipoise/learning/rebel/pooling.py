@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Self-play by several processes: each plays episodes to their ends with the weights that it is sent."""
+"""Self-play by several processes or machines: each plays episodes to their ends with the weights that it is sent."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Final
 
 import numpy as np
 
-from equipoise.core.pool import Pool
+from equipoise.core.interruption import never
+from equipoise.core.pool import Pool, Supervision
 from equipoise.games.registry import parse_game
 from equipoise.learning.rebel.nets import bind_belief_net
 from equipoise.learning.rebel.self_play import Examples, SelfPlay
@@ -18,7 +21,9 @@ from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
 from equipoise.learning.values.weights import StoredNet
 from equipoise.search.belief_games import BeliefGame, parse_horizon
 
-__all__ = ["PlayTask", "play_episodes", "play_in_pool"]
+__all__ = ["PlayTask", "PooledPlay", "play_episodes"]
+
+LAG: Final = 2  # cycles by which players' weights are older: at most so many are handed out before results are in
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,7 +34,7 @@ class PlayTask:
     settings: RebelSettings
     recipe: SearchRecipe
     count: int
-    seed: int  # of this task alone
+    seed: tuple[int, ...]  # of this task alone
 
 
 @functools.lru_cache(2)
@@ -46,14 +51,60 @@ def play_episodes(task: PlayTask) -> tuple[Examples, float]:
     return examples, time.process_time() - began
 
 
-def play_in_pool(
-    pool: Pool, net: StoredNet, settings: RebelSettings, so_far: int, *, count: int, rng: np.random.Generator
-) -> Iterator[tuple[Examples, float]]:
-    """Yields examples of a pool's workers, at least so many in all, in an order that depends on their number alone."""
-    recipe = settings.recipe_at(so_far)
-    each = -(-count // pool.num_workers)
-    tasks = [
-        PlayTask(net=net, settings=settings, recipe=recipe, count=each, seed=int(rng.integers(1 << 62)))
-        for _ in range(pool.num_workers)
-    ]
-    yield from pool.map(play_episodes, tasks)
+class PooledPlay:
+    """Self-play by the workers of a pool, which go on while the caller learns.
+
+    Task n belongs to cycle n // workers, is drawn from a seed of its own and played with the weights of two cycles
+    before, whenever it is handed out: what is learnt depends on the number of workers, not on their speed. A worker
+    that dies is replaced, and its task played again.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        settings: RebelSettings,
+        so_far: int,
+        *,
+        net: StoredNet,
+        is_over: Callable[[], bool] = never,
+    ) -> None:
+        """Begins with the first cycle; nothing is played before it is asked for.
+
+        Args:
+            pool: who plays.
+            settings: of the training.
+            so_far: examples that were made before.
+            net: present weights.
+            is_over: whether to stop waiting for workers.
+        """
+        self.settings, self.so_far, self.num_workers = settings, so_far, pool.num_workers
+        self._cycle = 0  # that results are taken for
+        self._nets = {0: net}  # by the cycle before which there were these weights
+        supervision = Supervision(is_interrupted=is_over, num_ahead=1)
+        self._results = pool.map(play_episodes, self._tasks(), supervision=supervision)
+
+    def _tasks(self) -> Iterator[PlayTask]:
+        settings = self.settings
+        for number in itertools.count():
+            cycle = number // self.num_workers
+            yield PlayTask(
+                net=self._nets[max(cycle - LAG, 0)],
+                settings=settings,
+                recipe=settings.recipe_at(self.so_far + cycle * settings.cycle),
+                count=-(-settings.cycle // self.num_workers),
+                seed=(settings.seed, 23, self.so_far, number),
+            )
+
+    def take_cycle(self) -> Iterator[tuple[Examples, float]]:
+        """Yields the examples of one cycle, task by task, with the seconds that they took; fewer once it is over."""
+        yield from itertools.islice(self._results, self.num_workers)
+
+    def begin_cycle(self, net: StoredNet) -> None:
+        """Makes the weights known that were learnt from the cycle just taken."""
+        self._cycle += 1
+        self._nets[self._cycle] = net
+        self._nets.pop(self._cycle - LAG - 1, None)
+
+    def close(self) -> None:
+        """Drops what is under way."""
+        self._results.close()

@@ -7,6 +7,7 @@ are scheduled by steps, never by the clock. A run can be stopped after any cycle
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import json
@@ -24,7 +25,7 @@ from equipoise.core.pool import Pool
 from equipoise.learning.networks import one_thread
 from equipoise.learning.rebel.memory import ExampleMemory
 from equipoise.learning.rebel.nets import bind_belief_net, make_config
-from equipoise.learning.rebel.pooling import play_in_pool
+from equipoise.learning.rebel.pooling import PooledPlay
 from equipoise.learning.rebel.self_play import BeliefSearcher, Examples, SelfPlay
 from equipoise.learning.rebel.settings import RebelSettings
 from equipoise.learning.torch_extra import torch
@@ -112,21 +113,26 @@ class RebelTrainer:
             is_over: whether to stop early; asked before each cycle.
             pool: who plays; this process if None.
         """
-        while not self.is_done and not is_over():
-            yield self.run_cycle(pool)
+        if pool is None:
+            while not self.is_done and not is_over():
+                yield self.run_cycle()
+            return
+        played = PooledPlay(pool, self.settings, self.examples, net=self.stored(), is_over=is_over)
+        with contextlib.closing(played):
+            while not self.is_done and not is_over():
+                yield self.run_cycle(played)
+                played.begin_cycle(self.stored())
 
-    def run_cycle(self, pool: Pool | None = None) -> CycleRecord:
-        """Makes some examples with the present network, and trains it."""
+    def run_cycle(self, played: PooledPlay | None = None) -> CycleRecord:
+        """Makes some examples with the present network, or takes those that others played, and trains it."""
         began = time.process_time()
         settings = self.settings
-        count = min(settings.cycle, settings.examples - self.examples)
-        if pool is None:
+        if played is None:
             self.self_play.search_with(settings.recipe_at(self.examples), bind_belief_net(self.stored()))
+            count = min(settings.cycle, settings.examples - self.examples)
             self._remember(self.self_play.generate(count, rng=self.rng))
         else:
-            for examples, seconds in play_in_pool(
-                pool, self.stored(), settings, self.examples, count=count, rng=self.rng
-            ):
+            for examples, seconds in played.take_cycle():
                 self._remember(examples)
                 self.cpu_seconds += seconds
         target = min(int(self.examples * settings.reuse / settings.batch), settings.steps)
