@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.core.checkpoint import CheckpointReader, Kind
+from equipoise.core.checks import check_path
 from equipoise.core.errors import ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
 from equipoise.games.base import Game
@@ -55,6 +56,7 @@ def open_solution(path: StrPath, *kinds: Kind, game: Game[Any] | None = None) ->
     ...         print(file.label)
     kuhn(players=2)
     """
+    check_path(path)
     if is_table_text(path) and (not kinds or Kind.STRATEGY in kinds):
         return WrittenGame(path, game)
     found = _open(path, kinds)

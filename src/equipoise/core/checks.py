@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import numbers
+import os
 from typing import Any
 
 from equipoise.core.errors import ConfigError
 
-__all__ = ["check_text"]
+__all__ = ["check_number", "check_path", "check_text"]
 
 
 def check_text(name: str, value: Any) -> None:
@@ -20,3 +22,27 @@ def check_text(name: str, value: Any) -> None:
     """
     if not isinstance(value, str):
         raise ConfigError(f"{name} must be a text, got {value!r}")
+
+
+def check_number(name: str, value: Any) -> None:
+    """Raises `ConfigError` unless a number is given; true and false are none.
+
+    >>> check_number("alpha", "x")
+    Traceback (most recent call last):
+        ...
+    equipoise.core.errors.ConfigError: alpha must be a number, got 'x'
+    """
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise ConfigError(f"{name} must be a number, got {value!r}")
+
+
+def check_path(value: Any) -> None:
+    """Raises `ConfigError` unless the path of a file is given.
+
+    >>> check_path(5)
+    Traceback (most recent call last):
+        ...
+    equipoise.core.errors.ConfigError: a file is given by its path, got 5
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise ConfigError(f"a file is given by its path, got {value!r}")

@@ -33,7 +33,15 @@ from equipoise.solvers.stopping import Form, Stopping, TreeSolver
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver, estimate_traversal_nodes
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
-from equipoise.trees.history import BYTES_PER_HISTORY, HistoryTree, estimate_num_histories
+from equipoise.trees.history import (
+    BYTES_PER_HISTORY,
+    HOPELESS_RATIO,
+    HistoryTree,
+    describe_giant,
+    estimate_num_histories,
+    format_count,
+    format_tree_bytes,
+)
 from equipoise.trees.public import PublicTree
 
 __all__ = [
@@ -50,10 +58,8 @@ __all__ = [
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
 # The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
-HOPELESS_RATIO = 100
 MEASURED_HISTORIES: Final = 1_000_000  # larger games are not enumerated merely to measure a run without a tree
 MOST_TRAVERSAL_NODES: Final = 1e8  # of external sampling without a tree: a quarter of an hour that no Ctrl-C ends
-LARGEST_SAID: Final = 1e300  # of histories: beyond, products overflow
 BYTES_PER_INFOSET: Final = 500  # of a public form that is not enumerated, peak while building, measured
 FINAL_PLAYOUTS: Final = 2000  # of each player, behind the figures of a result that cannot be exact
 
@@ -169,7 +175,7 @@ def find_tree(game: Game[Any], *, max_histories: int, reporter: Reporter) -> tup
     label = format_game(game)
     expected = estimate_num_histories(game, rng=np.random.default_rng(0))
     why = (
-        f"{label} has {_about(expected)} histories, by sampling; a best response would visit all of them, and "
+        f"{label} has {format_count(expected)} histories, by sampling; a best response would visit all of them, and "
         f"at most {max_histories:,} are enumerated to measure a run"
     )
     if expected > max_histories:
@@ -309,11 +315,7 @@ def _size_guard(game: Game[Any], form: Form, max_histories: int, reporter: Repor
             f"{label}: about {expected:.2g} histories expected by sampling, {_tree_bytes(expected, form)} as a tree"
         )
     if expected > most:
-        raise GameTooLargeError(
-            f"{label} is too large: sampling suggests {_about(expected)} histories, that is "
-            f"{_tree_bytes(expected, form)} as a tree. What fits: smaller parameters with at most {limit:,} histories "
-            f"({_tree_bytes(limit, form)})"
-        )
+        raise GameTooLargeError(describe_giant(label, expected, limit, lambda count: _tree_bytes(count, form)))
     try:
         yield limit
     except GameTooLargeError:
@@ -325,13 +327,6 @@ def _size_guard(game: Game[Any], form: Form, max_histories: int, reporter: Repor
         ) from None
 
 
-def _about(count: float) -> str:
-    """Returns an estimate in words, also where it is too large for a number."""
-    return f"about {count:.2g}" if math.isfinite(count) else f"more than {LARGEST_SAID:.0e}"
-
-
 def _tree_bytes(num_histories: float, form: Form) -> str:
-    most = "at most " if form is Form.VECTOR else ""
-    if not math.isfinite(num_histories):
-        return f"more than {format_bytes(LARGEST_SAID)}"
-    return most + format_bytes(num_histories * BYTES[form].finished)
+    most = "at most " if form is Form.VECTOR and math.isfinite(num_histories) else ""
+    return most + format_tree_bytes(num_histories, BYTES[form].finished)

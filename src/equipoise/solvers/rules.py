@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_number
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arithmetic import EXACT_EXPONENTS, power, powers
 from equipoise.kernels.calls import check_integer
@@ -125,6 +126,8 @@ def format_exponent(value: float) -> str:
 
 def check_regret_exponents(alpha: float, beta: float) -> None:
     """Raises `ConfigError` unless regrets can be discounted by these exponents."""
+    check_number("alpha", alpha)
+    check_number("beta", beta)
     if math.isnan(alpha) or alpha == -math.inf:
         raise ConfigError(f"alpha must be a number above -inf, got {alpha}")
     if math.isnan(beta):
@@ -133,6 +136,7 @@ def check_regret_exponents(alpha: float, beta: float) -> None:
 
 def check_average_exponent(name: str, value: float) -> None:
     """Raises `ConfigError` unless iterations can be weighed by this exponent."""
+    check_number(name, value)
     if not 0 <= value < math.inf:
         raise ConfigError(f"{name} must be at least 0 and finite, got {value}")
 
@@ -433,6 +437,7 @@ class Thresholded:
     factor: float = 2.0  # by which the bound on regrets grows, at least 1 (nothing is cut) and finite
 
     def __post_init__(self) -> None:
+        check_number("factor", self.factor)
         if not 1 <= self.factor < math.inf:
             raise ConfigError(f"factor must be at least 1 and finite, got {self.factor}")
         if self.base.kernel.policy_map is PolicyMap.NORMAL_HEDGE:

@@ -9,6 +9,7 @@ a sequence is one contiguous slice. This module does not solve anything.
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from array import array
 from collections.abc import Callable, Sequence
@@ -38,6 +39,9 @@ __all__ = [
 DEFAULT_MAX_HISTORIES: Final = 20_000_000
 BYTES_PER_HISTORY: Final = 56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
 PROGRESS_EVERY: Final = 1 << 14  # histories between two progress calls
+DOUBTED_HISTORIES: Final = 1 << 17  # after which sampling is asked whether the limit will be kept, a second's work
+HOPELESS_RATIO: Final = 100  # of an estimate to a limit, beyond which nobody need wait for the count
+LARGEST_SAID: Final = 1e300  # of histories: beyond, products overflow
 BEYOND_ANY_TREE: Final = 1e15  # histories; a tree of so many takes 56 PB
 ACTION_CODES: Final = {kind: code for code, kind in enumerate(ActionClass)}  # of `HistoryTree.action_class`
 
@@ -180,6 +184,7 @@ class _Recorder:
         self.max_histories = max_histories
         self.on_progress = on_progress
         self.next_report = PROGRESS_EVERY
+        self.is_doubted = max_histories > DOUBTED_HISTORIES
         self.num_players = game.spec.num_players
         self.actor = array("b")
         self.parent = array("i")
@@ -212,6 +217,11 @@ class _Recorder:
             f"{format_bytes(self.max_histories * BYTES_PER_HISTORY)})"
         )
 
+    def refuse_giant(self) -> None:
+        expected = estimate_num_histories(self.game, rng=np.random.default_rng(0))
+        if expected > HOPELESS_RATIO * self.max_histories:
+            raise GameTooLargeError(describe_giant(self.game.spec.label, expected, self.max_histories))
+
     def visit(
         self,
         state: Any,
@@ -226,6 +236,9 @@ class _Recorder:
         node = len(self.actor)
         if node >= self.max_histories:
             raise self.too_large()
+        if self.is_doubted and node >= DOUBTED_HISTORIES:
+            self.is_doubted = False
+            self.refuse_giant()
         if node >= self.next_report:
             self.next_report += PROGRESS_EVERY
             if self.on_progress is not None:
@@ -318,7 +331,7 @@ def build_history_tree(
 
     Args:
         game: rules with perfect recall.
-        max_histories: enumeration stops here with `GameTooLargeError`.
+        max_histories: enumeration stops here with `GameTooLargeError`, soon if sampling suggests far more.
         on_progress: called now and then with the histories so far and the fraction done.
 
     >>> from equipoise.games.kuhn import Kuhn
@@ -462,6 +475,28 @@ def order_forests(
 def _as_array(values: array[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Returns a copy of a growing array as a NumPy array."""
     return np.array(np.frombuffer(values, dtype=dtype)) if len(values) else np.empty(0, dtype)
+
+
+def format_count(count: float) -> str:
+    """Returns an estimate in words, also where it is too large for a number."""
+    return f"about {count:.2g}" if math.isfinite(count) else f"more than {LARGEST_SAID:.0e}"
+
+
+def format_tree_bytes(num_histories: float, bytes_per_history: float = BYTES_PER_HISTORY) -> str:
+    """Returns what a tree of so many histories takes, also where it is too large for a number."""
+    if not math.isfinite(num_histories):
+        return f"more than {format_bytes(LARGEST_SAID)}"
+    return format_bytes(num_histories * bytes_per_history)
+
+
+def describe_giant(
+    label: str, expected: float, limit: int, format_size: Callable[[float], str] = format_tree_bytes
+) -> str:
+    """Returns why a game of so many expected histories is refused, and what would fit."""
+    return (
+        f"{label} is too large: sampling suggests {format_count(expected)} histories, that is {format_size(expected)} "
+        f"as a tree. What fits: smaller parameters with at most {limit:,} histories ({format_size(limit)})"
+    )
 
 
 def estimate_num_histories(game: Game[Any], *, rng: np.random.Generator, num_probes: int = 1000) -> float:
