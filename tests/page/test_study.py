@@ -121,3 +121,22 @@ def test_a_phone_shows_the_hands_in_a_sheet(visitor):
     page.locator('[data-cell="KQo"][role=gridcell]').click()
     page.get_by_role("dialog", name="Hands of KQo").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_amounts_are_in_the_unit_that_was_chosen(visitor, server):
+    node = server.get("/solutions/turn/node")
+    page = visitor.open("/s/turn")
+    heading = page.locator(".pair th").last
+    value = page.locator(".pair tbody tr").first.locator("td").last
+    worth = node["players"][0]["summary"]["ev"]
+    assert heading.inner_text() == "EV bb"
+    assert value.inner_text() == f"{worth / node['big_blind']:,.2f}"
+    page.keyboard.press("u")
+    assert heading.inner_text() == "EV chips"
+    assert value.inner_text() == f"{worth:,.2f}"
+    page.reload()
+    page.locator(".pair th").last.wait_for()
+    assert heading.inner_text() == "EV chips"
+    page.get_by_role("button", name="Amounts in chips").click()
+    assert heading.inner_text() == "EV % pot"
+    assert value.inner_text() == f"{100 * worth / node['pot']:,.2f}"

@@ -163,3 +163,66 @@ def test_the_size_of_a_search_is_told_after_the_hand(client):
     decisions = client.get(f"/api/tables/{table['id']}/thoughts").json()["decisions"]
     assert decisions
     assert all(decision["num_searched"] > 1 for decision in decisions)
+
+
+def _restart(serve, table):
+    """Returns a client of a new server on the same folder and the table there, without what only clocks tell."""
+    serve.stop()
+    client = serve()
+    return client, client.get(f"/api/tables/{table['id']}").json()
+
+
+@pytest.mark.parametrize(("form", "choose"), [({"agent": "file-leduc"}, 0), ({"agent": "call", "game": "holdem"}, -1)])
+def test_a_restart_finds_tables_with_the_hand_as_it_was(serve, form, choose):
+    client = serve()
+    table = play_hands(client, sit_down(client, **form), 2, lambda table: table["actions"][choose]["id"])
+    hands = client.get(f"/api/tables/{table['id']}/hands").json()
+    thoughts = client.get(f"/api/tables/{table['id']}/thoughts?hand=1").json()
+    client, again = _restart(serve, table)
+    assert again == table
+    table = _settle(client, client.post(f"/api/tables/{table['id']}/next").json())
+    if table["your_turn"]:
+        client, again = _restart(serve, table)
+        assert again == table
+    table = play_hand(client, table, lambda table: table["actions"][choose]["id"])
+    assert table["result"]["hands"] == 3
+    assert client.get(f"/api/tables/{table['id']}/hands").json()["hands"][:2] == hands["hands"]
+    assert client.get(f"/api/tables/{table['id']}/thoughts?hand=1").json() == thoughts
+    assert [row["hands"] for row in client.get("/api/tables").json()["tables"]] == [3]
+    other = sit_down(client, **form)
+    assert other["id"] != table["id"]
+
+
+def test_a_hand_goes_on_as_it_would_have_without_a_restart(serve):
+    def play(is_restarted):
+        client = serve()
+        table = sit_down(client, agent="file-leduc", seed=4)
+        moves = 0
+        while not table["is_over"]:
+            if is_restarted and moves:
+                client, table = _restart(serve, table)
+            table = act(client, table, table["actions"][0]["id"])
+            moves += 1
+        serve.stop()
+        return {**table, "id": ""}
+
+    assert play(True) == play(False)
+
+
+@pytest.mark.parametrize("id", ["t1", "../t1", "t0", "t1.how", "t99999999999"])
+def test_tables_that_are_none_are_not_looked_for_on_disk(serve, tmp_path, id):
+    client = serve()
+    (tmp_path / "runs" / "t1.how.json").write_text("{}")
+    assert client.get(f"/api/tables/{id}").status_code == 404
+    assert client.delete(f"/api/tables/{id}").status_code in (404, 405)
+
+
+def test_a_table_whose_agent_is_gone_says_so_and_can_be_left(serve):
+    client = serve()
+    table = sit_down(client, agent="file-leduc")
+    serve.stop()
+    client = serve(files=("kuhn.eq",))
+    answer = client.get(f"/api/tables/{table['id']}")
+    assert (answer.status_code, refusal(answer)["field"]) == (409, "id")
+    assert client.delete(f"/api/tables/{table['id']}").status_code == 204
+    assert client.get("/api/tables").json()["tables"] == []

@@ -12,6 +12,7 @@ const key = (where: string, id: string, keys: string, text: string, shown = keys
 
 export const KEYS: Key[] = [
   key('Everywhere', 'theme', 't', 'Dark or light', 'T'),
+  key('Everywhere', 'unit', 'u', 'Amounts in bb, chips or % of the pot', 'U'),
   key('Everywhere', 'help', '?', 'This list'),
   key('Study', 'act', '1 2 3 4 5 6 7 8 9', 'Take action 1 to 9', '1–9'),
   key('Study', 'back', 'ArrowLeft Backspace', 'One step back', '←'),

@@ -66,6 +66,13 @@ class Scores:
         self._estimates.append(estimate)
         return estimate
 
+    def recall(self, won: float, expected: float, estimate: float | None) -> None:
+        """Keeps a hand that was scored before."""
+        self._won.append(won)
+        self._expected.append(expected)
+        if estimate is not None:
+            self._estimates.append(estimate)
+
     def describe(self) -> dict[str, Any]:
         """Returns the score so far."""
         has_adjusted = isinstance(self.game, Holdem) and self._won

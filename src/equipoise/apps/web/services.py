@@ -64,7 +64,7 @@ class Services:
         self.places, self.games = Places(self.library), OtherGames(self.library)
         self.ranges, self.paces = SavedRanges(settings.runs / "ranges.json"), Paces()
         self.trainer = Trainer(self.library, self.places, settings.runs / "training.json")
-        self.tables = TableRoom(self.library, self._tell_table)
+        self.tables = TableRoom(self.library, self._tell_table, settings.runs / "tables")
         self.lab = Lab(settings.runs, self.jobs, self.library)
 
     def __enter__(self) -> Services:

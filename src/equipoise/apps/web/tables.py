@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables at which a person plays an agent, hand by hand; what the agent thought is kept and told after the hand.
 
-The agent thinks in a thread of its own, so that whoever asks for the table meanwhile is answered.
+The agent thinks in a thread of its own, so that whoever asks for the table meanwhile is answered. Tables are kept on
+disk after every move: a server that starts again, however the last one ended, finds them with the hand as it was.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +22,7 @@ from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.library import Library
 from equipoise.apps.web.listing import find_agent, find_game
 from equipoise.apps.web.scores import Scores
+from equipoise.apps.web.table_files import TableFiles
 from equipoise.apps.web.table_text import (
     describe_moves,
     describe_table,
@@ -38,7 +41,7 @@ from equipoise.solvers.playouts import draw_chance
 
 __all__ = ["GameTable", "TableRoom"]
 
-MOST_TABLES: Final = 32
+MOST_TABLES: Final = 32  # in memory
 MOST_HANDS: Final = 2000  # of a table that are kept whole
 SECONDS_TO_WAIT: Final = 1.0  # for the agent, before a table is shown as it is
 LONGEST_DECISION: Final = 60.0  # seconds that somebody may ask an agent to take
@@ -47,8 +50,10 @@ LONGEST_DECISION: Final = 60.0  # seconds that somebody may ask an agent to take
 class GameTable:
     """One person, one agent, hands one after another; the seats change with every hand."""
 
-    def __init__(self, id: str, game: Game[Any], maker: AgentText, *, name: str, seed: int, tell: Any) -> None:
-        """Seats both; what is wrong with the agent is said at once.
+    def __init__(
+        self, id: str, game: Game[Any], maker: AgentText, *, name: str, seed: int, tell: Any, files: TableFiles
+    ) -> None:
+        """Seats both; what is wrong with the agent is said at once. `deal` or `restore` comes next.
 
         Args:
             id: of the table.
@@ -57,8 +62,9 @@ class GameTable:
             name: of the agent, as it is shown.
             seed: of deals and of the agent.
             tell: called when something happened.
+            files: where the table is kept.
         """
-        self.id, self.game, self.name, self._tell = id, game, name, tell
+        self.id, self.game, self.name, self._tell, self._files = id, game, name, tell, files
         self.agent: Agent = maker(game)
         self._chance, self._rng = (np.random.default_rng((seed, stream)) for stream in (0, 1))
         self.thinker, self.scores = Thinker(game, self.agent), Scores(game, self.agent)
@@ -71,8 +77,9 @@ class GameTable:
         self.is_thinking = self.is_over = False
         self.error: str | None = None
         self.hands: list[dict[str, Any]] = []
+        self._moves: list[int] = []  # of this hand, chance's included
         self._expected: tuple[float, ...] | None = None
-        self.deal()
+        self._is_closed = False
 
     def deal(self) -> None:
         """Begins the next hand."""
@@ -80,12 +87,62 @@ class GameTable:
             if self.hand and not self.is_over:
                 raise ApiError(409, "the hand is not over")
             self.hand += 1
-            self.seat = self.hand % 2  # heads-up in hold'em: first on the button
-            self.state, self.history, self.is_over, self.error = self.game.initial_state(), [], False, None
-            self._expected = None
-            self.agent.begin_game(1 - self.seat)
-            self.thinker.begin_hand(1 - self.seat)
+            self._begin_hand()
             self._go_on()
+
+    def _begin_hand(self) -> None:
+        self.seat = self.hand % 2  # heads-up in hold'em: first on the button
+        self.state, self.history, self.is_over, self.error = self.game.initial_state(), [], False, None
+        self._moves, self._expected = [], None
+        self.agent.begin_game(1 - self.seat)
+        self.thinker.begin_hand(1 - self.seat)
+
+    def restore(self, kept: dict[str, Any], hands: list[dict[str, Any]]) -> None:
+        """Goes on where a table was left: its hand is played again up to there, the agent thinks on if it did."""
+        with self._changed:
+            self.hands = hands[-MOST_HANDS:]
+            for one in hands:
+                self.scores.recall(one["won"], one["expected"], one["aivat"])
+            self.hand, self.version = int(kept["hand"]), int(kept["version"])
+            self._chance.bit_generator.state, self._rng.bit_generator.state = kept["draws"]
+            self._begin_hand()
+            is_over = bool(kept["is_over"])
+            if not is_over:
+                self.scores.prepare()
+            for action in kept["moves"]:
+                if not is_over:
+                    self.scores.hear(self.state, self.seat)
+                self._apply(int(action), self.game.actor(self.state))
+            self.thinker.recall(kept["thoughts"])
+            self._expected = None if kept["expected"] is None else tuple(kept["expected"])
+            self.is_over, self.error = is_over, kept["error"]
+            if not is_over and self.game.actor(self.state) != self.seat:
+                self._go_on()
+
+    def close(self) -> None:
+        """Forgets the table on disk as well."""
+        with self._changed:
+            self._is_closed = True
+            self._files.remove(self.id)
+
+    def _keep(self) -> None:
+        """Writes the table as it is; finished hands are in a file of their own."""
+        if self._is_closed:
+            return
+        kept = {
+            "name": self.name,
+            "game": self.game.spec.name,
+            "num_hands": len(self.hands),
+            "hand": self.hand,
+            "version": self.version,
+            "moves": self._moves,
+            "draws": [self._chance.bit_generator.state, self._rng.bit_generator.state],
+            "thoughts": self.thinker.as_json(),
+            "expected": self._expected,
+            "is_over": self.is_over,
+            "error": self.error,
+        }
+        self._files.write(self.id, kept)
 
     def act(self, move: str, hand: int | None) -> None:
         """Makes the person's move and lets the agent think."""
@@ -158,6 +215,7 @@ class GameTable:
         """Lets chance and the agent move until it is the person's turn, in a thread."""
         self.is_thinking = True
         self.version += 1
+        self._keep()
         threading.Thread(target=self._play, daemon=True).start()
 
     def _play(self) -> None:
@@ -172,6 +230,7 @@ class GameTable:
         with self._changed:
             self.is_thinking = False
             self.version += 1
+            self._keep()
             self._changed.notify_all()
         self._tell(self)
 
@@ -208,6 +267,7 @@ class GameTable:
             step = {"cards": [game.action_name(before, action)], "street": ""}
         if step is not None:
             self.history.append(step)
+        self._moves.append(action)
         self.state = after
         if actor != 1 - self.seat:
             self.agent.observe(observe_state(game, after, 1 - self.seat))
@@ -218,30 +278,32 @@ class GameTable:
         expected = self._expected or won
         estimate = self.scores.finish(self.state, self.seat, won[self.seat], expected[self.seat])
         names = ["you" if seat == self.seat else self.name for seat in (0, 1)]
-        self.hands.append(
-            {
-                "hand": self.hand,
-                "seat": self.seat,
-                "won": won[self.seat],
-                "expected": expected[self.seat],
-                "aivat": estimate,
-                "text": self.game.describe(self.state),
-                "phh": write_phh(self.game, self.state, self.history, names, self.hand),
-                "thoughts": self.thinker.list_thoughts(),
-            }
-        )
+        finished = {
+            "hand": self.hand,
+            "seat": self.seat,
+            "won": won[self.seat],
+            "expected": expected[self.seat],
+            "aivat": estimate,
+            "text": self.game.describe(self.state),
+            "phh": write_phh(self.game, self.state, self.history, names, self.hand),
+            "thoughts": self.thinker.list_thoughts(),
+        }
+        self.hands.append(finished)
+        if not self._is_closed:
+            self._files.add_hand(self.id, finished)
         del self.hands[:-MOST_HANDS]
         self.is_over = True
 
 
 class TableRoom:
-    """Tables by id; those that nobody looked at for longest make room for new ones."""
+    """Tables by id, kept on disk; in memory are those that somebody looked at last."""
 
-    def __init__(self, library: Library, tell: Callable[[GameTable], None]) -> None:
-        self.library, self._tell = library, tell
+    def __init__(self, library: Library, tell: Callable[[GameTable], None], folder: Path) -> None:
+        self.library, self._tell, self._files = library, tell, TableFiles(folder)
         self._lock = threading.Lock()
+        self._opening = threading.Lock()  # of what is on disk, which may take a while
         self._tables: dict[str, GameTable] = {}
-        self._count = 0
+        self._count = self._files.find_last()
 
     def open(
         self,
@@ -253,6 +315,28 @@ class TableRoom:
         seed: int | None = None,
     ) -> GameTable:
         """Returns a new table with its first hand dealt."""
+        seed = secrets.randbits(32) if seed is None else seed
+        how: dict[str, Any] = {"agent": agent, "game": game, "parameters": parameters, "seconds": seconds, "seed": seed}
+        with self._lock:
+            self._count += 1
+            id = f"t{self._count}"
+        table = self._make(id, **how)
+        self._files.begin(id, how)
+        table.deal()
+        self._take_in(table)
+        return table
+
+    def _make(
+        self,
+        id: str,
+        *,
+        agent: str,
+        game: str | None,
+        parameters: dict[str, Any] | None,
+        seconds: float | None,
+        seed: int,
+    ) -> GameTable:
+        """Returns a table at which nothing is dealt yet; refuses agents and games that are not listed."""
         text, listed = find_agent(self.library, agent)
         maker = AgentText(text)
         try:
@@ -263,41 +347,61 @@ class TableRoom:
             played = _find_played(maker, game, parameters, is_file=listed is not None)
             if played.spec.num_players != 2:
                 raise ApiError(422, "tables are for two players", field="game", got=game)
-            with self._lock:
-                self._count += 1
-                id = f"t{self._count}"
             name = agent if listed is None else str(self.library.describe(listed)["name"])
-            table = GameTable(
-                id, played, maker, name=name, seed=secrets.randbits(32) if seed is None else seed, tell=self._tell
-            )
+            return GameTable(id, played, maker, name=name, seed=seed, tell=self._tell, files=self._files)
         except EquipoiseError as error:
             raise ApiError.of(error, field="agent") from None
+
+    def _take_in(self, table: GameTable) -> None:
         with self._lock:
-            self._tables[id] = table
-            while len(self._tables) > MOST_TABLES:
-                del self._tables[min(self._tables, key=lambda one: self._tables[one].used)]
-        return table
+            self._tables[table.id] = table
+            idle = sorted((one for one in self._tables.values() if not one.is_thinking), key=lambda one: one.used)
+            for one in idle[: max(0, len(self._tables) - MOST_TABLES)]:
+                if one is not table:
+                    del self._tables[one.id]  # it is on disk
 
     def find(self, id: str) -> GameTable:
-        """Returns a table; refuses an unknown one."""
+        """Returns a table, from disk if need be; refuses an unknown one."""
         with self._lock:
-            if id not in self._tables:
+            if id in self._tables:
+                return self._tables[id]
+        with self._opening:
+            if id in self._tables:
+                return self._tables[id]
+            how, kept, hands = self._files.read(id)
+            if how is None or kept is None:
                 raise ApiError(404, "there is no such table", field="id", got=id)
-            return self._tables[id]
+            try:
+                table = self._make(id, **how)
+                table.restore(kept, hands)
+            except (ApiError, EquipoiseError, TypeError, KeyError, ValueError, IndexError) as error:
+                reason = str(error) if isinstance(error, ApiError | EquipoiseError) else "its file is damaged"
+                raise ApiError(409, f"the table cannot be opened again: {reason}", field="id", got=id) from None
+            self._take_in(table)
+            return table
 
     def list_tables(self) -> list[dict[str, Any]]:
         """Returns all tables, the newest first."""
         with self._lock:
-            tables = list(self._tables.values())[::-1]
-        return [
-            {"id": one.id, "game": one.game.spec.name, "agent": one.name, "hands": len(one.hands)} for one in tables
+            tables = dict(self._tables)
+        found = {id: kept for id, kept in self._files.list_kept().items() if id not in tables}
+        rows = [
+            {"id": one.id, "game": one.game.spec.name, "agent": one.name, "hands": len(one.hands)}
+            for one in tables.values()
+        ] + [
+            {"id": id, "game": kept["game"], "agent": kept["name"], "hands": kept["num_hands"]}
+            for id, kept in found.items()
         ]
+        return sorted(rows, key=lambda row: int(str(row["id"])[1:]), reverse=True)
 
     def close(self, id: str) -> None:
         """Forgets a table."""
-        self.find(id)
         with self._lock:
-            del self._tables[id]
+            table = self._tables.pop(id, None)
+        if table is not None:
+            table.close()
+        elif not self._files.remove(id):
+            raise ApiError(404, "there is no such table", field="id", got=id)
 
 
 def _find_played(maker: AgentText, game: str | None, parameters: dict[str, Any] | None, *, is_file: bool) -> Game[Any]:

@@ -59,6 +59,15 @@ class Thinker:
         """Returns what the agent thought in this hand."""
         return list(self._thoughts)
 
+    def as_json(self) -> dict[str, Any]:
+        """Returns what `recall` needs to go on with this hand."""
+        return {"told": self._thoughts, "reach": None if self._reach is None else self._reach.tolist()}
+
+    def recall(self, kept: dict[str, Any]) -> None:
+        """Goes on with a hand whose beginning was thought about before."""
+        self._thoughts = list(kept["told"])
+        self._reach = None if kept["reach"] is None else np.array(kept["reach"], dtype=np.float64)
+
     def _describe(
         self,
         state: Any,
