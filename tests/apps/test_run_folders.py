@@ -3,6 +3,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,14 @@ from tests.apps.test_interruption import start
 from tests.studies.squares import SQUARES
 
 SPOT = 'board = "Ks7s2d5d9h"\npot = 20\nstacks = 20\nmenu = "a / a"\n[ranges]\noop = "AA, KK"\nip = "QQ, AQ"\n'
+
+
+def wait_until(is_true, seconds=300):
+    """Returns as soon as a question is answered yes; fails if it never is."""
+    until = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def kinds(folder):
@@ -82,9 +91,10 @@ def test_overwriting_begins_anew(equipoise):
 def test_an_interrupted_run_says_how_its_folder_goes_on(tmp_path):
     process = start(tmp_path, "solve", "leduc", "-n", "1000000000", "--run", "one")
     reader = RunFolder(tmp_path / "one")
-    assert "progress" in [event["event"] for event in reader.events()]  # readable while it is written
+    # readable while it is written; on a busy machine a line may be shown well before its event is kept
+    wait_until(lambda: "progress" in [event["event"] for event in reader.events()])
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "go on with: equipoise solve leduc --run one --resume --iterations 1000000000" in err
     assert reader.events()[-1]["stopped_by"] == "interrupted"
