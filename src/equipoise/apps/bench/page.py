@@ -2,7 +2,8 @@
 """What `equipoise bench page` measures: answers to many readers while a solve runs, and what they cost the solve.
 
 The server is a process of its own, as `equipoise serve` starts it; readers are in another one, on the same machine, and
-so take some of its time as well.
+so take some of its time as well. What readers cost a solve is counted in processor time, which other processes of the
+machine hardly change: by how much an iteration takes more of it, and how much of it the server takes beside.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import time
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -111,16 +112,18 @@ def _measure(settings: PageSettings, client: Any, server: tuple[str, int], steps
     steps.take("looking with a browser")
     if settings.has_browser:
         report.rows += measure_page(address, first.id, BROWSED)
-    quiet, busy, waits, spent = [], [], list[float](), 0.0
+    quiet, busy, waits, spent = list[_Solved](), list[_Solved](), list[float](), [0.0, 0.0]
     for _ in range(settings.repeats):
         steps.take("solving alone")
-        quiet.append(_solve(client, spot, settings).seconds)
+        before = _cpu_seconds(process)
+        quiet.append(_solve(client, spot, settings))
+        spent[0] += _cpu_seconds(process) - before
         steps.take(f"solving while {settings.clients} read")
         before = _cpu_seconds(process)
         with _reading(address, first.id, lines, settings) as found:
-            busy.append(_solve(client, spot, settings).seconds)
+            busy.append(_solve(client, spot, settings))
         waits += found
-        spent += _cpu_seconds(process) - before
+        spent[1] += _cpu_seconds(process) - before
     _add(
         report,
         f"node, {settings.clients} readers and a solve",
@@ -129,10 +132,23 @@ def _measure(settings: PageSettings, client: Any, server: tuple[str, int], steps
         WANTED_P95_MS,
     )
     _add(report, "questions answered", float(len(waits)), "in all", None)
-    _add(report, "server's processor time a question", 1e3 * spent / max(1, len(waits)), "ms", None)
-    _add(report, "solve alone", min(quiet), "s", None)
-    slower = 100 * (min(busy) / min(quiet) - 1)
-    _add(report, "solve slowed down by readers", slower, "%", WANTED_SLOWDOWN)
+    _add(report, "server's processor time a question", 1e3 * (spent[1] - spent[0]) / max(1, len(waits)), "ms", None)
+    _add(report, "solve alone", min(one.seconds for one in quiet), "s", None)
+    grown = min(one.cpu for one in busy) / min(one.cpu for one in quiet) - 1
+    beside = (spent[1] - spent[0]) / sum(one.total_cpu for one in busy)
+    _add(report, "processor time of an iteration, more with readers", 100 * grown, "%", None)
+    _add(report, "server's processor time for readers, of the solve's", 100 * beside, "%", None)
+    _add(report, "solve slowed down by readers", 100 * ((1 + grown) * (1 + beside) - 1), "%", WANTED_SLOWDOWN)
+    clock = min(one.seconds for one in busy) / min(one.seconds for one in quiet) - 1
+    _add(report, "the same by the clock, which other processes change", 100 * clock, "%", None)
+
+
+class _Solved(NamedTuple):
+    """What a solve took."""
+
+    seconds: float
+    cpu: float  # seconds an iteration
+    total_cpu: float
 
 
 def _cpu_seconds(process: int) -> float:
@@ -166,10 +182,20 @@ def _wait_until_up(client: Any) -> None:
         time.sleep(0.05)
 
 
-def _solve(client: Any, spot: dict[str, Any], settings: PageSettings) -> Any:
-    job = client.wait(client.solve(spot, iterations=settings.iterations).id, every=0.5)
+def _solve(client: Any, spot: dict[str, Any], settings: PageSettings) -> _Solved:
+    """Solves; what the process did before its first iterations is left out."""
+    job = client.solve(spot, iterations=settings.iterations)
+    first = None
+    while job.state not in ("done", "failed", "cancelled"):
+        time.sleep(0.1)
+        job = client.job(job.id)
+        first = first or job.progress
+    last = job.progress
+    if first is None or last is None or last.iteration <= first.iteration:
+        raise ConfigError("the solve is over before it can be measured: say more --iterations")
     client.remove_job(job.id)
-    return job.progress
+    spent = last.cpu_seconds - first.cpu_seconds
+    return _Solved(last.seconds, spent / (last.iteration - first.iteration), spent)
 
 
 def _find_lines(client: Any, id: str) -> tuple[list[str], list[float]]:

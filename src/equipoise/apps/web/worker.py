@@ -70,7 +70,7 @@ class Voice:
         if now - self._last < SECONDS_BETWEEN_RECORDS and not is_last:
             return
         self._last = now
-        self.tell(MessageType.PROGRESS, **describe_record(record, root_pot))
+        self.tell(MessageType.PROGRESS, cpu_seconds=time.process_time(), **describe_record(record, root_pot))
 
 
 def describe_record(record: Progress, root_pot: int | None) -> dict[str, Any]:

@@ -65,6 +65,7 @@ class Point(BaseModel):
     game_value: float | None
     iterations_per_second: float | None = None
     seconds_left: float | None = None
+    cpu_seconds: float | None = None  # of the job's process since it started
 
 
 class Rake(BaseModel):
