@@ -47,6 +47,43 @@ def test_value_lost_at_a_small_size(nets):
     assert min(losses.values()) > -0.05  # bounds from both sides
 
 
+def keep_spots(folder, /, nets, **changes):
+    """Returns a study of spots small enough to be measured twice."""
+    settings = {"spots": 2, "ratios": (1.0, 1.1), "hands": 8, "menu": "a", "methods": ("end",)}
+    settings |= {"nets": nets, "search_iterations": 10, "open_percent": 5.0, "most_iterations": 50, "keep": str(folder)}
+    return VALUE_LOST.run(ValueLostConfiguration(**(settings | changes)))
+
+
+def test_kept_spots_are_not_measured_again(tmp_path, nets, monkeypatch):
+    folder = tmp_path / "kept"
+    first = keep_spots(folder, nets, spots=1)
+    both = keep_spots(folder, nets)
+    assert both.curves[SECONDS][ENDS][:1] == first.curves[SECONDS][ENDS]  # by the clock: measured once
+    monkeypatch.setattr("equipoise.studies.street_losses._measure_spot", None)  # nothing is left to measure
+    assert keep_spots(folder, nets).curves == both.curves
+    assert sorted(path.name for path in folder.iterdir()) == ["spot-0001.json", "spot-0002.json"]
+
+
+@pytest.mark.parametrize("changes", [{"search_iterations": 11}, {"nets": ""}], ids=str)
+def test_spots_kept_under_other_settings_are_refused(tmp_path, nets, changes):
+    keep_spots(tmp_path / "kept", nets, spots=1)
+    with pytest.raises(ConfigError, match="measured with other settings or networks"):
+        keep_spots(tmp_path / "kept", **({"nets": nets} | changes))
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"asked": {}, "points": [{"panel": 1}]}', "\x00"])
+def test_a_damaged_spot_is_named(tmp_path, nets, content):
+    (tmp_path / "spot-0001.json").write_text(content)
+    with pytest.raises(ConfigError, match=r"spot-0001\.json is no measured spot: remove it"):
+        keep_spots(tmp_path, nets, spots=1)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, nets):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot keep spots in"):
+        keep_spots(tmp_path / "file" / "kept", nets, spots=1)
+
+
 @pytest.mark.parametrize(("worst", "verdict"), [(0.4, Verdict.CONFIRMED), (0.6, Verdict.DENIED)])
 def test_networks_are_judged_by_median_and_worst(worst, verdict):
     configuration, measured = ValueLostConfiguration(spots=3, methods=("end",)), Measured()

@@ -7,12 +7,17 @@ is what the searched street is worth if the streets after it are played well.
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import ConfigError
+from equipoise.core.files import write_text
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.studies.study import Point, Step
@@ -20,7 +25,17 @@ from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.vector import CellTable
 
-__all__ = ["LOSSES", "SECONDS", "WHOLE", "LossConfiguration", "Rows", "Searched", "measure_losses", "read_street"]
+__all__ = [
+    "LOSSES",
+    "SECONDS",
+    "WHOLE",
+    "KeptSpots",
+    "LossConfiguration",
+    "Rows",
+    "Searched",
+    "measure_losses",
+    "read_street",
+]
 
 LOSSES: Final = "loss, percent of the pot"
 SECONDS: Final = "processor seconds"
@@ -62,10 +77,51 @@ class Searched(NamedTuple):
 Search = Callable[[], Searched]
 
 
+class KeptSpots:
+    """Points of spots that were measured before, a file a spot: an interrupted study with the same folder goes on."""
+
+    def __init__(self, folder: Path, asked: Mapping[str, Any]) -> None:
+        """Makes the folder.
+
+        Args:
+            folder: where files are.
+            asked: all that points depend on but a spot's number, as JSON knows it; other files are refused.
+        """
+        self.folder, self.asked = folder, json.loads(json.dumps(dict(asked)))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"cannot keep spots in {folder}: {error.strerror}") from None
+
+    def find(self, number: int) -> tuple[Point, ...]:
+        """Returns the points of a spot, none if it was not measured yet."""
+        path = self._path(number)
+        if not path.is_file():
+            return ()
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            asked, points = content["asked"], tuple(Point(**each) for each in content["points"])
+        except (OSError, KeyError, TypeError, ValueError):
+            raise ConfigError(f"{path} is no measured spot: remove it, and it is measured again") from None
+        if asked != self.asked:
+            raise ConfigError(f"{path} was measured with other settings or networks: give another folder")
+        return points
+
+    def write(self, number: int, points: Sequence[Point]) -> None:
+        """Keeps the points of a spot."""
+        content = {"asked": self.asked, "points": [dataclasses.asdict(point) for point in points]}
+        write_text(self._path(number), json.dumps(content) + "\n")
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"spot-{number:04d}.json"
+
+
 def measure_losses(
     configuration: LossConfiguration,
     labels: Sequence[str],
     begin: Callable[[HoldemSpot, int], Sequence[Search]],
+    *,
+    kept: KeptSpots | None = None,
 ) -> Iterator[Step]:
     """Yields losses spot by spot.
 
@@ -73,20 +129,42 @@ def measure_losses(
         configuration: whose spots are searched.
         labels: of the searches.
         begin: returns, in the order of the labels, the searches of a spot by a player.
+        kept: spots that were measured before, and where those that are measured now go.
     """
-    total = configuration.spots * (1 + len(labels))
     for number, (spot, searcher) in enumerate(configuration.draw(), start=1):
-        name, done = f"{number}: {spot.name}, pot {spot.pot}", (number - 1) * (1 + len(labels))
-        yield Step(fraction=done / total, text=f"{name}: the whole spot")
-        values = _solve_to(CFRSolver(build_holdem_tree(spot)), configuration)
-        left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(values) / spot.pot)
-        yield Step(fraction=(done + 1) / total, text=f"{name}: searches", points=(left_open,))
-        for place, (label, search) in enumerate(zip(labels, begin(spot, searcher), strict=True), start=1):
-            found = search()
-            loss = values[searcher] - _guarantee(spot, searcher, found.rows, configuration)
-            points = [Point(panel=LOSSES, curve=label, x=number, y=100 * loss / spot.pot)]
-            points += [Point(panel=SECONDS, curve=curve, x=number, y=y) for curve, y in found.seconds.items()]
-            yield Step(fraction=(done + 1 + place) / total, text=f"{name}: {label}", points=tuple(points))
+        name = f"{number}: {spot.name}, pot {spot.pot}"
+        if kept is not None and (points := kept.find(number)):
+            yield Step(fraction=number / configuration.spots, text=f"{name}: kept", points=points)
+            continue
+        found: list[Point] = []
+        for step in _measure_spot(configuration, labels, begin, spot, searcher, number):
+            found += step.points
+            fraction = (number - 1 + step.fraction) / configuration.spots
+            yield dataclasses.replace(step, fraction=fraction, text=f"{name}: {step.text}")
+        if kept is not None:
+            kept.write(number, found)
+
+
+def _measure_spot(
+    configuration: LossConfiguration,
+    labels: Sequence[str],
+    begin: Callable[[HoldemSpot, int], Sequence[Search]],
+    spot: HoldemSpot,
+    searcher: int,
+    number: int,
+) -> Iterator[Step]:
+    """Yields the losses of one spot."""
+    total = 1 + len(labels)
+    yield Step(fraction=0.0, text="the whole spot")
+    values = _solve_to(CFRSolver(build_holdem_tree(spot)), configuration)
+    left_open = Point(panel=LOSSES, curve=WHOLE, x=number, y=100 * sum(values) / spot.pot)
+    yield Step(fraction=1 / total, text="searches", points=(left_open,))
+    for place, (label, search) in enumerate(zip(labels, begin(spot, searcher), strict=True), start=1):
+        found = search()
+        loss = values[searcher] - _guarantee(spot, searcher, found.rows, configuration)
+        points = [Point(panel=LOSSES, curve=label, x=number, y=100 * loss / spot.pot)]
+        points += [Point(panel=SECONDS, curve=curve, x=number, y=y) for curve, y in found.seconds.items()]
+        yield Step(fraction=(1 + place) / total, text=label, points=tuple(points))
 
 
 def _solve_to(solver: CFRSolver[HoldemTree], configuration: LossConfiguration) -> tuple[float, float]:

@@ -12,11 +12,12 @@ import functools
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
-from equipoise.agents.value_nets import NetFolder
+from equipoise.agents.value_nets import NetFolder, digest_nets
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import FULL_DECK
@@ -34,7 +35,7 @@ from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.studies.search.turn_search import BUDGET, search_turn
-from equipoise.studies.street_losses import LOSSES, SECONDS, Rows, Searched, measure_losses, read_street
+from equipoise.studies.street_losses import LOSSES, SECONDS, KeptSpots, Rows, Searched, measure_losses, read_street
 from equipoise.studies.study import Claim, Conclusion, Measured, Size, Step, Study, judge
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
 from equipoise.trees.vector import TreeStrategy
@@ -74,6 +75,7 @@ class ValueLostConfiguration:
     blueprint_iterations: int = 100
     open_percent: float = 0.02  # of the pot: how exactly spots are solved; losses are as much too large
     most_iterations: int = 2000  # of these
+    keep: str = ""  # a folder: spots are kept there, and a study that was interrupted goes on
 
     def __post_init__(self) -> None:
         for name in ("spots", "search_iterations", "blueprint_iterations", "most_iterations"):
@@ -187,7 +189,16 @@ def measure(configuration: ValueLostConfiguration) -> Iterator[Step]:
         each = _Spot(spot, searcher, configuration)
         return [functools.partial(_time, label, search, each) for label, search in methods]
 
-    return measure_losses(configuration, [label for label, _ in methods], begin)
+    kept = KeptSpots(Path(configuration.keep).expanduser(), _identify(configuration)) if configuration.keep else None
+    return measure_losses(configuration, [label for label, _ in methods], begin, kept=kept)
+
+
+def _identify(configuration: ValueLostConfiguration) -> dict[str, Any]:
+    """Returns what a spot's losses depend on: the settings but for how many spots there are, and the networks."""
+    asked = dataclasses.asdict(configuration)
+    for name in ("spots", "keep", "nets"):
+        del asked[name]
+    return asked | {"seed": SEED, "networks": digest_nets(configuration.nets)}
 
 
 def _time(label: str, search: Callable[[_Spot], Rows], each: _Spot) -> Searched:
