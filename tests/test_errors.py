@@ -5,6 +5,7 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import equipoise as library
@@ -86,12 +87,73 @@ def load_river():
         (lambda: library.agents.make(None), "agent must be a text, got None"),
         (lambda: library.make_game(None), "game must be a text, got None"),
         (lambda: library.reproduce(None), "study must be a text, got None"),
+        (lambda: library.load(5), "a file is given by its path, got 5"),
+        (lambda: library.load("a\0b"), "cannot read 'a\\x00b': embedded null byte"),
+        (lambda: library.load_spot(5), "a file is given by its path, got 5"),
+        (lambda: library.TabularStrategy.load(None), "a file is given by its path, got None"),
+        (lambda: library.solve("kuhn", iterations=1).save(5), "a file is given by its path, got 5"),
+        (lambda: library.solve("kuhn", iterations=1).plot(5), "a file is given by its path, got 5"),
+        (lambda: library.solve("kuhn", iterations=1).to_frame(5), "line must be a text, got 5"),
+        (lambda: library.solve("kuhn", updates="x"), "updates must be alternating or simultaneous, got 'x'"),
+        (lambda: library.solve("kuhn", max_histories="x"), "max_histories must be a whole number, got 'x'"),
+        (lambda: library.solve("kuhn", on_progress=5), "on_progress must be a function, got 5"),
+        (lambda: library.solve("kuhn", make_solver=5), "make_solver must be a function, got 5"),
+        (lambda: library.prepare_run("kuhn", 5), "request must be a RunRequest such as RunRequest(iterations=100)"),
+        (lambda: library.DCFR(alpha="x"), "alpha must be a number, got 'x'"),
+        (lambda: library.DCFR(beta=None), "beta must be a number, got None"),
+        (lambda: library.DCFR(gamma="2"), "gamma must be a number, got '2'"),
+        (lambda: library.Optimistic(5), "base must be a rule such as DCFR(), got 5"),
+        (lambda: library.NormalHedge(base="cfr"), "base must be a rule such as DCFR(), got 'cfr'"),
+        (lambda: library.match("call", "fold", game=5), "game must be a Game such as make_game('kuhn'), got 5"),
+        (lambda: library.agents.make("call", 5), "game must be a Game such as make_game('kuhn'), got 5"),
+        (lambda: library.evaluate("call", game=5), "game must be a Game such as make_game('kuhn'), got 5"),
+        (lambda: library.solve_against(5, "best"), "game must be a Game such as make_game('kuhn'), got 5"),
+        (lambda: library.build_history_tree("kuhn"), "game must be a Game such as make_game('kuhn'), got 'kuhn'"),
+        (lambda: library.evaluate(kuhn_tree(), 5), "strategy must be a NumPy array, got int"),
+        (lambda: library.evaluate(kuhn_tree(), np.zeros(3)), "strategy must have shape (26,), got (3,)"),
+        (lambda: library.BestResponse(5), "a response is over the tree of a game, such as build_history_tree(game)"),
+        (lambda: library.plot_convergence({"a": 5}), "drawn are solutions and their records of progress, got 5"),
+        (lambda: library.TabularStrategy.from_dict(5, "kuhn"), "a strategy is written {player: {infostate: {action:"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
 def test_what_only_python_can_say_is_refused_alike(ask, said):
     with pytest.raises(library.EquipoiseError, match=re.escape(said)):
         ask()
+
+
+def kuhn_tree():
+    return library.build_history_tree(library.make_game("kuhn"))
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda river: river.list_lines(min_reach="x"), "min_reach must be a number, got 'x'"),
+        (lambda river: river.list_lines(min_reach=float("nan")), "min_reach must be from 0 to 1, got nan"),
+        (lambda river: river.list_lines(depth=-1), "depth must be at least 0, got -1"),
+        (lambda river: river.describe_runouts(5), "line must be a text, got 5"),
+        (lambda river: river.describe_gain(5), "line must be a text, got 5"),
+        (lambda river: river.to_frame(None), "line must be a text, got None"),
+        (lambda river: river.search("check", menu=5), "menu must be a text, got 5"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_questions_about_a_spot_are_refused_alike(ask, said):
+    river = library.solve(library.load_spot(SPOT), iterations=1)
+    with pytest.raises(library.EquipoiseError, match=re.escape(said)):
+        ask(river)
+
+
+def test_the_tree_of_a_giant_is_refused_soon_and_as_in_solve(monkeypatch):
+    monkeypatch.setattr("equipoise.trees.history.DOUBTED_HISTORIES", 1000)
+    giant = library.make_game("goofspiel", cards=13)
+    with pytest.raises(library.GameTooLargeError) as built:
+        library.build_history_tree(giant)
+    with pytest.raises(library.GameTooLargeError) as solved:
+        library.solve(giant)
+    assert "is too large: sampling suggests about" in str(built.value)
+    assert str(built.value).partition("is too large")[2].partition(". What fits")[0] in str(solved.value)
 
 
 def test_a_spot_that_does_not_fit_is_refused_with_both_figures(monkeypatch):

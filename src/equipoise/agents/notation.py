@@ -44,7 +44,7 @@ from equipoise.games.holdem.rules import ALL_RAISES, Holdem
 from equipoise.games.holdem.spot_game import spot_of_game
 from equipoise.games.leduc import Leduc
 from equipoise.games.public import HasPublicForm
-from equipoise.games.registry import parse_game
+from equipoise.games.registry import parse_game, take_game
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.ismcts import FinalPolicy, ISMCTSConfig
 from equipoise.search.notation import parse_method
@@ -341,7 +341,7 @@ def make(text: str, game: Game[Any] | str | None = None) -> Agent:
     'call'
     """
     maker = AgentText(text)
-    played = parse_game(game) if isinstance(game, str) else game or maker.game
+    played = maker.game if game is None else take_game(game)
     if played is None:
         raise ConfigError(f"agent {text!r} plays any game: say which")
     return maker(played)

@@ -28,6 +28,7 @@ from typing import Any, BinaryIO, Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_path
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import StrPath, describe_os_error, write_atomically
 from equipoise.core.formatting import brief_repr
@@ -131,6 +132,7 @@ class CheckpointReader:
     """
 
     def __init__(self, path: StrPath, *kinds: Kind) -> None:
+        check_path(path)
         self.path = path
         self._reading = threading.Lock()  # several threads may ask for blocks of one file
         try:
@@ -140,6 +142,8 @@ class CheckpointReader:
             self._file = open(place, "rb")  # noqa: SIM115  # closed by close()
         except OSError as error:
             raise CheckpointError(f"cannot read {path}: {describe_os_error(error)}") from None
+        except ValueError as error:  # no path may have such characters
+            raise CheckpointError(f"cannot read {os.fspath(path)!r}: {error}") from None
         try:
             header, self._first, self._payload_bytes = _read_header(path, self._file)
             self.kind = Kind(header["kind"])

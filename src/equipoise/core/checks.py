@@ -9,7 +9,7 @@ from typing import Any
 
 from equipoise.core.errors import ConfigError
 
-__all__ = ["check_number", "check_path", "check_text"]
+__all__ = ["check_callable", "check_number", "check_path", "check_text"]
 
 
 def check_text(name: str, value: Any) -> None:
@@ -22,6 +22,18 @@ def check_text(name: str, value: Any) -> None:
     """
     if not isinstance(value, str):
         raise ConfigError(f"{name} must be a text, got {value!r}")
+
+
+def check_callable(name: str, value: Any) -> None:
+    """Raises `ConfigError` unless something is given that can be called, or nothing at all.
+
+    >>> check_callable("on_progress", 5)
+    Traceback (most recent call last):
+        ...
+    equipoise.core.errors.ConfigError: on_progress must be a function, got 5
+    """
+    if value is not None and not callable(value):
+        raise ConfigError(f"{name} must be a function, got {value!r}")
 
 
 def check_number(name: str, value: Any) -> None:

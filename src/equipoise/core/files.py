@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from equipoise.core.checks import check_path
 from equipoise.core.errors import CheckpointError
 
 try:
@@ -156,10 +157,11 @@ def _write_encoded(file: BinaryIO, text: str) -> None:
 
 def _resolve(path: StrPath) -> Path:
     """Returns the real place of a path, so that a link keeps pointing at what is written."""
+    check_path(path)
     try:
         return Path(path).expanduser().resolve()
-    except (OSError, RuntimeError) as error:
-        raise CheckpointError(f"cannot write {path}: {error}") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        raise CheckpointError(f"cannot write {os.fspath(path)!r}: {error}") from None
 
 
 def _refuse_non_files(path: StrPath, target: Path) -> None:

@@ -10,8 +10,9 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Protocol
 
+from equipoise.core.checks import check_path
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath, check_writable, write_atomically
 from equipoise.core.markup import colour_actions
@@ -75,6 +76,7 @@ class PanelLabels(NamedTuple):
 
 def check_plot_path(path: StrPath) -> None:
     """Raises unless a picture can be written there; called before solving."""
+    check_path(path)
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"a plot must end in {', '.join(SUFFIXES)}, got {path.name!r}")
@@ -106,10 +108,18 @@ def plot_convergence(
     2
     """
     named = curves if isinstance(curves, Mapping) else {"": curves}
-    recorded = {name: found if isinstance(found, Sequence) else found.progress for name, found in named.items()}
+    recorded = {name: _records_of(found) for name, found in named.items()}
     if not any(recorded.values()):
         raise ConfigError("nothing is computed yet: there is nothing to draw")
     return _plot_convergence(recorded, path, title=title, target=target, bands=bands or {})
+
+
+def _records_of(found: Any) -> Sequence[Progress]:
+    """Returns the records of a solution, or those that are given."""
+    records = getattr(found, "progress", found)
+    if not isinstance(records, Sequence) or not all(isinstance(record, Progress) for record in records):
+        raise ConfigError(f"drawn are solutions and their records of progress, got {found!r}")
+    return records
 
 
 def _plot_convergence(

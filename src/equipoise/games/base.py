@@ -26,6 +26,7 @@ __all__ = [
     "ActionClass",
     "Game",
     "GameSpec",
+    "check_given_game",
     "derived",
     "duel_spec",
     "illegal_action",
@@ -210,3 +211,15 @@ def no_returns(game: _Describer, state: Any) -> InvalidStateError:
 
 def _listing(game: Game[Any], state: Any, actions: tuple[int, ...]) -> str:
     return ", ".join(f"{action} ({game.action_name(state, action)})" for action in actions)
+
+
+def check_given_game(game: Any) -> None:
+    """Raises `ConfigError` unless rules are given, whatever their class.
+
+    >>> check_given_game("kuhn")
+    Traceback (most recent call last):
+        ...
+    equipoise.core.errors.ConfigError: game must be a Game such as make_game('kuhn'), got 'kuhn'
+    """
+    if isinstance(game, type) or not hasattr(game, "spec"):
+        raise ConfigError(f"game must be a Game such as make_game('kuhn'), got {game!r}")

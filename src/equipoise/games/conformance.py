@@ -64,7 +64,7 @@ class Violation:
 def check_game(
     game: Game[Any],
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     num_playthroughs: int = 100,
     max_states: int = 20_000,
     is_range_attained: bool = True,
@@ -73,7 +73,7 @@ def check_game(
 
     Args:
         game: The rules to check.
-        rng: Chooses the random playthroughs.
+        rng: Chooses the random playthroughs; of seed 0 if None.
         num_playthroughs: How many random games to play if the game is not enumerated.
         max_states: Enumerate games of at most this many histories.
         is_range_attained: Whether the declared utilities must occur, not only bound, in an enumerated game.
@@ -88,6 +88,7 @@ def check_game(
     except Exception as error:  # whatever a stranger's game raises is the finding
         name = type(game).__name__
         raise InvalidGameError(f"{name} breaks the law of spec: it raised {describe_exception(error)}") from error
+    rng = np.random.default_rng(0) if rng is None else rng
     is_complete = _visit_all(checker, max_states)
     if not is_complete:
         for _ in range(num_playthroughs):

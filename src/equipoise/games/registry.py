@@ -15,7 +15,7 @@ from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.lazy import LazyTable
 from equipoise.core.own_code import ClassText, parse_class_text
-from equipoise.games.base import Game
+from equipoise.games.base import Game, check_given_game
 from equipoise.games.gambit import EFG_SUFFIX, load_efg
 from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
 from equipoise.games.own import describe_own, find_own_text, make_own_game, own_parameter_rows
@@ -32,6 +32,7 @@ __all__ = [
     "make_game",
     "parse_game",
     "parse_game_options",
+    "take_game",
 ]
 
 GAMES: Mapping[str, type[Any]] = LazyTable(
@@ -116,6 +117,18 @@ def parse_game(text: str) -> Game[Any]:
     if parenthesis != "(" or not inside.endswith(")"):
         raise ParseError(f"a game is written name(key=value,...), got {text!r}")
     return make_game(name, **_parse_parameters(inside[:-1], text))
+
+
+def take_game(what: Game[Any] | str) -> Game[Any]:
+    """Returns a game that is given as it is or by its label.
+
+    >>> take_game("kuhn").spec.label, take_game(make_game("kuhn", players=3)).spec.label
+    ('kuhn(players=2)', 'kuhn(players=3)')
+    """
+    if isinstance(what, str):
+        return parse_game(what)
+    check_given_game(what)
+    return what
 
 
 def format_game(game: Game[Any]) -> str:

@@ -144,6 +144,8 @@ class SequenceForm(PlayForm):
     kernel: SweepKernel
 
     def __init__(self, tree: HistoryTree | PublicTree) -> None:
+        if not isinstance(tree, HistoryTree | PublicTree):
+            raise ConfigError(f"a response is over the tree of a game, such as build_history_tree(game), got {tree!r}")
         if tree.num_players != 2:
             raise ConfigError(f"responses are for games of two players, and {tree.game_label} has {tree.num_players}")
         if not tree.is_zero_sum:

@@ -16,7 +16,7 @@ from equipoise.core.formatting import brief_repr, format_small, format_utility
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
-from equipoise.games.registry import parse_game
+from equipoise.games.registry import take_game
 from equipoise.responses.against import AgainstSolver, SeatLearner
 from equipoise.responses.exact import StaticResponse
 from equipoise.responses.forms import PlayTree, Table
@@ -142,9 +142,7 @@ def solve_against(
     >>> solution.seats[0].guarantee.theorem, solution.evaluation.exploitability < 0.05
     ('Theorem 6', True)
     """
-    if isinstance(game, str):
-        game = parse_game(game)
-    tree = game if isinstance(game, PlayTree) else _build_tree(game)
+    tree = game if isinstance(game, PlayTree) else _build_tree(take_game(game))
     bound: Any = response(tree) if callable(response) else response
     if isinstance(bound, str):
         bound = parse_response(bound).bind(tree, seat=seat)

@@ -13,12 +13,12 @@ from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.base import Agent, PolicyAgent, PublicAgent
 from equipoise.agents.notation import AgentText, looks_like_agent
 from equipoise.core.checkpoint import Kind
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
 from equipoise.core.reporting import Reporter
 from equipoise.evaluation.assembly import measure_seeds
 from equipoise.games.base import Game
-from equipoise.games.registry import parse_game
+from equipoise.games.registry import parse_game, take_game
 from equipoise.runs.preparation import build_any_tree, build_tree
 from equipoise.runs.solution import Solution
 from equipoise.solvers.best_response import Evaluation
@@ -74,10 +74,13 @@ def evaluate(
     if isinstance(what, AnyTree):
         if strategy is None:
             raise ConfigError(f"a tree is evaluated with a table over it: strategy is missing beside {what!r}")
-        return evaluate_table(what, strategy, num_threads=num_threads)
+        try:
+            return evaluate_table(what, strategy, num_threads=num_threads)
+        except (TypeError, ValueError) as error:  # what kernels say of arrays
+            raise error if isinstance(error, EquipoiseError) else ConfigError(str(error)) from None
     if strategy is not None:
         raise ConfigError(f"a table is evaluated on a tree such as build_history_tree(game), got {what!r}")
-    played = parse_game(game) if isinstance(game, str) else game
+    played = None if game is None else take_game(game)
     if isinstance(what, Solution):
         return what.evaluation
     if isinstance(what, str | os.PathLike):

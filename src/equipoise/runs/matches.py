@@ -39,7 +39,7 @@ from equipoise.games.base import Game
 from equipoise.games.holdem.pair_showdowns import load_or_build_pair_wins
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.parameters import parse_parameters
-from equipoise.games.registry import find_name, make_game, parse_game, parse_game_options
+from equipoise.games.registry import find_name, make_game, parse_game_options, take_game
 from equipoise.kernels.calls import check_integer
 from equipoise.runs.progress_display import DisplayReporter, ProgressDisplay
 from equipoise.runs.solution import Solution
@@ -153,7 +153,7 @@ def match(
     known = {field.name for field in dataclasses.fields(MatchRequest)}
     if unknown := set(how) - known:
         raise ConfigError(f"a match has {', '.join(sorted(known))}, got {', '.join(sorted(unknown))}")
-    played = parse_game(game) if isinstance(game, str) else game or _find_game_of(agents)
+    played = _find_game_of(agents) if game is None else take_game(game)
     makers: list[Maker] = [
         AgentText(agent) if isinstance(agent, str) else GivenAgent(_make_agent(agent, played)) for agent in agents
     ]

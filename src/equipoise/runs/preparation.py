@@ -57,7 +57,6 @@ __all__ = [
 ]
 
 WORTH_SAYING = 50_000  # histories; smaller trees are there before anybody has read their estimate
-# The estimate is unbiased, so by Markov's inequality at most one game in this many is refused that would have fitted.
 MEASURED_HISTORIES: Final = 1_000_000  # larger games are not enumerated merely to measure a run without a tree
 MOST_TRAVERSAL_NODES: Final = 1e8  # of external sampling without a tree: a quarter of an hour that no Ctrl-C ends
 BYTES_PER_INFOSET: Final = 500  # of a public form that is not enumerated, peak while building, measured

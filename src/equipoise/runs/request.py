@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.abstraction.solutions import is_spot_text
-from equipoise.core.checks import check_text
+from equipoise.core.checks import check_path, check_text
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
 from equipoise.core.files import StrPath, describe_os_error
 from equipoise.core.formatting import settings_repr
@@ -21,6 +21,7 @@ from equipoise.games.holdem.spot_file import SpotFile, check_locks, parse_spot
 from equipoise.games.holdem.spot_file import load_spot as load_spot_file
 from equipoise.games.registry import parse_game_options
 from equipoise.kernels.calls import check_integer, check_num_threads
+from equipoise.solvers.methods import ALTERNATING, SIMULTANEOUS
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
@@ -61,6 +62,9 @@ class RunRequest:
         for name in ("rule", "method", "form", "prune", "updates", "baseline", "against", "merge", "precision"):
             if getattr(self, name) is not None:
                 check_text(name, getattr(self, name))
+        if self.updates not in (None, ALTERNATING, SIMULTANEOUS):
+            raise ConfigError(f"updates must be {ALTERNATING} or {SIMULTANEOUS}, got {self.updates!r}")
+        check_integer("max_histories", self.max_histories, 1)
         if self.seed is not None:
             check_integer("seed", self.seed, 0)
         if self.threads is not None:
@@ -145,6 +149,7 @@ def load_spot(what: StrPath | HoldemSpot) -> SpotFile:
     """
     if isinstance(what, HoldemSpot):
         return SpotFile(spot=what)
+    check_path(what)
     if isinstance(what, str) and ("\n" in what or "=" in what):
         return parse_spot(what)
     subject = find_subject(str(what)) if is_spot_text(str(what)) else load_spot_file(what)

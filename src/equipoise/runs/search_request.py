@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from equipoise.core.checks import check_text
 from equipoise.core.formatting import format_duration, settings_repr
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
@@ -47,6 +48,10 @@ class SearchRequest:
     __repr__ = settings_repr
 
     def __post_init__(self) -> None:
+        for name in ("state", "method", "rule", "menu", "leaves"):
+            if getattr(self, name) is not None:
+                check_text(name, getattr(self, name))
+        check_integer("max_histories", self.max_histories, 1)
         if self.player is not None:
             check_player(self.player, 2)
         if self.iterations is not None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack
 
 from equipoise.abstraction.solutions import load_run
 from equipoise.core.checkpoint import Kind
-from equipoise.core.checks import check_text
+from equipoise.core.checks import check_callable, check_number, check_text
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration
@@ -31,6 +31,7 @@ from equipoise.games.base import Game
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.spot_game import game_of_spot
+from equipoise.kernels.calls import check_integer
 from equipoise.runs.game_run import GameRun, find_stopping, make_config, prepare_game
 from equipoise.runs.preparation import PreparedRun, grow_tree
 from equipoise.runs.progress_display import DisplayReporter, ProgressDisplay, curve_of
@@ -216,6 +217,7 @@ class Solution(Generic[Found]):
         >>> solve("kuhn", iterations=10).resume(iterations=30).progress[-1].iteration
         30
         """
+        check_callable("on_progress", on_progress)
         request = RunRequest(iterations=iterations, target=target, seconds=seconds)
         self.run.set_limits(request)
         with _open_display(self.run.label, is_wanted=progress) as display:
@@ -283,6 +285,7 @@ class Solution(Generic[Found]):
         >>> len(found["cards"]), found["names"]
         (48, ['check', 'all-in'])
         """
+        check_text("line", line)
         return self._spot_run().describe_runouts(line)
 
     def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
@@ -294,6 +297,7 @@ class Solution(Generic[Found]):
             line: the decision.
             respects_locks: whether whoever answers keeps to its own locks.
         """
+        check_text("line", line)
         return self._spot_run().describe_gain(line, respects_locks=respects_locks)
 
     def list_lines(
@@ -306,6 +310,11 @@ class Solution(Generic[Found]):
             min_reach: rarer lines are left out.
             depth: the most actions of a line.
         """
+        check_number("min_reach", min_reach)
+        if not 0 <= min_reach <= 1:
+            raise ConfigError(f"min_reach must be from 0 to 1, got {min_reach}")
+        if depth is not None:
+            check_integer("depth", depth, 0)
         return self._spot_run().list_lines(street, min_reach=min_reach, depth=depth)
 
     def _spot_run(self) -> SpotRun:
@@ -335,6 +344,7 @@ class Solution(Generic[Found]):
         >>> list(frame.columns), len(frame)
         (['player', 'infostate', 'action', 'probability'], 2)
         """
+        check_text("line", line)
         if isinstance(self.run, SpotRun):
             return make_frame(self.run.view(line).columns(), library)
         strategy = self.run.strategy()
@@ -433,6 +443,8 @@ def solve(
     >>> abs(solution.game_value + 1 / 18) < 2e-3
     True
     """
+    check_callable("on_progress", on_progress)
+    check_callable("make_solver", make_solver)
     if form is not None and form not in set(Form):
         raise ConfigError(f"form must be {', '.join(Form)}, got {form!r}")
     for name in how.keys() - SolveOptions.__annotations__.keys():
@@ -475,6 +487,8 @@ def prepare_run(
     >>> [record.iteration for record in run.advance()][-1], run.stopped_by.value
     (20, 'iterations')
     """
+    if request is not None and not isinstance(request, RunRequest):
+        raise ConfigError(f"request must be a RunRequest such as RunRequest(iterations=100), got {request!r}")
     subject, request, reporter = _find_subject(what), request or RunRequest(), reporter or Reporter()
     if not isinstance(subject, SpotFile):
         return prepare_game(subject, request, reporter)

@@ -141,6 +141,12 @@ def check_average_exponent(name: str, value: float) -> None:
         raise ConfigError(f"{name} must be at least 0 and finite, got {value}")
 
 
+def check_base(base: Rule) -> None:
+    """Raises `ConfigError` unless a rule is given that another one builds on."""
+    if isinstance(base, type) or not isinstance(base, Rule):
+        raise ConfigError(f"base must be a rule such as DCFR(), got {base!r}")
+
+
 def check_whole(name: str, value: int) -> None:
     """Raises `ConfigError` unless the value is a whole number that is not negative."""
     if not isinstance(value, numbers.Integral) or value < 0:
@@ -314,6 +320,9 @@ class Optimistic:
 
     base: Rule
 
+    def __post_init__(self) -> None:
+        check_base(self.base)
+
     @property
     def name(self) -> str:
         """Returns the base rule's name with a prefix; PCFR+ by its own."""
@@ -359,6 +368,7 @@ class NormalHedge:
     base: Rule = dataclasses.field(default_factory=CFR)
 
     def __post_init__(self) -> None:
+        check_base(self.base)
         if self.base.discounts(1).threshold > 0:
             raise ConfigError(
                 f"thresholds are known for Hedge and regret matching, got {self.base.name} in NormalHedge"
@@ -438,6 +448,7 @@ class Thresholded:
 
     def __post_init__(self) -> None:
         check_number("factor", self.factor)
+        check_base(self.base)
         if not 1 <= self.factor < math.inf:
             raise ConfigError(f"factor must be at least 1 and finite, got {self.factor}")
         if self.base.kernel.policy_map is PolicyMap.NORMAL_HEDGE:

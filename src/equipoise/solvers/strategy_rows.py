@@ -63,6 +63,8 @@ def read_csv(path: StrPath) -> list[Row]:
 
 def read_dict(table: Mapping[Any, Mapping[str, Mapping[str, float]]]) -> list[Row]:
     """Returns the rows of `{player: {infostate: {action: probability}}}`."""
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"a strategy is written {{player: {{infostate: {{action: probability}}}}}}, got {table!r}")
     rows = []
     for player, infostates in table.items():
         if not isinstance(infostates, Mapping) or not all(isinstance(one, Mapping) for one in infostates.values()):

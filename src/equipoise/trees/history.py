@@ -22,7 +22,8 @@ from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidSt
 from equipoise.core.files import format_bytes
 from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
-from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
+from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec, check_given_game
+from equipoise.kernels.calls import check_integer
 from equipoise.trees.segments import flatten_ranges
 
 __all__ = [
@@ -40,7 +41,9 @@ DEFAULT_MAX_HISTORIES: Final = 20_000_000
 BYTES_PER_HISTORY: Final = 56  # measured on Leduc and Liar's Dice: arrays of a finished tree, terminals included
 PROGRESS_EVERY: Final = 1 << 14  # histories between two progress calls
 DOUBTED_HISTORIES: Final = 1 << 17  # after which sampling is asked whether the limit will be kept, a second's work
-HOPELESS_RATIO: Final = 100  # of an estimate to a limit, beyond which nobody need wait for the count
+# An estimate so much above a limit is believed: it is unbiased, so by Markov's inequality at most one game in this many
+# is refused that would have fitted.
+HOPELESS_RATIO: Final = 100
 LARGEST_SAID: Final = 1e300  # of histories: beyond, products overflow
 BEYOND_ANY_TREE: Final = 1e15  # histories; a tree of so many takes 56 PB
 ACTION_CODES: Final = {kind: code for code, kind in enumerate(ActionClass)}  # of `HistoryTree.action_class`
@@ -338,6 +341,8 @@ def build_history_tree(
     >>> build_history_tree(Kuhn()).num_nodes
     58
     """
+    check_given_game(game)
+    check_integer("max_histories", max_histories, 1)
     recorder = _Recorder(game, max_histories, on_progress)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, game.spec.max_length + 2000))
