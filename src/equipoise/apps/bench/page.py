@@ -193,9 +193,22 @@ def _solve(client: Any, spot: dict[str, Any], settings: PageSettings) -> _Solved
     last = job.progress
     if first is None or last is None or last.iteration <= first.iteration:
         raise ConfigError("the solve is over before it can be measured: say more --iterations")
-    client.remove_job(job.id)
+    _remove(client, job.id)
     spent = last.cpu_seconds - first.cpu_seconds
     return _Solved(last.seconds, spent / (last.iteration - first.iteration), spent)
+
+
+def _remove(client: Any, id: str) -> None:
+    """Removes a job as soon as its process has ended, which is a moment after it is done."""
+    until = time.monotonic() + SECONDS_TO_START
+    while True:
+        try:
+            client.remove_job(id)
+            return
+        except RuntimeError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.05)
 
 
 def _find_lines(client: Any, id: str) -> tuple[list[str], list[float]]:
