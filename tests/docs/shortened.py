@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a command of a page is really run in a test: gaps filled, and less of the same work.
+
+Only amounts are cut (iterations, hands, repeats, boards, samples, seconds); the command, its options and its files stay.
+"""
+
+import shlex
+
+from tests.docs.blocks import split_command
+
+# what stands for the reader's own: a file of the scratch folder, or a name
+FILLED = {
+    "GAME": "kuhn",
+    "G": "kuhn",
+    "NAME": "kuhn",
+    "FILE": "kuhn.eq",
+    "FILE...": "kuhn.eq",
+    "[FILE...]": "kuhn.eq",
+    "[NAME]": "kuhn",
+    "SPOT.toml": "spot.toml",
+    "spot.toml": "spot.toml",
+    "SPOT": "spot.toml",
+    "RANGE": "QQ+",
+    "STATE": ":",
+    "AGENT": "call",
+    "A": "call",
+    "B": "uniform",
+    "OUT": "out.csv",
+    "PICTURE": "picture.png",
+    "YOURS": "call",
+    "dcfr,YOURS": "dcfr,cfr+",
+}
+BY_COMMAND = {  # where the same word stands for something else
+    "blueprint": {"FILE": "blueprint.eq"},
+    "lines": {"FILE": "turn.eq"},
+    "export": {"FILE": "turn.eq"},
+    "search": {"FILE": "leduc.eq", "STATE": "crc/Qs:", "...": "crc/Qs:"},
+    "games": {"FILE": "kuhn.efg"},
+    "reproduce": {"[NAME]": "coin-toss", "NAME": "coin-toss", "YOURS": "coin-toss"},
+    "report": {"DIR": "report"},
+    "train": {"DIR": "nets"},
+}
+# amounts by the beginning of a command: options that replace its own
+AMOUNTS = {
+    "solve": {},
+    "report": {"--iterations": "1", "--menu": "50%; cap: 1", "--boards": "Ks7h2d, Qs8h3d"},
+    "blueprint": {"--iterations": "50", "--buckets": "2"},
+    "train values": {"--samples": "24", "--steps": "4"},
+    "train rebel": {"--examples": "64", "--playthroughs": "2", "--hours": "0.001"},
+    "bench tabular": {"--games": "kuhn", "--repeats": "1", "--seconds": "0.01", "--engines": "equipoise"},
+    "bench holdem": {"--repeats": "1", "--seconds": "0.01", "--longest": "0.1", "--threads": "1"},
+    "bench responses": {"--count": "20", "--repeats": "1"},
+    "bench matches": {"--seconds": "0.01", "--workers": "1", "--deck": "QKA/cdh"},
+    "bench values": {"--seconds": "0.01", "--iterations": "2", "--workers": "1"},
+    "bench page": {"--clients": "2", "--iterations": "5", "--repeats": "1", "--threads": "1", "--no-browser": None},
+    "bench search": {"--repeats": "1", "--river-pots": "4000", "--turn-pots": "none", "--threads": "1"},
+    "bench beliefs": {"--seconds": "0.01"},
+    "bench first-evening": {"--no-readme": None, "--longest": "1"},
+}
+MOST = {"--hands": 50, "-n": 50, "--num-responses": 5, "--repeats": 1, "--iterations": 500, "--target": None}
+LONG = (
+    "train",
+    "bench",
+    "blueprint",
+    "export turn.eq --out",
+    "export turn.eq --values",
+    "lbr",
+    "report",
+    "evaluate deepstack",
+    "pushfold",
+)
+ENDLESS = ("serve",)  # until Ctrl-C
+
+
+def fill_command(line):
+    """Returns the words of a command with every gap filled."""
+    words = split_command(line.replace("A|B", "A"))
+    own = BY_COMMAND.get(words[0], {}) if words else {}
+    return [own.get(word, FILLED.get(word, word)) for word in words]
+
+
+def shorten_command(words):
+    """Returns a command that does less of the same."""
+    if words[0] == "reproduce":
+        return [word for word in words if word != "--full"]
+    amounts = dict(AMOUNTS.get(" ".join(words[:2]), AMOUNTS.get(words[0], {})))
+    if words[0] == "solve" and any(word.endswith(".toml") or word == "--from" for word in words):
+        amounts = {"--iterations": "3"}
+    if words[0] == "report" and not any(word.endswith(".toml") for word in words):
+        amounts = {}
+    for option, most in MOST.items():
+        if most is not None and option in words and words[words.index(option) + 1].isdigit():
+            given = int(words[words.index(option) + 1])
+            amounts.setdefault(option, str(min(given, most)))
+    kept, skips = [], False
+    for word in words:
+        if skips:
+            skips = False
+        elif word in amounts:
+            skips = amounts[word] is not None
+        else:
+            kept.append(word)
+    return [*kept, *(part for pair in amounts.items() for part in pair if part is not None)]
+
+
+def is_long(words):
+    """Returns whether even the shortened command takes too long for the suite."""
+    if words[0] == "reproduce" and len(words) > 1:
+        return words[1] != "coin-toss"
+    return any(word.startswith(("rebel:dice", "uct:10000")) for word in words) or (
+        any(" ".join(words).startswith(start) for start in LONG) and words != ["bench", "--signature"]
+    )
+
+
+def is_endless(words):
+    """Returns whether a command goes on until somebody ends it."""
+    return words[0] in ENDLESS
+
+
+def format_command(words):
+    """Returns words as they would be typed."""
+    return shlex.join(["equipoise", *words])
