@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a command of a page is really run in a test: gaps filled, and less of the same work.
 
-Only amounts are cut (iterations, hands, repeats, boards, samples, seconds); the command, its options and its files stay.
+Only amounts are cut (iterations, hands, repeats, boards, samples, seconds); command, options and files stay.
 """
 
 import shlex

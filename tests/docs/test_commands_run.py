@@ -54,7 +54,7 @@ KITCHEN = (  # what a reader of a single sentence has from the page before
 
 @functools.cache
 def list_commands():
-    """Returns pages with the commands that are tried here, in order: those of blocks, then mentions seen first there."""
+    """Returns pages with the commands that are tried here, in order: those of blocks, then mentions that are new."""
     found, seen = {}, set(ACTS_ON_READER)
     for page in PAGES:
         text = read_page(page)
