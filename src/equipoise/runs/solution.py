@@ -259,7 +259,7 @@ class Solution(Generic[Found]):
         check_text("line", line)
         if isinstance(self._source, SpotPlaces):
             return self._source.view(line, has_values=has_values)
-        strategy = self.run.strategy()
+        strategy = self._source.strategy()
         return InfostateRows({strategy.infostates[row]: strategy.row(row) for row in find_rows(strategy, line)})
 
     def children(self, line: str = "") -> tuple[str, ...]:
@@ -365,7 +365,7 @@ class Solution(Generic[Found]):
         check_text("line", line)
         if isinstance(self._source, SpotPlaces):
             return make_frame(self._source.view(line, has_values=has_values).columns(), library)
-        strategy = self.run.strategy()
+        strategy = self._source.strategy()
         return make_frame(list_columns(strategy, find_rows(strategy, line)), library)
 
     def plot(self, path: StrPath | None = None) -> Figure:
