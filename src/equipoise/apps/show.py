@@ -171,7 +171,9 @@ def _show_hands(options: ShowOptions, solved: SolvedSpot, line: Line) -> None:
     choice = HandChoice(
         player=options.player, pattern=options.infostate, made=options.made, draw=options.draw, sort=options.sort
     )
-    report = SpotReport(solved, line, choice, has_values=options.values or options.exploit, unit=options.unit)
+    if options.exploit:
+        solved.read_values()
+    report = SpotReport(solved, line, choice, has_values=options.values, unit=options.unit)
     if options.grid and not report.is_actor:
         raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}: it has no grid")
     if options.exploit:

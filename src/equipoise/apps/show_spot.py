@@ -73,10 +73,11 @@ class SpotReport:
     ) -> None:
         self.label, self.run, self.spot = solved.label, solved.describe(), solved.spot
         self.betting, self.line, self.seats = solved.tree.betting, line, solved.seats
-        if has_values:
+        place = HoldemPlace(*self.line)
+        if has_values and not solved.views.has_values(place):
             solved.read_values()
-        self.solved, self.is_valued = solved, solved.views.kernel is not None
-        self.view = solved.views.view(HoldemPlace(*self.line))
+        self.solved, self.is_valued = solved, solved.views.has_values(place)
+        self.view = solved.views.view(place)
         self.actions = name_actions(self.betting, self.line.node)
         self.player = self.view.actor if choice.player is None else choice.player
         self.own, self.is_actor = self.view.players[self.player], self.player == self.view.actor
