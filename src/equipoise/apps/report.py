@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -45,7 +45,12 @@ MOST_DRAWN = 60  # boards with a name below their column
 class ReportOptions:
     """What `equipoise report` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "When to stop": ("target", "iterations", "seconds"),
+        "How": ("menu", "precision", "workers", "ray", "keep", "resume", "overwrite"),
+        "What is shown": ("sort", "unit", "limit", "json", "csv", "out", "plot", "quiet"),
+    }
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise report examples/spots/flop.toml --boards 'spread 25' --run flops --workers 2",
         "equipoise report --run flops --resume --workers 2",
         "equipoise report --run flops --sort 'ev oop' --csv --out flops.csv",

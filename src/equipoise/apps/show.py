@@ -43,8 +43,13 @@ HAND_OPTIONS: Final = ("csv", "grid", "by_class", "made", "draw", "sort", "explo
 class ShowOptions:
     """What `equipoise show` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "Which hands": ("infostate", "player", "grid", "by_class", "made", "draw", "sort", "limit"),
+        "Best responses": ("exploit", "ignore_locks", "lock"),
+        "How it is shown": ("unit", "values", "plot", "open", "json", "csv", "out", "quiet"),
+    }
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"line": ("--node", "--state")}
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise show leduc.eq --infostate '*Q*'",
         "equipoise show turn.eq --line 'check, bet 50%' --grid",
         "equipoise show turn.eq --line check --class 'top pair' --sort ev",
