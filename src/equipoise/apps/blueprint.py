@@ -36,7 +36,7 @@ class BlueprintOptions:
     """What `equipoise blueprint` is told."""
 
     sample_commands: ClassVar[tuple[str, ...]] = (
-        "equipoise blueprint examples/spots/small_preflop.toml --buckets 10 -n 2000 -o preflop.eq",
+        "equipoise blueprint examples/spots/small_preflop.toml --buckets 10 --iterations 2000 -o preflop.eq",
     )
 
     spot: Annotated[Path, typer.Argument(help="A spot's file, as `solve` reads it.", metavar="SPOT.toml")]

@@ -50,7 +50,7 @@ class TrainValuesOptions:
 
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise train values --preset leduc --out nets",
-        "equipoise train values --out nets --resume --hours 1",
+        "equipoise train values --preset leduc --out nets --resume",
     )
 
     preset: Annotated[str, typer.Option(help=f"What is trained: {', '.join(PRESETS)}.")] = "holdem-cpu"
