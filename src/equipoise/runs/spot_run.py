@@ -23,7 +23,7 @@ from equipoise.games.holdem.line_notation import Line, format_line, parse_decisi
 from equipoise.games.holdem.menu_notation import format_menu
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
-from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
+from equipoise.games.holdem.units import describe_units, format_amount, format_chips, format_net, spot_parameters
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.configured import (
     build_run,
@@ -352,6 +352,10 @@ class SpotRun(Run):
     def format_exploitability(self, value: float | None) -> str:
         """Returns an exploitability in chips, percent of the pot and mbb."""
         return super().format_exploitability(value) if value is None else format_chips(self.file.spot, value)
+
+    def format_value(self, value: float) -> str:
+        """Returns what the first player wins beyond what it has paid, in chips."""
+        return format_net(value)
 
     def estimate_time(self, record: Progress) -> str | None:
         """Returns what a record says of the time that the run will take, None if nothing yet."""
