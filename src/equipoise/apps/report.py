@@ -230,7 +230,10 @@ def _as_table(options: ReportOptions, found: BoardReport, columns: dict[str, lis
             shown["exploitable, % pot"] = ["-" if cell is None else f"{cell:.3f}" for cell in cells]
         else:
             shown[name] = [format_percent(cell) for cell in cells]
-    return Group(make_table(shown, texts=("texture",)))
+    heads = [f"ev {seat}, {amounts.head}" for seat in first["seats"]]
+    actions = [name for name in shown if name in columns and name not in ("board", "texture", "weight")]
+    spare = ("texture", heads[1], "weight", f"equity {first['seats'][0]}", *reversed(actions))
+    return Group(make_table(shown, texts=("texture",), spare=spare))
 
 
 def _draw(path: Path, found: BoardReport, columns: dict[str, list[Any]]) -> None:

@@ -163,7 +163,8 @@ class SpotReport:
                 f"EV {self.amounts.head}": [self.amounts.format(one["ev"]) for one in sums],
                 "EV/pot": [format_percent(share) for share in shares],
                 "EQR": [format_percent(one["eqr"]) for one in sums],
-            }
+            },
+            spare=("EV/pot", "combos"),
         )
 
     def _as_actions(self) -> Table:
@@ -178,7 +179,8 @@ class SpotReport:
                 "frequency": [format_percent(one["frequency"]) for one in actions],
                 "combos": [f"{one['combos']:.1f}" for one in actions],
                 f"EV {self.amounts.head}": [self.amounts.format(chips) for chips in worth],
-            }
+            },
+            spare=("to/pot", "combos", f"to {self._size_head}"),
         )
 
     @property
@@ -229,7 +231,7 @@ class SpotReport:
             worth = [amounts.format(row["action_ev"][name]) for row in rows]
             width = max(map(len, worth), default=0)
             columns[f"{name}, {unit}"] = [f"{a} {b:>{width}}" for a, b in zip(shares, worth, strict=True)]
-        return make_table(columns, texts=("made, draw",))
+        return make_table(columns, texts=("made, draw",), spare=("weight", "equity", "made, draw"))
 
     def _class_columns(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
         columns = {key: [row[key] for row in rows] for key in ("name", "combos", "share", "equity", "ev")}
