@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Information states of Kuhn, Leduc and Liar's Dice in words: what `K:pb` means, for people who meet it for the first time."""
+"""Information states of Kuhn, Leduc and Liar's Dice in words: what `K:pb` means, for people who meet it first."""
 
 from __future__ import annotations
 
