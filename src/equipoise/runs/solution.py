@@ -249,8 +249,8 @@ class Solution(Generic[Found]):
 
         Args:
             line: a line, or a text.
-            has_values: False leaves unread what values need of a large file, which is all of the strategy; they are
-                not a number then.
+            has_values: False leaves unread what values need of a large file, which is all of the strategy; those that
+                it does not keep beside, of the first street, are not a number then.
 
         >>> rows = solve("kuhn", iterations=1000).view("K:")
         >>> list(rows)
