@@ -13,6 +13,7 @@ from equipoise.agents.base import Agent, NarrowAgent, Observation, PolicyAgent, 
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.apps.web.table_text import move_id, name_move, show_cards
+from equipoise.apps.web.worths import Worths
 from equipoise.core.errors import EquipoiseError
 from equipoise.games.base import Game
 from equipoise.games.holdem.cards import format_card
@@ -32,7 +33,7 @@ class Thinker:
     """Asks an agent for moves and keeps what it thought."""
 
     def __init__(self, game: Game[Any], agent: Agent) -> None:
-        self.game, self.agent = game, agent
+        self.game, self.agent, self._worths = game, agent, Worths(game, agent)
         self._seat = 0
         self._thoughts: list[dict[str, Any]] = []
         self._reach: FloatArray | None = None  # [H] of the agent's hands, hold'em
@@ -80,13 +81,19 @@ class Thinker:
         game = self.game
         mix = dict(zip(observation.actions, shares or [], strict=False))
         listed = [one for one, share in mix.items() if share > LEAST_SHOWN or len(mix) <= MANY_ACTIONS] or [action]
+        worth = self._worths.find(state, observation)
         thought: dict[str, Any] = {
             "public": observation.public_state,
             "street": state.betting.street.name.lower() if isinstance(game, Holdem) else "",
             "board": [format_card(card) for card in state.board] if isinstance(game, Holdem) else [],
             "cards": show_cards(game, state, self._seat),
             "actions": [
-                {"id": move_id(game, state, one), "name": name_move(game, state, one), "probability": mix.get(one)}
+                {
+                    "id": move_id(game, state, one),
+                    "name": name_move(game, state, one),
+                    "probability": mix.get(one),
+                    "ev": worth.get(one),
+                }
                 for one in listed
             ],
             "chosen": move_id(game, state, action),

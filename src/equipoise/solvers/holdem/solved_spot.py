@@ -148,7 +148,12 @@ class SolvedSpot(SolutionFile):
     def strategy(self) -> TreeStrategy[HoldemTree]:
         """Returns what every hand plays; a table that is not too large is read now, of others the boards asked for."""
         table = self.strategy_sum
-        return TreeStrategy(self.tree, table.read() if table.num_bytes <= LARGEST_READ_BYTES else table)
+        return TreeStrategy(self.tree, table if self.is_large else table.read())
+
+    @property
+    def is_large(self) -> bool:
+        """Returns whether boards are read one by one, without values, until `read_values` is called."""
+        return self.strategy_sum.num_bytes > LARGEST_READ_BYTES
 
     @functools.cached_property
     def kernel(self) -> HoldemKernel:
