@@ -76,7 +76,7 @@ class Services:
         if self.settings.solves_example and not (self.settings.runs / JOBS / EXAMPLE).exists():
             file = parse_spot(read_example("river"))
             spec = JobSpec(kind=SOLVE, title="River example", spot=format_spot(file))
-            self.jobs.submit(spec, id=EXAMPLE)
+            self.jobs.solve_here(spec, id=EXAMPLE)
         self.jobs.start()
         if self.settings.files:
             threading.Thread(target=self._open_first, daemon=True).start()
