@@ -229,10 +229,10 @@ def test_a_table_whose_agent_is_gone_says_so_and_can_be_left(serve):
 
 
 def test_thoughts_about_a_spot_are_of_its_range_and_worth_what_the_spot_says(client, solved):
-    table = play_hand(client, sit_down(client, agent="file-river"), lambda table: first(table))
+    table = play_hand(client, sit_down(client, agent="file-river"), first)
     while not (thoughts := client.get(f"/api/tables/{table['id']}/thoughts").json()["decisions"]):
         table = _settle(client, client.post(f"/api/tables/{table['id']}/next").json())
-        table = play_hand(client, table, lambda table: first(table))
+        table = play_hand(client, table, first)
     thought, agent = thoughts[0], 1 - table["seat"]
     line = ",".join(step["id"] for step in _steps_before(client, table, agent))
     node = client.get("/api/solutions/river/node", params={"line": line}).json()
