@@ -50,7 +50,9 @@ def assert_same(one, other):
         np.testing.assert_array_equal(values, theirs[key], err_msg=key)
 
 
-@pytest.mark.parametrize(("name", "is_hooked"), [*((name, False) for name in TREES), *((name, True) for name in HOOKED)])
+@pytest.mark.parametrize(
+    ("name", "is_hooked"), [*((name, False) for name in TREES), *((name, True) for name in HOOKED)]
+)
 def test_one_iteration_a_call_gives_the_bits_of_many(name, is_hooked):
     many, few = (make_solver(name, is_hooked=is_hooked) for _ in range(2))
     many.iterate(150)

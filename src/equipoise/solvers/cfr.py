@@ -45,7 +45,8 @@ FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", bound=HistoryTree | PublicTree | HoldemTree)
 Value = TypeVar("Value")
 
-DISCOUNTS_AT_ONCE: Final = 64
+DISCOUNTS_AT_ONCE: Final = 64  # of a run in small steps; twice as many each time that they run out
+MOST_DISCOUNTS_AT_ONCE: Final = 1024
 PAUSE_PLACES, PAUSE_SUMS = "pause_places", "pause_sums"  # of an iteration that was interrupted, saved with the run
 COUNTS: Final = ("iteration", "skipped_iterations", "start_passes")  # of a full-width run, saved with it
 
@@ -312,8 +313,10 @@ class CFRSolver(Generic[Tree]):
             return tabulate_discounts(self.rule, first_t, num_iterations)
         begin = first_t - self._known_from
         if not 0 <= begin <= len(self._known) - num_iterations:
+            goes_on = begin == len(self._known)
+            size = min(2 * begin, MOST_DISCOUNTS_AT_ONCE) if goes_on and begin else DISCOUNTS_AT_ONCE
             self._known_from, begin = first_t, 0
-            self._known = tabulate_discounts(self.rule, first_t, DISCOUNTS_AT_ONCE)
+            self._known = tabulate_discounts(self.rule, first_t, size)
         return self._known[begin : begin + num_iterations]
 
     def average_strategy(self) -> FloatArray:
