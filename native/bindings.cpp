@@ -15,6 +15,7 @@
 #include "products.hpp"
 #include "public_bindings.hpp"
 #include "sampling_bindings.hpp"
+#include "steps.hpp"
 #include "treeplex.hpp"
 
 using namespace equipoise;
@@ -64,23 +65,28 @@ void realize_all(const PublicForm& form, const double* strategy, double* realiza
   for (int player = 0; player < 2; ++player) spread(form, player, strategy, realization);
 }
 
-// Iterations t = first_t and on, one per row, without the GIL; what a team shares is planned before it is given up.
-void run_iterations(BoundHistoryForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
-                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
+// What a team shares is planned here, before iterations give up the interpreter's lock.
+BoundSteps::Iterate bind_iterations(BoundHistoryForm& bound, const BoundRun& run, bool is_alternating, int num_threads) {
   const std::vector<HistoryPlan>& plans = bound.team(num_threads);
-  nb::gil_scoped_release release;
-  bound.workspace.lend(
-      1, [&](std::vector<double>& cfv) { cfv.resize(static_cast<std::size_t>(bound.form.num_sequences())); },
-      [&](std::vector<double>& cfv) {
-        iterate(bound.form, plans, rule, rows, first_t, num_iterations, is_alternating, tables, bound.crew, cfv.data());
-      });
+  return [&bound, &plans, &run, is_alternating](const Discount* rows, std::int64_t first_t, std::int64_t num_iterations) {
+    nb::gil_scoped_release release;
+    bound.workspace.lend(
+        1, [&](std::vector<double>& cfv) { cfv.resize(static_cast<std::size_t>(bound.form.num_sequences())); },
+        [&](std::vector<double>& cfv) {
+          iterate(bound.form, plans, run.rule, rows, first_t, num_iterations, is_alternating, run.tables, bound.crew,
+                  cfv.data());
+        });
+    return num_iterations;
+  };
 }
 
-void run_iterations(BoundPublicForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
-                    std::int64_t num_iterations, bool is_alternating, int num_threads, const Tables& tables) {
+BoundSteps::Iterate bind_iterations(BoundPublicForm& bound, const BoundRun& run, bool is_alternating, int num_threads) {
   const TeamPlan* plans = bound.team(num_threads);
-  nb::gil_scoped_release release;
-  bound.iterate_plans(plans, rule, rows, first_t, num_iterations, is_alternating, tables);
+  return [&bound, plans, &run, is_alternating](const Discount* rows, std::int64_t first_t, std::int64_t num_iterations) {
+    nb::gil_scoped_release release;
+    bound.iterate_plans(plans, run.rule, rows, first_t, num_iterations, is_alternating, run.tables);
+    return num_iterations;
+  };
 }
 
 void run_learning(const BoundHistoryForm& bound, const Rule& rule, const Discount* rows, std::int64_t first_t,
@@ -103,12 +109,11 @@ void run_learning(const BoundPublicForm& bound, const Rule& rule, const Discount
 template <typename Bound>
 void bind_sweeps(nb::class_<Bound> bound_class) {
   bound_class.def(
-      "iterate",
-      [](Bound& bound, const BoundRun& run, Doubles discounts, std::int64_t first_t, bool is_alternating,
-         int num_threads) {
-        run_iterations(bound, run.rule, view_rows(discounts), first_t, static_cast<std::int64_t>(discounts.shape(0)),
-                       is_alternating, num_threads, run.tables);
-      });
+      "bind_steps",
+      [](Bound& bound, const BoundRun& run, bool is_alternating, int num_threads, Turn& turn) {
+        return BoundSteps(turn, bind_iterations(bound, run, is_alternating, num_threads));
+      },
+      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 5>());
   bound_class.def("learn", [](const Bound& bound, const BoundRun& run, Doubles discounts, std::int64_t first_t,
                               int player, Doubles terminal_values, MutableDoubles utility) {
     nb::gil_scoped_release release;
@@ -138,6 +143,14 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
                                             MutableDoubles row_value, MutableDoubles regret) {
     back_up_substitutes(bound.form, player, budget.data(), cfv.data(), row_value.data(), regret.data());
   });
+}
+
+void bind_steps(nb::module_& module) {
+  nb::class_<Turn>(module, "Turn").def(nb::init<>()).def("take", &Turn::take).def("give_back", &Turn::give_back);
+  nb::class_<BoundSteps>(module, "Steps")
+      .def("run", &BoundSteps::run)
+      .def("know", &BoundSteps::know)
+      .def("step", &BoundSteps::step);
 }
 
 void bind_history(nb::module_& module) {
@@ -399,6 +412,7 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   bind_public_hooks(module);
   bind_responses(module);
   bind_sampling(module);
+  bind_steps(module);
   bind_treeplex(module);
   bind_value_nets(module);
 }

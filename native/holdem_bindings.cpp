@@ -5,6 +5,7 @@
 #include "frontier_bindings.hpp"
 #include "holdem.hpp"
 #include "holdem_bindings.hpp"
+#include "steps.hpp"
 
 namespace equipoise {
 
@@ -19,6 +20,8 @@ struct BoundHoldemHooks {
   HoldemStart start;
   NamedArrays arrays;
   std::int32_t num_lines;
+  double* gate_reach;      // [H] what enters next, where callers read and write it
+  double* watched_weight;  // of all iterations, 1 number
 
   BoundHoldemHooks(int player, int kind, double share, std::int32_t lines, const nb::dict& given)
       : arrays(given), num_lines(lines) {
@@ -39,7 +42,17 @@ struct BoundHoldemHooks {
     if (watched.size() == 0) arrays.view<MutableDoubles>("value_sum");
     start.reach[0] = arrays.data<Doubles>("root_reach_0");
     start.reach[1] = arrays.data<Doubles>("root_reach_1");
+    gate_reach = arrays.view<MutableDoubles>("gate_reach").data();
+    watched_weight = arrays.view<MutableDoubles>("watched_weight").data();
     arrays.check_all_asked();
+  }
+
+  void begin() const { std::copy_n(gate_reach, gate.gate.num_private, gate.reach); }
+
+  // Writes what callers read once iterations are done.
+  void finish(const Discount* rows, std::int64_t num_iterations) const {
+    std::copy_n(gate.reach, gate.gate.num_private, gate_reach);
+    add_average_weights(rows, num_iterations, *watched_weight);
   }
 };
 
@@ -74,34 +87,68 @@ struct BoundHoldemRun {
                last_exponent, scale,        step,        value_moments} {}
 };
 
-template <typename Real, typename Cell>
-void bind_holdem_iterate(nb::module_& module, const char* run_name, const char* name) {
-  using Average = typename AverageOf<Cell>::Type;
-  nb::class_<BoundHoldemRun<Cell>>(module, run_name)
-      .def(nb::init<int, int, bool, bool, bool, Array<Cell>, Array<Average>, Array<Cell>, Exponents, Exponents,
-                    Exponents, Array<Cell>, Array<Cell>, Array<Cell>>());
-  module.def(name, [](BoundHoldemForm& bound, const BoundHoldemRun<Cell>& run, Doubles discounts, std::int64_t first_t,
-                      bool is_alternating, int num_threads, const BoundHoldemHooks& given,
-                      const BoundHoldemLeaves& leaves, BoundFrontier& frontier, BoundHoldemPause<Real>* pause) {
-    std::int64_t num_done = 0;
-    const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-    HoldemFrontier opened;
-    HoldemHooks<Real> hooks{.start = given.start, .gate = given.gate, .watch = given.watch};
-    hooks.frontier = open_frontier(frontier, given, opened);
-    {
-      nb::gil_scoped_release release;
-      const auto game = begin_leaves<Real>(leaves, num_threads);
-      hooks.leaves = game.get();
-      bound.lend<Real>(num_threads, [&](HoldemWorkspace<Real>& workspace) {
-        num_done = iterate_holdem<Real, Cell>(bound.form, run.rule, view_rows(discounts), first_t, num_iterations,
-                                              is_alternating, num_threads, run.tables, workspace, bound.crew, hooks,
-                                              pause ? &pause->pause : nullptr);
-      });
+// Where sweeps over a tree are interrupted: iterations by what they compute in, evaluations of the tree and of one board.
+struct BoundHoldemPauses {
+  BoundHoldemPause<float> single_pause;
+  BoundHoldemPause<double> double_pause, evaluation, viewing;
+
+  template <typename Real>
+  BoundHoldemPause<Real>& of() {
+    if constexpr (std::is_same_v<Real, float>) {
+      return single_pause;
+    } else {
+      return double_pause;
     }
-    frontier.finish();
-    return num_done;
-  }, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-     nb::arg().none());
+  }
+
+  // Lets sweeps end after so many looks; 0: not at all.
+  void stop(std::int32_t num_looks) {
+    single_pause.pause.request.set(num_looks);
+    double_pause.pause.request.set(num_looks);
+    evaluation.pause.request.set(num_looks);
+    viewing.pause.request.set(num_looks);
+  }
+};
+
+template <typename Real, typename Cell>
+void bind_holdem_run(nb::module_& module, const char* name) {
+  using Average = typename AverageOf<Cell>::Type;
+  nb::class_<BoundHoldemRun<Cell>>(module, name)
+      .def(nb::init<int, int, bool, bool, bool, Array<Cell>, Array<Average>, Array<Cell>, Exponents, Exponents,
+                    Exponents, Array<Cell>, Array<Cell>, Array<Cell>>())
+      .def(
+          "bind_steps",
+          [](const BoundHoldemRun<Cell>& run, BoundHoldemForm& bound, bool is_alternating, int num_threads, Turn& turn,
+             const BoundHoldemHooks& given, const BoundHoldemLeaves& leaves, BoundFrontier& frontier,
+             BoundHoldemPauses& pauses, bool can_stop) {
+            return BoundSteps(turn, [&, is_alternating, num_threads, can_stop](
+                                        const Discount* rows, std::int64_t first_t, std::int64_t num_iterations) {
+              HoldemPause<Real>* const pause = can_stop ? &pauses.of<Real>().pause : nullptr;
+              // an iteration that was interrupted is finished by as many threads as began it
+              if (pause && pause->is_paused() && static_cast<int>(pause->threads.size()) != num_threads) return std::int64_t{-1};
+              std::int64_t num_done = 0;
+              HoldemFrontier opened;
+              HoldemHooks<Real> hooks{.start = given.start, .gate = given.gate, .watch = given.watch};
+              hooks.frontier = open_frontier(frontier, given, opened);
+              given.begin();
+              {
+                nb::gil_scoped_release release;
+                const auto game = begin_leaves<Real>(leaves, num_threads);
+                hooks.leaves = game.get();
+                bound.lend<Real>(num_threads, [&](HoldemWorkspace<Real>& workspace) {
+                  num_done = iterate_holdem<Real, Cell>(bound.form, run.rule, rows, first_t, num_iterations,
+                                                        is_alternating, num_threads, run.tables, workspace, bound.crew,
+                                                        hooks, pause);
+                });
+              }
+              frontier.finish();
+              pauses.stop(0);
+              given.finish(rows, num_done);
+              return num_done;
+            });
+          },
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 6>(),
+          nb::keep_alive<0, 7>(), nb::keep_alive<0, 8>(), nb::keep_alive<0, 9>());
 }
 
 template <typename Cell>
@@ -199,12 +246,19 @@ void bind_holdem_pause(nb::module_& module, const char* name) {
 void bind_holdem(nb::module_& module) {
   bind_holdem_pause<float>(module, "HoldemPause_float32");
   bind_holdem_pause<double>(module, "HoldemPause_float64");
+  nb::class_<BoundHoldemPauses>(module, "HoldemPauses")
+      .def(nb::init<>())
+      .def("stop", &BoundHoldemPauses::stop)
+      .def_ro("float32", &BoundHoldemPauses::single_pause)
+      .def_ro("float64", &BoundHoldemPauses::double_pause)
+      .def_ro("evaluation", &BoundHoldemPauses::evaluation)
+      .def_ro("viewing", &BoundHoldemPauses::viewing);
   nb::class_<BoundHoldemForm>(module, "HoldemForm")
       .def(nb::init<const nb::dict&>());
   nb::class_<BoundHoldemHooks>(module, "HoldemHooks").def(nb::init<int, int, double, std::int32_t, const nb::dict&>());
-  bind_holdem_iterate<float, float>(module, "HoldemRun_float32", "holdem_iterate_float32");
-  bind_holdem_iterate<double, double>(module, "HoldemRun_float64", "holdem_iterate_float64");
-  bind_holdem_iterate<float, std::int16_t>(module, "HoldemRun_int16", "holdem_iterate_int16");
+  bind_holdem_run<float, float>(module, "HoldemRun_float32");
+  bind_holdem_run<double, double>(module, "HoldemRun_float64");
+  bind_holdem_run<float, std::int16_t>(module, "HoldemRun_int16");
   bind_holdem_evaluate<float>(module, "holdem_evaluate_float32");
   bind_holdem_evaluate<double>(module, "holdem_evaluate_float64");
   bind_holdem_evaluate<std::uint16_t>(module, "holdem_evaluate_uint16");

@@ -2,6 +2,7 @@
 // Iterations over a public tree with hooks. Shapes and dtypes are checked by equipoise.kernels.public.
 #include "frontier_bindings.hpp"
 #include "public_bindings.hpp"
+#include "steps.hpp"
 
 namespace equipoise {
 
@@ -11,6 +12,8 @@ namespace {
 struct BoundHooks {
   PublicHooks hooks;
   NamedArrays arrays;
+  double* gate_reach;  // [H] what enters next, where callers read it
+  double* watched_weight;  // of all iterations, 1 number
 
   BoundHooks(int gate_player, int gate_kind, double share, const nb::dict& given) : arrays(given) {
     hooks.gate_player = gate_player;
@@ -29,7 +32,15 @@ struct BoundHooks {
     const std::int32_t* const start = arrays.data<Ints>("watched_start");
     if (watched.size() > 0) hooks.watched = {start, watched.data()};
     hooks.value_sum = arrays.view<MutableDoubles>("value_sum").data();
+    gate_reach = arrays.view<MutableDoubles>("gate_reach").data();
+    watched_weight = arrays.view<MutableDoubles>("watched_weight").data();
     arrays.check_all_asked();
+  }
+
+  // Writes what callers read once iterations are done.
+  void finish(const Discount* rows, std::int64_t num_iterations, const double* realization) const {
+    for (std::int64_t k = 0; k < hooks.gate.num_private; ++k) gate_reach[k] = realization[hooks.gate_cells[k]];
+    add_average_weights(rows, num_iterations, *watched_weight);
   }
 };
 
@@ -38,20 +49,26 @@ struct BoundHooks {
 void bind_public_hooks(nb::module_& module) {
   nb::class_<BoundFrontier>(module, "Frontier").def(nb::init<>()).def(nb::init<const nb::dict&, nb::callable>());
   nb::class_<BoundHooks>(module, "PublicHooks").def(nb::init<int, int, double, const nb::dict&>());
-  module.def("public_iterate_hooked",
-             [](BoundPublicForm& bound, const BoundHooks& bound_hooks, BoundFrontier& frontier, const BoundRun& run,
-                Doubles discounts, std::int64_t first_t, bool is_alternating, int num_threads) {
-               const auto num_iterations = static_cast<std::int64_t>(discounts.shape(0));
-               const TeamPlan* plans = bound.team(num_threads);
-               PublicHooks hooks = bound_hooks.hooks;
-               hooks.frontier = frontier.open();
-               {
-                 nb::gil_scoped_release release;
-                 bound.iterate_plans(plans, run.rule, view_rows(discounts), first_t, num_iterations, is_alternating, run.tables,
-                                     hooks);
-               }
-               frontier.finish();
-             });
+  module.def(
+      "bind_hooked_steps",
+      [](BoundPublicForm& bound, const BoundRun& run, bool is_alternating, int num_threads, Turn& turn,
+         const BoundHooks& hooks, BoundFrontier& frontier) {
+        const TeamPlan* plans = bound.team(num_threads);
+        return BoundSteps(turn, [&bound, &run, &hooks, &frontier, plans, is_alternating](
+                                    const Discount* rows, std::int64_t first_t, std::int64_t num_iterations) {
+          PublicHooks own = hooks.hooks;
+          own.frontier = frontier.open();
+          {
+            nb::gil_scoped_release release;
+            bound.iterate_plans(plans, run.rule, rows, first_t, num_iterations, is_alternating, run.tables, own);
+          }
+          frontier.finish();
+          hooks.finish(rows, num_iterations, run.tables.realization);
+          return num_iterations;
+        });
+      },
+      nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 5>(), nb::keep_alive<0, 6>(),
+      nb::keep_alive<0, 7>());
 }
 
 }  // namespace equipoise

@@ -21,6 +21,11 @@ struct Discount {
   double threshold;       // of the next strategy, see play_threshold; 0: whatever is positive is played
 };
 
+// Takes iterations into the sum of weights of an average.
+inline void add_average_weights(const Discount* rows, std::int64_t num_iterations, double& weight) {
+  for (std::int64_t k = 0; k < num_iterations; ++k) weight = weight * rows[k].average_decay + rows[k].average_weight;
+}
+
 struct Rule {
   PolicyMap policy_map = PolicyMap::regret_matching;
   Fallback fallback = Fallback::uniform;

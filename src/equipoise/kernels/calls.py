@@ -4,20 +4,24 @@
 from __future__ import annotations
 
 import operator
-import threading
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
 
+import equipoise._native as _native
 from equipoise.core.errors import AbandonedError, ConcurrentUseError, ConfigError
 
 __all__ = [
     "MAX_INTEGER",
     "MAX_THREADS",
+    "LastBound",
     "OneCaller",
     "check_finished",
     "check_integer",
     "check_num_threads",
     "check_player",
 ]
+
+Bound = TypeVar("Bound")
 
 MAX_THREADS: Final = 256  # each has a value table of its own
 MAX_INTEGER: Final = 2**62  # of counts; sums of two fit the native module's 64 bits
@@ -59,12 +63,24 @@ class OneCaller:
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
-        lock = threading.Lock()
-        self._try_to_begin, self._end = lock.acquire, lock.release
+        self.turn = _native.Turn()  # as native calls take it that check nothing else
 
     def __enter__(self) -> None:
-        if not self._try_to_begin(False):
+        if not self.turn.take():
             raise ConcurrentUseError(f"this {self._owner} is already at work in another thread; give each its own")
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        self._end()
+        self.turn.give_back()
+
+
+class LastBound(Generic[Bound]):
+    """What was made last, with what it was made of: the same objects find it again."""
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[object, ...], Bound] | None = None
+
+    def find(self, parts: tuple[object, ...], bind: Callable[[], Bound]) -> Bound:
+        """Returns what was made of these very parts last time, or makes it."""
+        if self._last is None or not all(map(operator.is_, self._last[0], parts)):
+            self._last = parts, bind()
+        return self._last[1]

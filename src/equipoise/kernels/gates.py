@@ -93,5 +93,5 @@ def gate_arrays(gate: RootGate | None) -> dict[str, npt.NDArray[Any]]:
     """Returns a gate's arrays by name, as hooks of the native module take them; empty ones without a gate."""
     names = ("mass", "alternative", "deviation", "prior", "regret")
     if gate is None:
-        return {name: np.zeros((2, 0) if name == "regret" else 0) for name in names}
-    return {name: getattr(gate, name) for name in names}
+        return {name: np.zeros((2, 0) if name == "regret" else 0) for name in (*names, "gate_reach")}
+    return {name: getattr(gate, name) for name in names} | {"gate_reach": gate.reach}

@@ -12,10 +12,9 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_range, check_segments
-from equipoise.kernels.calls import check_integer, check_num_threads, check_player
+from equipoise.kernels.calls import check_integer, check_player
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate, gate_arrays
-from equipoise.kernels.rules import KernelRule, check_discounts
 from equipoise.kernels.sweeps import SweepKernel, SweepTables
 from equipoise.kernels.vector import Reaches, RunTables, WatchedValues
 
@@ -202,7 +201,6 @@ class PublicKernel(SweepKernel):
             check_array(f"root_cells[{player}]", roots, np.int32, roots.shape)
             check_range(f"root_cells[{player}]", roots, 0, self.num_cells)
         self.locks = locks
-        self._hooks: tuple[RootGate | None, WatchedValues | None, Any] | None = None
         named = {name: array for name, (array, _) in (integers | numbers).items()}
         if locks is not None:
             named |= locks.native_arrays(cells)
@@ -261,63 +259,29 @@ class PublicKernel(SweepKernel):
             self.write_locks(tables)
             tables.realization[:] = self.realize(tables.strategy, root_reach=self._root_table(root_reach, gate))
 
-    def iterate(
+    def _bind(
         self,
-        rule: KernelRule,
-        discounts: FloatArray,
-        tables: SweepTables,
-        *,
-        first_t: int,
-        is_alternating: bool,
-        num_threads: int = 1,
-        gate: RootGate | None = None,
-        frontier: Frontier | None = None,
-        watched: WatchedValues | None = None,
-        root_reach: Reaches | None = None,
-    ) -> int:
-        """Runs iterations, see `VectorKernel.iterate`."""
+        run: Any,
+        team: tuple[bool, int, Any],
+        gate: RootGate | None,
+        frontier: Frontier | None,
+        watched: WatchedValues | None,
+    ) -> Any:
         if gate is None and watched is None and frontier is None:
-            self._sweep(rule, discounts, tables, first_t, is_alternating, num_threads)
-            return len(discounts)
-        check_discounts(discounts, first_t)
-        check_num_threads(num_threads)
-        run = self.bind_run(rule, tables)
-        hooks = self._bind_hooks(gate, watched)
-        if frontier is not None:
-            frontier.check(self.num_cells)
-        with self._one_caller:
-            _native.public_iterate_hooked(
-                self._form,
-                hooks,
-                Frontier.none() if frontier is None else frontier.bound,
-                run,
-                discounts,
-                first_t,
-                is_alternating,
-                self.team_size(num_threads),
-            )
-        if gate is not None:
-            gate.reach[:] = tables.realization[self.root_cells[gate.player]]
-        if watched is not None:
-            watched.add_weights(discounts)
-        return len(discounts)
-
-    def _bind_hooks(self, gate: RootGate | None, watched: WatchedValues | None) -> Any:
-        """Returns hooks as the native module reads them; those of the last call are kept."""
-        if self._hooks is not None and self._hooks[0] is gate and self._hooks[1] is watched:
-            return self._hooks[2]
+            return self._form.bind_steps(run, *team)
         seen = watched or WatchedValues((), ((), ()))
         check_range("watched cells", seen.cells, 0, self.num_cells)
-        root, arrays = np.zeros(0, np.int32), gate_arrays(gate)
+        root = np.zeros(0, np.int32)
         if gate is not None:
             root = np.ascontiguousarray(self.root_cells[gate.player])
             check_array("mass", gate.mass, np.float64, root.shape)
-        arrays |= {"gate_cells": root, "gate_values": np.zeros(root.size)}
-        arrays |= {"watched_start": seen.player_start, "watched_cells": seen.cells, "value_sum": seen.value_sum}
+        if frontier is not None:
+            frontier.check(self.num_cells)
+        arrays = gate_arrays(gate) | seen.native_arrays | {"gate_cells": root, "gate_values": np.zeros(root.size)}
         player, kind, share = (-1, 0, 1.0) if gate is None else (gate.player, int(gate.kind), gate.share)
         hooks = _native.PublicHooks(player, kind, share, arrays)
-        self._hooks = gate, watched, hooks
-        return hooks
+        leaves = Frontier.none() if frontier is None else frontier.bound
+        return _native.bind_hooked_steps(self._form, run, *team, hooks, leaves)
 
     def root_reach(self) -> FloatArray:
         """Returns `[C]` a reach of one for every private state of the root, and nothing below."""

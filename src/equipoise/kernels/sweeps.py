@@ -16,7 +16,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_finite
-from equipoise.kernels.calls import OneCaller, check_num_threads, check_player
+from equipoise.kernels.calls import LastBound, OneCaller, check_num_threads, check_player
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.rules import KernelRule, check_discounts
@@ -76,7 +76,8 @@ class SweepKernel(VectorKernel):
 
     def __init__(self) -> None:
         self._one_caller = OneCaller("solver")
-        self._bound: tuple[KernelRule | None, SweepTables | None, Any] = None, None, None
+        self._run: LastBound[Any] = LastBound()
+        self._steps: LastBound[Any] = LastBound()
 
     @abc.abstractmethod
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:
@@ -145,26 +146,50 @@ class SweepKernel(VectorKernel):
 
         The tables are the same bits whatever the number of threads.
         """
-        if gate is not None or frontier is not None or watched is not None:
-            raise ConfigError("gates, leaves and watched values need a tree of public states")
-        self._sweep(rule, discounts, tables, first_t, is_alternating, num_threads)
-        return len(discounts)
+        check_discounts(discounts, first_t)
+        steps = self.bind_steps(
+            rule,
+            tables,
+            is_alternating=is_alternating,
+            num_threads=num_threads,
+            gate=gate,
+            frontier=frontier,
+            watched=watched,
+        )
+        with self._one_caller:
+            num_done: int = steps.run(discounts, first_t)
+        return num_done
 
-    def _sweep(
+    def bind_steps(
         self,
         rule: KernelRule,
-        discounts: FloatArray,
         tables: SweepTables,
-        first_t: int,
+        *,
         is_alternating: bool,
-        num_threads: int,
-    ) -> None:
-        """Runs iterations without hooks."""
-        check_discounts(discounts, first_t)
+        num_threads: int = 1,
+        gate: RootGate | None = None,
+        frontier: Frontier | None = None,
+        watched: WatchedValues | None = None,
+        root_reach: Reaches | None = None,
+    ) -> Any:
+        """Returns iterations as the native module runs them, see `VectorKernel.bind_steps`; the last ones are kept."""
         check_num_threads(num_threads)
-        run = self.bind_run(rule, tables)
-        with self._one_caller:
-            self._form.iterate(run, discounts, first_t, is_alternating, self.team_size(num_threads))
+        parts = (rule, tables, is_alternating, num_threads, gate, frontier, watched)
+        team = is_alternating, self.team_size(num_threads), self._one_caller.turn
+        return self._steps.find(parts, lambda: self._bind(self.bind_run(rule, tables), team, gate, frontier, watched))
+
+    def _bind(
+        self,
+        run: Any,
+        team: tuple[bool, int, Any],
+        gate: RootGate | None,
+        frontier: Frontier | None,
+        watched: WatchedValues | None,
+    ) -> Any:
+        """Returns iterations of a run, with hooks if the form has any."""
+        if gate is not None or frontier is not None or watched is not None:
+            raise ConfigError("gates, leaves and watched values need a tree of public states")
+        return self._form.bind_steps(run, *team)
 
     def learn(
         self,
@@ -200,12 +225,12 @@ class SweepKernel(VectorKernel):
 
     def bind_run(self, rule: KernelRule, tables: SweepTables) -> Any:
         """Returns a run as the native module reads it, once its tables are checked; the last one is kept."""
-        if self._bound[0] is rule and self._bound[1] is tables:
-            return self._bound[2]
-        self.check_tables(rule, tables)
-        run = _native.SweepRun(*rule.native_arguments, *tables.native_arguments)
-        self._bound = rule, tables, run
-        return run
+
+        def bind() -> Any:
+            self.check_tables(rule, tables)
+            return _native.SweepRun(*rule.native_arguments, *tables.native_arguments)
+
+        return self._run.find((rule, tables), bind)
 
     def check_tables(self, rule: KernelRule, tables: SweepTables) -> None:
         """Raises unless every table that the rule reads has the tree's size."""

@@ -50,6 +50,12 @@ class WatchedValues:
         self.player_start: IntArray = self._start[[0, len(self.places), -1]].astype(np.int32)  # [3]
         self.value_sum: FloatArray = np.zeros(self.cells.size)  # [K]
         self.weight: FloatArray = np.zeros(1)  # of all iterations
+        self.native_arrays: dict[str, npt.NDArray[Any]] = {
+            "watched_start": self.player_start,
+            "watched_cells": self.cells,
+            "value_sum": self.value_sum,
+            "watched_weight": self.weight,
+        }
 
     def average(self, player: int, place: int) -> FloatArray:
         """Returns `[H]` the average of a player's values at a place."""
@@ -147,6 +153,25 @@ class VectorKernel(abc.ABC):
             root_reach: `[H]` with which `begin` was called; by default the tree's.
             watched: takes in the values of each player after its updates.
         """
+
+    def bind_steps(
+        self,
+        rule: KernelRule,
+        tables: Any,
+        *,
+        is_alternating: bool,
+        num_threads: int = 1,
+        gate: RootGate | None = None,
+        frontier: Any = None,
+        watched: WatchedValues | None = None,
+        root_reach: Reaches | None = None,
+    ) -> Any:
+        """Returns iterations with these arguments of `iterate`, checked and bound once; None: this kernel has none.
+
+        `know(discounts, first_t)` hands rows over; then `step(first_t, num_iterations)` is one native call, which
+        returns how many were done: -1, and nothing is done, where it takes a call of `iterate`.
+        """
+        return None
 
     @abc.abstractmethod
     def normalize(self, sums: npt.NDArray[Any]) -> FloatArray:

@@ -12,7 +12,7 @@ Checked by: tests/solvers/test_cfr.py, tests/solvers/test_public_cfr.py, tests/s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -43,8 +43,10 @@ __all__ = ["COUNTS", "CFRSolver", "Tree", "allocate_tables", "estimate_bytes"]
 
 FloatArray = npt.NDArray[np.float64]
 Tree = TypeVar("Tree", bound=HistoryTree | PublicTree | HoldemTree)
+Value = TypeVar("Value")
 
-DISCOUNTS_AT_ONCE: Final = 64
+DISCOUNTS_AT_ONCE: Final = 64  # of a run in small steps; twice as many each time that they run out
+MOST_DISCOUNTS_AT_ONCE: Final = 1024
 PAUSE_PLACES, PAUSE_SUMS = "pause_places", "pause_sums"  # of an iteration that was interrupted, saved with the run
 COUNTS: Final = ("iteration", "skipped_iterations", "start_passes")  # of a full-width run, saved with it
 
@@ -121,6 +123,26 @@ def _watch(tree: HistoryTree | PublicTree | HoldemTree, nodes: Sequence[int]) ->
     return WatchedValues(nodes, (first, second))
 
 
+class _Given(Generic[Value]):
+    """An attribute that bound iterations have read: once it is set, they are bound anew."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._place = f"_{name}"
+
+    def __get__(self, run: CFRSolver[Any], owner: type) -> Value:
+        value: Value = run.__dict__[self._place]
+        return value
+
+    def __set__(self, run: CFRSolver[Any], value: Value) -> None:
+        run.__dict__[self._place] = value
+        run._step = _no_steps
+
+
+def _no_steps(first_t: int, num_iterations: int) -> int:
+    """Returns that these iterations have not been done: they take a call of the kernel's `iterate`."""
+    return -1
+
+
 class CFRSolver(Generic[Tree]):
     """A run of full-width CFR: tables over a tree, advanced by `iterate`.
 
@@ -136,6 +158,13 @@ class CFRSolver(Generic[Tree]):
     >>> round(solver.evaluate().values[0], 3)
     -0.056
     """
+
+    is_alternating = _Given[bool]()
+    num_threads = _Given[int]()
+    gate = _Given[RootGate | None]()
+    frontier = _Given[Frontier | HoldemLeaves | None]()
+    watched = _Given[WatchedValues | None]()
+    root_reach = _Given[Reaches | None]()
 
     def __init__(  # noqa: PLR0913  # hooks of a run, all with defaults
         self,
@@ -185,6 +214,7 @@ class CFRSolver(Generic[Tree]):
         self.tables: Any = self.kernel.allocate_tables(rule.kernel, dtype, find_scales(tree, rule.kernel))
         self.watched = _watch(tree, watched)
         self._kernel_rule = rule.kernel
+        self._step: Callable[[int, int], int] = _no_steps
         self._known, self._known_from = np.zeros((0, 6)), 1
         self.begin_after(0)
 
@@ -229,22 +259,27 @@ class CFRSolver(Generic[Tree]):
         if rule.kernel != self._kernel_rule:
             raise ConfigError(f"a run of {self.rule.name} cannot go on by {rule.name}: it has other tables")
         self.rule, self._known, self._known_from = rule, np.zeros((0, 6)), 1
+        self._step = _no_steps
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""
-        first_t = self.iteration + 1
-        self.iteration += self.kernel.iterate(
-            self._kernel_rule,
-            self._find_discounts(first_t, num_iterations),
-            self.tables,
-            first_t=first_t,
-            is_alternating=self.is_alternating,
-            num_threads=self.num_threads,
-            gate=self.gate,
-            frontier=self.frontier,
-            watched=self.watched,
-            root_reach=self.root_reach,
+        num_done = self._step(self.iteration + 1, num_iterations)
+        self.iteration += num_done if num_done >= 0 else self._iterate_unbound(num_iterations)
+
+    def _iterate_unbound(self, num_iterations: int) -> int:
+        """Runs iterations by a call that checks and binds everything; binds further small steps. Returns its count."""
+        discounts = self._find_discounts(self.iteration + 1, num_iterations)
+        hooks = {"gate": self.gate, "frontier": self.frontier, "watched": self.watched, "root_reach": self.root_reach}
+        team = {"is_alternating": self.is_alternating, "num_threads": self.num_threads}
+        if num_iterations < DISCOUNTS_AT_ONCE:
+            steps = self.kernel.bind_steps(self._kernel_rule, self.tables, **team, **hooks)
+            if steps is not None:
+                steps.know(self._known, self._known_from)
+                self._step = steps.step
+        num_done: int = self.kernel.iterate(
+            self._kernel_rule, discounts, self.tables, first_t=self.iteration + 1, **team, **hooks
         )
+        return num_done
 
     @property
     def can_stop(self) -> bool:
@@ -278,8 +313,10 @@ class CFRSolver(Generic[Tree]):
             return tabulate_discounts(self.rule, first_t, num_iterations)
         begin = first_t - self._known_from
         if not 0 <= begin <= len(self._known) - num_iterations:
+            goes_on = begin == len(self._known)
+            size = min(2 * begin, MOST_DISCOUNTS_AT_ONCE) if goes_on and begin else DISCOUNTS_AT_ONCE
             self._known_from, begin = first_t, 0
-            self._known = tabulate_discounts(self.rule, first_t, DISCOUNTS_AT_ONCE)
+            self._known = tabulate_discounts(self.rule, first_t, size)
         return self._known[begin : begin + num_iterations]
 
     def average_strategy(self) -> FloatArray:

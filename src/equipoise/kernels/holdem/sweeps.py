@@ -15,7 +15,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_range, check_segments
-from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_num_threads
+from equipoise.kernels.calls import LastBound, OneCaller, check_finished, check_integer, check_num_threads
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate, gate_arrays
 from equipoise.kernels.holdem.arrays import (
@@ -206,12 +206,9 @@ class HoldemKernel(VectorKernel):
         named |= {name: array for name, (array, _) in integers.items()}
         named |= {name: values for name, (values, _) in numbers.items()}
         self.form = _native.HoldemForm(named)
-        self._bound: tuple[KernelRule | None, HoldemTables | None, tuple[Any, Any]] = None, None, (None, None)
+        self._steps: LastBound[Any] = LastBound()
         self._bound_leaves = self._bind_leaves()
-        self._hooks: tuple[RootGate | None, WatchedValues | None, Reaches | None, Any, FloatArray] | None = None
-        # where iterations were interrupted, by what they compute in; evaluations are only given up
-        self._pauses = {"float32": _native.HoldemPause_float32(), "float64": _native.HoldemPause_float64()}
-        self._evaluation, self._viewing = _native.HoldemPause_float64(), _native.HoldemPause_float64()
+        self._pauses = _native.HoldemPauses()  # where iterations were interrupted; evaluations are only given up
 
     @classmethod
     def check_run(
@@ -268,36 +265,46 @@ class HoldemKernel(VectorKernel):
     ) -> int:
         """Runs iterations, see `VectorKernel.iterate`; discounts have no thresholds. `stop` cuts them short."""
         check_discounts(discounts, first_t)
-        iterate, run = self._bind_run(rule, tables)
-        check_num_threads(num_threads)
-        hooks, reach = self._bind_hooks(gate, watched, root_reach)
-        if gate is not None:
-            reach[: gate.reach.size] = gate.reach
-        can_stop = gate is None and watched is None and self.leaves is None
-        pause = self.pause_of(tables) if can_stop else None
         num_done = 0
         with self._one_caller:
-            for rows, team in _plan_calls(discounts, pause, num_threads):
-                done = iterate(
-                    self.form,
-                    run,
-                    rows,
-                    first_t + num_done,
-                    is_alternating,
-                    team,
-                    hooks,
-                    *self._bound_leaves,
-                    pause,
+            for rows, team in _plan_calls(discounts, self.pause_of(tables), num_threads):
+                steps = self.bind_steps(
+                    rule,
+                    tables,
+                    is_alternating=is_alternating,
+                    num_threads=team,
+                    gate=gate,
+                    watched=watched,
+                    root_reach=root_reach,
                 )
+                done = steps.run(rows, first_t + num_done)
                 num_done += done
                 if done < len(rows):
                     break
-            self.stop(0)
-        if watched is not None:
-            watched.add_weights(discounts)
-        if gate is not None:
-            gate.reach[:] = reach[: gate.reach.size]
         return num_done
+
+    def bind_steps(
+        self,
+        rule: KernelRule,
+        tables: HoldemTables,
+        *,
+        is_alternating: bool,
+        num_threads: int = 1,
+        gate: RootGate | None = None,
+        frontier: Frontier | HoldemLeaves | None = None,
+        watched: WatchedValues | None = None,
+        root_reach: Reaches | None = None,
+    ) -> Any:
+        """Returns iterations as the native module runs them, see `VectorKernel.bind_steps`; the last ones are kept."""
+        check_num_threads(num_threads)
+
+        def bind() -> Any:
+            run, hooks = self._bind_run(rule, tables), self._bind_hooks(gate, watched, root_reach)
+            team = is_alternating, num_threads, self._one_caller.turn
+            can_stop = gate is None and watched is None and self.leaves is None
+            return run.bind_steps(self.form, *team, hooks, *self._bound_leaves, self._pauses, can_stop)
+
+        return self._steps.find((rule, tables, is_alternating, num_threads, gate, watched, root_reach), bind)
 
     def stop(self, num_boards: int = 1) -> None:
         """Lets the call under way end after so many boards, from whatever thread; 0: not at all.
@@ -305,12 +312,11 @@ class HoldemKernel(VectorKernel):
         What an iteration had done by then is kept with the kernel, and the next call does the rest of it first, so that
         the tables become those of an iteration that nobody interrupted. Evaluations are given up.
         """
-        for pause in (*self._pauses.values(), self._evaluation, self._viewing):
-            pause.stop(num_boards)
+        self._pauses.stop(num_boards)
 
     def pause_of(self, tables: HoldemTables) -> Any:
         """Returns where an iteration over such tables was interrupted, as the native module keeps it."""
-        return self._pauses["float64" if tables.regret_sum.dtype == np.float64 else "float32"]
+        return self._pauses.float64 if tables.regret_sum.dtype == np.float64 else self._pauses.float32
 
     def is_paused(self, tables: HoldemTables) -> bool:
         """Returns whether an iteration over such tables was interrupted and not finished."""
@@ -331,10 +337,8 @@ class HoldemKernel(VectorKernel):
         """Returns whether arrays describe an interrupted iteration of this tree, which the next call then finishes."""
         return bool(self.pause_of(tables).restore(self.form, places, sums))
 
-    def _bind_run(self, rule: KernelRule, tables: HoldemTables) -> tuple[Any, Any]:
-        """Returns the native call and a run as it reads it, once the tables fit tree and rule; the last one is kept."""
-        if self._bound[0] is rule and self._bound[1] is tables:
-            return self._bound[2]
+    def _bind_run(self, rule: KernelRule, tables: HoldemTables) -> Any:
+        """Returns a run as the native module reads it, once the tables fit tree and rule."""
         dtype = tables.regret_sum.dtype
         _check_dtype(dtype, AVERAGE_TYPES)
         if rule.needs_scale and dtype == np.int16:
@@ -343,9 +347,7 @@ class HoldemKernel(VectorKernel):
         for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
             given.append(getattr(tables, name))
             check_array(name, given[-1], kind, shape, is_written=True)
-        run = getattr(_native, f"HoldemRun_{dtype}")(*rule.native_arguments, *given)
-        self._bound = rule, tables, (getattr(_native, f"holdem_iterate_{dtype}"), run)
-        return self._bound[2]
+        return getattr(_native, f"HoldemRun_{dtype}")(*rule.native_arguments, *given)
 
     def _bind_leaves(self) -> tuple[Any, Any]:
         """Returns leaf tables and frontier as the native module reads them."""
@@ -353,19 +355,10 @@ class HoldemKernel(VectorKernel):
             return HoldemLeaves.none(), self.leaves.bound
         return HoldemLeaves.none() if self.leaves is None else self.leaves.bind(), Frontier.none()
 
-    def _bind_hooks(
-        self,
-        gate: RootGate | None,
-        watched: WatchedValues | None,
-        root_reach: Reaches | None,
-        *,
-        is_kept: bool = True,
-    ) -> tuple[Any, FloatArray]:
-        """Returns hooks as the native module reads them, and `[rows]` what a gate lets in; the last ones are kept."""
-        kept = self._hooks
-        if kept is not None and kept[0] is gate and kept[1] is watched and kept[2] is root_reach:
-            return kept[3], kept[4]
-        arrays, reach, seen = gate_arrays(gate), np.zeros(0), watched or WatchedValues((), ((), ()))
+    def _bind_hooks(self, gate: RootGate | None, watched: WatchedValues | None, root_reach: Reaches | None) -> Any:
+        """Returns hooks as the native module reads them."""
+        reach, seen = np.zeros(0), watched or WatchedValues((), ((), ()))
+        arrays = gate_arrays(gate) | seen.native_arrays
         if gate is not None:
             num_rows = self.arrays.num_rows(0, gate.player)
             if gate.mass.size != num_rows:  # padding may be there, without mass
@@ -380,13 +373,8 @@ class HoldemKernel(VectorKernel):
             arrays[f"root_reach_{player}"] = rows
             own = slice(*seen.player_start[player : player + 2].tolist())
             check_range("watched cells", seen.cells[own], 0, (1 + self._num_lines) * rows.size)
-        arrays |= {"reach": reach, "watched_start": seen.player_start, "watched_cells": seen.cells}
-        arrays["value_sum"] = seen.value_sum
         player, kind, share = (-1, 0, 1.0) if gate is None else (gate.player, int(gate.kind), gate.share)
-        hooks = _native.HoldemHooks(player, kind, share, max(self._num_lines, 1), arrays)
-        if is_kept:
-            self._hooks = gate, watched, root_reach, hooks, reach
-        return hooks, reach
+        return _native.HoldemHooks(player, kind, share, max(self._num_lines, 1), arrays | {"reach": reach})
 
     def normalize(self, sums: npt.NDArray[Any]) -> FloatArray:
         """Returns `[C]` the sums divided by their total at every hand's decision, uniform where that is zero."""
@@ -412,7 +400,7 @@ class HoldemKernel(VectorKernel):
         check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = getattr(_native, f"holdem_evaluate_{strategy.dtype}")
-        hooks = self._bind_hooks(None, None, root_reach, is_kept=False)[0]
+        hooks = self._bind_hooks(None, None, root_reach)
         # buffers of a frontier serve one call at a time; everything else is read alone
         with self._one_caller if isinstance(self.leaves, Frontier) else contextlib.nullcontext():
             is_done = evaluate(
@@ -424,9 +412,9 @@ class HoldemKernel(VectorKernel):
                 hooks,
                 *self._bound_leaves,
                 *values,
-                self._evaluation,
+                self._pauses.evaluation,
             )
-        self._evaluation.stop(0)
+        self._pauses.evaluation.stop(0)
         check_finished(is_done, "the evaluation")
         root = self.arrays.board(0)
         return values[0][: root.num_hands_0], values[1][: root.num_hands_1]
@@ -560,8 +548,8 @@ class HoldemKernel(VectorKernel):
         slots = getattr(_native, f"holdem_slots_{sums.dtype}")
         flat = out[0].reshape(-1), out[1].reshape(-1)
         asked = board, line, is_best, respects_locks, sums, *reach, num_threads
-        is_done = slots(self.form, *asked, *flat, self._viewing)
-        self._viewing.stop(0)
+        is_done = slots(self.form, *asked, *flat, self._pauses.viewing)
+        self._pauses.viewing.stop(0)
         check_finished(is_done, "the evaluation")
         first, second = (tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1]) for tiles in out)
         return first, second
@@ -573,7 +561,7 @@ class HoldemKernel(VectorKernel):
 
 def _plan_calls(discounts: FloatArray, pause: Any, num_threads: int) -> list[tuple[FloatArray, int]]:
     """Returns rows of discounts with the size of the team for each call: who began an iteration finishes it."""
-    begun = 0 if pause is None else pause.num_threads()
+    begun = pause.num_threads()
     if not begun or not len(discounts):
         return [(discounts, num_threads)]
     calls = [(discounts[:1], begun), (discounts[1:], num_threads)]
