@@ -136,6 +136,11 @@ class OpenSpielGame:
         return _escape(str(state.inner.action_to_string(state.inner.current_player(), action)))
 
     @property
+    def is_perfect_information(self) -> bool:
+        """Returns whether the game hides nothing."""
+        return self._is_perfect_information
+
+    @property
     def num_actions(self) -> int:
         """Returns how many actions OpenSpiel tells apart."""
         return int(self._game.num_distinct_actions())
