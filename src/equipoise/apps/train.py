@@ -20,6 +20,7 @@ from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
+from equipoise.apps.train_pog import TrainPogOptions, train_pog
 from equipoise.apps.train_rebel import TrainRebelOptions, train_rebel
 from equipoise.core.pool import Pool
 from equipoise.core.runs import RunFolder
@@ -330,4 +331,5 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
 
 
 train_app.command("values")(make_command(TrainValuesOptions, train_values))
+train_app.command("pog")(make_command(TrainPogOptions, train_pog))
 train_app.command("rebel")(make_command(TrainRebelOptions, train_rebel))

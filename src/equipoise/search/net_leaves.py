@@ -86,7 +86,7 @@ class NetLeaves:
 
     def book(self, rules: RuleBook) -> RunBook:
         """Returns the public states of a game that are known so far."""
-        if self._book is None or self._book.rules is not rules or len(self._book.states) > MOST_PAGES:
+        if self._book is None or self._book.rules.game is not rules.game or len(self._book.states) > MOST_PAGES:
             self._book = RunBook(rules, self.features)
         return self._book
 
