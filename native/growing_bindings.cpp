@@ -152,7 +152,8 @@ void bind_runs(nb::module_& module) {
                                        .simulations = numbers[3],
                                        .is_alternating = numbers[4] != 0,
                                        .has_last_sweep = numbers[5] != 0,
-                                       .first_children = numbers[6],
+                                       .uses_prior = numbers[6] != 0,
+                                       .first_children = numbers[7],
                                        .exploration = weights[0],
                                        .share_of_values = weights[1],
                                        .value_scale = weights[2]};

@@ -39,7 +39,7 @@ struct GrowingBook {
 
 struct GrowingBudget {
   int num_rounds, sweeps, walks, simulations;
-  bool is_alternating, has_last_sweep;
+  bool is_alternating, has_last_sweep, uses_prior;
   int first_children;  // 0: all; kNowhere: as many as private states
   double exploration, share_of_values, value_scale;
 };
@@ -238,6 +238,7 @@ class GrowingRun {
   }
 
   const float* outputs_of(int node) const {
+    if (!budget_.uses_prior) return nullptr;
     const auto point = point_outputs_.find(node);
     if (point != point_outputs_.end()) return point->second.data();
     const bool has_row = node < static_cast<int>(row_of_.size()) && row_of_[node] != kNowhere;

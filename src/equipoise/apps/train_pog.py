@@ -75,7 +75,7 @@ class TrainPogOptions:
 
 
 def train_pog(options: TrainPogOptions) -> None:
-    """Learn values and policies by sound self-play (Player of Games): searches grow their trees, which end with a network.
+    """Learn values and policies by sound self-play (Player of Games): searches grow trees that end with a network.
 
     In games that are small enough the exploitability of play by search is measured on the way, exactly for each seed.
     State and weights are kept every minute: stop it at any time and give --resume.
@@ -177,15 +177,19 @@ def _spell(options: TrainPogOptions) -> str:
         words += ["-p", text]
     for name in CHANGED:
         value = getattr(options, name)
-        words += [] if value is None else [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+        words += (
+            []
+            if value is None
+            else [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+        )
     return shlex.join(words)
 
 
-def _show(
-    last: dict[str, Any], game: Game[Any], session: _Session, options: TrainPogOptions, console: Console
-) -> None:
+def _show(last: dict[str, Any], game: Game[Any], session: _Session, options: TrainPogOptions, console: Console) -> None:
     if options.json:
-        figures = {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in last.items()}
+        figures = {
+            name: None if isinstance(value, float) and math.isnan(value) else value for name, value in last.items()
+        }
         write_json({"game": format_game(game), "test": session.test, "out": str(options.out), **figures})
         return
     if not last or options.quiet:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import check_array, check_axes, check_finite, check_generator, check_range
+from equipoise.kernels.arrays import check_array, check_finite, check_generator, check_range
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.growing import NO_PAYOFFS, GrowingArena, NodeFacts, Opening
@@ -193,6 +193,7 @@ class RunBudget(NamedTuple):
     simulations: int
     is_alternating: bool
     has_last_sweep: bool
+    uses_prior: bool
     first_children: int  # 0: all, -1: as many as private states
     exploration: float
     share_of_values: float
@@ -236,12 +237,21 @@ class GrowingRun:
         rounds, sweeps, _ = budget.rounds
         check_discounts(discounts, max(rounds * sweeps + budget.has_last_sweep, 1))
         net.read(book)
-        flags = int(budget.is_alternating), int(budget.has_last_sweep)
+        flags = int(budget.is_alternating), int(budget.has_last_sweep), int(budget.uses_prior)
         numbers = [*budget.rounds, budget.simulations, *flags, budget.first_children]
         weights = [budget.exploration, budget.share_of_values, budget.value_scale]
         self._kept = (discounts, gate)  # the run points into them
         self._bound = _native.GrowingRun(
-            arena.bound, book.bound, net.bound, numbers, weights, discounts, start, random_words, num_queries, query_words
+            arena.bound,
+            book.bound,
+            net.bound,
+            numbers,
+            weights,
+            discounts,
+            start,
+            random_words,
+            num_queries,
+            query_words,
         )
         self._arena, self._num_queries, self._book = arena, num_queries, book
         if gate is not None:

@@ -194,6 +194,7 @@ class CycleTrainer(abc.ABC):
 
     def _restore_play(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Goes back to what `_play_state` returned."""
+        del arrays
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Returns all that a run needs to go on."""

@@ -131,8 +131,9 @@ class ContinualSearch:
     Symbols: s_last -> where a search begins; vbar -> alternatives; alpha -> `Resolve.share`.
     Departs from the paper: trees grow within a search only where `growth` is given; what lies beside the way from
         s_last to the present state is leaves, or searched as well ([SG21] leaves it open); nothing is searched at the
-        opponent's turns, unless both players share one chain or `is_watchful` is set (appendix B.5); a state to which the searcher's averages never come is
-        searched as if all its private states had. In hold'em a search begins at the decision itself.
+        opponent's turns, unless both players share one chain or `is_watchful` is set (appendix B.5); a state to which
+        the searcher's averages never come is searched as if all its private states had. In hold'em a search begins at
+        the decision itself.
     Checked by: tests/search/test_continual_search.py, tests/search/test_growing_tree.py.
 
     >>> from equipoise.games import make_game

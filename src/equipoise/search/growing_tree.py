@@ -50,6 +50,7 @@ class Growth:
     exploration: float = 1.0  # weight of the prior against values in walks
     share_of_values: float = 0.5  # of a walk's decisions by value and prior; the others are the strategy's
     first_children: int | None = None  # k: actions that a leaf gets; None: as many as private states, 0: all
+    uses_prior: bool = True  # whether the evaluator's policies, if it has any, weigh actions in walks
     is_alternating: bool = False  # whether a sweep updates one player after the other
     has_last_sweep: bool = False  # one more sweep, so that the last walk's nodes are part of one
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
@@ -198,7 +199,7 @@ class GrowingTree:
         growth, net = self.growth, self.evaluator
         assert isinstance(net, NetLeaves)
         children = -1 if growth.first_children is None else growth.first_children
-        flags = growth.is_alternating, growth.has_last_sweep
+        flags = growth.is_alternating, growth.has_last_sweep, growth.uses_prior
         weights = growth.exploration, growth.share_of_values, self._scale
         budget = RunBudget(growth.rounds, growth.simulations, *flags, children, *weights)
         rounds, sweeps, _ = growth.rounds
@@ -378,7 +379,7 @@ class GrowingTree:
         for values, own in zip(found.cfv, batch.reach, strict=True):
             if values.shape != own.shape:
                 raise ValueError(f"values of leaves must have shape {own.shape}, got {values.shape}")
-        if found.prior is not None:
+        if found.prior is not None and self.growth.uses_prior:
             self._priors.update(zip(leaves, found.prior, strict=True))
         if self._keeps_queries:
             counts = batch.num_private.tolist()

@@ -2,7 +2,7 @@
 """Networks of values and policies at the leaves of trees: one row of a batch for each public state.
 
 Trees that grow ask them within the core, where what is known of public states is kept as pages of a book; everything
-else asks in NumPy, to the same bits.
+else asks in NumPy, values to the same bits.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class RunBook:
 class NetLeaves:
     """A network at the leaves: `LeafEvaluator` with policies, asked within the core by trees that grow.
 
-    Paper: Schmid et al. 2021, "Player of Games", arXiv:2112.03178, section 3.1 (counterfactual value-and-policy network).
+    Paper: Schmid et al. 2021, "Player of Games", arXiv:2112.03178, section 3.1 (values and policies by one network).
     Symbols: beta -> features and ranges; v, p -> `LeafValues`.
-    Departs from the paper: ranges are given in sum 1 (or their square roots), values come in units of the other player's
-        reach and of the game's stake, and what both players' values come to together is taken off evenly.
+    Departs from the paper: ranges are given in sum 1 (or their square roots), values come in units of the other
+        player's reach and of the game's stake, and what both players' values come to together is taken off evenly.
     Checked by: tests/search/test_net_leaves.py.
     """
 

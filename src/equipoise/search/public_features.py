@@ -20,7 +20,7 @@ from equipoise.games.leduc import Leduc, LeducState
 from equipoise.games.openspiel import OpenSpielGame
 from equipoise.games.perfect_information import OpenState, PerfectInformationGame
 from equipoise.games.public import PublicGame
-from equipoise.games.scotland_yard import ScotlandYard, ScotlandYardPublicGame
+from equipoise.games.scotland_yard import ScotlandYardPublicGame
 from equipoise.games.scotland_yard.public_form import YardPublicState
 from equipoise.games.scotland_yard.situation import DETECTIVES, FUGITIVE, PASS, TICKET_NAMES
 from equipoise.games.tic_tac_toe import TicTacToe, TicTacToeState
@@ -81,7 +81,7 @@ def sparse(amounts: Iterable[float]) -> tuple[IntArray, npt.NDArray[np.float32]]
 
 
 class _Derived:
-    """Private states and actions of a game that was enumerated: each private state keeps its place from the deal on."""
+    """Private states and actions of a game that was enumerated: private states keep their place from the deal on."""
 
     def __init__(self, form: DerivedPublicGame) -> None:
         self.form = form
@@ -93,8 +93,11 @@ class _Derived:
             for edge in form.edges(state):
                 self.places[edge.child] = self._below(state, edge)
         self.width = widths
-        numbers = [sorted({a for s in range(form.num_public_states) if form.actor(s) == p for a in form.legal_actions(s)})
-                   for p in (0, 1)]  # fmt: skip
+        states = range(form.num_public_states)
+        numbers = [
+            sorted({action for state in states if form.actor(state) == player for action in form.legal_actions(state)})
+            for player in (0, 1)
+        ]
         self.column = [{action: column for column, action in enumerate(own)} for own in numbers]
 
     def _below(self, state: int, edge: Any) -> tuple[IntArray, IntArray]:
@@ -105,7 +108,7 @@ class _Derived:
             place[relation.target] = above
             if (place[relation.target] != above).any() or np.unique(place).size != place.size:
                 raise ConfigError(
-                    f"networks cannot be told of {self.form.spec.label}: private states do not stay what they were dealt"
+                    f"networks cannot be told of {self.form.spec.label}: players learn more than they were dealt"
                 )
             places.append(place)
         return places[0], places[1]
@@ -287,7 +290,9 @@ class OpenFeatures:
         feature, amount = sparse([*self._planes(state.inside).tolist(), *turn])
         place = np.zeros(1, np.int32)
         actions = np.array(self._form.legal_actions(state) if actor >= 0 else (), np.int32)
-        return StateInputs(actor=actor, feature=feature, amount=amount, places=(place, place), actions=actions, unit=self._unit)
+        return StateInputs(
+            actor=actor, feature=feature, amount=amount, places=(place, place), actions=actions, unit=self._unit
+        )
 
 
 def _find_planes(game: Game[Any]) -> Callable[[Any], npt.NDArray[np.float32]]:

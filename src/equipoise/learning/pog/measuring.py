@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How exploitable play by search is: a strategy composed of a search at every decision, exactly, under several seeds."""
+"""How exploitable play by search is, exactly: strategies composed of a search at every decision, seed by seed."""
 
 from __future__ import annotations
 

@@ -23,7 +23,17 @@ from equipoise.search.gadgets import Resolve
 from equipoise.search.growing_tree import Growth
 from equipoise.search.net_leaves import NetLeaves
 
-__all__ = ["KIND", "NET", "SHIPPED", "STATE", "PogRun", "check_same_settings", "find_run", "list_shipped", "play_settings"]
+__all__ = [
+    "KIND",
+    "NET",
+    "SHIPPED",
+    "STATE",
+    "PogRun",
+    "check_same_settings",
+    "find_run",
+    "list_shipped",
+    "play_settings",
+]
 
 KIND: Final = "pog"  # of a run's folder
 NET: Final = "net.safetensors"

@@ -212,7 +212,9 @@ class SoundSelfPlay:
         edges = game.form.edges(state)
         for number, edge in enumerate(edges):
             joint = game.rules.facts(edge.child).joint
-            first, second = (_targets(edge, player, own[player], column if player == actor else NOBODY) for player in (0, 1))
+            first, second = (
+                _targets(edge, player, own[player], column if player == actor else NOBODY) for player in (0, 1)
+            )
             ways += [(number, (i, j), p * q * joint[i, j]) for i, p in first for j, q in second if joint[i, j] > 0]
         weights = np.array([weight for _, _, weight in ways])
         number, after, _ = ways[int(rng.choice(len(ways), p=weights / weights.sum()))]
@@ -262,7 +264,9 @@ class SoundSelfPlay:
             self._add_policy(made, state, inputs, policy)
         self._made.append(made)
 
-    def _add_policy(self, made: dict[str, npt.NDArray[Any]], state: Any, inputs: StateInputs, policy: FloatArray) -> None:
+    def _add_policy(
+        self, made: dict[str, npt.NDArray[Any]], state: Any, inputs: StateInputs, policy: FloatArray
+    ) -> None:
         num_actions = self.game.features.sizes.actions[inputs.actor]
         rows, columns = np.nonzero(self.game.form.legality(state))
         cells = inputs.places[inputs.actor][rows] * num_actions + inputs.actions[columns]

@@ -21,11 +21,11 @@ class PogSettings:
     """Everything about a training.
 
     Paper: Schmid et al. 2021, "Player of Games", arXiv:2112.03178 [SG21], Algorithms 1 to 3, appendix B and Table 3.
-    Symbols: s, c -> simulations, per_sweep; epsilon -> exploration; q_search, q_recursive -> queries, recursive_queries;
-        p_td1 -> outcomes; w_p -> policy_weight; alpha of B.1.1 -> share.
-    Departs from the paper: networks are small (PReLU, three hidden layers of 128); Adam with a rate that falls as a cosine
-        of the step; what plays is a running average of weights; searches of self-play fix both ranges and begin at the
-        present state, only play and tests are searched again safely.
+    Symbols: s, c -> simulations, per_sweep; epsilon -> exploration; q_search -> queries; q_recursive ->
+        recursive_queries; p_td1 -> outcomes; w_p -> policy_weight; alpha of B.1.1 -> share.
+    Departs from the paper: networks are small (PReLU, three hidden layers of 128); Adam with a rate that falls as a
+        cosine of the step; what plays is a running average of weights; searches of self-play fix both ranges and begin
+        at the present state, only play and tests are searched again safely.
     Checked by: tests/learning/pog/.
     """
 
@@ -53,7 +53,7 @@ class PogSettings:
     capacity: int = 100_000  # of them that are remembered
     reuse: float = 16.0  # times that each is trained on, on average
     batch: int = 256
-    rate: float = 3e-3  # of Adam, at the start
+    rate: float = 6e-3  # of Adam, at the start
     final_rate: float = 0.02  # share of it at the end
     average_decay: float = 0.998  # of the weights that play; 0: the newest ones
     dropped_at: float = 0.1  # share of examples at which those so far are forgotten
@@ -96,6 +96,7 @@ class PogSettings:
             first_children=self.first_children,
             exploration=self.walk_exploration,
             share_of_values=self.share_of_values,
+            uses_prior=self.uses_prior,
         )
 
     @property

@@ -66,7 +66,6 @@ class PogTrainer(CycleTrainer):
     def leaves(self) -> NetLeaves:
         """Returns the weights that play, as searches ask them."""
         leaves = self.game.leaves(self.stored())
-        leaves.uses_prior = self.settings.uses_prior
         if self.self_play.leaves is not None:
             leaves.share_book(self.self_play.leaves)
         return leaves
