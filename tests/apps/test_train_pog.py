@@ -50,7 +50,8 @@ def test_a_training_is_a_folder_with_curve_card_and_log(trained):
     card = StoredNet.load(folder / NET).card
     assert card["test"] == "PoG(8,1), players updated at once, searched again safely"
     assert card["command"] == (
-        "equipoise train pog kuhn --preset small --out DIR --examples 600 --hidden 16 --simulations 8 --seeds 2 --seed 0"
+        "equipoise train pog kuhn --preset small --out DIR --examples 600 --hidden 16 --simulations 8 "
+        "--seeds 2 --seed 0"
     )
     measured = [event for event in RunFolder(folder).events() if event["event"] == "measured"]
     assert measured[-1]["exploitability"] == result["exploitability"]

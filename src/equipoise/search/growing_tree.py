@@ -331,7 +331,8 @@ class GrowingTree:
             return
         prior = self.arena.read_table("prior", node)
         reach = self.arena.read_block("reach", node, actor)
-        order = np.argsort(-(reach @ prior), kind="stable").tolist()
+        weight = np.cumsum(reach[:, None] * prior, axis=0)[-1]  # added up row by row, as in the core
+        order = np.argsort(-weight, kind="stable").tolist()
         columns = order[: self._num_first(opening)]
         for own in np.flatnonzero(~opening.legal[:, columns].any(axis=1)).tolist():
             if not opening.legal[own, columns].any():

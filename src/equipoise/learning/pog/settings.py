@@ -53,7 +53,7 @@ class PogSettings:
     capacity: int = 100_000  # of them that are remembered
     reuse: float = 16.0  # times that each is trained on, on average
     batch: int = 256
-    rate: float = 6e-3  # of Adam, at the start
+    rate: float = 3e-3  # of Adam, at the start
     final_rate: float = 0.02  # share of it at the end
     average_decay: float = 0.998  # of the weights that play; 0: the newest ones
     dropped_at: float = 0.1  # share of examples at which those so far are forgotten
