@@ -188,6 +188,7 @@ class GrowingRun {
                       value_[1][row * static_cast<std::size_t>(stride(1))]);
     }
     std::fill(row_of_.begin(), row_of_.end(), kNowhere);
+    draw_queries(points);
   }
 
   // Each query of a run is one of those so far with the same chance.

@@ -9,7 +9,7 @@ import pytest
 from equipoise.core.errors import ConfigError
 from equipoise.games import make_game
 from equipoise.learning.pog.games import SelfPlayGame
-from equipoise.learning.pog.self_play import SoundSelfPlay
+from equipoise.learning.pog.self_play import SoundSelfPlay, _round_at_random
 from equipoise.learning.pog.settings import PRESETS, PogSettings, find_preset
 from equipoise.solvers import CFRPlus, CFRSolver
 from equipoise.trees.public import build_public_tree
@@ -74,14 +74,34 @@ def test_solved_queries_are_exact_where_the_tree_becomes_the_game():
         assert reach[player] @ found.values(player) == pytest.approx(mean, abs=2e-3)
 
 
-def test_as_many_queries_are_solved_as_the_settings_say():
-    play = play_of("kuhn", simulations=4, queries=0.9, recursive_queries=0.5)
-    generate(play, 1500)
+def test_numbers_of_queries_are_right_on_average():
+    rng = np.random.default_rng(0)
+    drawn = [_round_at_random(2.3, rng) for _ in range(4000)]
+
+    assert set(drawn) == {2, 3}
+    assert np.mean(drawn) == pytest.approx(2.3, abs=3 * np.sqrt(0.21 / 4000))
+
+
+def test_queries_end_and_are_no_more_than_the_settings_say():
+    play = play_of("leduc", simulations=4, queries=1.0, recursive_queries=0.5)
+    generate(play, 60)
     ratio = play.counts.solved / play.counts.searches
 
-    # each search makes 0.9 on average, each solved one half another: 0.9 / (1 - 0.5)
-    spread = np.sqrt(3.0 / play.counts.searches)
-    assert ratio == pytest.approx(1.8, abs=3 * spread)
+    # one for each search, half a one for each that is solved; where every child ends the game nothing is asked
+    assert 0.5 < ratio < 1.0 / (1.0 - 0.5) + 3 * np.sqrt(3.0 / play.counts.searches)
+
+
+class Fruitless(SoundSelfPlay):
+    """Its episodes teach nothing."""
+
+    def _play_episode(self, rng):
+        self.counts.episodes += 1
+
+
+def test_a_game_with_nothing_to_ask_is_refused():
+    game = GAMES["kuhn"]
+    with pytest.raises(ConfigError, match=r"200 episodes of kuhn.* gave nothing to learn: searches of 100 simulations"):
+        generate(Fruitless(game, PogSettings(), random_leaves(game.features)))
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, TERMINAL
 from equipoise.games.public import PublicEdge
 from equipoise.kernels.public_nets import PublicSizes, StateInputs
@@ -26,6 +27,7 @@ from equipoise.search.net_leaves import NetLeaves
 __all__ = ["SelfPlayCounts", "SoundSelfPlay", "example_shapes"]
 
 LEAST_MASS: Final = 1e-12  # of a player's reach, below which nothing is known of its private states
+MOST_EMPTY: Final = 200  # episodes without an example, after which there will be none
 NOBODY: Final = -1
 
 FloatArray = npt.NDArray[np.float64]
@@ -105,8 +107,14 @@ class SoundSelfPlay:
     def generate(self, count: int, *, rng: np.random.Generator) -> Columns:
         """Returns at least so many new examples; all episodes are played to their ends."""
         self._made = []
+        last = self.counts.episodes + MOST_EMPTY
         while len(self._made) < count:
             self._play_episode(rng)
+            if not self._made and self.counts.episodes >= last:
+                raise ConfigError(
+                    f"{MOST_EMPTY} episodes of {self.game.form.spec.label} gave nothing to learn: searches of "
+                    f"{self.settings.simulations} simulations reach its end"
+                )
         return {name: np.stack([one[name] for one in self._made]) for name in self._made[0]}
 
     # --- searches ---
