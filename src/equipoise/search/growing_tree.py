@@ -392,7 +392,7 @@ class GrowingTree:
 
 
 @functools.lru_cache(8)
-def _tabulate(rule: Rule, count: int) -> FloatArray:
+def _tabulate(rule: Any, count: int) -> FloatArray:
     """Returns `[T, 6]` discounts of all sweeps of a run."""
     return tabulate_discounts(rule, 1, count)
 

@@ -100,19 +100,30 @@ def test_weights_in_the_core_say_what_torch_says():
 
 
 def test_kuhn_is_learnt():
-    trainer = trainer_of(simulations=16, examples=1500, cycle=128)
-    game = trainer.game
-    tree = build_public_tree(game.form)
-
-    def measure():
-        play = play_settings(trainer.settings, trainer.leaves())
-        return np.mean([one.exploitability for one in measure_composed(game.form, tree, play, range(3))])
-
-    before = measure()
+    trainer = trainer_of(simulations=16, examples=900, cycle=128)
+    new = trainer_of(simulations=16)
     for _ in trainer.run():
         pass
+    others = trainer.self_play.generate(150, rng=np.random.default_rng(99))  # what was not learnt
 
-    assert measure() < min(0.6 * before, 0.15)
+    assert value_error(trainer.averaged, others) < 0.3 * value_error(new.averaged, others)
+    game = trainer.game
+    tree = build_public_tree(game.form)
+    before, after = (
+        np.mean([one.exploitability for one in measure_composed(game.form, tree, play_of(each), range(3))])
+        for each in (new, trainer)
+    )
+    assert after < before
+
+
+def play_of(trainer):
+    return play_settings(trainer.settings, trainer.leaves())
+
+
+def value_error(net, examples):
+    with torch.no_grad():
+        values, _ = net(*(torch.from_numpy(examples[name]) for name in ("feature", "belief", "is_there")))
+    return float(((values.numpy() - examples["value"]) ** 2).mean())
 
 
 def test_a_network_of_another_game_is_refused():

@@ -85,10 +85,25 @@ def measure_composed(
     kernel, found = bind_public_kernel(tree), list[Evaluation]()
     for done, seed in enumerate(seeds):
         strategy = compose(
-            form, tree, dataclasses.replace(settings, seed=seed), is_interrupted=is_interrupted,
-            on_progress=on_progress and (lambda share, done=done: on_progress((done + share) / len(seeds))),
-        )  # fmt: skip
+            form,
+            tree,
+            dataclasses.replace(settings, seed=seed),
+            on_progress=None if on_progress is None else _Part(on_progress, done, len(seeds)),
+            is_interrupted=is_interrupted,
+        )
         if strategy is None:
             break
         found.append(evaluate(tree, strategy, kernel=kernel))
     return tuple(found)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Part:
+    """Progress of one of several like parts."""
+
+    tell: Callable[[float], None]
+    done: int
+    count: int
+
+    def __call__(self, share: float) -> None:
+        self.tell((self.done + share) / self.count)

@@ -233,7 +233,7 @@ class SoundSelfPlay:
             if player == actor and policy is not None:
                 flow = flow * policy[relation.private, relation.action]
             size = game.form.num_private(edge.child, player)
-            below.append(np.bincount(relation.target, weights=flow, minlength=size))
+            below.append(np.bincount(relation.target, weights=flow, minlength=size).astype(np.float64))
         return edge.child, after, (below[0], below[1])
 
     def _learn_outcome(self, visits: Sequence[_Visit], outcome: float, rng: np.random.Generator) -> None:
