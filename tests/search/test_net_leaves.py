@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.errors import ConfigError
-from equipoise.games import make_game
+from equipoise.games import make_game, parse_game
 from equipoise.games.perfect_information import PerfectInformationGame
 from equipoise.games.scotland_yard import ScotlandYardPublicGame
 from equipoise.kernels.public_nets import PublicNetKernel
@@ -186,3 +186,28 @@ def test_tic_tac_toe_is_played_well_whatever_the_network_says(moves, best):
     tree.grow()
 
     assert form.legal_actions(state)[int(tree.policy(0)[0].argmax())] == best
+
+
+@pytest.mark.parametrize(
+    ("moves", "best"),
+    [
+        ((0, 1, 0, 1, 0, 1), 0),  # three in a column win with the fourth
+        ((0, 1, 0, 1, 0, 6), 0),
+        ((0, 6, 0, 5, 0), 0),  # and must be stopped
+        ((2, 2, 3, 3, 0), 1),  # a gap between them too
+    ],
+)
+def test_endings_of_connect_four_are_played_well_whatever_the_network_says(moves, best):
+    pytest.importorskip("pyspiel", reason="connect four is OpenSpiel's")
+    game = parse_game("openspiel:connect_four")
+    form = PerfectInformationGame(game)
+    inside = functools.reduce(game.apply, moves, game.initial_state())
+    state = form.initial_state()._replace(inside=inside)
+    belief = PublicBelief(reach=(np.ones(1), np.ones(1)), joint=np.ones((1, 1)))
+    growth = Growth(simulations=500, first_children=1, uses_prior=False)
+    leaves = random_leaves(find_features(game, form))
+    tree = GrowingTree(RuleBook(form), state, belief, leaves, growth=growth, rng=np.random.default_rng(1))
+    tree.grow()
+
+    assert form.legal_actions(state)[int(tree.policy(0)[0].argmax())] == best
+    assert tree.num_asked <= len(tree.states)
