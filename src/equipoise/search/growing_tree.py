@@ -10,8 +10,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Hashable, Sequence
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -209,7 +209,7 @@ class GrowingTree:
             net.kernel,
             budget,
             start=self.start,
-            discounts=_tabulate(growth.rule, max(1, rounds * sweeps + growth.has_last_sweep)),
+            discounts=_tabulate(cast("Hashable", growth.rule), max(1, rounds * sweeps + growth.has_last_sweep)),
             random_words=self._words,
             num_queries=num_queries,
             query_words=None if rng is None else rng.integers(1, 2**63, 4, dtype=np.uint64),
@@ -392,9 +392,9 @@ class GrowingTree:
 
 
 @functools.lru_cache(8)
-def _tabulate(rule: Any, count: int) -> FloatArray:
+def _tabulate(rule: Hashable, count: int) -> FloatArray:
     """Returns `[T, 6]` discounts of all sweeps of a run."""
-    return tabulate_discounts(rule, 1, count)
+    return tabulate_discounts(cast("Rule", rule), 1, count)
 
 
 class _Buffers:
