@@ -9,7 +9,7 @@ import math
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 import typer
@@ -42,6 +42,11 @@ CHANGED: Final = ("examples", "hidden", "simulations", "per_sweep", "queries", "
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainPogOptions:
     """What `equipoise train pog` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise train pog leduc --out run --hours 0.1",
+        "equipoise train pog leduc --out run --resume",
+    )
 
     game: Annotated[str, typer.Argument(help="What is played, as in `solve`.", metavar="GAME")]
     parameters: Annotated[

@@ -8,7 +8,7 @@ import dataclasses
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import typer
@@ -36,6 +36,11 @@ __all__ = ["TrainRebelOptions", "train_rebel"]
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainRebelOptions:
     """What `equipoise train rebel` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise train rebel leduc --out run --hours 0.1",
+        "equipoise train rebel leduc --out run --resume",
+    )
 
     game: Annotated[str, typer.Argument(help="What is played, as in `solve`.", metavar="GAME")]
     parameters: Annotated[
