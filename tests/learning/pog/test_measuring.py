@@ -11,8 +11,9 @@ from equipoise.evaluation.assembly import measure_seeds
 from equipoise.games import make_game
 from equipoise.learning.pog.games import SelfPlayGame
 from equipoise.learning.pog.measuring import compose, measure_composed
-from equipoise.learning.pog.runs import play_settings
+from equipoise.learning.pog.runs import PogRun, find_run, play_settings
 from equipoise.learning.pog.settings import PogSettings
+from equipoise.search.growing_tree import Growth
 from equipoise.trees.public import build_public_tree
 from tests.reference.public_nets import random_leaves
 
@@ -65,3 +66,18 @@ def test_an_interrupted_measurement_gives_the_seeds_so_far():
 def test_no_seed_is_refused():
     with pytest.raises(ConfigError, match="at least one seed, got none"):
         measure_composed(KUHN.form, TREE, settings_of(), [])
+
+
+def test_the_run_that_comes_along_plays_better_than_it_did_untrained():
+    run = PogRun.open(find_run("leduc"))
+    tree = build_public_tree(run.game.form)
+    growth = Growth(simulations=60, first_children=0)
+    trained = measure_composed(run.game.form, tree, run.play(growth), [0])[0]
+    new = measure_composed(run.game.form, tree, settings_of(run.game, simulations=60), [0])[0]
+
+    assert trained.exploitability < 0.2 < new.exploitability
+
+
+def test_runs_that_are_not_there_are_named():
+    with pytest.raises(ConfigError, match=r"there is no run 'nowhere'.*leduc"):
+        find_run("nowhere")
