@@ -11,6 +11,7 @@
 
 #include "policy.hpp"
 #include "random.hpp"
+#include "root_gate.hpp"
 #include "rule.hpp"
 
 namespace equipoise {
@@ -49,6 +50,8 @@ struct GrowingNode {
   bool has_unit;     // a leaf with one private state each, valued once and for all
   double unit[2];    // its values against a reach of 1
   double weight[2];  // of all values in the sums, by player
+  int page;          // of the book, kNowhere if it came from elsewhere
+  int parent, edge;  // by which it is reached
 };
 
 struct GrowingStep {
@@ -75,6 +78,7 @@ class GrowingArena {
     node.payoff = actor == kTerminal ? append(numbers, payoff, 2 * pairs) : 0;
     node.num_edges = kNowhere;
     node.leaf = kNowhere;
+    node.page = node.parent = node.edge = kNowhere;
     nodes.push_back(node);
     const int number = static_cast<int>(nodes.size()) - 1;
     if (actor != kTerminal) become_leaf(number);
@@ -102,6 +106,20 @@ class GrowingArena {
     is_legal.insert(is_legal.end(), legal, legal + cells);
     is_played.resize(size, 0);
     std::copy_n(its_prior, cells, prior.begin() + node.table);
+  }
+
+  // Says which page of a book a node is, and what it follows.
+  void set_origin(int number, int page, int parent, int edge) {
+    nodes[number].page = page;
+    nodes[number].parent = parent;
+    nodes[number].edge = edge;
+  }
+
+  // Hands the root's values to a gate, which says with what reach its player enters next.
+  void enter(const RootGate& gate, int player, const Discount& discount, std::int64_t t) {
+    // the root's private states come first in both arrays
+    std::copy_n(value[player].begin(), gate.num_private, reach[player].begin());
+    pass_gate(gate, rule, discount, t, reach[player].data());
   }
 
   // Puts a child of an opened node into the tree.

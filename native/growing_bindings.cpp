@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Public trees that grow, in the native module.
 #include "growing.hpp"
+#include "growing_run.hpp"
 
 #include "bindings.hpp"
 #include "root_gate.hpp"
@@ -35,11 +36,9 @@ const std::vector<double>& find_block(const GrowingArena& arena, const std::stri
   throw nb::key_error(name.c_str());
 }
 
-void open_node(GrowingArena& arena, int number, int num_actions, Flags legal, Doubles prior, Ints sizes, Ints places,
-               Doubles weights) {
-  // sizes [E, 2] entries of each player; places [K, 3] source, action and target, edge by edge, player 0 first
-  std::vector<GrowingEdge> edges;
-  std::vector<GrowingEntry> entries;
+// Sizes [E, 2] are entries of each player; places [K, 3] source, action and target, edge by edge, player 0 first.
+void read_edges(const Ints& sizes, const Ints& places, const Doubles& weights, std::vector<GrowingEdge>& edges,
+                std::vector<GrowingEntry>& entries) {
   std::int64_t first = 0;
   for (std::size_t e = 0; e < sizes.shape(0); ++e) {
     const int first_size = sizes.data()[2 * e];
@@ -51,12 +50,138 @@ void open_node(GrowingArena& arena, int number, int num_actions, Flags legal, Do
     const std::int32_t* place = places.data() + 3 * k;
     entries.push_back({place[0], place[1], place[2], weights.data()[k]});
   }
+}
+
+void open_node(GrowingArena& arena, int number, int num_actions, Flags legal, Doubles prior, Ints sizes, Ints places,
+               Doubles weights) {
+  std::vector<GrowingEdge> edges;
+  std::vector<GrowingEntry> entries;
+  read_edges(sizes, places, weights, edges, entries);
   arena.open(number, num_actions, legal.data(), prior.data(), edges, entries);
+}
+
+RootGate make_gate(int kind, double share, const Doubles& mass, const Doubles& alternative, const Doubles& deviation,
+                   const Doubles& prior, const MutableDoubles& regret) {
+  return {.kind = static_cast<GateKind>(kind),
+          .num_private = static_cast<std::int64_t>(mass.size()),
+          .mass = mass.data(),
+          .alternative = alternative.data(),
+          .deviation = deviation.data(),
+          .prior = prior.data(),
+          .share = share,
+          .regret = regret.data()};
+}
+
+template <typename T>
+std::vector<std::remove_const_t<T>> copy_all(const Array<T>& from) {
+  return {from.data(), from.data() + from.size()};
+}
+
+int add_page(GrowingBook& book, int actor, Doubles joint, Doubles payoff, Ints feature, Array<const float> amount,
+             Ints first_place, Ints second_place, double unit) {
+  GrowingPage page;
+  page.actor = actor;
+  page.count[0] = static_cast<int>(joint.shape(0));
+  page.count[1] = static_cast<int>(joint.shape(1));
+  page.joint = copy_all(joint);
+  page.payoff = copy_all(payoff);
+  page.inputs.feature = copy_all(feature);
+  page.inputs.amount = copy_all(amount);
+  page.inputs.place[0] = copy_all(first_place);
+  page.inputs.place[1] = copy_all(second_place);
+  page.inputs.unit = unit;
+  book.pages.push_back(std::move(page));
+  return static_cast<int>(book.pages.size()) - 1;
+}
+
+void open_page(GrowingBook& book, int number, int num_actions, Flags legal, Doubles uniform, Ints sizes, Ints places,
+               Doubles weights, Ints children, Ints actions) {
+  GrowingPage& page = book.pages[number];
+  page.num_actions = num_actions;
+  page.legal = copy_all(legal);
+  page.uniform = copy_all(uniform);
+  read_edges(sizes, places, weights, page.edges, page.entries);
+  page.children = copy_all(children);
+  page.inputs.action = copy_all(actions);
+  page.edges_of.resize(static_cast<std::size_t>(num_actions));
+  for (std::size_t edge = 0; edge < page.edges.size() && page.actor >= 0; ++edge) {
+    const std::int64_t first = page.edges[edge].first[page.actor];
+    for (int k = 0; k < page.edges[edge].size[page.actor]; ++k) {
+      auto& among = page.edges_of[page.entries[first + k].action];
+      if (among.empty() || among.back() != static_cast<int>(edge)) among.push_back(static_cast<int>(edge));
+    }
+  }
+  page.is_open = true;
+}
+
+void bind_runs(nb::module_& module) {
+  nb::class_<GrowingBook>(module, "GrowingBook")
+      .def(nb::init<>())
+      .def("add_page", &add_page)
+      .def("open_page", &open_page)
+      .def("is_open", [](const GrowingBook& book, int page) { return book.pages[page].is_open; });
+  nb::class_<PublicNet>(module, "PublicNet")
+      .def("__init__",
+           [](PublicNet* self, std::vector<std::int64_t> places, std::vector<std::int64_t> actions, bool takes_roots) {
+             new (self) PublicNet();
+             std::copy_n(places.begin(), 2, self->num_places);
+             std::copy_n(actions.begin(), 2, self->num_actions);
+             self->takes_roots = takes_roots;
+           })
+      .def("add_layer",
+           [](PublicNet& net, Array<const float> weight, Array<const float> bias, Array<const float> slope,
+              bool is_residual) {
+             net.trunk.add({static_cast<std::int64_t>(weight.shape(0)), static_cast<std::int64_t>(weight.shape(1)),
+                            weight.data(), bias.data(), slope.size() == 0 ? nullptr : slope.data(), is_residual});
+           })
+      .def("set_features",
+           [](PublicNet& net, Array<const float> weight, Array<const float> bias) {
+             net.set_features(weight.data(), static_cast<std::int64_t>(weight.shape(0)),
+                              static_cast<std::int64_t>(weight.shape(1)), bias.data());
+           })
+      .def("forget_starts", &PublicNet::forget_starts);
+  nb::class_<GrowingRun>(module, "GrowingRun")
+      .def(
+          "__init__",
+          [](GrowingRun* self, GrowingArena& arena, const GrowingBook& book, const PublicNet& net,
+             const std::vector<int>& numbers, const std::vector<double>& weights, Doubles rows, int start,
+             MutableWords random, int num_queries, MutableWords query_random) {
+            const GrowingBudget budget{.num_rounds = numbers[0],
+                                       .sweeps = numbers[1],
+                                       .walks = numbers[2],
+                                       .simulations = numbers[3],
+                                       .is_alternating = numbers[4] != 0,
+                                       .has_last_sweep = numbers[5] != 0,
+                                       .uses_prior = numbers[6] != 0,
+                                       .first_children = numbers[7],
+                                       .exploration = weights[0],
+                                       .share_of_values = weights[1],
+                                       .value_scale = weights[2]};
+            const auto words = [](const MutableWords& from) {
+              return Random{{from.data()[0], from.data()[1], from.data()[2], from.data()[3]}};
+            };
+            new (self) GrowingRun(arena, book, net, budget, view_rows(rows), start, words(random), num_queries,
+                                  words(query_random));
+          },
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+      .def("set_gate",
+           [](GrowingRun& run, int player, int kind, double share, Doubles mass, Doubles alternative, Doubles deviation,
+              Doubles prior, MutableDoubles regret) {
+             run.set_gate(make_gate(kind, share, mass, alternative, deviation, prior, regret), player);
+           })
+      .def("run", [](GrowingRun& run) { return run.run(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("counts", [](const GrowingRun& run) { return nb::make_tuple(run.num_sweeps, run.num_walks, run.num_asked); })
+      .def("query_page", [](const GrowingRun& run, int index) { return run.queries[index].page; })
+      .def("query_reach", [](const GrowingRun& run, int index, int player, MutableDoubles out) {
+        const auto& from = run.queries[index].reach[player];
+        copy_cells(from, 0, static_cast<std::int64_t>(from.size()), out);
+      });
 }
 
 }  // namespace
 
 void bind_growing(nb::module_& module) {
+  bind_runs(module);
   nb::class_<GrowingArena>(module, "GrowingArena")
       .def("__init__",
            [](GrowingArena* arena, int policy_map, int fallback, bool is_optimistic, bool floors, bool tracks_variance) {
@@ -102,17 +227,20 @@ void bind_growing(nb::module_& module) {
       .def("pass_gate",
            [](GrowingArena& arena, int player, int kind, double share, Doubles mass, Doubles alternative,
               Doubles deviation, Doubles prior, MutableDoubles regret, Doubles discount, std::int64_t t) {
-             const RootGate gate{.kind = static_cast<GateKind>(kind),
-                                 .num_private = static_cast<std::int64_t>(mass.size()),
-                                 .mass = mass.data(),
-                                 .alternative = alternative.data(),
-                                 .deviation = deviation.data(),
-                                 .prior = prior.data(),
-                                 .share = share,
-                                 .regret = regret.data()};
-             // the root's private states come first in both arrays
-             std::copy_n(arena.value[player].begin(), gate.num_private, arena.reach[player].begin());
-             pass_gate(gate, arena.rule, *view_rows(discount), t, arena.reach[player].data());
+             const RootGate gate = make_gate(kind, share, mass, alternative, deviation, prior, regret);
+             arena.enter(gate, player, *view_rows(discount), t);
+           })
+      .def("set_origin", &GrowingArena::set_origin)
+      .def("num_nodes", [](const GrowingArena& arena) { return static_cast<int>(arena.all_nodes().size()); })
+      .def("shape",
+           [](const GrowingArena& arena, int number) {
+             const GrowingNode& node = arena.all_nodes()[number];
+             return nb::make_tuple(node.count[0], node.count[1], node.actor, node.num_actions);
+           })
+      .def("origin",
+           [](const GrowingArena& arena, int number) {
+             const GrowingNode& node = arena.all_nodes()[number];
+             return nb::make_tuple(node.page, node.parent, node.edge);
            })
       .def("end_walks", &GrowingArena::end_walks)
       .def("child", &GrowingArena::child_of)

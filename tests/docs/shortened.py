@@ -47,6 +47,7 @@ AMOUNTS = {
     "report": {"--iterations": "1", "--menu": "50%; cap: 1", "--boards": "Ks7h2d, Qs8h3d"},
     "blueprint": {"--iterations": "50", "--buckets": "2"},
     "train values": {"--samples": "24", "--steps": "4"},
+    "train pog": {"--examples": "64", "--seeds": "1", "--simulations": "4", "--hours": "0.001"},
     "train rebel": {"--examples": "64", "--playthroughs": "2", "--hours": "0.001"},
     "bench tabular": {"--games": "kuhn", "--repeats": "1", "--seconds": "0.01", "--engines": "equipoise"},
     "bench holdem": {"--repeats": "1", "--seconds": "0.01", "--longest": "0.1", "--threads": "1"},

@@ -30,6 +30,7 @@ from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
 from equipoise.agents.own import make_own_agent
+from equipoise.agents.pog import digest_pog_run, game_of_pog_run, make_pog_agent
 from equipoise.agents.rebel import digest_run, game_of_run, make_rebel_agent
 from equipoise.agents.resolving import OPTIONS, digest_resolving, make_resolving_agent
 from equipoise.agents.search import SearchWhen
@@ -240,6 +241,13 @@ AGENTS: Mapping[str, AgentEntry] = {
         game_of=game_of_run,
         digest=digest_run,
         description="plays a training of `train rebel` (a folder, or one of the package) by random iterations",
+    ),
+    "pog": AgentEntry(
+        make=make_pog_agent,
+        settings="RUN[,s=N][,c=X][,alternating=true][,share=X][,seed=N]",
+        game_of=game_of_pog_run,
+        digest=digest_pog_run,
+        description="plays a training of `train pog` (a folder, or one of the package), searching every decision",
     ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
     "deepstack": _resolving_entry(

@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from equipoise.agents.notation import AgentText
+from equipoise.agents.pog import PogAgent
 from equipoise.agents.rebel import RebelAgent
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import print_result, write_json
@@ -54,6 +55,9 @@ def evaluate_agent(
             raise ConfigError(f"{text} is measured over --playthroughs N, not over --seeds or --whole-states")
         _evaluate_playthroughs(text, agent, game, num_playthroughs, is_json=is_json, is_quiet=is_quiet)
         return
+    if isinstance(agent, PogAgent):
+        _evaluate_searches(text, agent, game, num_seeds, is_json=is_json, is_quiet=is_quiet)
+        return
     console = make_console(is_quiet=is_quiet)
     tree = build_tree(game, max_histories=max_histories, reporter=ConsoleReporter(console))
     began = time.perf_counter()
@@ -73,6 +77,24 @@ def evaluate_agent(
     _report(text, game, so_far[-1], time.perf_counter() - began, is_json=is_json, is_quiet=is_quiet)
     if flag():
         console.print(f"interrupted after {len(so_far)} of {num_seeds} seeds", style="yellow")
+        raise typer.Exit(flag.exit_code)
+
+
+def _evaluate_searches(
+    text: str, agent: PogAgent, game: Game[Any], num_seeds: int, *, is_json: bool, is_quiet: bool
+) -> None:
+    """Reports the exploitability of a search at every decision, a seed of walks each; Ctrl-C keeps those so far."""
+    console = make_console(is_quiet=is_quiet)
+    began = time.perf_counter()
+    with SignalFlag() as flag, TaskDisplay(console, text) as display:
+        found = agent.measure(
+            range(num_seeds), on_progress=lambda share: display.update(share, "searches"), is_interrupted=flag
+        )
+    if found:
+        seconds = time.perf_counter() - began
+        _report(text, game, SeededExploitability(evaluations=found), seconds, is_json=is_json, is_quiet=is_quiet)
+    if flag():
+        console.print(f"interrupted after {len(found)} of {num_seeds} seeds", style="yellow")
         raise typer.Exit(flag.exit_code)
 
 

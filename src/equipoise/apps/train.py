@@ -20,6 +20,7 @@ from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
+from equipoise.apps.train_pog import TrainPogOptions, train_pog
 from equipoise.apps.train_rebel import TrainRebelOptions, train_rebel
 from equipoise.core.pool import Pool
 from equipoise.core.runs import RunFolder
@@ -335,4 +336,5 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
 
 
 add_command(train_app, "values", TrainValuesOptions, train_values)
+add_command(train_app, "pog", TrainPogOptions, train_pog)
 add_command(train_app, "rebel", TrainRebelOptions, train_rebel)

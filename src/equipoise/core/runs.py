@@ -100,6 +100,21 @@ class RunFolder:
         """Returns where the result is, or will be."""
         return self.path / RESULT
 
+    def check_same(self, fields: Mapping[str, Any], *, free: frozenset[str] = frozenset()) -> None:
+        """Raises `ConfigError` unless a training that goes on has the game and the settings that it began with.
+
+        Args:
+            fields: the game, and settings by name, as they are now.
+            free: names of those that may differ.
+        """
+        before = {"game": self.config.get("game"), **_flatten(self.config.get("settings", {}))}
+        for name, value in _flatten(fields).items():
+            if name not in free and before.get(name) != value:
+                raise ConfigError(
+                    f"{self.path} was begun with {name} {before.get(name)}, now it is {value}: give the same options, "
+                    "or --overwrite to begin anew"
+                )
+
     def check_kind(self, kind: str) -> None:
         """Raises `ConfigError` unless the run is of a kind."""
         if self.kind != kind:
@@ -163,3 +178,10 @@ class RunFolder:
 
 def _write_text(file: BinaryIO, text: str) -> None:
     file.write(text.encode())
+
+
+def _flatten(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in fields.items():
+        flat |= _flatten(value, f"{name}.") if isinstance(value, Mapping) else {prefix + name: value}
+    return flat

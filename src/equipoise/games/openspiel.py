@@ -14,6 +14,9 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from equipoise.core.errors import ConfigError, InvalidStateError, MissingExtraError, UnknownNameError
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, GameSpec, derived, illegal_action, no_returns
 from equipoise.games.parameters import ParameterRow, format_value, parse_value
@@ -131,6 +134,22 @@ class OpenSpielGame:
     def action_name(self, state: OpenSpielState, action: int) -> str:
         """Returns OpenSpiel's words for an action or a chance outcome."""
         return _escape(str(state.inner.action_to_string(state.inner.current_player(), action)))
+
+    @property
+    def is_perfect_information(self) -> bool:
+        """Returns whether the game hides nothing."""
+        return self._is_perfect_information
+
+    @property
+    def num_actions(self) -> int:
+        """Returns how many actions OpenSpiel tells apart."""
+        return int(self._game.num_distinct_actions())
+
+    def planes(self, state: OpenSpielState) -> npt.NDArray[np.float32]:
+        """Returns OpenSpiel's observation as numbers, as the player to move has it."""
+        if not self._game.get_type().provides_observation_tensor:
+            raise ConfigError(f"{self.spec.name} has no observations in numbers")
+        return np.array(state.inner.observation_tensor(max(self.actor(state), 0)), np.float32)
 
     def action_class(self, state: OpenSpielState, action: int) -> ActionClass:
         """Returns the class that OpenSpiel's word for the action suggests, `OTHER` if none."""

@@ -8,7 +8,7 @@ the caller's business.
 from __future__ import annotations
 
 import dataclasses
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -77,14 +77,31 @@ class GrowingArena:
         if rule.policy_map is not PolicyMap.REGRET_MATCHING or rule.is_optimistic:
             raise ConfigError("trees that grow match regrets: take cfr, cfr+, lcfr, dcfr or another such rule")
         self._native = _native.GrowingArena(*rule.native_arguments)
-        self._shapes: list[tuple[int, int]] = []  # [N] private states of both players
-        self._actors: list[int] = []
         self._openings: dict[int, Opening] = {}
 
     @property
     def num_nodes(self) -> int:
         """Returns how many nodes there are."""
-        return len(self._shapes)
+        return int(self._native.num_nodes())
+
+    @property
+    def bound(self) -> Any:
+        """Returns it as the native module knows it."""
+        return self._native
+
+    def shape(self, node: int) -> tuple[int, int]:
+        """Returns how many private states both players have at a node."""
+        first, second, _, _ = self._native.shape(node)
+        return first, second
+
+    def set_origin(self, node: int, page: int, parent: int, edge: int) -> None:
+        """Says which page of a book a node is, and by which edge of which node it is reached."""
+        self._native.set_origin(node, page, parent, edge)
+
+    def origin(self, node: int) -> tuple[int, int, int]:
+        """Returns what `set_origin` said, of nodes that a run added too; -1 for none."""
+        found: tuple[int, int, int] = self._native.origin(node)
+        return found
 
     def add_node(self, facts: NodeFacts) -> int:
         """Returns the number of a new node; a leaf, unless the game is over there."""
@@ -97,13 +114,12 @@ class GrowingArena:
             payoffs = facts.payoffs
         elif facts.actor == -2:
             raise ValueError("a node at which the game is over needs payoffs")
-        self._shapes.append((first, second))
-        self._actors.append(facts.actor)
         return int(self._native.add_node(facts.actor, first, second, facts.joint, payoffs))
 
     def open(self, node: int, opening: Opening, prior: FloatArray | None = None) -> None:
         """Says what can follow a node; `prior` `[H, A]` weighs its actions in walks, by default all alike."""
-        if opening.actor != self._actors[node] or opening.num_private != self._shapes[node]:
+        first, second, actor, _ = self._native.shape(node)
+        if opening.actor != actor or opening.num_private != (first, second):
             raise ValueError(f"node {node} has another actor or other private states than what is to follow it")
         weigh = NO_PAYOFFS
         if opening.actor >= 0:
@@ -119,7 +135,7 @@ class GrowingArena:
     def attach(self, node: int, edge: int, child: int) -> None:
         """Puts a node below an edge of an opened one; `settle_children` says when all are there."""
         below = self._openings[node].num_below[edge]
-        if not node < child < self.num_nodes or self._shapes[child] != tuple(below):
+        if not node < child < self.num_nodes or self.shape(child) != tuple(below):
             raise ValueError(f"node {child} cannot follow node {node} by edge {edge}: it has other private states")
         self._native.attach(node, edge, child)
 
@@ -137,7 +153,7 @@ class GrowingArena:
 
     def set_reach(self, player: int, reach: FloatArray) -> None:
         """Sets the root's reach of a player."""
-        check_array("reach", reach, np.float64, (self._shapes[0][player],))
+        check_array("reach", reach, np.float64, (self.shape(0)[player],))
         self._native.set_reach(player, reach)
 
     def leaves(self) -> list[int]:
@@ -181,13 +197,14 @@ class GrowingArena:
 
     def read_table(self, name: str, node: int) -> FloatArray:
         """Returns `[H, A]` regret, average, strategy, action_value, visits or prior of an opened decision."""
-        out = np.empty(self._openings[node].legal.shape)
+        first, second, actor, num_actions = self._native.shape(node)
+        out = np.empty(((first, second)[actor], num_actions))
         self._native.read_table(name, node, out)
         return out
 
     def read_block(self, name: str, node: int, player: int) -> FloatArray:
         """Returns `[H]` reach, value or value_sum of a player's private states."""
-        out = np.empty(self._shapes[node][player])
+        out = np.empty(self.shape(node)[player])
         self._native.read_block(name, player, node, out)
         return out
 

@@ -68,6 +68,7 @@ class ContinualSettings:
     max_nodes: int = DEFAULT_MAX_NODES  # most public states of a search
     is_wide: bool = False  # what lies beside the way to a decision is searched too; else it is leaves
     is_shared: bool = False  # one chain of searches for both players, whoever acts; else each player has its own
+    is_watchful: bool = False  # a seat's chain also searches at the opponent's turns, whose play it then believes in
     first_round: int = 0  # with a blueprint: searches begin once chance has moved in public so often
     growth: Growth | None = None  # trees that grow, by this much in each search; None: whole trees, to the limit
     seed: int = 0  # of walks in trees that grow
@@ -130,8 +131,9 @@ class ContinualSearch:
     Symbols: s_last -> where a search begins; vbar -> alternatives; alpha -> `Resolve.share`.
     Departs from the paper: trees grow within a search only where `growth` is given; what lies beside the way from
         s_last to the present state is leaves, or searched as well ([SG21] leaves it open); nothing is searched at the
-        opponent's turns, unless both players share one chain; a state to which the searcher's averages never come is
-        searched as if all its private states had. In hold'em a search begins at the decision itself.
+        opponent's turns, unless both players share one chain or `is_watchful` is set (appendix B.5); a state to which
+        the searcher's averages never come is searched as if all its private states had. In hold'em a search begins at
+        the decision itself.
     Checked by: tests/search/test_continual_search.py, tests/search/test_growing_tree.py.
 
     >>> from equipoise.games import make_game
@@ -330,9 +332,10 @@ class _RulesChain:
         for length in range(len(path) + 1):
             actor = self.game.actor(self.state_at(path[:length]))
             num_deals += actor == CHANCE
-            is_searched = actor >= 0 if self.settings.is_shared else actor == self.seat
+            shared = self.settings.is_shared
+            is_searched = actor >= 0 if shared or self.settings.is_watchful else actor == self.seat
             if is_searched and (search is not None or num_deals >= self.settings.first_round):
-                search = self._search_at(path[:length], search, actor)
+                search = self._search_at(path[:length], search, actor if shared else self.seat)
         if search is None:
             assert self.blueprint is not None
             return self.blueprint.probabilities(self.state_at(path))
@@ -387,7 +390,7 @@ class _RulesChain:
             partial,
             beliefs,
             searcher,
-            watched=(0, 1) if settings.is_shared else (searcher,),
+            watched=(0, 1) if settings.is_shared or settings.is_watchful else (searcher,),
             leaves=self._leaves,
             blueprint=self.blueprint,
             max_nodes=settings.max_nodes,

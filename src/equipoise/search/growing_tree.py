@@ -8,9 +8,10 @@ each sweep. Any `PublicGame` will do: with one private state each it is a game o
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Hashable, Sequence
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +19,14 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import settings_repr
 from equipoise.games.base import TERMINAL
-from equipoise.games.public import PublicGame
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.kernels.gates import RootGate
-from equipoise.kernels.growing import GrowingArena, NodeFacts, Opening
+from equipoise.kernels.growing import GrowingArena, Opening
+from equipoise.kernels.public_nets import GrowingRun, RunBudget
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.leaves import LeafEvaluator
+from equipoise.search.net_leaves import NetLeaves, RunBook
+from equipoise.search.rule_book import RuleBook
 from equipoise.solvers.rules import CFRPlus, Rule, tabulate_discounts
 from equipoise.trees.joint import DenseJoint
 
@@ -47,6 +50,7 @@ class Growth:
     exploration: float = 1.0  # weight of the prior against values in walks
     share_of_values: float = 0.5  # of a walk's decisions by value and prior; the others are the strategy's
     first_children: int | None = None  # k: actions that a leaf gets; None: as many as private states, 0: all
+    uses_prior: bool = True  # whether the evaluator's policies, if it has any, weigh actions in walks
     is_alternating: bool = False  # whether a sweep updates one player after the other
     has_last_sweep: bool = False  # one more sweep, so that the last walk's nodes are part of one
     rule: Rule = dataclasses.field(default_factory=lambda: CFRPlus(gamma=1.0))
@@ -84,52 +88,6 @@ class Query:
 
     state: Any
     reach: tuple[FloatArray, FloatArray]  # [H]
-
-
-class RuleBook:
-    """What a public game says about its states, as arrays, looked up once; searches of one game share it."""
-
-    def __init__(self, game: PublicGame[Any], *, max_states: int = 200_000) -> None:
-        self.game, self._max_states = game, max_states
-        self._facts: dict[Any, NodeFacts] = {}
-        self._openings: dict[Any, tuple[Opening, tuple[Any, ...]]] = {}
-
-    def facts(self, state: Any) -> NodeFacts:
-        """Returns what a node of a public state is."""
-        found = self._facts.get(state)
-        if found is None:
-            actor = self.game.actor(state)
-            payoffs = np.ascontiguousarray(self.game.payoffs(state)) if actor == TERMINAL else None
-            joint = np.ascontiguousarray(self.game.joint_weights(state), np.float64)
-            found = self._keep(self._facts, state, NodeFacts(actor=actor, joint=joint, payoffs=payoffs))
-        return found
-
-    def opening(self, state: Any) -> tuple[Opening, tuple[Any, ...]]:
-        """Returns what can follow a public state, and the states that do."""
-        found = self._openings.get(state)
-        if found is None:
-            edges = self.game.edges(state)
-            relations = [relation for edge in edges for relation in edge.relations]
-            legal = self.game.legality(state) if self.game.actor(state) >= 0 else np.zeros((0, 0), np.bool_)
-            columns = [(one.private, one.action, one.target) for one in relations]
-            below = [[self.game.num_private(edge.child, player) for player in (0, 1)] for edge in edges]
-            opening = Opening(
-                actor=self.game.actor(state),
-                num_private=(self.game.num_private(state, 0), self.game.num_private(state, 1)),
-                num_below=np.array(below, np.int32).reshape(-1, 2),
-                legal=np.ascontiguousarray(legal),
-                sizes=np.array([one.private.size for one in relations], np.int32).reshape(-1, 2),
-                places=np.ascontiguousarray(np.concatenate([np.stack(each, axis=1) for each in columns]), np.int32),
-                weights=np.concatenate([one.weight for one in relations]),
-            )
-            found = self._keep(self._openings, state, (opening, tuple(edge.child for edge in edges)))
-        return found
-
-    def _keep(self, table: dict[Any, Any], state: Any, found: Any) -> Any:
-        if len(table) >= self._max_states:
-            table.clear()
-        table[state] = found
-        return found
 
 
 class GrowingTree:
@@ -181,14 +139,17 @@ class GrowingTree:
         """
         self.rules, self.evaluator, self.growth, self.gate = rules, evaluator, growth, gate
         self.arena = GrowingArena(growth.rule.kernel)
-        self.states: list[Any] = []  # [N] public state of each node
-        self.node: dict[Path, int] = {}  # by the edges that lead to it from the first state
+        self._states: list[Any] = []  # [N]
+        self._node: dict[Path, int] = {}
         self.queries: list[Query] = []
         self.num_sweeps = self.num_walks = self.num_asked = 0
         self._paths: list[Path] = []
         self._priors: dict[int, FloatArray] = {}  # of leaves, as last said
         self._new_points: list[int] = []  # leaves with one private state each that have no values yet
         self._keeps_queries = keeps_queries
+        self._book: RunBook | None = None
+        if isinstance(evaluator, NetLeaves) and not keeps_queries:
+            self._book = evaluator.book(rules)
         self._words = rng.integers(1, 2**63, 4, dtype=np.uint64)
         self._scale = 2.0 / max(rules.game.spec.utility_range, 1e-300)
         self._buffers = _Buffers()
@@ -201,8 +162,27 @@ class GrowingTree:
             self._expand_whole(self.node[focus[:length]])
         self.start = self.node[focus]
 
-    def grow(self) -> None:
-        """Sweeps and walks as often as `Growth` says."""
+    @property
+    def states(self) -> list[Any]:
+        """Returns `[N]` the public state of each node."""
+        self._catch_up()
+        return self._states
+
+    @property
+    def node(self) -> dict[Path, int]:
+        """Returns nodes by the edges that lead to them from the first state."""
+        self._catch_up()
+        return self._node
+
+    def grow(self, *, num_queries: int = 0, rng: np.random.Generator | None = None) -> list[Query]:
+        """Sweeps and walks as often as `Growth` says.
+
+        Args:
+            num_queries: of what a network is asked within the core, to be returned; each is as likely to be drawn.
+            rng: draws them; by default what the tree was made with decides.
+        """
+        if self._book is not None:
+            return self._grow_in_core(self._book, num_queries, rng)
         num_rounds, sweeps, walks = self.growth.rounds
         for _ in range(num_rounds):
             for _ in range(sweeps):
@@ -212,6 +192,44 @@ class GrowingTree:
             self.arena.end_walks()
         if self.growth.has_last_sweep or not self.num_sweeps:
             self.sweep()
+        return []
+
+    def _grow_in_core(self, book: RunBook, num_queries: int, rng: np.random.Generator | None) -> list[Query]:
+        """Does the same in one call of the core, but for public states of which it is not known what follows."""
+        growth, net = self.growth, self.evaluator
+        assert isinstance(net, NetLeaves)
+        children = -1 if growth.first_children is None else growth.first_children
+        flags = growth.is_alternating, growth.has_last_sweep, growth.uses_prior
+        weights = growth.exploration, growth.share_of_values, self._scale
+        budget = RunBudget(growth.rounds, growth.simulations, *flags, children, *weights)
+        rounds, sweeps, _ = growth.rounds
+        run = GrowingRun(
+            self.arena,
+            book.pages,
+            net.kernel,
+            budget,
+            start=self.start,
+            discounts=_tabulate(cast("Hashable", growth.rule), max(1, rounds * sweeps + growth.has_last_sweep)),
+            random_words=self._words,
+            num_queries=num_queries,
+            query_words=None if rng is None else rng.integers(1, 2**63, 4, dtype=np.uint64),
+            gate=self.gate,
+        )
+        while (missing := run.go_on()) is not None:
+            book.open(missing)
+        self.num_sweeps, self.num_walks, self.num_asked = run.counts
+        return [Query(book.states[number], reach) for number, reach in run.queries()]
+
+    def _catch_up(self) -> None:
+        """Finds out what nodes are that were added within the core."""
+        book = self._book
+        for number in range(len(self._states), self.arena.num_nodes):
+            assert book is not None, "only runs within the core add nodes by themselves"
+            page, parent, edge = self.arena.origin(number)
+            path = (*self._paths[parent], edge)
+            self._states.append(book.states[page])
+            self._paths.append(path)
+            self._node[path] = number
 
     def sweep(self) -> None:
         """Does one iteration of CFR over the tree as it is."""
@@ -279,9 +297,12 @@ class GrowingTree:
     def _add(self, state: Any, path: Path) -> int:
         facts = self.rules.facts(state)
         node = self.arena.add_node(facts)
-        self.states.append(state)
+        self._states.append(state)
         self._paths.append(path)
-        self.node[path] = node
+        self._node[path] = node
+        if self._book is not None:
+            parent, edge = (self._node[path[:-1]], path[-1]) if path else (NOWHERE, NOWHERE)
+            self.arena.set_origin(node, self._book.number(state), parent, edge)
         if facts.actor != TERMINAL and facts.joint.size == 1:
             self._new_points.append(node)
         return node
@@ -291,7 +312,9 @@ class GrowingTree:
         prior = self._priors.pop(node, None)
         if prior is not None:
             rows, columns = opening.legal.shape
-            prior = np.ascontiguousarray(np.where(opening.legal, prior[:rows, :columns], 0.0))
+            prior = np.where(opening.legal, prior[:rows, :columns], 0.0)
+            total = prior.sum(axis=1, keepdims=True)
+            prior = np.ascontiguousarray(prior / np.where(total > 0.0, total, 1.0))
         self.arena.open(node, opening, prior)
         return opening, children
 
@@ -308,7 +331,8 @@ class GrowingTree:
             return
         prior = self.arena.read_table("prior", node)
         reach = self.arena.read_block("reach", node, actor)
-        order = np.argsort(-(reach @ prior), kind="stable").tolist()
+        weight = np.cumsum(reach[:, None] * prior, axis=0)[-1]  # added up row by row, as in the core
+        order = np.argsort(-weight, kind="stable").tolist()
         columns = order[: self._num_first(opening)]
         for own in np.flatnonzero(~opening.legal[:, columns].any(axis=1)).tolist():
             if not opening.legal[own, columns].any():
@@ -356,7 +380,7 @@ class GrowingTree:
         for values, own in zip(found.cfv, batch.reach, strict=True):
             if values.shape != own.shape:
                 raise ValueError(f"values of leaves must have shape {own.shape}, got {values.shape}")
-        if found.prior is not None:
+        if found.prior is not None and self.growth.uses_prior:
             self._priors.update(zip(leaves, found.prior, strict=True))
         if self._keeps_queries:
             counts = batch.num_private.tolist()
@@ -365,6 +389,12 @@ class GrowingTree:
                 for row, (state, (first, second)) in enumerate(zip(batch.states, counts, strict=True))
             ]
         return np.ascontiguousarray(found.cfv[0]), np.ascontiguousarray(found.cfv[1])
+
+
+@functools.lru_cache(8)
+def _tabulate(rule: Hashable, count: int) -> FloatArray:
+    """Returns `[T, 6]` discounts of all sweeps of a run."""
+    return tabulate_discounts(cast("Rule", rule), 1, count)
 
 
 class _Buffers:

@@ -7,7 +7,6 @@ Reading a run and playing with it needs no torch.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,21 +72,7 @@ class RebelRun:
 
 def check_same_settings(folder: RunFolder, game: Game[Any], settings: RebelSettings) -> None:
     """Raises `ConfigError` unless a run that goes on has the game and the settings that it began with."""
-    before = {"game": folder.config.get("game"), **_flatten(folder.config.get("settings", {}))}
-    now = {"game": format_game(game), **_flatten(settings.as_dict())}
-    for name, value in now.items():
-        if name not in FREE and before.get(name) != value:
-            raise ConfigError(
-                f"{folder.path} was begun with {name} {before.get(name)}, now it is {value}: give the same options, or "
-                "--overwrite to begin anew"
-            )
-
-
-def _flatten(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in fields.items():
-        flat |= _flatten(value, f"{name}.") if isinstance(value, Mapping) else {prefix + name: value}
-    return flat
+    folder.check_same({"game": format_game(game), **settings.as_dict()}, free=FREE)
 
 
 def list_shipped() -> list[str]:

@@ -16,6 +16,7 @@ from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import Deck, format_deck, parse_deck
 from equipoise.kernels.arithmetic import logarithm
 from equipoise.kernels.calls import check_integer
+from equipoise.kernels.public_nets import PublicSizes
 from equipoise.kernels.value_nets import BucketForm, CurveAxes
 
 __all__ = ["NUM_RATIO_FEATURES", "NetKind", "NetStage", "ValueNetConfig", "describe_ratios"]
@@ -32,6 +33,7 @@ class NetKind(enum.StrEnum):
     CURVE = "curve"  # by their place in the order of strength
     BUCKET = "bucket"  # by classes of hands on a board, as in DeepStack
     BELIEF = "belief"  # each for itself, by kinds of public states, as in ReBeL
+    PUBLIC = "public"  # each for itself, by features of public states, with policies, as in Player of Games
 
 
 class NetStage(enum.StrEnum):
@@ -57,6 +59,9 @@ class ValueNetConfig:
     layers: int = 4  # hidden ones
     buckets: int = 0  # of bucket networks; of belief networks the most private states of anybody
     kinds: int = 0  # of public states that a belief network tells apart
+    features: int = 0  # of public states, of public networks
+    places: tuple[int, int] = (0, 0)  # for private states of each player, of public networks
+    actions: tuple[int, int] = (0, 0)  # for actions of each player, of public networks
     horizon: str = ""  # of the searches at whose ends a belief network is asked, as `parse_horizon` reads it
     is_residual: bool = True  # hidden layers after the first add to what they are given
     takes_roots: bool = True  # bucket and belief networks see square roots of masses; curve networks always do
@@ -71,6 +76,9 @@ class ValueNetConfig:
         check_integer("layers", self.layers, 1, 64)
         if not 0.0 <= self.least_ratio < self.most_ratio < float("inf"):
             raise ConfigError(f"ratios must ascend from 0, got {self.least_ratio} and {self.most_ratio}")
+        if self.kind is NetKind.PUBLIC:
+            self.public_sizes.check()
+            return
         if self.kind is not NetKind.CURVE:
             check_integer("buckets", self.buckets, 1, 1 << 14)
             if self.kind is NetKind.BELIEF:
@@ -97,6 +105,11 @@ class ValueNetConfig:
         return BucketForm(self.buckets, self.takes_roots, self.adds_equity, self.times_mass)
 
     @property
+    def public_sizes(self) -> PublicSizes:
+        """What a public network takes and says."""
+        return PublicSizes(self.features, self.places, self.actions)
+
+    @property
     def cards(self) -> Deck:
         """The cards in play."""
         return parse_deck(self.deck)
@@ -104,6 +117,8 @@ class ValueNetConfig:
     @property
     def num_inputs(self) -> int:
         """Inputs of the first layer."""
+        if self.kind is NetKind.PUBLIC:
+            return self.public_sizes.num_inputs
         if self.kind is NetKind.BELIEF:
             return self.kinds + 2 * self.buckets
         if self.kind is NetKind.BUCKET:
@@ -114,6 +129,8 @@ class ValueNetConfig:
     @property
     def num_outputs(self) -> int:
         """Outputs of the last layer."""
+        if self.kind is NetKind.PUBLIC:
+            return self.public_sizes.num_outputs
         if self.kind is not NetKind.CURVE:
             return 2 * self.buckets
         return self.cells * self.potential_cells * 2 * (1 + self.segments)
@@ -145,6 +162,9 @@ class ValueNetConfig:
             for name, read in (("kind", NetKind), ("stage", NetStage)):
                 given[name] = read(given[name])
             given["street"] = Street[str(given["street"]).upper()]
+            for name in ("places", "actions"):
+                first, second = given.get(name, (0, 0))
+                given[name] = (first, second)
             return cls(**given)
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"not a value network's configuration: {error}") from None

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`equipoise train pog`: values and policies learnt by sound self-play, in one folder that agents play from."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from equipoise.apps.display import make_console
+from equipoise.apps.output import write_json
+from equipoise.apps.signals import SignalFlag
+from equipoise.apps.train_session import TrainSession, find_deadline
+from equipoise.core.errors import GameTooLargeError
+from equipoise.core.formatting import format_duration, format_small
+from equipoise.core.pool import Pool
+from equipoise.core.runs import RunFolder
+from equipoise.games.base import Game
+from equipoise.games.perfect_information import PerfectInformationGame
+from equipoise.games.registry import format_game
+from equipoise.learning.pog.measuring import measure_composed
+from equipoise.learning.pog.runs import KIND, NET, STATE, check_same_settings, play_settings
+from equipoise.learning.pog.settings import PRESETS, PogSettings, find_preset
+from equipoise.learning.scalar_board import find_writer, open_board
+from equipoise.runs.request import find_named_game
+from equipoise.trees.public import PublicTree, build_public_tree
+
+__all__ = ["TrainPogOptions", "train_pog"]
+
+MOST_NODES: Final = 20_000  # public states of a game that is tested on the way
+CHANGED: Final = ("examples", "hidden", "simulations", "per_sweep", "queries", "recursive_queries", "seeds", "seed")
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class TrainPogOptions:
+    """What `equipoise train pog` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise train pog leduc --out run --hours 0.1",
+        "equipoise train pog leduc --out run --resume",
+    )
+
+    game: Annotated[str, typer.Argument(help="What is played, as in `solve`.", metavar="GAME")]
+    parameters: Annotated[
+        list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
+    ] = None
+    preset: Annotated[str, typer.Option(help=f"How it is learnt: {', '.join(PRESETS)}.")] = "small"
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of weights, state and log.", metavar="DIR")]
+    hours: Annotated[float | None, typer.Option(min=0.001, help="Stop after this time; --resume goes on.")] = None
+    examples: Annotated[int | None, typer.Option(min=1, help="Solved queries that self-play makes.")] = None
+    hidden: Annotated[int | None, typer.Option(min=1, help="Units of a hidden layer.")] = None
+    simulations: Annotated[int | None, typer.Option("--simulations", "-s", min=1, help="Of each search.")] = None
+    per_sweep: Annotated[float | None, typer.Option(min=0.001, help="Simulations for each sweep.")] = None
+    queries: Annotated[float | None, typer.Option(min=0.0, help="Of each search that are solved.")] = None
+    recursive_queries: Annotated[
+        float | None, typer.Option(min=0.0, help="Of each solved query that are solved too.")
+    ] = None
+    seeds: Annotated[int | None, typer.Option(min=1, help="Of searches in the last test.")] = None
+    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0
+    tensorboard: Annotated[
+        bool | None,
+        typer.Option(
+            "--tensorboard/--no-tensorboard",
+            help="Write curves for TensorBoard; by default if it is installed.",
+            show_default=False,
+        ),
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in --out.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Train anew in --out.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def train_pog(options: TrainPogOptions) -> None:
+    """Learn values and policies by sound self-play (Player of Games): searches grow trees that end with a network.
+
+    In games that are small enough the exploitability of play by search is measured on the way, exactly for each seed.
+    State and weights are kept every minute: stop it at any time and give --resume.
+    """
+    from equipoise.learning.pog.games import SelfPlayGame  # noqa: PLC0415 - with the trainer
+    from equipoise.learning.pog.training import PogTrainer  # noqa: PLC0415 - torch is an extra
+
+    writer = find_writer(is_wanted=options.tensorboard)
+    game = find_named_game(options.game, options.parameters)
+    assert game is not None, "the game is an argument"
+    settings = _change(find_preset(options.preset), options)
+    console = make_console(is_quiet=options.quiet)
+    trainer = PogTrainer(SelfPlayGame(game), settings)
+    config = {"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset}
+    with SignalFlag() as flag, contextlib.ExitStack() as stack:
+        folder = RunFolder.open_or_create(
+            options.out, KIND, config, is_resumed=options.resume, is_overwritten=options.overwrite
+        )
+        if options.resume:
+            check_same_settings(folder, game, settings)
+        stack.enter_context(folder.writing())
+        board = stack.enter_context(open_board(folder, writer))
+        session = _Session(trainer, game, folder, board, console, command=_spell(options))
+        if options.overwrite:
+            (folder.path / STATE).unlink(missing_ok=True)
+        session.restore()
+        last = session.train(flag, None, find_deadline(options.hours))
+        session.draw()
+    _show(last, game, session, options, console)
+    if flag():
+        console.print("interrupted: give --resume to go on", style="yellow")
+        raise typer.Exit(flag.exit_code)
+    if options.hours is not None and not trainer.is_done:
+        console.print(f"the {options.hours:g} hours are over: give --resume to go on", style="yellow")
+
+
+def _change(preset: PogSettings, options: TrainPogOptions) -> PogSettings:
+    """Returns a preset with the numbers that were asked for."""
+    given = {name: getattr(options, name) for name in CHANGED}
+    return dataclasses.replace(preset, **{name: value for name, value in given.items() if value is not None})
+
+
+class _Session(TrainSession):
+    """A training of values and policies."""
+
+    what, method, line = "values and policies, learnt by sound self-play", "pog", "play by search"
+    net_file, state_file = NET, STATE
+    _tree: PublicTree | None = None
+    _is_too_large = False
+
+    @property
+    def test(self) -> str:
+        growth = self.settings.growth
+        turns = "in turn" if growth.is_alternating else "at once"
+        return f"PoG({growth.simulations},{growth.per_sweep:g}), players updated {turns}, searched again safely"
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        return self.settings.check_seeds, self.settings.seeds
+
+    def records(self, is_over: Callable[[], bool], pool: Pool | None) -> Iterator[Any]:
+        yield from self.trainer.run(is_over)
+
+    def measure(self, count: int, flag: SignalFlag) -> dict[str, Any]:
+        counts = dataclasses.asdict(self.trainer.self_play.counts)
+        tree = self._find_tree()
+        if tree is None:
+            return counts
+        play = play_settings(self.settings, self.trainer.leaves())
+        found = measure_composed(self.trainer.game.form, tree, play, range(count), is_interrupted=flag)
+        if not found:
+            return counts
+        seeds = [one.exploitability for one in found]
+        mean = float(np.mean(seeds))
+        return {
+            **counts,
+            "exploitability": mean,
+            "exploitability_mbb": self.in_mbb(mean),
+            "exploitability_min": min(seeds),
+            "exploitability_max": max(seeds),
+            "seeds": len(seeds),
+        }
+
+    def _find_tree(self) -> PublicTree | None:
+        """Returns all of a game, None if that is too much."""
+        form = self.trainer.game.form
+        if self._tree is None and not self._is_too_large and not isinstance(form, PerfectInformationGame):
+            try:
+                self._tree = build_public_tree(form, max_nodes=MOST_NODES)
+            except GameTooLargeError:
+                self._is_too_large = True
+        return self._tree
+
+
+def _spell(options: TrainPogOptions) -> str:
+    """Returns the command that makes the same weights: the folder is left open."""
+    words = ["equipoise", "train", "pog", options.game, "--preset", options.preset, "--out", "DIR"]
+    for text in options.parameters or []:
+        words += ["-p", text]
+    for name in CHANGED:
+        value = getattr(options, name)
+        words += (
+            []
+            if value is None
+            else [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+        )
+    return shlex.join(words)
+
+
+def _show(last: dict[str, Any], game: Game[Any], session: _Session, options: TrainPogOptions, console: Console) -> None:
+    if options.json:
+        figures = {
+            name: None if isinstance(value, float) and math.isnan(value) else value for name, value in last.items()
+        }
+        write_json({"game": format_game(game), "test": session.test, "out": str(options.out), **figures})
+        return
+    if not last or options.quiet:
+        return
+    spent = format_duration(last["cpu_seconds"])
+    said = f"{last['examples']:,} solved queries in {spent} of CPU time"
+    if "exploitability" in last:
+        figure = format_small(last["exploitability"])
+        if last["exploitability_mbb"] is not None:
+            figure += f" ({last['exploitability_mbb']:.1f} mbb/h)"
+        said = f"exploitability {figure} over {last['seeds']} seeds of {session.test}; {said}"
+    make_console(is_stderr=False).print(f"{format_game(game)}: {said}")
+    console.print(f"play it: pog:{options.out}")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a public game says of its states, looked up once: searches of one game share it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from equipoise.games.base import TERMINAL
+from equipoise.games.public import PublicGame
+from equipoise.kernels.growing import NodeFacts, Opening
+
+__all__ = ["RuleBook"]
+
+
+class RuleBook:
+    """What a public game says about its states, as arrays, looked up once; searches of one game share it."""
+
+    def __init__(self, game: PublicGame[Any], *, max_states: int = 200_000) -> None:
+        self.game, self._max_states = game, max_states
+        self._facts: dict[Any, NodeFacts] = {}
+        self._openings: dict[Any, tuple[Opening, tuple[Any, ...]]] = {}
+
+    def facts(self, state: Any) -> NodeFacts:
+        """Returns what a node of a public state is."""
+        found = self._facts.get(state)
+        if found is None:
+            actor = self.game.actor(state)
+            payoffs = np.ascontiguousarray(self.game.payoffs(state)) if actor == TERMINAL else None
+            joint = np.ascontiguousarray(self.game.joint_weights(state), np.float64)
+            found = self._keep(self._facts, state, NodeFacts(actor=actor, joint=joint, payoffs=payoffs))
+        return found
+
+    def opening(self, state: Any) -> tuple[Opening, tuple[Any, ...]]:
+        """Returns what can follow a public state, and the states that do."""
+        found = self._openings.get(state)
+        if found is None:
+            edges = self.game.edges(state)
+            relations = [relation for edge in edges for relation in edge.relations]
+            legal = self.game.legality(state) if self.game.actor(state) >= 0 else np.zeros((0, 0), np.bool_)
+            columns = [(one.private, one.action, one.target) for one in relations]
+            below = [[self.game.num_private(edge.child, player) for player in (0, 1)] for edge in edges]
+            opening = Opening(
+                actor=self.game.actor(state),
+                num_private=(self.game.num_private(state, 0), self.game.num_private(state, 1)),
+                num_below=np.array(below, np.int32).reshape(-1, 2),
+                legal=np.ascontiguousarray(legal),
+                sizes=np.array([one.private.size for one in relations], np.int32).reshape(-1, 2),
+                places=np.ascontiguousarray(np.concatenate([np.stack(each, axis=1) for each in columns]), np.int32),
+                weights=np.concatenate([one.weight for one in relations]),
+            )
+            found = self._keep(self._openings, state, (opening, tuple(edge.child for edge in edges)))
+        return found
+
+    def _keep(self, table: dict[Any, Any], state: Any, found: Any) -> Any:
+        if len(table) >= self._max_states:
+            table.clear()
+        table[state] = found
+        return found
