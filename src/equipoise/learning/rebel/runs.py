@@ -73,7 +73,8 @@ class RebelRun:
 
 def check_same_settings(folder: RunFolder, game: Game[Any], settings: RebelSettings) -> None:
     """Raises `ConfigError` unless a run that goes on has the game and the settings that it began with."""
-    before = {"game": folder.config.get("game"), **_flatten(folder.config.get("settings", {}))}
+    began = RebelSettings.from_dict(folder.config.get("settings", {}))  # settings that are newer than the run: defaults
+    before = {"game": folder.config.get("game"), **_flatten(began.as_dict())}
     now = {"game": format_game(game), **_flatten(settings.as_dict())}
     for name, value in now.items():
         if name not in FREE and before.get(name) != value:
