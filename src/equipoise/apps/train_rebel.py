@@ -65,7 +65,9 @@ class TrainRebelOptions:
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search in training.")] = None
     setting: Annotated[
         list[str] | None,
-        typer.Option("--setting", "-s", help="Any setting of the preset, as config.json has them.", metavar="KEY=VALUE"),
+        typer.Option(
+            "--setting", "-s", help="Any setting of the preset, as config.json has them.", metavar="KEY=VALUE"
+        ),
     ] = None
     playthroughs: Annotated[int | None, typer.Option(min=1, help="Of the last test.")] = None
     workers: Annotated[

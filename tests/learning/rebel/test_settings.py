@@ -14,7 +14,13 @@ from equipoise.search.belief_games import BeliefGame, parse_horizon
 def test_settings_are_changed_by_name():
     changed = change_settings(
         RebelSettings(),
-        {"test.method": "fp", "test.rule": "optimistic-lcfr", "average_decay": "0", "beliefs": "random", "hidden": "32"},
+        {
+            "test.method": "fp",
+            "test.rule": "optimistic-lcfr",
+            "average_decay": "0",
+            "beliefs": "random",
+            "hidden": "32",
+        },
     )
     assert changed == RebelSettings(
         test=SearchRecipe(method=BeliefMethod.FP, rule="optimistic-lcfr", iterations=512),

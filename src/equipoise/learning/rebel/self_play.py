@@ -90,7 +90,6 @@ class BeliefSearcher:
         self.net_seconds += found.net_seconds
         return found
 
-
     def play(self, kind: int, belief: SingleArray, lane: IntArray, iteration: IntArray) -> SingleArray:
         """Returns `[D, C]` what is played in iterations `[D]` of searches for beliefs `[B, 2, W]`, by their lane.
 

@@ -30,7 +30,7 @@ def estimate_fictitious_bytes(tree: HoldemTree | HoldemPlan, dtype: npt.DTypeLik
 
 
 class HoldemFictitiousPlaySolver(FictitiousRun):
-    """A run of fictitious play over a hold'em tree: plans are own reach of every hand's actions.
+    r"""A run of fictitious play over a hold'em tree: plans are own reach of every hand's actions.
 
     >>> from equipoise.runs import load_spot
     >>> from equipoise.trees import build_holdem_tree

@@ -41,7 +41,7 @@ def _play(tree: HoldemTree, rule: FictitiousPlayRule) -> Runner:
 class TurnEndgameConfiguration:
     """A turn that was checked or called before the flop and on it, and where curves are measured."""
 
-    board: str = "JsTdAcKs"
+    board: str = "9sJhTcKs"
     deck: str = "small"
     stack: int = 2_000  # chips of each player before the hand
     menu: str = "50%, 100%, a / 100%, a"
