@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'equipoise[scale]'")
-training = pytest.importorskip("equipoise.learning.rebel.training", reason="training needs torch")
+pytest.importorskip("equipoise.learning.rebel.training", reason="training needs torch")
 
 from equipoise.apps.cli import app
 from equipoise.distributed.ray_pool import RayPool
