@@ -37,6 +37,7 @@ def test_whole_games_of_dice_come_out_as_printed():
     result = REBEL_LIARS_DICE.run(RebelConfiguration(playthroughs=8))
     rows = {row["method"]: row for row in result.conclusion.rows}
     assert rows["full-game CFR"]["ours"] < 0.0015
+    assert rows["full-game CFR"]["ours"] < rows["full-game FLOP"]["ours"] < rows["full-game FP"]["ours"]
     assert rows["full-game FP"]["ours"] == pytest.approx(PRINTED["liars-dice-1x4"][0], abs=0.005)
 
 
