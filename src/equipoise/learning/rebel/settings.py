@@ -181,14 +181,15 @@ def change_settings(settings: RebelSettings, changes: Mapping[str, str]) -> Rebe
     """
     for name, text in changes.items():
         part, _, own = name.rpartition(".")
-        changed = getattr(settings, part) if part in RECIPES else settings
+        changed: Any = getattr(settings, part) if part in RECIPES else settings
         kinds = get_type_hints(type(changed))
         if (part and part not in RECIPES) or own not in kinds or (not part and own in RECIPES):
             recipe = [f"{each}.{field}" for each in RECIPES for field in get_type_hints(SearchRecipe)]
             plain = [each for each in get_type_hints(RebelSettings) if each not in RECIPES]
             raise UnknownNameError("setting", name, (*plain, *recipe))
         changed = dataclasses.replace(changed, **{own: parse_value(name, text, kinds[own])})
-        settings = dataclasses.replace(settings, **{part: changed}) if part else changed
+        by_part: dict[str, Any] = {part: changed}
+        settings = dataclasses.replace(settings, **by_part) if part else changed
     return settings
 
 
