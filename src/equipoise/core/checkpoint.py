@@ -22,6 +22,7 @@ import os
 import stat
 import struct
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final, Self
 
@@ -170,6 +171,10 @@ class CheckpointReader:
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
+
+    def close_when_unused(self) -> None:
+        """Closes the file once nobody holds this reader any more; for those who hand it on and cannot say when."""
+        weakref.finalize(self, self._file.close)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -367,7 +372,8 @@ def _check_prefix(path: StrPath, prefix: bytes, size: int) -> tuple[int, int]:
         raise CheckpointError(f"{path} is empty, expected an Equipoise file")
     start = prefix[: len(MAGIC)]
     if start != MAGIC[: len(start)]:
-        raise CheckpointError(f"{path} is not an Equipoise file: it begins with {start!r}, expected {MAGIC!r}")
+        remedy = f"; it is a spot to solve: equipoise solve {path} --out FILE" if str(path).endswith(".toml") else ""
+        raise CheckpointError(f"{path} is not an Equipoise file: it begins with {start!r}, expected {MAGIC!r}{remedy}")
     if len(prefix) < PREFIX.size:
         raise CheckpointError(f"{path} is truncated: {size} bytes, expected at least {PREFIX.size + DIGEST_BYTES}")
     _, version, header_bytes, payload_bytes = PREFIX.unpack(prefix)

@@ -3,27 +3,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from equipoise.core import memory
-from equipoise.core.errors import ConfigError, GameTooLargeError, UnknownNameError
+from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.files import StrPath, format_bytes
 from equipoise.core.formatting import format_duration, shorten_text
 from equipoise.core.machine import num_usable_cores
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
-from equipoise.games.holdem.betting import Street
-from equipoise.games.holdem.betting_tree import NodeKind
-from equipoise.games.holdem.line_notation import Line, format_line, parse_decision, parse_line
 from equipoise.games.holdem.menu_notation import format_menu
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
-from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
+from equipoise.games.holdem.units import describe_units, format_amount, format_chips, format_net, spot_parameters
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.configured import (
     build_run,
@@ -35,15 +34,13 @@ from equipoise.runs.game_run import choose_rule_text
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_sizes
+from equipoise.runs.spot_places import SpotPlaces
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.description import describe_spot_node
-from equipoise.solvers.holdem.gains import describe_gain
-from equipoise.solvers.holdem.lines import list_lines
-from equipoise.solvers.holdem.runouts import describe_runouts
-from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout, make_locks
+from equipoise.solvers.holdem.description import SolvedPlaces
+from equipoise.solvers.holdem.solved_spot import LARGEST_READ_BYTES, SolvedSpot, encode_layout, make_locks
 from equipoise.solvers.holdem.transfer import transfer_cells
-from equipoise.solvers.holdem.view import NodeView, SpotViews
+from equipoise.solvers.holdem.view import SpotViews
 from equipoise.solvers.methods import (
     ALTERNATING,
     METHODS,
@@ -62,7 +59,6 @@ from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
 from equipoise.trees.holdem.locks import NodeLock
-from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
 from equipoise.trees.vector import CellTable, TreeStrategy
 
@@ -176,7 +172,7 @@ class _Now(NamedTuple):
     seats: tuple[str, str]
 
 
-class SpotRun(Run):
+class SpotRun(SpotPlaces, Run):
     r"""A run on a spot.
 
     >>> from equipoise.runs import RunRequest, load_spot, prepare_run
@@ -232,61 +228,21 @@ class SpotRun(Run):
         """Returns what the run's regrets play now; for estimates of searches."""
         return TreeStrategy(self.tree, self.regrets())
 
-    def view(self, line: str = "") -> NodeView:
-        """Returns what both players' hands do and are worth at a decision: `"check, bet 50%"`; the root if empty."""
-        spot = self.file.spot
-        place = parse_decision(line, self.tree.betting, spot.board, spot.deck)
+    @contextlib.contextmanager
+    def _look(self, *, has_values: bool = True) -> Iterator[SolvedPlaces]:
         with self._guarded.turns.taken():
-            return self._find_views().view(HoldemPlace(*place))
-
-    def describe_place(self, line: str = "") -> dict[str, Any]:
-        """Returns a place, be it a decision, the end of a street or of the hand, under the keys of docs/spots.md."""
-        with self._guarded.turns.taken():
-            return describe_spot_node(self._now(), line)
-
-    def describe_runouts(self, line: str) -> dict[str, Any]:
-        """Returns every card that may come where a street ends, under the keys of docs/spots.md."""
-        with self._guarded.turns.taken():
-            return describe_runouts(self._now(), line)
-
-    def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
-        """Returns what best responses would win more at a decision, under the keys of docs/spots.md."""
-        with self._guarded.turns.taken():
-            return describe_gain(self._now(), line, respects_locks=respects_locks)
-
-    def list_lines(
-        self, street: str | None = None, *, min_reach: float = 0.0, depth: int | None = None
-    ) -> list[dict[str, Any]]:
-        """Returns the lines of a street, the first unless named, with how often each is played; see `list_lines`."""
-        names = {one.name.lower(): one for one in Street}
-        if street is not None and street not in names:
-            raise UnknownNameError("street", street, names)
-        wanted = None if street is None else names[street]
-        with self._guarded.turns.taken():
-            return list_lines(self._now(), street=wanted, min_reach=min_reach, depth=depth)
+            yield self._now()
 
     def _now(self) -> _Now:
         """Returns the run as it stands; to be asked within a turn."""
         return _Now(self.tree, self._find_views(), make_locks(self.file), self.file.seat_names)
-
-    def list_children(self, line: str = "") -> tuple[str, ...]:
-        """Returns the lines that are one step longer: by an action, or by a card."""
-        spot, betting = self.file.spot, self.tree.betting
-        here = parse_line(line, betting, spot.board, spot.deck)
-        node = betting.nodes[here.node]
-        if node.kind is not NodeKind.STREET_END:
-            return tuple(format_line(betting, Line(child, here.board)) for child in node.children)
-        if not here.board:
-            raise ConfigError(f"the flop comes next: add one, as in '{line}, [Ks7h2d]'")
-        cards = (card for card in spot.deck.cards if card not in here.board)
-        return tuple(format_line(betting, Line(node.children[0], (*here.board, card))) for card in cards)
 
     def _find_views(self) -> SpotViews:
         """Returns what is held, played and won now; to be asked within a turn. What they share is kept for the next."""
         solver, iteration = cast("HoldemRun", self.solver), self.solver.iteration
         if self._views is None or self._views[0] != iteration:
             sums = cast("CellTable", solver.state()["strategy_sum"])
-            self._views = iteration, SpotViews(self.tree, sums, kernel=solver.kernel)
+            self._views = iteration, SpotViews(self.tree, sums, kernel=solver.kernel, num_threads=self.config.threads)
         return self._views[1]
 
     def warm_start(self, path: StrPath, config: WarmStart) -> WarmStartReport:
@@ -337,11 +293,25 @@ class SpotRun(Run):
     def save(self, path: StrPath) -> None:
         """Writes the run as it stands to a file."""
         with self._guarded.turns.taken():
-            SolvedSpot.save(path, self._record_now(), file=self.file, tree=self.tree, state=self.solver.state())
+            state = self.solver.state()
+            # whoever opens a large file should not have to read it whole to see what the hands are worth
+            is_large = state["strategy_sum"].nbytes > LARGEST_READ_BYTES
+            SolvedSpot.save(
+                path,
+                self._record_now(),
+                file=self.file,
+                tree=self.tree,
+                state=state,
+                first_slots=self._find_views().find_first_slots() if is_large else None,
+            )
 
     def format_exploitability(self, value: float | None) -> str:
         """Returns an exploitability in chips, percent of the pot and mbb."""
         return super().format_exploitability(value) if value is None else format_chips(self.file.spot, value)
+
+    def format_value(self, value: float) -> str:
+        """Returns what the first player wins beyond what it has paid, in chips."""
+        return format_net(value)
 
     def estimate_time(self, record: Progress) -> str | None:
         """Returns what a record says of the time that the run will take, None if nothing yet."""
