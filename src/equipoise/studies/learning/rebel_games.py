@@ -51,7 +51,7 @@ class RebelConfiguration:
     """Games, and how many playthroughs are averaged."""
 
     games: tuple[str, ...] = ("liars-dice-1x4",)
-    playthroughs: int = 128
+    playthroughs: int = 512  # fewer say far too much
     full_updates: int = 1024  # of single players, of the rows that solve the whole game
 
 
