@@ -1,39 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fictitious play on hold'em trees: the averages of the history trees' runs, hand by hand."""
 
-import functools
+import dataclasses
 
 import numpy as np
 import pytest
 
 import equipoise
 from equipoise.core.errors import ConfigError
-from equipoise.games.holdem.cards import DECKS, parse_board
-from equipoise.games.holdem.menu_notation import parse_menu
-from equipoise.games.holdem.ranges import parse_range
-from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.fictitious_play import FLOP, FictitiousPlay, IterationUnit, LinearFictitiousPlay
 from equipoise.solvers.holdem.fictitious_play import HoldemFictitiousPlaySolver
 from equipoise.solvers.rules import LinearCFR
 from equipoise.trees.holdem.tree import build_holdem_tree
-
-
-@functools.cache
-def tree(board="9hThQhKh", rake=0.0):
-    deck = DECKS["small"]
-    first, second = (parse_range(text, deck) for text in ("AA, KQ, 99, JT:0.5", "QQ+, AJ, T9"))
-    spot = HoldemSpot(
-        board=parse_board(board, deck),
-        pot=20,
-        stacks=(60, 60),
-        ranges=(first, second),
-        menu=parse_menu("100%, a / a"),
-        big_blind=10,
-        deck=deck,
-        rake_rate=rake,
-    )
-    return build_holdem_tree(spot)
+from tests.solvers.test_holdem_mccfr import tree
 
 
 def make_solver(rule, dtype=np.float64, unit=IterationUnit.FULL):
@@ -97,7 +77,7 @@ def test_what_it_cannot_do_is_refused():
     with pytest.raises(ConfigError, match="dtype must be float32 or float64 for fictitious play, got int16"):
         HoldemFictitiousPlaySolver(tree(), dtype=np.int16)
     with pytest.raises(ConfigError, match="a spot with rake is not"):
-        HoldemFictitiousPlaySolver(tree(rake=0.05))
+        HoldemFictitiousPlaySolver(build_holdem_tree(dataclasses.replace(tree().spot, rake_rate=0.05)))
 
 
 def test_spots_are_solved_by_name(tmp_path):
