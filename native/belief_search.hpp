@@ -95,8 +95,8 @@ struct BeliefDraws {
 };
 
 struct BeliefResults {
-  float* value;     // [lanes, 2, width] what private states are worth on average
-  float* policy;    // [lanes, table cells] averages, or null
+  float* value;     // [lanes, 2, width] what private states are worth on average, or null: searches end with their last draw
+  float* policy;    // [lanes, table cells] averages, or null; only with values
 };
 
 template <int kLanes>
@@ -115,11 +115,12 @@ class BeliefSearch {
     leaf_value_.resize(lanes(form.num_leaves * 2 * form.width));
     if (settings.mode == BeliefMode::modified_cfr_avg) leaf_before_.resize(leaf_value_.size());
     if (net != nullptr) {
-      first_.resize(static_cast<std::size_t>(kBlock * net->trunk.stride() + DenseLayer::panel));
+      first_.resize(static_cast<std::size_t>((kRows + 1) * net->trunk.stride() + DenseLayer::panel));
       second_.resize(first_.size());
       packed_.resize(first_.size());
+      waiting_.resize(kRows);
     }
-    starts_.resize(kBlock);
+    starts_.resize(kRows);
   }
 
   double net_seconds() const { return net_seconds_; }
@@ -129,8 +130,9 @@ class BeliefSearch {
            const BeliefResults& out) {
     begin(first_lane, count, belief);
     const bool is_fictitious = settings_.mode == BeliefMode::fictitious_play;
+    const std::int64_t last = out.value == nullptr ? last_draw(first_lane, count, draws) : settings_.num_iterations;
     std::int64_t next = 0;
-    for (std::int64_t t = 1; t <= settings_.num_iterations; ++t) {
+    for (std::int64_t t = 1; t <= last; ++t) {
       const Discount& row = settings_.rows[t - 1];
       if (is_fictitious) respond(t, row);
       find_means(row, is_fictitious);
@@ -138,22 +140,39 @@ class BeliefSearch {
         const std::int64_t lane = draws.lane[next] - first_lane;
         if (lane >= 0 && lane < count) draw(draws, next, static_cast<int>(lane), row);
       }
-      if (!is_fictitious) iterate(row);
+      if (!is_fictitious && (t < last || out.value != nullptr)) iterate(row);
       for (int player = 0; player < 2; ++player) {
         weight_[player] = weight_[player] * row.average_decay + row.average_weight;
       }
     }
+    if (out.value == nullptr) return;
     if (is_fictitious) value_means();
     write(first_lane, count, out);
   }
 
  private:
-  static constexpr std::int64_t kBlock = kLanes >= 64 ? kLanes : 64 / kLanes * kLanes;  // rows of one pass over weights
+  static constexpr std::int64_t kRows = kLanes >= 64 ? 2 * kLanes : 64;  // rows of one pass over weights, at most
   using Lanes = float[kLanes];
   using Table = std::vector<float>;
 
+  // A leaf that the network is asked about.
+  struct Waiting {
+    std::int64_t leaf;
+    Lanes asked[2], met[2];       // weighted reach by the network's players, in the beliefs and of those who are met
+    std::int32_t place[kLanes];   // where each lane's row begins
+  };
+
   static float* at(Table& table, std::int64_t cell) { return table.data() + cell * kLanes; }
   static const float* at(const Table& table, std::int64_t cell) { return table.data() + cell * kLanes; }
+
+  // The last iteration of which something is wanted.
+  static std::int64_t last_draw(std::int64_t first_lane, std::int64_t count, const BeliefDraws& draws) {
+    std::int64_t last = 0;
+    for (std::int64_t i = 0; i < draws.count; ++i) {
+      if (draws.lane[i] >= first_lane && draws.lane[i] < first_lane + count) last = draws.iteration[i];
+    }
+    return last;
+  }
 
   void begin(std::int64_t first_lane, std::int64_t count, const float* belief) {
     std::fill(regret_.begin(), regret_.end(), 0.0F);
@@ -262,34 +281,73 @@ class BeliefSearch {
     for (int player = 0; player < 2; ++player) spread(player, policy_, reach_[player]);
   }
 
-  // Asks the network about all leaves, and writes counterfactual values of the players of a set.
+  // Asks the network about the leaves, and writes counterfactual values of the players of a set. What nobody meets is worth
+  // nothing, whatever the network says: such rows are left out.
   void ask(const Discount& row, int players) {
     if (form_.num_leaves == 0) return;
     const bool is_present = settings_.mode == BeliefMode::cfr_d;
     const Table* asked = is_present ? reach_ : mean_reach_;
     const Table* met = settings_.mode == BeliefMode::cfr_avg ? reach_ : asked;
-    constexpr std::int64_t per_block = kBlock / kLanes;
-    for (std::int64_t begin = 0; begin < form_.num_leaves; begin += per_block) {
-      ask_block(begin, std::min(begin + per_block, form_.num_leaves), asked, met, players);
+    std::int64_t num_rows = 0, num_waiting = 0;
+    for (std::int64_t leaf = 0; leaf < form_.num_leaves; ++leaf) {
+      Waiting& waiting = waiting_[static_cast<std::size_t>(num_waiting)];
+      waiting.leaf = leaf;
+      const std::int64_t count = add_rows(waiting, asked, met, players, num_rows);
+      if (count == 0) {
+        clear_leaf(leaf, players);
+        continue;
+      }
+      num_rows += count;
+      ++num_waiting;
+      if (num_rows + kLanes <= kRows) continue;
+      answer(num_rows, num_waiting, asked, players);
+      num_rows = num_waiting = 0;
     }
+    answer(num_rows, num_waiting, asked, players);
     if (settings_.mode == BeliefMode::modified_cfr_avg) extrapolate(row);
   }
 
-  void ask_block(std::int64_t begin, std::int64_t end, const Table* asked, const Table* met, int players) {
-    const std::int64_t stride = net_->trunk.stride(), width = form_.width;
-    for (std::int64_t leaf = begin; leaf < end; ++leaf) {
-      float* const rows = first_.data() + (leaf - begin) * kLanes * stride;
-      const float* const start = net_->start(form_.kind_row[form_.leaf_kind[leaf]]);
-      std::fill_n(starts_.data() + (leaf - begin) * kLanes, kLanes, start);
-      for (int place = 0; place < 2; ++place) write_range(leaf, place, asked, rows + place * width, stride);
+  // Returns how many rows a leaf adds: those lanes where somebody meets a player whose values are wanted.
+  std::int64_t add_rows(Waiting& waiting, const Table* asked, const Table* met, int players, std::int64_t first_row) {
+    const std::int64_t leaf = waiting.leaf, stride = net_->trunk.stride(), width = form_.width;
+    Lanes mass[2];
+    for (int place = 0; place < 2; ++place) {
+      find_mass(leaf, place, asked, waiting.asked[place]);
+      if (met == asked) {
+        std::copy_n(waiting.asked[place], kLanes, waiting.met[place]);
+      } else {
+        find_mass(leaf, place, met, waiting.met[place]);
+      }
+      const bool is_wanted = players >> player_at(leaf, 1 - place) & 1;
+      for (int lane = 0; lane < kLanes; ++lane) mass[place][lane] = is_wanted ? waiting.met[place][lane] : 0.0F;
     }
+    std::int64_t count = 0;
+    const float* const start = net_->start(form_.kind_row[form_.leaf_kind[leaf]]);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const bool is_met = mass[0][lane] != 0.0F || mass[1][lane] != 0.0F;
+      waiting.place[lane] = static_cast<std::int32_t>((is_met ? first_row + count : kRows) * stride);
+      if (!is_met) continue;
+      starts_[static_cast<std::size_t>(first_row + count)] = start;
+      ++count;
+    }
+    if (count == 0) return 0;
+    for (int place = 0; place < 2; ++place) write_range(waiting, place, asked, first_.data() + place * width);
+    return count;
+  }
+
+  void clear_leaf(std::int64_t leaf, int players) {
+    for (int player = 0; player < 2; ++player) {
+      if (players >> player & 1) std::fill_n(at(leaf_value_, (leaf * 2 + player) * form_.width), form_.width * kLanes, 0.0F);
+    }
+  }
+
+  // Runs the network on what waits, and writes its values.
+  void answer(std::int64_t num_rows, std::int64_t num_waiting, const Table* asked, int players) {
+    if (num_rows == 0) return;
     const double began = processor_seconds();
-    const float* const found =
-        net_->trunk.run((end - begin) * kLanes, first_.data(), second_.data(), packed_.data(), starts_.data());
+    const float* const found = net_->trunk.run(num_rows, first_.data(), second_.data(), packed_.data(), starts_.data());
     net_seconds_ += processor_seconds() - began;
-    for (std::int64_t leaf = begin; leaf < end; ++leaf) {
-      read_leaf(leaf, found + (leaf - begin) * kLanes * stride, stride, asked, met, players);
-    }
+    for (std::int64_t i = 0; i < num_waiting; ++i) read_leaf(waiting_[static_cast<std::size_t>(i)], found, asked, players);
   }
 
   int player_at(std::int64_t leaf, int place) const { return form_.leaf_swapped[leaf] ? 1 - place : place; }
@@ -322,37 +380,38 @@ class BeliefSearch {
     }
   }
 
-  void write_range(std::int64_t leaf, int place, const Table* reach, float* to, std::int64_t stride) const {
-    Lanes mass, range;
-    find_mass(leaf, place, reach, mass);
+  // Writes a player's range into the rows of its lanes; those of lanes that are left out have a row of their own.
+  void write_range(const Waiting& waiting, int place, const Table* reach, float* to) const {
+    const std::int64_t leaf = waiting.leaf;
+    Lanes range;
     for (std::int64_t h = 0; h < form_.width; ++h) {
       if (h < hands(leaf, place)) {
-        find_range(leaf, place, reach, h, mass, range);
+        find_range(leaf, place, reach, h, waiting.asked[place], range);
       } else {
         std::fill_n(range, kLanes, 0.0F);
       }
       for (int lane = 0; lane < kLanes; ++lane) {
         const float scaled = static_cast<float>(form_.width) * range[lane];
-        to[lane * stride + h] = net_->takes_roots ? std::sqrt(scaled) : scaled;
+        range[lane] = net_->takes_roots ? std::sqrt(scaled) : scaled;
       }
+      for (int lane = 0; lane < kLanes; ++lane) to[waiting.place[lane] + h] = range[lane];
     }
   }
 
   // Values of a leaf: zero-sum under the ranges that were asked about, times the reach of the other player that is met.
-  void read_leaf(std::int64_t leaf, const float* found, std::int64_t stride, const Table* asked, const Table* met,
-                 int players) {
-    const std::int64_t width = form_.width;
-    Lanes mass[2], left, range;
+  void read_leaf(const Waiting& waiting, const float* found, const Table* asked, int players) {
+    const std::int64_t leaf = waiting.leaf, width = form_.width;
+    const std::int64_t unasked = kRows * net_->trunk.stride();
+    Lanes left, range;
+    std::int32_t from[kLanes];
+    // lanes that were left out read any row: their values are multiplied by nothing
+    for (int lane = 0; lane < kLanes; ++lane) from[lane] = waiting.place[lane] == unasked ? 0 : waiting.place[lane];
     std::fill_n(left, kLanes, 0.0F);
     for (int place = 0; place < 2; ++place) {
-      find_mass(leaf, place, asked, mass[place]);
       for (std::int64_t h = 0; h < hands(leaf, place); ++h) {
-        find_range(leaf, place, asked, h, mass[place], range);
-        for (int lane = 0; lane < kLanes; ++lane) left[lane] += range[lane] * found[lane * stride + place * width + h];
+        find_range(leaf, place, asked, h, waiting.asked[place], range);
+        for (int lane = 0; lane < kLanes; ++lane) left[lane] += range[lane] * found[from[lane] + place * width + h];
       }
-    }
-    if (met != asked) {
-      for (int place = 0; place < 2; ++place) find_mass(leaf, place, met, mass[place]);
     }
     for (int place = 0; place < 2; ++place) {
       const int player = player_at(leaf, place);
@@ -361,8 +420,8 @@ class BeliefSearch {
         const float scale = form_.leaf_scale[leaf] * weights(leaf, place)[h];
         float* const to = at(leaf_value_, (leaf * 2 + player) * width + h);
         for (int lane = 0; lane < kLanes; ++lane) {
-          const float value = found[lane * stride + place * width + h] - 0.5F * left[lane];
-          to[lane] = scale * mass[1 - place][lane] * value;
+          const float value = found[from[lane] + place * width + h] - 0.5F * left[lane];
+          to[lane] = scale * waiting.met[1 - place][lane] * value;
         }
       }
     }
@@ -730,6 +789,7 @@ class BeliefSearch {
   Table leaf_value_, leaf_before_;  // [leaves, 2, width]
   std::vector<float> first_, second_, packed_;
   std::vector<const float*> starts_;
+  std::vector<Waiting> waiting_;
   double weight_[2] = {0.0, 0.0};
   double net_seconds_ = 0.0;
   bool has_before_ = false;

@@ -111,7 +111,8 @@ void bind_belief_search(nb::module_& module) {
                                 .leaf = leaf.size() == 0 ? nullptr : leaf.data(),
                                 .belief = next.data(),
                                 .policy = draw_policy.size() == 0 ? nullptr : draw_policy.data()};
-        const BeliefResults out{.value = value.data(), .policy = policy.size() == 0 ? nullptr : policy.data()};
+        const BeliefResults out{.value = value.size() == 0 ? nullptr : value.data(),
+                                .policy = policy.size() == 0 ? nullptr : policy.data()};
         const auto num_beliefs = static_cast<std::int64_t>(belief.shape(0));
         nb::gil_scoped_release release;
         return search_with(num_lanes, bound.form, net, settings, num_beliefs, belief.data(), draws, out);

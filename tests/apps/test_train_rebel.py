@@ -152,6 +152,9 @@ def test_a_damaged_state_is_said_to_be(trained, tmp_path):
         (["kuhn", "--preset", "tiny"], "preset"),
         (["kuhn", "--horizon", "far"], "a number of actions"),
         (["kuhn", "--horizon", "9"], "nothing to learn"),
+        (["holdem"], "for games that can be listed, and holdem"),
+        (["kuhn", "-s", "speed=3"], "unknown setting 'speed'; did you mean seed"),
+        (["kuhn", "-s", "reuse=often"], "reuse must be a number, got 'often'"),
     ],
 )
 def test_what_cannot_be_trained_leaves_no_folder(arguments, message, tmp_path):

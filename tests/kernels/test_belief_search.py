@@ -117,6 +117,26 @@ def test_lanes_never_meet():
     np.testing.assert_array_equal(alone.value[0], results[0].value[7])
 
 
+@pytest.mark.parametrize("mode", list(BeliefMode))
+def test_searches_without_values_end_with_their_last_draw_and_play_the_same(mode):
+    game = make_game("leduc", "2")
+    net = bind_belief_net(make_net(game))
+    rng = np.random.default_rng(3)
+    belief = np.stack([draw_belief(game, 1, rng) for _ in range(9)])
+    draws = BeliefDraws.of(rng.integers(0, 9, 20).astype(np.int32), rng.integers(1, 31, 20).astype(np.int32))
+    is_alternating = mode in (BeliefMode.CFR_D, BeliefMode.FICTITIOUS_PLAY)
+    settings = make_settings(iterations=30, mode=mode, is_alternating=is_alternating, num_lanes=4)
+    kernel = game.subgames[1].kernel
+    whole, cut = (
+        kernel.search(belief, net, settings, draws, wants_drawn_policy=True, wants_values=wants)
+        for wants in (True, False)
+    )
+    np.testing.assert_array_equal(whole.drawn_policy, cut.drawn_policy)
+    np.testing.assert_array_equal(whole.leaf, cut.leaf)
+    assert whole.value.shape == belief.shape
+    assert cut.value.size == 0
+
+
 def test_without_leaves_a_search_is_cfr():
     game = make_game("leduc", "99")
     found = game.subgames[0].kernel.search(

@@ -15,7 +15,6 @@ from equipoise.core.errors import InvalidStateError, UnknownNameError
 from equipoise.core.interruption import never
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters, parse_value
-from equipoise.kernels.belief_search import BeliefDraws
 from equipoise.learning.rebel.playthroughs import PlayedAverage, measure_playthroughs
 from equipoise.learning.rebel.runs import NET, RebelRun, find_run
 from equipoise.learning.rebel.self_play import BeliefSearcher
@@ -138,9 +137,7 @@ class RebelAgent(PolicyAgent):
     def _search(
         self, kind: int, belief: npt.NDArray[np.float32], iteration: npt.NDArray[np.int32]
     ) -> npt.NDArray[np.float32]:
-        draws = BeliefDraws.of(np.zeros(iteration.size, np.int32), iteration)
-        found = self.searcher.search(kind, belief[None], draws, wants_leaves=False, wants_drawn_policy=True)
-        return found.drawn_policy
+        return self.searcher.play(kind, belief[None], np.zeros(iteration.size, np.int32), iteration)
 
     def _reach_below(self, root: int, leaf: int) -> FloatArray:
         """Returns `[2, W]` both players' reach of a leaf, from that of the root."""

@@ -22,10 +22,11 @@ from equipoise.core.formatting import format_duration, format_small
 from equipoise.core.pool import Pool
 from equipoise.core.runs import RunFolder
 from equipoise.games.base import Game
+from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import format_game
 from equipoise.learning.rebel.playthroughs import measure_playthroughs
 from equipoise.learning.rebel.runs import KIND, NET, STATE, check_same_settings
-from equipoise.learning.rebel.settings import PRESETS, RebelSettings, find_preset
+from equipoise.learning.rebel.settings import PRESETS, RebelSettings, change_settings, find_preset
 from equipoise.learning.scalar_board import find_writer, open_board
 from equipoise.runs.request import find_named_game
 from equipoise.search.belief_games import BeliefGame, parse_horizon
@@ -55,6 +56,12 @@ class TrainRebelOptions:
         str | None, typer.Option(help="Where searches end: a number of actions, or round.", metavar="N|round")
     ] = None
     iterations: Annotated[int | None, typer.Option(min=1, help="Of each search in training.")] = None
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--setting", "-s", help="Any setting of the preset, as config.json has them.", metavar="KEY=VALUE"
+        ),
+    ] = None
     playthroughs: Annotated[int | None, typer.Option(min=1, help="Of the last test.")] = None
     workers: Annotated[
         int, typer.Option("--workers", "-w", min=1, help="Processes that play while this one learns; 1: in turn.")
@@ -125,7 +132,7 @@ def _change(preset: RebelSettings, options: TrainRebelOptions) -> RebelSettings:
             changes[name] = getattr(options, name)
     if options.iterations is not None:
         changes["training"] = dataclasses.replace(preset.training, iterations=options.iterations)
-    return dataclasses.replace(preset, **changes)
+    return change_settings(dataclasses.replace(preset, **changes), parse_parameters(options.setting or []))
 
 
 class _Session(TrainSession):
@@ -162,6 +169,8 @@ def _spell(options: TrainRebelOptions) -> str:
     words = ["equipoise", "train", "rebel", options.game, "--preset", options.preset, "--out", "DIR"]
     for text in options.parameters or []:
         words += ["-p", text]
+    for text in options.setting or []:
+        words += ["-s", text]
     for name in ("examples", "hidden", "horizon", "iterations", "seed"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]

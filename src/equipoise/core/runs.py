@@ -100,14 +100,21 @@ class RunFolder:
         """Returns where the result is, or will be."""
         return self.path / RESULT
 
-    def check_same(self, fields: Mapping[str, Any], *, free: frozenset[str] = frozenset()) -> None:
+    def check_same(
+        self,
+        fields: Mapping[str, Any],
+        *,
+        free: frozenset[str] = frozenset(),
+        began: Mapping[str, Any] | None = None,
+    ) -> None:
         """Raises `ConfigError` unless a training that goes on has the game and the settings that it began with.
 
         Args:
             fields: the game, and settings by name, as they are now.
             free: names of those that may differ.
+            began: the settings that it began with, with those that are newer than it; None: as its folder says.
         """
-        before = {"game": self.config.get("game"), **_flatten(self.config.get("settings", {}))}
+        before = {"game": self.config.get("game"), **_flatten(began or self.config.get("settings", {}))}
         for name, value in _flatten(fields).items():
             if name not in free and before.get(name) != value:
                 raise ConfigError(

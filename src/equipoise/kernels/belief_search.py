@@ -172,7 +172,7 @@ class BeliefSearchSettings:
 class BeliefResult:
     """What came of a search."""
 
-    value: SingleArray  # [B, 2, W] what private states are worth on average
+    value: SingleArray  # [B, 2, W] what private states are worth on average, if asked for
     leaf: IntArray  # [D] that play comes to, -1: the game ends before
     belief: SingleArray  # [D, 2, W] there, the kind's first player first
     drawn_policy: SingleArray  # [D, C] what is played in the iteration, if asked for
@@ -199,6 +199,7 @@ class BeliefKernel:
         wants_leaves: bool = True,
         wants_drawn_policy: bool = False,
         wants_policy: bool = False,
+        wants_values: bool = True,
     ) -> BeliefResult:
         """Returns what solving the subgame for beliefs gives.
 
@@ -210,6 +211,7 @@ class BeliefKernel:
             wants_leaves: whether draws lead to leaves.
             wants_drawn_policy: whether strategies of draws are wanted.
             wants_policy: whether average strategies are wanted.
+            wants_values: whether values are wanted; without these and averages, a search ends with its last draw.
         """
         width = self.arrays.root_weight.shape[1]
         check_axes("belief", belief, 3)
@@ -224,7 +226,8 @@ class BeliefKernel:
         leaf = np.full(count if wants_leaves else 0, -1, np.int32)
         found = np.zeros((leaf.size, 2, width), np.float32)
         drawn = np.zeros((count, num_cells) if wants_drawn_policy else (0, 0), np.float32)
-        value = np.zeros(belief.shape, np.float32)
+        is_whole = wants_values or wants_policy
+        value = np.zeros(belief.shape if is_whole else (0, 2, width), np.float32)
         policy = np.zeros((belief.shape[0], num_cells) if wants_policy else (0, 0), np.float32)
         seconds = _native.search_beliefs(
             self._bound,

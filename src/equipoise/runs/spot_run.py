@@ -96,7 +96,7 @@ def prepare_spot(
     finds_threads = request.threads is None and file.threads is None and saved is None  # else what it had before
     most_threads = num_usable_cores() if finds_threads else config.threads
     num_bytes = estimate_run_bytes(plan, dataclasses.replace(config, threads=most_threads), locks)
-    label = f"{config.rule} in {config.parameters['precision']}"
+    label = f"{config.rule or config.method} in {config.parameters['precision']}"
     reporter.say(_describe_plan(plan))
     reporter.say(f"{label}: {format_bytes(num_bytes)} of memory, {plan.arrays.num_cells:,} numbers a table")
     _check_size(file, num_bytes, label, reporter)
@@ -394,7 +394,7 @@ def _make_config(file: SpotFile, request: RunRequest, saved: SolvedSpot | None) 
     method = find_method(method_name)
     same = before if before is not None and before.method == method_name else None
     # what a file says of its rule is about full-width CFR
-    rule = request.rule or (None if method.is_sampled else file.rule)
+    rule = request.rule or (file.rule if method.has_updates else None)
     against = describe_against(request, before)
     rule = choose_rule_text(rule, same)
     if against["against"] is not None and rule is None and method_name == "cfr":
@@ -446,9 +446,10 @@ def _make_stopping(file: SpotFile, request: RunRequest, config: RunConfig) -> tu
 
 def _typical_slope(config: RunConfig) -> float:
     """Returns the slope that log-log curves of spots come to: measured on the Libratus endgames and on flops."""
-    assert config.rule is not None
     if find_method(config.method).is_sampled:
         return 0.0
+    if config.rule is None:  # fictitious play
+        return -1.0
     later = parse_rule(config.rule).discounts(10)
     favours_later_iterations = later.average_decay < 1.0 or later.average_weight > 1.0
     return -1.5 if favours_later_iterations else -1.0

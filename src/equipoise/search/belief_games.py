@@ -24,6 +24,7 @@ from equipoise.kernels.belief_search import BeliefFormArrays, BeliefKernel
 from equipoise.search.limits import ActionLimit, DepthLimit, RoundLimit
 from equipoise.solvers.best_response import bind_public_kernel
 from equipoise.trees.derive import derive_public_game
+from equipoise.trees.history import estimate_num_histories
 from equipoise.trees.public import PublicTree, build_public_tree
 from equipoise.trees.public_edges import read_policy
 from equipoise.trees.public_kinds import PublicKinds, find_kinds
@@ -31,6 +32,8 @@ from equipoise.trees.public_kinds import PublicKinds, find_kinds
 __all__ = ["BeliefGame", "BeliefSubgame", "find_public_form", "format_horizon", "parse_horizon"]
 
 MAX_NODES: Final = 200_000  # of a public tree whose kinds are found
+MAX_HISTORIES: Final = 1e8  # to be expected of a game that is enumerated: far above what can be, and soon refused
+NUM_PROBES: Final = 100
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -60,7 +63,15 @@ def find_public_form(game: Game[Any]) -> PublicGame[Any]:
     """Returns a game of two players over public states; raises `ConfigError` if beliefs have no values there."""
     if game.spec.num_players != 2 or not game.spec.is_zero_sum:
         raise ConfigError(f"values of beliefs are for two players in sum 0, and {game.spec.label} is not such a game")
-    return game.public_form() if isinstance(game, HasPublicForm) else derive_public_game(game)
+    if isinstance(game, HasPublicForm):
+        return game.public_form()
+    expected = estimate_num_histories(game, rng=np.random.default_rng(0), num_probes=NUM_PROBES)
+    if expected > MAX_HISTORIES:
+        raise ConfigError(
+            f"values of beliefs are for games that can be listed, and {game.spec.label} has some {expected:.0e} "
+            "histories"
+        )
+    return derive_public_game(game)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fictitious play and its linear and optimistic forms, over a history tree in sequence form."""
+"""Fictitious play and its linear and optimistic forms: what their iterations do, and runs over history trees."""
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import enum
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +23,13 @@ __all__ = [
     "FictitiousPlay",
     "FictitiousPlayRule",
     "FictitiousPlaySolver",
+    "FictitiousRun",
     "IterationUnit",
     "LinearFictitiousPlay",
 ]
 
 FloatArray = npt.NDArray[np.float64]
+PlanTable = npt.NDArray[Any]  # of floats
 
 
 class IterationUnit(enum.Enum):
@@ -72,8 +77,8 @@ def FLOP() -> FictitiousPlayRule:
     return FictitiousPlayRule(is_linear=True, is_optimistic=True)
 
 
-class FictitiousPlaySolver:
-    """A run of fictitious play: every player's average of best responses, kept as reach of sequences.
+class FictitiousRun(abc.ABC):
+    """What iterations do: every player's average of best responses, kept as plans, own reach of every action.
 
     Paper: Brown 2020, thesis section 5.3.8 [B20], "Fictitious Linear Optimistic Play"; Heinrich, Lanctot & Silver 2015,
         "Fictitious Self-Play in Extensive-Form Games", for averages in sequence form.
@@ -83,7 +88,97 @@ class FictitiousPlaySolver:
         arbitrary best responses), and 1/(t+1) for plain fictitious play. Players are updated in turn, and the extra
         weight of an opponent's last strategy follows that opponent's own t: 2/(t+2) as printed for the first player
         of an iteration, 2/(t+3) for the second, whose opponent has already moved on.
-    Checked by: tests/solvers/test_fictitious_play.py.
+    Checked by: tests/solvers/test_fictitious_play.py, tests/solvers/test_holdem_fictitious_play.py.
+    """
+
+    def __init__(
+        self,
+        rule: FictitiousPlayRule | None,
+        start: PlanTable,
+        own: Sequence[Sequence[slice]],
+        *,
+        unit: IterationUnit,
+        num_threads: int,
+    ) -> None:
+        """Begins with a plan in which everybody plays uniformly.
+
+        Args:
+            rule: how best responses count; FLOP if None.
+            start: `[Q]` that plan; it is kept and changed.
+            own: for each player where its part of plans is.
+            unit: what an iteration is.
+            num_threads: size of the team.
+        """
+        self.rule = rule or FLOP()
+        self.unit = unit
+        self.num_threads = num_threads
+        self.iteration = 0
+        self.average_realization = start  # [Q]
+        self.last_realization = start.copy()  # [Q]
+        self.num_updates = np.zeros(len(own), np.int64)  # [P] best responses of each player so far
+        self._own = own
+
+    __repr__ = run_repr
+
+    @abc.abstractmethod
+    def respond(self, player: int, faced: PlanTable) -> PlanTable:
+        """Returns a plan `[Q]` whose part of a player is its best response to the others' parts of a plan."""
+
+    @abc.abstractmethod
+    def evaluate(self) -> Evaluation:
+        """Returns the exact quality of the average strategy."""
+
+    def iterate(self, num_iterations: int) -> None:
+        """Runs iterations, each of which updates every player or (`IterationUnit.HALF`) the next one."""
+        check_integer("num_iterations", num_iterations, 0)
+        num_players = len(self._own)
+        for _ in range(num_iterations):
+            if self.unit is IterationUnit.FULL:
+                for player in range(num_players):
+                    self.update(player)
+            else:
+                self.update(self.iteration % num_players)
+            self.iteration += 1
+
+    def update(self, player: int) -> None:
+        """Replaces a player's last strategy by a best response, and mixes it into the average."""
+        answer = self.respond(player, self.anticipate() if self.rule.is_optimistic else self.average_realization)
+        self.num_updates[player] += 1
+        step = self.rule.step(int(self.num_updates[player]))
+        for own in self._own[player]:
+            self.last_realization[own] = answer[own]
+            self.average_realization[own] += step * (self.last_realization[own] - self.average_realization[own])
+
+    def anticipate(self) -> PlanTable:
+        """Returns `[Q]` each player's average as if its last strategy were played once more."""
+        # [B20] 5.3.8: t/(t+2) of the average and 2/(t+2) of the last strategy
+        out = self.average_realization.copy()
+        for player, parts in enumerate(self._own):
+            share = self.rule.step(int(self.num_updates[player]) + 1)
+            for own in parts:
+                out[own] += share * (self.last_realization[own] - out[own])
+        return out
+
+    def state(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Returns the arrays from which the run goes on to the bit."""
+        return {**self._saved_tables(), "iteration": np.array(self.iteration)}
+
+    def restore(self, state: SavedArrays) -> None:
+        """Overwrites the run with a saved state of the same tree, rule and unit."""
+        iteration = read_count(state, "iteration")
+        overwrite_tables(self._saved_tables(), state)
+        self.iteration = iteration
+
+    def _saved_tables(self) -> dict[str, npt.NDArray[np.generic]]:
+        return {
+            "average_realization": self.average_realization,
+            "last_realization": self.last_realization,
+            "num_updates": self.num_updates,
+        }
+
+
+class FictitiousPlaySolver(FictitiousRun):
+    """A run of fictitious play over a history tree, in sequence form; see `FictitiousRun`.
 
     >>> from equipoise.games import make_game
     >>> from equipoise.trees import build_history_tree
@@ -103,53 +198,21 @@ class FictitiousPlaySolver:
     ) -> None:
         check_num_threads(num_threads)
         self.tree = tree
-        self.rule = rule or FLOP()
-        self.unit = unit
-        self.num_threads = num_threads
-        self.iteration = 0
         self.kernel = bind_history_kernel(tree)
         uniform = self.kernel.normalize(np.zeros(self.kernel.num_sequences))
-        self.average_realization = self.kernel.realize(uniform)  # [Q]
-        self.last_realization = self.average_realization.copy()  # [Q]
-        self.num_updates = np.zeros(tree.num_players, np.int64)  # [P] best responses of each player so far
-
-    __repr__ = run_repr
+        starts = tree.sequence_start.tolist()
+        own = [[slice(starts[player], starts[player + 1])] for player in range(tree.num_players)]
+        super().__init__(rule, self.kernel.realize(uniform), own, unit=unit, num_threads=num_threads)
 
     @property
     def nodes_touched(self) -> int:
         """Returns the histories visited so far: all of them for each best response."""
         return int(self.num_updates.sum()) * self.tree.actor.size
 
-    def iterate(self, num_iterations: int) -> None:
-        """Runs iterations, each of which updates every player or (`IterationUnit.HALF`) the next one."""
-        check_integer("num_iterations", num_iterations, 0)
-        num_players = self.tree.num_players
-        for _ in range(num_iterations):
-            if self.unit is IterationUnit.FULL:
-                for player in range(num_players):
-                    self.update(player)
-            else:
-                self.update(self.iteration % num_players)
-            self.iteration += 1
-
-    def update(self, player: int) -> None:
-        """Replaces a player's last strategy by a best response, and mixes it into the average."""
-        faced = self.average_realization
-        if self.rule.is_optimistic:
-            faced = self.anticipate()
+    def respond(self, player: int, faced: FloatArray) -> FloatArray:
+        """Returns a best response as reach of sequences `[Q]`."""
         _, best = self.kernel.best_response(player, faced, num_threads=self.num_threads)
-        own = slice(self.tree.sequence_start[player], self.tree.sequence_start[player + 1])
-        self.num_updates[player] += 1
-        self.last_realization[own] = self.kernel.realize(best)[own]
-        step = self.rule.step(int(self.num_updates[player]))
-        self.average_realization[own] += step * (self.last_realization[own] - self.average_realization[own])
-
-    def anticipate(self) -> FloatArray:
-        """Returns `[Q]` each player's average as if its last strategy were played once more."""
-        # [B20] 5.3.8: t/(t+2) of the average and 2/(t+2) of the last strategy
-        shares = [self.rule.step(int(updates) + 1) for updates in self.num_updates]
-        step = np.repeat(shares, np.diff(self.tree.sequence_start))
-        return self.average_realization + step * (self.last_realization - self.average_realization)
+        return self.kernel.realize(best)
 
     def average_strategy(self) -> FloatArray:
         """Returns `[Q]` the average strategy, the one that converges."""
@@ -158,20 +221,3 @@ class FictitiousPlaySolver:
     def evaluate(self) -> Evaluation:
         """Returns the exact quality of the average strategy."""
         return evaluate(self.tree, self.average_strategy(), kernel=self.kernel, num_threads=self.num_threads)
-
-    def state(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Returns the arrays from which the run goes on to the bit."""
-        return {**self._saved_tables(), "iteration": np.array(self.iteration)}
-
-    def restore(self, state: SavedArrays) -> None:
-        """Overwrites the run with a saved state of the same tree, rule and unit."""
-        iteration = read_count(state, "iteration")
-        overwrite_tables(self._saved_tables(), state)
-        self.iteration = iteration
-
-    def _saved_tables(self) -> dict[str, npt.NDArray[np.generic]]:
-        return {
-            "average_realization": self.average_realization,
-            "last_realization": self.last_realization,
-            "num_updates": self.num_updates,
-        }

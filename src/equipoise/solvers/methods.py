@@ -33,6 +33,7 @@ from equipoise.solvers.fictitious_play import (
     FictitiousPlaySolver,
     LinearFictitiousPlay,
 )
+from equipoise.solvers.holdem.fictitious_play import HoldemFictitiousPlaySolver, estimate_fictitious_bytes
 from equipoise.solvers.holdem.mccfr import HoldemMCCFRSolver
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import Discounting, DiscountKind, MCCFRConfig, MCCFRSolver, Scheme
@@ -297,8 +298,7 @@ def _sampling_method(scheme: Scheme, description: str) -> Method:
         )
 
     def build(tree: HistoryTree | HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> Any:
-        if locks:
-            raise ConfigError(f"locks are for method cfr, and the spot has some: got --method {config.method}")
+        _refuse_locks(config, locks)
         rng = np.random.default_rng(config.seed)
         if isinstance(tree, HoldemTree):
             return HoldemMCCFRSolver(tree, sampling(config), rng=rng, dtype=find_dtype(config))
@@ -341,11 +341,23 @@ def _baselines(config: RunConfig) -> Baselines:
 
 
 def _fictitious_method(rule: FictitiousPlayRule, description: str) -> Method:
-    return Method(
-        description=description,
-        build=lambda tree, config, _: FictitiousPlaySolver(tree, rule, num_threads=config.threads),
-        estimate_bytes=lambda tree, *_: 8 * 6 * _num_sequences(tree) + tree.utility.nbytes,
-    )
+    def build(tree: HistoryTree | HoldemTree, config: RunConfig, locks: Sequence[NodeLock]) -> Any:
+        if not isinstance(tree, HoldemTree):
+            return FictitiousPlaySolver(tree, rule, num_threads=config.threads)
+        _refuse_locks(config, locks)
+        return HoldemFictitiousPlaySolver(tree, rule, dtype=find_dtype(config), num_threads=config.threads)
+
+    def estimate(tree: HistoryTree | HoldemPlan, config: RunConfig, _locks: Sequence[NodeLock]) -> int:
+        if isinstance(tree, HoldemPlan):
+            return estimate_fictitious_bytes(tree, find_dtype(config))
+        return 8 * 6 * _num_sequences(tree) + tree.utility.nbytes
+
+    return Method(description=description, has_holdem=True, build=build, estimate_bytes=estimate)
+
+
+def _refuse_locks(config: RunConfig, locks: Sequence[NodeLock]) -> None:
+    if locks:
+        raise ConfigError(f"locks are for method cfr, and the spot has some: got --method {config.method}")
 
 
 def _num_sequences(tree: HistoryTree) -> int:

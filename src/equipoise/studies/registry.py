@@ -22,6 +22,7 @@ from equipoise.studies.evaluation.aivat import AIVAT
 from equipoise.studies.evaluation.lbr import LBR
 from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
 from equipoise.studies.learning.rebel_games import REBEL_LEDUC, REBEL_LIARS_DICE
+from equipoise.studies.learning.rebel_teh import REBEL_TEH
 from equipoise.studies.learning.rl_baselines import RL_BASELINES
 from equipoise.studies.pruning.brp import BRP
 from equipoise.studies.pruning.dynamic_thresholding import DYNAMIC_THRESHOLDING
@@ -82,6 +83,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         RBP,
         REBEL_LEDUC,
         REBEL_LIARS_DICE,
+        REBEL_TEH,
         RL_BASELINES,
         RNR,
         SAFE_SEARCH,

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import never
-from equipoise.kernels.belief_search import BeliefDraws
 from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.responses.forms import SequenceForm
 from equipoise.solvers.best_response import Evaluation, evaluate
@@ -143,9 +142,8 @@ def _play_kind(
         end = min(begin + DRAWS_AT_ONCE, lane.size)
         end = int(np.searchsorted(lane, lane[end - 1], side="right"))
         first, last = int(lane[begin]), int(lane[end - 1])
-        draws = BeliefDraws.of(lane[begin:end] - np.int32(first), iteration[begin:end])
-        found = searcher.search(kind, unique[first : last + 1], draws, wants_leaves=False, wants_drawn_policy=True)
-        _add_played(searcher, kind, nodes[begin:end], reach[begin:end], found.drawn_policy, sums, following)
+        policy = searcher.play(kind, unique[first : last + 1], lane[begin:end] - np.int32(first), iteration[begin:end])
+        _add_played(searcher, kind, nodes[begin:end], reach[begin:end], policy, sums, following)
         begin = end
 
 

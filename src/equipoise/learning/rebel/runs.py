@@ -72,7 +72,8 @@ class RebelRun:
 
 def check_same_settings(folder: RunFolder, game: Game[Any], settings: RebelSettings) -> None:
     """Raises `ConfigError` unless a run that goes on has the game and the settings that it began with."""
-    folder.check_same({"game": format_game(game), **settings.as_dict()}, free=FREE)
+    began = RebelSettings.from_dict(folder.config.get("settings", {}))  # settings that are newer than the run: defaults
+    folder.check_same({"game": format_game(game), **settings.as_dict()}, free=FREE, began=began.as_dict())
 
 
 def list_shipped() -> list[str]:

@@ -22,7 +22,7 @@ from equipoise.kernels.belief_search import (
     BeliefResult,
     BeliefSearchSettings,
 )
-from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
+from equipoise.learning.rebel.settings import BeliefSource, RebelSettings, SearchRecipe
 from equipoise.search.belief_games import BeliefGame
 from equipoise.search.random_iteration import iteration_chances
 from equipoise.solvers.rules import tabulate_discounts
@@ -90,6 +90,20 @@ class BeliefSearcher:
         self.net_seconds += found.net_seconds
         return found
 
+    def play(self, kind: int, belief: SingleArray, lane: IntArray, iteration: IntArray) -> SingleArray:
+        """Returns `[D, C]` what is played in iterations `[D]` of searches for beliefs `[B, 2, W]`, by their lane.
+
+        Searches that can end early run beside each other: lanes stop together.
+        """
+        last = np.zeros(len(belief), np.int32)
+        np.maximum.at(last, lane, iteration)
+        order = np.argsort(last, kind="stable")
+        place = np.empty(len(belief), np.int32)
+        place[order] = np.arange(len(belief), dtype=np.int32)
+        draws = BeliefDraws.of(place[lane], iteration)
+        found = self.search(kind, belief[order], draws, wants_leaves=False, wants_drawn_policy=True, wants_values=False)
+        return found.drawn_policy
+
 
 class SelfPlay:
     """Episodes under way, and the searches that move them on.
@@ -128,8 +142,14 @@ class SelfPlay:
             rng: draws iterations, leaves and who explores.
             is_finished: whether all episodes are played to their ends.
         """
+        if self.game.num_kinds == 1:
+            self.refuse()
         made: list[Examples] = []
         num_made = 0
+        if self.settings.beliefs is BeliefSource.RANDOM:
+            while num_made < count:
+                made.append(self._make_random(rng))
+                num_made += len(made[-1])
         while num_made < count or (is_finished and any(map(len, self.pools))):
             least = self.searcher.lanes if num_made < count else 1
             deepest_first = range(self.game.num_kinds - 1, 0, -1)
@@ -148,6 +168,16 @@ class SelfPlay:
             value=np.concatenate([each.value for each in made]),
         )
 
+    def _make_random(self, rng: np.random.Generator) -> Examples:
+        """Returns examples of one kind of states, any as likely as another, with any beliefs."""
+        kind = int(rng.integers(1, self.game.num_kinds))
+        # shares that add up to 1, each such list as likely, of the private states that chance can deal
+        drawn = rng.exponential(size=(self.searcher.lanes, 2, self.game.width))
+        drawn *= self.game.subgames[kind].arrays.root_weight > 0.0
+        belief = (drawn / drawn.sum(axis=2, keepdims=True)).astype(np.float32)
+        self.num_searches[kind] += len(belief)
+        return self._make_examples(kind, belief, self.searcher.search(kind, belief).value)
+
     def refuse(self) -> None:
         """Raises `ConfigError`: searches never end before the game."""
         raise ConfigError(
@@ -156,12 +186,13 @@ class SelfPlay:
         )
 
     def _begin_episodes(self, rng: np.random.Generator) -> None:
-        if self.game.num_kinds == 1:
-            self.refuse()
         self._search(0, self.game.root_belief()[None], np.zeros(self.settings.root_draws, np.int32), rng)
 
     def _advance(self, kind: int, belief: SingleArray, rng: np.random.Generator) -> Examples:
         value = self._search(kind, belief, np.arange(len(belief), dtype=np.int32), rng).value
+        return self._make_examples(kind, belief, value)
+
+    def _make_examples(self, kind: int, belief: SingleArray, value: SingleArray) -> Examples:
         left = (belief * value).sum(axis=(1, 2), keepdims=True)
         zero_sum = value - np.float32(0.5) * left * self.game.is_live[kind]
         return Examples(kind=np.full(len(belief), kind, np.int32), belief=belief, value=zero_sum)

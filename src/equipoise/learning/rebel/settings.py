@@ -6,9 +6,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Mapping
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_type_hints
 
 from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.games.parameters import parse_value
 from equipoise.kernels.belief_search import LANES, BeliefMode
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.rules import Fallback, PolicyMap
@@ -16,7 +17,22 @@ from equipoise.search.belief_games import parse_horizon
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import Rule
 
-__all__ = ["PRESETS", "BeliefMethod", "RebelSettings", "SearchRecipe", "find_preset"]
+__all__ = [
+    "PRESETS",
+    "BeliefMethod",
+    "BeliefSource",
+    "RebelSettings",
+    "SearchRecipe",
+    "change_settings",
+    "find_preset",
+]
+
+
+class BeliefSource(enum.StrEnum):
+    """Where the beliefs come from whose values are learnt."""
+
+    SELF_PLAY = "self-play"
+    RANDOM = "random"  # any, each as likely as another: what self-play is compared with
 
 
 class BeliefMethod(enum.StrEnum):
@@ -79,6 +95,7 @@ class RebelSettings:
     """
 
     horizon: str = "2"  # where searches end: actions, or `round`
+    beliefs: BeliefSource = BeliefSource.SELF_PLAY  # that are learnt from
     training: SearchRecipe = dataclasses.field(default_factory=SearchRecipe)  # of self-play
     test: SearchRecipe = dataclasses.field(default_factory=lambda: SearchRecipe(iterations=512))  # of play
     late_iterations: int = 128  # of self-play once the network knows something: better values, at a price
@@ -144,6 +161,8 @@ class RebelSettings:
         if unknown:
             raise ConfigError(f"a training of values of beliefs has no {', '.join(unknown)}")
         try:
+            if "beliefs" in given:
+                given["beliefs"] = BeliefSource(given["beliefs"])
             for name in ("training", "test"):
                 if name in given:
                     recipe = dict(given[name])
@@ -152,6 +171,29 @@ class RebelSettings:
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"not the settings of a training of values of beliefs: {error}") from None
 
+
+def change_settings(settings: RebelSettings, changes: Mapping[str, str]) -> RebelSettings:
+    """Returns settings with some of them as they are typed: `reuse`, or `test.rule` of a search.
+
+    >>> changed = change_settings(RebelSettings(), {"reuse": "5", "test.rule": "lcfr"})
+    >>> changed.reuse, changed.test.rule, changed.training.rule
+    (5.0, 'lcfr', 'dcfr')
+    """
+    for name, text in changes.items():
+        part, _, own = name.rpartition(".")
+        changed: Any = getattr(settings, part) if part in RECIPES else settings
+        kinds = get_type_hints(type(changed))
+        if (part and part not in RECIPES) or own not in kinds or (not part and own in RECIPES):
+            recipe = [f"{each}.{field}" for each in RECIPES for field in get_type_hints(SearchRecipe)]
+            plain = [each for each in get_type_hints(RebelSettings) if each not in RECIPES]
+            raise UnknownNameError("setting", name, (*plain, *recipe))
+        changed = dataclasses.replace(changed, **{own: parse_value(name, text, kinds[own])})
+        by_part: dict[str, Any] = {part: changed}
+        settings = dataclasses.replace(settings, **by_part) if part else changed
+    return settings
+
+
+RECIPES: Final = ("training", "test")
 
 PRESETS: Final[Mapping[str, RebelSettings]] = {
     "small": RebelSettings(),

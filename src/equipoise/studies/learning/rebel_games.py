@@ -27,7 +27,8 @@ from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, St
 __all__ = ["REBEL_LEDUC", "REBEL_LIARS_DICE", "RebelConfiguration"]
 
 WHOLE: Final = "99"  # a horizon beyond the end of these games
-FULL_CFR, FULL_FP, LEARNT, LOWER = "full-game CFR", "full-game FP", "ReBeL CFR-D", "ReBeL CFR-D, at least"
+FULL_CFR, FULL_FP, FULL_FLOP = "full-game CFR", "full-game FP", "full-game FLOP"
+LEARNT, LOWER = "ReBeL CFR-D", "ReBeL CFR-D, at least"
 # Table 5.7 of the thesis: full-game FP, full-game CFR, ReBeL CFR-D
 PRINTED: Final[Mapping[str, tuple[float, float, float]]] = {
     "liars-dice-1x4": (0.012, 0.001, 0.017),
@@ -50,7 +51,7 @@ class RebelConfiguration:
     """Games, and how many playthroughs are averaged."""
 
     games: tuple[str, ...] = ("liars-dice-1x4",)
-    playthroughs: int = 128
+    playthroughs: int = 512  # fewer say far too much
     full_updates: int = 1024  # of single players, of the rows that solve the whole game
 
 
@@ -87,8 +88,12 @@ def _scale(game: Game[Any]) -> float:
 def _solve_whole(game: Game[Any], num_updates: int) -> Iterator[tuple[str, float]]:
     """Yields the exploitability of averages after so many updates of single players, by method."""
     form = BeliefGame.of(game, parse_horizon(WHOLE))
-    for curve, method in ((FULL_CFR, BeliefMethod.CFR_D), (FULL_FP, BeliefMethod.FP)):
-        recipe = SearchRecipe(method=method, rule="lcfr", iterations=num_updates // 2)
+    for curve, method, rule in (
+        (FULL_CFR, BeliefMethod.CFR_D, "lcfr"),
+        (FULL_FP, BeliefMethod.FP, "lcfr"),
+        (FULL_FLOP, BeliefMethod.FP, "optimistic-lcfr"),
+    ):
+        recipe = SearchRecipe(method=method, rule=rule, iterations=num_updates // 2)
         found = BeliefSearcher(form, recipe).search(0, form.root_belief()[None], wants_policy=True)
         strategy = form.tree.legal_share.copy()
         strategy[form.table_cells(0)] = found.policy[0]
@@ -102,6 +107,7 @@ def _rows(configuration: RebelConfiguration, measured: Measured) -> tuple[dict[s
         marks = ((FULL_FP, configuration.full_updates, 0), (FULL_CFR, configuration.full_updates, 1))
         for curve, x, place in (
             *marks,
+            (FULL_FLOP, configuration.full_updates, -1),
             (LEARNT, configuration.playthroughs, 2),
             (LOWER, configuration.playthroughs, -1),
         ):
@@ -145,8 +151,8 @@ def conclude_dice(configuration: RebelConfiguration, measured: Measured) -> Conc
         "Exploitability of the average of playthroughs, each of which solves every subgame that it comes to and plays "
         "a random iteration: above that of all playthroughs on average. `at least` is what best responses to the other "
         "playthroughs gain on each eighth of them, on average below it.",
-        "Rows of whole games: linear CFR and linear fictitious play, alternating, with half as many iterations as "
-        "updates of single players, which is the convention that the printed figures agree with.",
+        "Rows of whole games: linear CFR, linear fictitious play and FLOP, alternating, with half as many iterations "
+        "as updates of single players, which is the convention that the printed figures agree with.",
         *(_trained(name) for name in configuration.games),
     )
     return Conclusion(rows=_rows(configuration, measured), claims=tuple(claims), notes=notes)
