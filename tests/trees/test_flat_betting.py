@@ -14,7 +14,13 @@ from tests.reference.flat_betting import list_nodes
 SIX = BettingRules(stacks=(1000,) * 6, small_blind=5, big_blind=10)
 FOUR = BettingRules(stacks=(1000,) * 4, small_blind=5, big_blind=10, last_street=Street.FLOP)
 LEDUC = BettingRules(
-    stacks=(100,) * 3, pot=3, small_blind=0, big_blind=1, bet_sizes=(2, 2, 2, 4), max_raises=(2,), first_street=Street.TURN
+    stacks=(100,) * 3,
+    pot=3,
+    small_blind=0,
+    big_blind=1,
+    bet_sizes=(2, 2, 2, 4),
+    max_raises=(2,),
+    first_street=Street.TURN,
 )
 CASES = {
     "heads-up": (BettingRules(stacks=(400, 400), small_blind=5, big_blind=10), "50%, 100%, a / 100%, a; cap: 3", {}),

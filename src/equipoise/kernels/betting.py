@@ -84,9 +84,9 @@ class BettingArrays:
     """A betting tree without cards: children side by side, a street's subtree before what follows it.
 
     A node is four numbers. Of a decision: first child, slot (subtree times players plus player), place in a row of the
-    slot's block. Of an end: chips in the pot or the row of side pots, players left as bits, 0. The fourth packs, from the
-    lowest bit on: 2 bits how it ends (0: a decision, 1: fold, 2: showdown, 3: with side pots), 2 street, 3 player, 1 may
-    fold, 1 may call, 5 actions, 18 chips that whoever acted before has put in.
+    slot's block. Of an end: chips in the pot or the row of side pots, players left as bits, 0. The fourth packs, from
+    the lowest bit on: 2 bits how it ends (0: a decision, 1: fold, 2: showdown, 3: with side pots), 2 street, 3 player,
+    1 may fold, 1 may call, 5 actions, 18 chips that whoever acted before has put in.
     """
 
     nodes: IntArray  # [N, 4]

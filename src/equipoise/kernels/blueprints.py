@@ -274,9 +274,7 @@ class BlueprintKernel:
         )
         with self._one_caller:
             every = walk_every if self.walked_streets else 0
-            return TrainingCounts(
-                *_native.train_blueprint(self._form, deals.form, settings, words, num_deals, every)
-            )
+            return TrainingCounts(*_native.train_blueprint(self._form, deals.form, settings, words, num_deals, every))
 
     def discount(self, factor: float, *, num_threads: int = 1) -> None:
         """Multiplies regrets, and averages that are walked for, by a factor of 0 to 1."""
@@ -294,9 +292,7 @@ class BlueprintKernel:
         with self._one_caller:
             _native.snapshot_blueprint(self._form, share, num_threads)
 
-    def pack(
-        self, *, has_average: bool, num_threads: int = 1
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    def pack(self, *, has_average: bool, num_threads: int = 1) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
         """Returns where each slot's rows begin, -1 where it has none, and all rows in 255ths.
 
         Args:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a blueprint is worth, and what best responses gain, where all deals can be listed: exact, inside the abstraction."""
+"""What a blueprint is worth and what best responses gain, exact inside its abstraction, where all deals are listed."""
 
 from __future__ import annotations
 
@@ -69,10 +69,7 @@ class _Measure:
         if who != me:
             shares = self.rows(node)
             return sum(
-                (
-                    self._walk(first + i, me, mine, reach * shares[bucket, i], is_best=is_best)
-                    for i in range(count)
-                ),
+                (self._walk(first + i, me, mine, reach * shares[bucket, i], is_best=is_best) for i in range(count)),
                 np.zeros(len(reach)),
             )
         values = np.stack(
@@ -93,7 +90,7 @@ class _Measure:
             return np.full(size, -float(mine))
         if self.ending[node] == 1:
             return np.full(size, float(pot - mine))
-        if self.ending[node] == 3:  # noqa: PLR2004 - side pots
+        if self.ending[node] == 3:
             return self._split(node, me, mine)
         strengths = self.deals.strengths[:, [seat for seat in range(self.deals.num_players) if left >> seat & 1]]
         best = strengths.max(axis=1)

@@ -16,7 +16,7 @@ from equipoise.core.errors import CheckpointError, ConfigError, GameTooLargeErro
 from equipoise.core.files import StrPath, format_bytes
 from equipoise.games.holdem.betting import initial_betting
 from equipoise.kernels.arrays import draw_generator
-from equipoise.kernels.betting import NUM_STREETS, BettingArrays
+from equipoise.kernels.betting import NUM_STREETS
 from equipoise.kernels.blueprints import (
     LINE_CELLS,
     MAX_REGRET,
@@ -44,14 +44,14 @@ IntArray = npt.NDArray[np.int32]
 class BlueprintConfig:
     """How a blueprint is trained.
 
-    Paper: Brown 2020 (thesis) [B20], sections 3.1.5 (linear MCCFR by periods) and 6.3, 6.4, 6.6 (pruning, tables on first
-        visit); Lanctot, Waugh, Zinkevich & Bowling 2009 for external sampling.
+    Paper: Brown 2020 (thesis) [B20], sections 3.1.5 (linear MCCFR by periods) and 6.3, 6.4, 6.6 (pruning, tables on
+        first visit); Lanctot, Waugh, Zinkevich & Bowling 2009 for external sampling.
     Symbols: R -> regrets; n/(n+1) at the end of period n -> period; C -> threshold; K -> softness.
-    Departs from the paper: periods are counted in deals, of which every player traverses each; regrets are whole numbers
-        between a floor and two thousand million; an action that is left out is one whose regret is negative, never all
-        of a decision. Averages of the first streets are walked for: the player's own actions by its strategy, the
-        others' all alike, so that own reach alone weighs them with any number of players; later streets have means of
-        snapshots, which own reach does not weigh. Odd chips of a split pot are shared.
+    Departs from the paper: periods are counted in deals, of which every player traverses each; regrets are whole
+        numbers between a floor and two thousand million; never are all actions of a decision left
+        out. Averages of the first streets are walked for: the player's own actions by its strategy, the others' all
+        alike, so that own reach alone weighs them with any number of players; later streets have means of snapshots,
+        which own reach does not weigh. Odd chips of a split pot are shared.
     Checked by: tests/solvers/test_blueprints.py.
     """
 
@@ -223,8 +223,8 @@ class BlueprintTrainer:
         self.num_skipped += counts.skipped
         if counts.is_full:
             raise GameTooLargeError(
-                f"tables are full at {format_bytes(self.num_bytes)} of {format_bytes(self.num_bytes_whole)}: allow more "
-                "memory, or use fewer buckets or sizes"
+                f"tables are full at {format_bytes(self.num_bytes)} of {format_bytes(self.num_bytes_whole)}: "
+                "allow more memory, or use fewer buckets or sizes"
             )
         self._discount(last)
         self._take_snapshot(last)
@@ -251,13 +251,15 @@ class BlueprintTrainer:
         return self.kernel.pack(has_average=self.num_snapshots > 0, num_threads=self.num_threads)
 
     def average(self, node: int) -> FloatArray:
-        """Returns `[buckets, A]` the average strategy of a decision on a street that is walked for; uniform if unvisited."""
+        """Returns `[buckets, A]` the average of a decision on a street that is walked for; uniform if unvisited."""
         arrays = self.betting.arrays
         slot, offset = int(arrays.nodes[node, 1]), int(arrays.nodes[node, 2])
         num_actions, street = int(arrays.num_actions[node]), int(arrays.street[slot])
         num_buckets = int(self.num_buckets[slot % len(self.num_buckets), street])
         if street >= self.config.walked_streets:
-            raise ConfigError(f"averages are walked for on {self.config.walked_streets} streets, not on street {street}")
+            raise ConfigError(
+                f"street {street} has no average that is walked for: {self.config.walked_streets} streets have"
+            )
         line, width = int(self.tables.base[slot]), int(arrays.width[slot])
         if not line:
             return np.full((num_buckets, num_actions), 1.0 / num_actions)
@@ -295,8 +297,8 @@ class BlueprintTrainer:
             raise CheckpointError(f"the checkpoint has no array {error}") from None
         if base.shape != self.tables.base.shape or len(arena) > len(self.tables.arena):
             raise CheckpointError(
-                f"the checkpoint has {len(base):,} blocks and {arena.nbytes:,} bytes of tables; this training has room for "
-                f"{len(self.tables.base):,} and {self.tables.arena.nbytes:,}"
+                f"the checkpoint has {len(base):,} blocks and {arena.nbytes:,} bytes of tables; this training has "
+                f"room for {len(self.tables.base):,} and {self.tables.arena.nbytes:,}"
             )
         self.tables.base[:] = base
         self.tables.arena[: len(arena)] = arena

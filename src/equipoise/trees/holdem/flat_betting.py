@@ -87,7 +87,9 @@ class FlatBetting:
         for left in range(2, self.rules.num_players + 1):
             check_menu(self.rules, self.menus.at(left))
         if max(self.rules.stacks) + self.rules.pot > MAX_CHIPS:
-            raise ConfigError(f"stacks are at most {MAX_CHIPS:,} chips, got {max(self.rules.stacks):,}; use larger chips")
+            raise ConfigError(
+                f"stacks are at most {MAX_CHIPS:,} chips, got {max(self.rules.stacks):,}; use larger chips"
+            )
         if initial_betting(self.rules).stage is not Stage.ACT:
             raise ConfigError("nobody has a decision in this hand: the blinds put everybody all-in")
 
