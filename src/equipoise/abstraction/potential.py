@@ -43,14 +43,14 @@ OnStep = Callable[[float, str], None]
 class PotentialAware:
     """Clusters of histograms over the next street's clusters under the earth mover's distance, without recall.
 
-    The river has percentiles of hand strength. Turn and flop have histograms over bins of the street behind: percentiles
-    of strength at the river, and clusters of the turn in the order of their mean strength.
+    The river has percentiles of hand strength. Turn and flop have histograms over bins of the street behind:
+    percentiles of strength at the river, and clusters of the turn in the order of their mean strength.
 
     Paper: Ganzfried & Sandholm 2014, "Potential-Aware Imperfect-Recall Abstraction with Earth Mover's Distance in
         Imperfect-Information Games", AAAI; Johanson, Burch, Valenzano & Bowling 2013 for percentiles and k-means.
     Symbols: none.
-    Departs from the paper: the flop's distance runs over turn clusters in the order of their mean strength, in bins, one
-        dimension in place of true distances between clusters; centroids are medians, the exact centre of this distance.
+    Departs from the paper: the flop's distance runs over turn clusters in the order of their mean strength, in bins,
+        one dimension in place of true distances between clusters; centroids are medians, the centre of this distance.
     Checked by: tests/abstraction/test_potential.py.
     """
 

@@ -26,6 +26,7 @@ from equipoise.agents.files import (
     load_search_agent,
     load_translating_agent,
 )
+from equipoise.agents.holdem.blueprint import game_of_blueprint, make_blueprint_agent
 from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
@@ -206,6 +207,13 @@ AGENTS: Mapping[str, AgentEntry] = {
         settings="PATH",
         has_file=True,
         description="plays a file of hold'em and takes bets that it does not know for those it knows",
+    ),
+    "blueprint": AgentEntry(
+        make=make_blueprint_agent,
+        settings="PATH[,purify[=STREET]][,threshold=X]",
+        has_file=True,
+        game_of=game_of_blueprint,
+        description="plays what `train blueprint` wrote, for two to six players; unknown bets are taken for known ones",
     ),
     "continual": AgentEntry(
         make=_make_continual,

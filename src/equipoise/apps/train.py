@@ -20,6 +20,7 @@ from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
+from equipoise.apps.train_blueprint import TrainBlueprintOptions, train_blueprint
 from equipoise.apps.train_rebel import TrainRebelOptions, train_rebel
 from equipoise.core.pool import Pool
 from equipoise.core.runs import RunFolder
@@ -41,7 +42,7 @@ FILLING_SHARES: Final = (0.1, 0.7, 0.1, 0.1)  # of that: situations held out, si
 SECONDS_PER_HOUR: Final = 3600.0
 TOLD_SECONDS: Final = 1.0  # between two events that say where a training stands
 
-train_app = typer.Typer(help="Train networks.", no_args_is_help=True)
+train_app = typer.Typer(help="Train networks and blueprints.", no_args_is_help=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,4 +331,5 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
 
 
 train_app.command("values")(make_command(TrainValuesOptions, train_values))
+train_app.command("blueprint")(make_command(TrainBlueprintOptions, train_blueprint))
 train_app.command("rebel")(make_command(TrainRebelOptions, train_rebel))

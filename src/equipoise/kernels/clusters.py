@@ -13,7 +13,15 @@ from equipoise.kernels.arrays import check_array, check_axes, check_range
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.handeval import HandKernel
 
-__all__ = ["HISTOGRAM_BYTES", "MAX_CLASSES", "NO_CLASS", "HistogramKernel", "classify_levels", "lower_gaps", "move_centroids"]
+__all__ = [
+    "HISTOGRAM_BYTES",
+    "MAX_CLASSES",
+    "NO_CLASS",
+    "HistogramKernel",
+    "classify_levels",
+    "lower_gaps",
+    "move_centroids",
+]
 
 HISTOGRAM_BYTES: Final = 64
 MAX_CLASSES: Final = HISTOGRAM_BYTES
