@@ -142,6 +142,8 @@ class SolvedBuckets(SolutionFile):
     KINDS = (Kind.BLUEPRINT,)
 
     def _check(self) -> None:
+        if "spot" not in self.metadata and "spec" in self.metadata:
+            raise CheckpointError(f"{self.path} was written by `train blueprint`: play it as blueprint:{self.path}")
         try:
             self.spot = parse_spot(str(self.metadata["spot"])).spot
             self.recipe = BucketRecipe.from_json(self.metadata["buckets"])

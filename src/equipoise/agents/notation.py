@@ -279,10 +279,10 @@ class AgentText:
     def game(self) -> Game[Any] | None:
         """Returns the game that the agent's file is for, or that the agent is made for; None if any will do."""
         path, (entry, settings) = self.path, _find_entry(self.text)
-        if path is not None:
-            return game_of_file(path)
         if entry.game_of is not None:
             return entry.game_of(settings)
+        if path is not None:
+            return game_of_file(path)
         return None if entry.game is None else entry.game()
 
     @property

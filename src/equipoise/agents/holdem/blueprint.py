@@ -45,8 +45,8 @@ FloatArray = npt.NDArray[np.float64]
 class Sharpening:
     """What is made of a strategy's rows before they are played.
 
-    Paper: Ganzfried, Sandholm & Waugh 2012, "Strategy Purification and Thresholding", AAMAS; Brown 2020 (thesis), section
-        6.3 for a first street that stays mixed.
+    Paper: Ganzfried, Sandholm & Waugh 2012, "Strategy Purification and Thresholding", AAMAS; Brown 2020 (thesis),
+        section 6.3 for a first street that stays mixed.
     Symbols: none.
     Departs from the paper: of equally likely actions the first is taken.
     Checked by: tests/agents/test_blueprint_agent.py.
