@@ -89,12 +89,6 @@ def test_foreign_files_and_settings_are_refused(files: dict[str, Path], tmp_path
         StoredBlueprint(tmp_path / "broken.eq")
 
 
-def StoredGame(path: Path):
-    from equipoise.agents.holdem.blueprint import game_of_blueprint
-
-    return game_of_blueprint(str(path))
-
-
 def test_the_command_trains_resumes_and_refuses(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(
         'stacks = [300, 300]\ndeck = "royal"\nlast_street = "flop"\nbuckets = [8]\nmenu = "100%, a; cap: 2"\n'
