@@ -96,9 +96,9 @@ def test_the_command_trains_resumes_and_refuses(tmp_path: Path) -> None:
     runner, out = CliRunner(), str(tmp_path / "out")
     command = ["train", "blueprint", str(tmp_path / "tiny.toml"), "-o", out, "-t", "1", "-q"]
     assert runner.invoke(app, [*command, "--deals", "500"]).exit_code == 0
-    refused = runner.invoke(app, [*command, "--deals", "900"])
-    assert refused.exit_code != 0
+    assert runner.invoke(app, [*command, "--deals", "900"]).exit_code == 2
     assert runner.invoke(app, [*command, "--deals", "900", "--resume"]).exit_code == 0
+    assert runner.invoke(app, [*command, "--deals", "900", "--resume", "--seed", "3"]).exit_code == 2
     blueprint = StoredBlueprint(f"{out}/blueprint.eq")
     assert blueprint.metadata["deals"] >= 900
     assert isinstance(make(f"blueprint:{out}/blueprint.eq", game_of_blueprint(f"{out}/blueprint.eq")), BlueprintAgent)

@@ -117,11 +117,8 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
             is_resumed=options.resume,
             is_overwritten=options.overwrite,
         )
-        spec = BlueprintSpec.from_json(folder.config["spec"])
-        if options.resume and (folder.config["spec"], folder.config["seed"]) != (
-            load_spec(options.spec).as_json() | {"stacks": list(spec.stacks), "buckets": list(spec.buckets)},
-            options.seed,
-        ):
+        began_with = BlueprintSpec.from_json(folder.config["spec"]), folder.config["seed"]
+        if began_with != (spec, options.seed):
             raise ConfigError(f"{options.out} holds a training of another spec or seed: give the same to go on with it")
         if options.resume:  # the schedule goes on as it began
             config = make_schedule(
