@@ -423,7 +423,7 @@ inline void snapshot_blueprint(const BlueprintForm& form, float share, int num_t
   });
 }
 
-// Probabilities in 255ths of every row that has a block: the average where there is one, else what is played now. `start`
+// Probabilities in parts of 255 of every row that has a block: the average where there is one, else what is played now. `start`
 // `[slots]` is where a slot's block begins in `out`, below 0 where it has none. Shares of a row sum to 255.
 inline void pack_blueprint(const BlueprintForm& form, bool has_average, const std::int64_t* start, int num_threads,
                            std::uint8_t* out) {

@@ -126,7 +126,7 @@ def test_threads_share_tables() -> None:
     assert measured.nash_conv < 0.3
 
 
-def test_packed_rows_are_the_average_in_255ths() -> None:
+def test_packed_rows_are_the_average_in_parts_of_255() -> None:
     trainer = make_trainer(GAMES["leduc2"])
     trainer.train(5_000)
     start, cells = trainer.pack()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blueprints of hold'em for two to six players: what is played, in which buckets, and files that agents play from.
 
-A file keeps 255ths of every row that was visited, in the order of the tree, so that it is read by memory map and may be
+A file keeps every row in parts of 255 that was visited, in the order of the tree, so that it is read by memory map and may be
 larger than memory; the tree and the buckets are made again from what it says about them.
 """
 
@@ -206,7 +206,7 @@ def make_deals(spec: BlueprintSpec, *, on_progress: OnProgress | None = None) ->
 
 
 def save_blueprint(path: StrPath, spec: BlueprintSpec, trainer: BlueprintTrainer, metadata: Mapping[str, Any]) -> None:
-    """Writes what a training plays, in 255ths, atomically."""
+    """Writes what a training plays, in parts of 255, atomically."""
     start, cells = trainer.pack()
     content = {"start": start, "cells": cells}
     described = {"format": FORMAT, "spec": spec.as_json(), "deals": trainer.num_deals}

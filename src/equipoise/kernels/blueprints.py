@@ -293,7 +293,7 @@ class BlueprintKernel:
             _native.snapshot_blueprint(self._form, share, num_threads)
 
     def pack(self, *, has_average: bool, num_threads: int = 1) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-        """Returns where each slot's rows begin, -1 where it has none, and all rows in 255ths.
+        """Returns where each slot's rows begin, -1 where it has none, and all rows in parts of 255.
 
         Args:
             has_average: whether snapshots were taken; else those streets have what is played now.
