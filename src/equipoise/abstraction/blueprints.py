@@ -208,7 +208,7 @@ def make_deals(spec: BlueprintSpec, *, on_progress: OnProgress | None = None) ->
 def save_blueprint(path: StrPath, spec: BlueprintSpec, trainer: BlueprintTrainer, metadata: Mapping[str, Any]) -> None:
     """Writes what a training plays, in parts of 255, atomically."""
     start, cells = trainer.pack()
-    content = {"start": start, "cells": cells}
+    content: dict[str, npt.NDArray[Any]] = {"start": start, "cells": cells}
     described = {"format": FORMAT, "spec": spec.as_json(), "deals": trainer.num_deals}
     checkpoint.save(path, Kind.BLUEPRINT, {**metadata, **described}, content)
 

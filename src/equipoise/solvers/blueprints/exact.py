@@ -76,7 +76,8 @@ class _Measure:
             [self._walk(first + i, me, int(self.amount[first + i]), reach, is_best=is_best) for i in range(count)]
         )
         if not is_best:
-            return np.einsum("ad,da->d", values, self.rows(node)[bucket])
+            mean: FloatArray = np.einsum("ad,da->d", values, self.rows(node)[bucket])
+            return mean
         size = int(bucket.max()) + 1
         totals = np.stack([np.bincount(bucket, row, minlength=size) for row in values])
         best: FloatArray = np.take_along_axis(values, totals.argmax(axis=0)[bucket][None], axis=0)[0]

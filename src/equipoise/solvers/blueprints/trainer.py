@@ -273,7 +273,7 @@ class BlueprintTrainer:
     def save(self, path: StrPath, metadata: dict[str, Any]) -> None:
         """Writes everything that training needs to go on, atomically."""
         used = int(self.tables.next_line[0]) * LINE_CELLS
-        content = {
+        content: dict[str, npt.NDArray[Any]] = {
             "base": self.tables.base,
             "arena": self.tables.arena[:used],
             "words": self.words,
