@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Blueprints of hold'em for two to six players: what is played, in which buckets, and files that agents play from.
 
-A file keeps every row in parts of 255 that was visited, in the order of the tree, so that it is read by memory map and may be
-larger than memory; the tree and the buckets are made again from what it says about them.
+A file keeps every row that was visited, in parts of 255 and in the order of the tree, so that it is read by memory map
+and may be larger than memory; the tree and the buckets are made again from what it says about them.
 """
 
 from __future__ import annotations
