@@ -37,6 +37,7 @@ SAVE_SECONDS: Final = 30.0  # between checkpoints, at least; twenty times what w
 STEP_SECONDS: Final = 0.5  # of training between two looks at signals
 EXPECTED_RATE: Final = 40_000  # deals a second and thread: what schedules are laid out for
 NUM_PERIODS: Final = 200
+SHORTEST_PERIOD, LONGEST_SHORT, NODES_TO_A_DEAL = 1000, 30_000, 50  # of deals, by the size of the tree
 NUM_SNAPSHOTS: Final = 40
 EARLY: Final = 0.25  # of a training, before snapshots and pruning begin
 LATE: Final = 0.9  # after which regret-based sampling explores everything again
@@ -103,7 +104,7 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
     hours = preset.hours if options.hours is None else options.hours
     num_threads = options.threads or os.cpu_count() or 1
     total = options.deals or max(1, int(hours * SECONDS_PER_HOUR * EXPECTED_RATE * num_threads))
-    config = make_schedule(total, options)
+    config = make_schedule(total, spec.betting.counts.nodes, options)
     most = int((preset.gigabytes if options.gb is None else options.gb) * GIGABYTE)
     _tell_size(spec, config, most, console)
     if options.estimate:
@@ -123,6 +124,7 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
         if options.resume:  # the schedule goes on as it began
             config = make_schedule(
                 int(folder.config["schedule"]),
+                spec.betting.counts.nodes,
                 dataclasses.replace(options, prune=folder.config["prune"], threshold=folder.config["threshold"]),
             )
         with folder.writing():
@@ -132,11 +134,15 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
         raise typer.Exit(flag.exit_code)
 
 
-def make_schedule(total: int, options: TrainBlueprintOptions) -> BlueprintConfig:
-    """Returns the configuration of a training of about so many deals."""
+def make_schedule(total: int, num_nodes: int, options: TrainBlueprintOptions) -> BlueprintConfig:
+    """Returns the configuration of a training of about so many deals on a tree of so many nodes.
+
+    Discounts and snapshots pass over all tables: periods are no shorter than some ten million nodes touched there.
+    """
+    shortest = max(SHORTEST_PERIOD, min(LONGEST_SHORT, num_nodes // NODES_TO_A_DEAL))
     return BlueprintConfig(
-        period=max(1000, total // NUM_PERIODS),
-        snapshot_every=max(1000, total // NUM_SNAPSHOTS),
+        period=max(shortest, total // NUM_PERIODS),
+        snapshot_every=max(5 * shortest, total // NUM_SNAPSHOTS),
         first_snapshot=int(EARLY * total),
         walk_every=4,
         pruning=PRUNINGS[options.prune],
@@ -213,7 +219,7 @@ class _Session:
                 display.update(min(share, 1.0), self._describe(trainer, counts.touched / max(spent, 1e-9)))
                 if now - last_save > max(SAVE_SECONDS, 20 * save_cost):
                     self._save(trainer)
-                    last_save = time.monotonic()
+                    last = last_save = time.monotonic()
                     save_cost = last_save - now
         return (trainer.num_touched - touched) / max(time.monotonic() - began, 1e-9)
 
