@@ -69,7 +69,8 @@ class Sharpening:
         if self.purified_from is not None and street >= self.purified_from:
             return (np.arange(len(row)) == row.argmax()).astype(np.float64)
         kept: FloatArray = np.where(row >= self.threshold, row, 0.0)
-        return kept / kept.sum() if kept.sum() > 0 else row
+        played: FloatArray = kept / kept.sum() if kept.sum() > 0 else row
+        return played
 
 
 class BlueprintAgent:
