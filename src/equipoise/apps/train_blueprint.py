@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
 from rich.console import Console
@@ -64,6 +64,11 @@ PRESETS: Final[Mapping[str, Preset]] = {"minutes": Preset(0.05, 4.0), "cpu": Pre
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainBlueprintOptions:
     """What `equipoise train blueprint` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise train blueprint six --estimate -o six",
+        "equipoise train blueprint six --preset cpu --hours 2 -o six",
+    )
 
     spec: Annotated[
         str, typer.Argument(help=f"A TOML file, or one of {', '.join(SPECS)}.", metavar="SPEC", show_default=False)
