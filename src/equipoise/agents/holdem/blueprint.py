@@ -67,7 +67,9 @@ class Sharpening:
     def apply(self, row: FloatArray, street: Street) -> FloatArray:
         """Returns what is played."""
         if self.purified_from is not None and street >= self.purified_from:
-            return (np.arange(len(row)) == row.argmax()).astype(np.float64)
+            pure: FloatArray = np.zeros(len(row))
+            pure[row.argmax()] = 1.0
+            return pure
         kept: FloatArray = np.where(row >= self.threshold, row, 0.0)
         played: FloatArray = kept / kept.sum() if kept.sum() > 0 else row
         return played
