@@ -393,6 +393,7 @@ NB_MODULE(EQUIPOISE_MODULE, module) {
   nb::set_leak_warnings(false);
   bind_arithmetic(module);
   bind_belief_search(module);
+  bind_blueprint(module);
   bind_buckets(module);
   bind_cards(module);
   bind_policy(module);

@@ -131,6 +131,7 @@ void with_random(const MutableWords& words, Work&& work) {
 }
 
 void bind_belief_search(nb::module_& module);
+void bind_blueprint(nb::module_& module);
 void bind_buckets(nb::module_& module);
 void bind_growing(nb::module_& module);
 void bind_holdem(nb::module_& module);

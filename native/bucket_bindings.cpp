@@ -3,6 +3,7 @@
 #include "bindings.hpp"
 #include "bucket_pairs.hpp"
 #include "buckets.hpp"
+#include "clusters.hpp"
 #include "pair_showdowns.hpp"
 
 namespace equipoise {
@@ -45,10 +46,65 @@ void bind_strength(nb::module_& module) {
              });
 }
 
+// Histograms over the next street's classes, with the arrays that they read.
+struct BoundHistograms {
+  NamedArrays arrays;
+  SuitBoards next;
+  NextHistograms histograms;
+
+  explicit BoundHistograms(const nb::dict& given, int num_classes)
+      : arrays(given), next(make_index(arrays)),
+        histograms(next, arrays.data<Cards>("next_class"), num_classes, arrays.data<Cards>("deck"),
+                   static_cast<int>(arrays.view<Cards>("deck").shape(0)), arrays.data<Cards>("hole_cards"),
+                   rows_of(arrays.view<Cards>("hole_cards"))) {
+    arrays.check_all_asked();
+  }
+
+  static SuitBoards make_index(NamedArrays& arrays) {
+    const auto sets = arrays.view<Cards>("next_boards"), deck = arrays.view<Cards>("deck");
+    std::array<bool, kNumSuits> is_in_deck{};
+    for (std::size_t i = 0; i < deck.shape(0); ++i) is_in_deck[card_suit(deck.data()[i])] = true;
+    return {sets.data(), rows_of(sets), static_cast<int>(sets.shape(1)), is_in_deck};
+  }
+};
+
+void bind_clusters(nb::module_& module) {
+  using MutableCards = Array<std::uint8_t>;
+  nb::class_<BoundHistograms>(module, "NextHistograms").def(nb::init<const nb::dict&, int>());
+  module.def("classify_levels", [](const HandEvaluator& evaluator, Cards hole_cards, Cards boards, Cards class_of_level,
+                                   int num_threads, MutableCards out) {
+    nb::gil_scoped_release release;
+    classify_levels(evaluator, hole_cards.data(), rows_of(hole_cards), boards.data(), rows_of(boards),
+                    class_of_level.data(), num_threads, out.data());
+  });
+  module.def("sample_histograms", [](const BoundHistograms& bound, Cards boards, Ints hands, int num_threads,
+                                     MutableCards out) {
+    nb::gil_scoped_release release;
+    sample_histograms(bound.histograms, boards.data(), rows_of(boards), hands.data(),
+                      static_cast<std::int64_t>(hands.shape(1)), num_threads, out.data());
+  });
+  module.def("assign_histograms", [](const BoundHistograms& bound, Cards boards, Cards centroids, int num_threads,
+                                     MutableCards out) {
+    nb::gil_scoped_release release;
+    assign_histograms(bound.histograms, boards.data(), rows_of(boards), centroids.data(),
+                      static_cast<int>(centroids.shape(0)), num_threads, out.data());
+  });
+  module.def("move_centroids", [](Cards points, MutableCards centroids, int num_threads, Array<std::int32_t> nearest) {
+    nb::gil_scoped_release release;
+    return move_centroids(points.data(), rows_of(points), centroids.data(), static_cast<int>(centroids.shape(0)),
+                          num_threads, nearest.data());
+  });
+  module.def("lower_gaps", [](Cards points, Cards centre, Array<std::uint32_t> gap) {
+    nb::gil_scoped_release release;
+    lower_gaps(points.data(), rows_of(points), centre.data(), gap.data());
+  });
+}
+
 }  // namespace
 
 void bind_buckets(nb::module_& module) {
   bind_strength(module);
+  bind_clusters(module);
   nb::class_<CardSetIndex>(module, "CardSetIndex")
       .def("__init__", [](CardSetIndex* self, const nb::dict& given) {
         NamedArrays arrays(given);  // copied by the index

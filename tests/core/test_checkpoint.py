@@ -191,6 +191,14 @@ def test_slices_are_those_of_the_whole(large, data):
         np.testing.assert_array_equal(reader.read("one"), np.arange(100_000))
 
 
+def test_a_mapped_array_outlives_its_reader(large):
+    with CheckpointReader(large, Kind.SPOT) as reader:
+        mapped = reader.map("two")
+    np.testing.assert_array_equal(mapped, np.arange(300_000))
+    with pytest.raises(ValueError, match="read-only"):
+        mapped[0] = 1
+
+
 def test_only_pieces_that_are_read_are_checked(large):
     whole = bytearray(large.read_bytes())
     whole[-1] ^= 1

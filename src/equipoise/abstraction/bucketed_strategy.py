@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.abstraction.buckets import CardBuckets, KMeans, Percentile, build_buckets
+from equipoise.abstraction.buckets import CardBuckets, KMeans, Percentile, PotentialAware, build_buckets
 from equipoise.abstraction.hand_strength import OnProgress, Strength
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Kind
@@ -35,14 +35,18 @@ __all__ = ["BucketRecipe", "BucketedStrategy", "SolvedBuckets"]
 STRATEGY: Final = "blueprint.strategy_sum"
 KEPT_BOARDS: Final = 4096  # whose buckets are at hand
 FloatArray = npt.NDArray[np.float64]
-METHODS: Final[Mapping[str, type[Percentile | KMeans]]] = {"percentile": Percentile, "kmeans": KMeans}
+METHODS: Final[Mapping[str, type[Percentile | KMeans | PotentialAware]]] = {
+    "percentile": Percentile,
+    "kmeans": KMeans,
+    "potential": PotentialAware,
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BucketRecipe:
     """How buckets are made; see `build_buckets`."""
 
-    method: Percentile | KMeans = dataclasses.field(default_factory=Percentile)
+    method: Percentile | KMeans | PotentialAware = dataclasses.field(default_factory=Percentile)
     sizes: tuple[int | None, ...] = (None, 200, 200, 200)  # of each street
     seed: int = 0
 
@@ -138,6 +142,8 @@ class SolvedBuckets(SolutionFile):
     KINDS = (Kind.BLUEPRINT,)
 
     def _check(self) -> None:
+        if "spot" not in self.metadata and "spec" in self.metadata:
+            raise CheckpointError(f"{self.path} was written by `train blueprint`: play it as blueprint:{self.path}")
         try:
             self.spot = parse_spot(str(self.metadata["spot"])).spot
             self.recipe = BucketRecipe.from_json(self.metadata["buckets"])

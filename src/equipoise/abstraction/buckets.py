@@ -29,6 +29,7 @@ from equipoise.abstraction.hand_strength import (
 )
 from equipoise.abstraction.kmeans import cluster
 from equipoise.abstraction.percentiles import percentile_ranks
+from equipoise.abstraction.potential import PotentialAware, cluster_streets
 from equipoise.core.cache import CacheFile
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError
@@ -37,8 +38,9 @@ from equipoise.games.holdem.cards import FULL_DECK, Deck, check_board, format_de
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.strength import hand_kernel
 from equipoise.kernels.buckets import BLOCKED, BoardRows, count_scores, find_nearest, rank_scores
+from equipoise.kernels.clusters import NO_CLASS
 
-__all__ = ["CardBuckets", "KMeans", "Percentile", "build_buckets", "list_orders", "street_of"]
+__all__ = ["CardBuckets", "KMeans", "Percentile", "PotentialAware", "build_buckets", "list_orders", "street_of"]
 
 BUCKETS_FORMAT_VERSION: Final = 1  # raised whenever the meaning of a street's arrays changes
 MAX_RANKS: Final = BLOCKED  # ranks and scores have 16 bits
@@ -212,13 +214,14 @@ def street_of(board: Sequence[int]) -> Street:
 
 
 def build_buckets(
-    method: Percentile | KMeans,
+    method: Percentile | KMeans | PotentialAware,
     deck: Deck = FULL_DECK,
     *,
     sizes: Sizes = (None, 200, 200, 200),
     seed: int = 0,
     on_progress: OnProgress | None = None,
     directory: Path | None = None,
+    num_threads: int | None = None,
 ) -> CardBuckets:
     """Returns buckets of every street, from the cache where they are there.
 
@@ -233,6 +236,7 @@ def build_buckets(
         seed: of the sample and of the start of k-means.
         on_progress: called now and then with the share done and what is being done.
         directory: where tables are kept; `default_cache_directory()` if None.
+        num_threads: of potential-aware clustering, whose bits do not depend on it; None: as many as processors.
 
     >>> from equipoise.games.holdem import DECKS, parse_board, parse_hand
     >>> royal = DECKS["royal"]
@@ -242,6 +246,9 @@ def build_buckets(
     [7, 2]
     """
     _check_sizes(sizes, method)
+    if isinstance(method, PotentialAware):
+        plan = _PotentialPlan(method, deck, tuple(sizes), seed, num_threads, directory)
+        return CardBuckets(deck, plan.load_or_build(on_progress), has_recall=False)
     streets: list[_StreetBuckets] = []
     for number in range(len(sizes)):
         street = Street(number)
@@ -253,7 +260,7 @@ def build_buckets(
     return CardBuckets(deck, streets, has_recall=method.has_recall)
 
 
-def _check_sizes(sizes: Sizes, method: Percentile | KMeans) -> None:
+def _check_sizes(sizes: Sizes, method: Percentile | KMeans | PotentialAware) -> None:
     if not 1 <= len(sizes) <= len(Street):
         raise ConfigError(f"sizes must be one to four numbers, one for each street, got {len(sizes)}")
     for number, size in enumerate(sizes):
@@ -262,8 +269,63 @@ def _check_sizes(sizes: Sizes, method: Percentile | KMeans) -> None:
             raise ConfigError(f"only the first street can do without a size, got None for the {name}")
         if size is not None and not 1 <= size < MAX_RANKS:
             raise ConfigError(f"a size is 1 to {MAX_RANKS - 1}, got {size} for the {name}")
-    if isinstance(method, KMeans) and sizes[0] is not None:
+    if not isinstance(method, Percentile) and sizes[0] is not None:
         raise ConfigError(f"before the flop k-means keeps every class of hands: the first size is None, got {sizes[0]}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _PotentialPlan:
+    """Makes potential-aware buckets: flop and turn from one clustering, the river by percentiles."""
+
+    method: PotentialAware
+    deck: Deck
+    sizes: tuple[int | None, ...]
+    seed: int
+    num_threads: int | None
+    directory: Path | None
+
+    def load_or_build(self, on_progress: OnProgress | None) -> list[_StreetBuckets]:
+        """Returns the streets that have sizes."""
+        tables = self._clusters(on_progress) if len(self.sizes) > Street.FLOP else {}
+        streets: list[_StreetBuckets] = []
+        for number, size in enumerate(self.sizes):
+            street = Street(number)
+            if street in tables and size is not None:
+                rows = canonical_boards(self.deck, street.num_board_cards).rows(tables[street])
+                streets.append(_StreetBuckets(rows, np.arange(size, dtype=np.uint16)[None], size))
+                continue
+            percentile = Percentile(strength=Strength.EHS)
+            builder = _Builder(percentile, self.deck, street, self.sizes, self.seed, on_progress, self.directory)
+            streets.append(builder.load_or_build(CardBuckets(self.deck, streets, has_recall=False)))
+        return streets
+
+    def _clusters(self, on_progress: OnProgress | None) -> dict[Street, ScoreArray]:
+        """Returns `[boards, H]` clusters of flop and turn, the weakest first, from the cache if they are there."""
+        later = [size for size in self.sizes[Street.FLOP :] if size is not None]
+        sizes = later[0], later[min(1, len(later) - 1)]
+        identity: dict[str, Any] = {
+            "table": "potential-aware clusters",
+            "format_version": BUCKETS_FORMAT_VERSION,
+            "deck": format_deck(self.deck),
+            **dataclasses.asdict(self.method),
+            "sizes": list(sizes),
+            "seed": self.seed,
+        }
+        file = CacheFile(Kind.TABLE, f"potential-{format_deck(self.deck)}", identity, directory=self.directory)
+        parts = file.read()
+        if parts is None:
+            parts = file.fill(lambda: self._build(sizes, on_progress), lambda built: built)
+        return {street: parts[street.name.lower()] for street in (Street.FLOP, Street.TURN)}
+
+    def _build(self, sizes: tuple[int, int], on_progress: OnProgress | None) -> dict[str, npt.NDArray[Any]]:
+        found = cluster_streets(
+            self.method, self.deck, sizes, seed=self.seed, num_threads=self.num_threads, on_step=on_progress
+        )
+        tables = {}
+        for (street, clusters), size in zip(found.items(), sizes, strict=True):
+            weakest_first = (size - 1 - clusters.astype(np.int32)).astype(np.uint16)
+            tables[street.name.lower()] = np.where(clusters == NO_CLASS, np.uint16(BLOCKED), weakest_first)
+        return tables
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from equipoise.agents.files import (
     load_search_agent,
     load_translating_agent,
 )
+from equipoise.agents.holdem.blueprint import game_of_blueprint, make_blueprint_agent
 from equipoise.agents.holdem.push_fold import PushFoldAgent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
@@ -208,6 +209,13 @@ AGENTS: Mapping[str, AgentEntry] = {
         has_file=True,
         description="plays a file of hold'em and takes bets that it does not know for those it knows",
     ),
+    "blueprint": AgentEntry(
+        make=make_blueprint_agent,
+        settings="PATH[,purify[=STREET]][,threshold=X]",
+        has_file=True,
+        game_of=game_of_blueprint,
+        description="plays what `train blueprint` wrote, for two to six players; unknown bets are taken for known ones",
+    ),
     "continual": AgentEntry(
         make=_make_continual,
         settings="ITERATIONS",
@@ -279,10 +287,10 @@ class AgentText:
     def game(self) -> Game[Any] | None:
         """Returns the game that the agent's file is for, or that the agent is made for; None if any will do."""
         path, (entry, settings) = self.path, _find_entry(self.text)
-        if path is not None:
-            return game_of_file(path)
         if entry.game_of is not None:
             return entry.game_of(settings)
+        if path is not None:
+            return game_of_file(path)
         return None if entry.game is None else entry.game()
 
     @property

@@ -12,12 +12,12 @@ import numpy as np
 import typer
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
-from equipoise.abstraction.buckets import Percentile
+from equipoise.abstraction.buckets import Percentile, PotentialAware
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import check_writable, format_bytes, lock
 from equipoise.core.formatting import format_duration
 from equipoise.core.machine import describe_origin
@@ -42,6 +42,9 @@ class BlueprintOptions:
     spot: Annotated[Path, typer.Argument(help="A spot's file, as `solve` reads it.", metavar="SPOT.toml")]
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the blueprint is kept.")]
     buckets: Annotated[int, typer.Option(min=1, help="Of each street from the flop on; before it every class.")] = 50
+    abstraction: Annotated[
+        str, typer.Option(help="How cards are put together: percentile (of strength) or potential (of what may come).")
+    ] = "percentile"
     recall: Annotated[bool, typer.Option("--recall", help="Buckets within each bucket of the street before.")] = False
     iterations: Annotated[int, typer.Option("--iterations", "-n", min=1, help="Runouts of each player.")] = 1000
     seed: Annotated[int, typer.Option(min=0, help="Of runouts.")] = 0
@@ -60,7 +63,7 @@ def blueprint(options: BlueprintOptions) -> None:
     if file.locks:
         raise ConfigError(f"{options.spot} has locks, which blueprints cannot keep")
     sizes = None, options.buckets, options.buckets, options.buckets
-    recipe = BucketRecipe(method=Percentile(has_recall=options.recall), sizes=sizes)
+    recipe = BucketRecipe(method=_find_method(options), sizes=sizes)
     with SignalFlag() as flag, lock(options.out):
         with TaskDisplay(console, "card buckets") as display:
             buckets = recipe.build(file.spot, on_progress=display.update)
@@ -92,6 +95,17 @@ def blueprint(options: BlueprintOptions) -> None:
     if flag():
         console.print("interrupted: the blueprint so far is kept", style="yellow")
         raise typer.Exit(flag.exit_code)
+
+
+def _find_method(options: BlueprintOptions) -> Percentile | PotentialAware:
+    """Returns how buckets are made."""
+    if options.abstraction == "percentile":
+        return Percentile(has_recall=options.recall)
+    if options.abstraction != "potential":
+        raise UnknownNameError("abstraction", options.abstraction, ("percentile", "potential"))
+    if options.recall:
+        raise ConfigError("--recall is of percentile buckets alone")
+    return PotentialAware()
 
 
 def _train(

@@ -87,7 +87,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "blueprint": CommandEntry(
         SOLVING, "Train hold'em in buckets, by sampling.", "blueprint:blueprint", "blueprint:BlueprintOptions"
     ),
-    "train": CommandEntry(SOLVING, "Train networks.", "train:train_app", None),
+    "train": CommandEntry(SOLVING, "Train networks and blueprints.", "train:train_app", None),
     "show": CommandEntry(LOOKING, "Show a saved strategy.", "show:show", "show:ShowOptions"),
     "lines": CommandEntry(
         LOOKING, "List the lines of a solved spot with frequencies.", "lines:lines", "lines:LinesOptions"

@@ -20,6 +20,7 @@ from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
+from equipoise.apps.train_blueprint import TrainBlueprintOptions, train_blueprint
 from equipoise.apps.train_pog import TrainPogOptions, train_pog
 from equipoise.apps.train_rebel import TrainRebelOptions, train_rebel
 from equipoise.core.pool import Pool
@@ -42,7 +43,7 @@ FILLING_SHARES: Final = (0.1, 0.7, 0.1, 0.1)  # of that: situations held out, si
 SECONDS_PER_HOUR: Final = 3600.0
 TOLD_SECONDS: Final = 1.0  # between two events that say where a training stands
 
-train_app = typer.Typer(help="Train networks.", no_args_is_help=True)
+train_app = typer.Typer(help="Train networks and blueprints.", no_args_is_help=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,4 +338,5 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
 
 add_command(train_app, "values", TrainValuesOptions, train_values)
 add_command(train_app, "pog", TrainPogOptions, train_pog)
+add_command(train_app, "blueprint", TrainBlueprintOptions, train_blueprint)
 add_command(train_app, "rebel", TrainRebelOptions, train_rebel)

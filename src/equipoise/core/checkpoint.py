@@ -209,6 +209,17 @@ class CheckpointReader:
         block = self._read_bytes(int(entry["offset"]) + start * dtype.itemsize, (stop - start) * dtype.itemsize)
         return self._decode({**entry, "shape": [stop - start], "bytes": len(block)}, block)
 
+    def map(self, name: str) -> Array:
+        """Returns an array as it lies on the disk, read-only and read as it is used; checksums are not looked at."""
+        entry, dtype = self._find(name), self.dtype_of(name)
+        offset, size = self._first + int(entry["offset"]), self.size_of(name)
+        if not size:
+            return np.zeros(0, dtype)
+        try:
+            return np.memmap(self._file, dtype, "r", offset, (size,))
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"cannot map {name} of {self.path}: {error}") from None
+
     def read_all(self) -> Checkpoint:
         """Returns everything."""
         payload = memoryview(self._read_bytes(0, self._payload_bytes))

@@ -72,6 +72,7 @@ class HandKernel:
         if not 0 < rank_mask <= ALL_RANKS:
             raise ValueError(f"rank_mask must have some of 13 bits, got {rank_mask}")
         self._evaluator = _native.HandEvaluator(rank_mask, flush_beats_full_house, trips_beat_straight)
+        self.native = self._evaluator  # for forms that evaluate hands themselves
         self.categories = np.empty(NUM_STRENGTHS, np.uint8)  # `HandCategory` by strength; entry 0 means nothing
         _native.hand_categories(self._evaluator, self.categories)
 

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Betting trees of two to six players and blueprints on them in the native module.
+#include <memory>
+#include <string>
+
+#include "bindings.hpp"
+#include "blueprint.hpp"
+
+namespace equipoise {
+
+namespace {
+
+using Wide = Array<std::int64_t>;
+using Words = MutableWords;
+
+// Keeps the arrays alive that a walk over a menu reads.
+struct BoundMenus {
+  NamedArrays arrays;
+  BettingTerms terms;
+  MenuTable menus{};
+
+  explicit BoundMenus(const nb::dict& given) : arrays(given) {
+    const std::int32_t* numbers = arrays.data<Ints>("terms");
+    terms = {.num_players = numbers[0], .first_street = numbers[1], .last_street = numbers[2],
+             .small_blind = numbers[3], .big_blind = numbers[4],    .ante = numbers[5],
+             .pot = numbers[6],         .is_limit = numbers[7] != 0};
+    std::copy_n(numbers + 8, kMaxBettors, terms.stacks.data());
+    std::copy_n(numbers + 14, kNumStreets, terms.bet_sizes.data());
+    std::copy_n(numbers + 18, kNumStreets, terms.max_raises.data());
+    menus.sizes = reinterpret_cast<const BetSizeEntry*>(arrays.data<Doubles>("sizes"));
+    menus.list_start = arrays.data<Ints>("list_start");
+    menus.rounds = reinterpret_cast<const RoundTerms*>(arrays.data<Ints>("rounds"));
+    menus.terms = reinterpret_cast<const MenuTerms*>(arrays.data<Doubles>("menus"));
+    arrays.check_all_asked();
+  }
+};
+
+struct BoundBlueprint {
+  NamedArrays arrays;
+  BlueprintForm form{};
+
+  BoundBlueprint(const nb::dict& given, int num_players, int last_street, int walked_streets, bool has_snapshots)
+      : arrays(given) {
+    const auto nodes = arrays.view<Ints>("nodes");
+    const auto width = arrays.view<Ints>("width");
+    const auto arena = arrays.view<Array<std::int32_t>>("arena");
+    form.nodes = reinterpret_cast<const BettingNode*>(nodes.data());
+    form.num_nodes = static_cast<std::int64_t>(nodes.shape(0));
+    form.width = width.data();
+    form.num_slots = static_cast<std::int64_t>(width.shape(0));
+    form.street = arrays.data<Cards>("street");
+    form.side_pots = arrays.data<Ints>("side_pots");
+    form.has_missed = arrays.has("rise");
+    form.rise = form.has_missed ? arrays.data<Ints>("rise") : nullptr;
+    form.base = arrays.view<Array<std::uint32_t>>("base").data();
+    form.arena = arena.data();
+    form.num_lines = static_cast<std::int64_t>(arena.shape(0)) / kLineCells;
+    form.next_line = arrays.view<Wide>("next_line").data();
+    form.num_players = num_players;
+    form.last_street = last_street;
+    form.walked_streets = walked_streets;
+    form.has_snapshots = has_snapshots;
+    const std::int32_t* buckets = arrays.data<Ints>("num_buckets");
+    const std::int32_t* posted = arrays.data<Ints>("posted");
+    for (int player = 0; player < num_players; ++player) {
+      std::copy_n(buckets + player * kNumStreets, kNumStreets, form.num_buckets[player].data());
+      form.posted[player] = posted[player];
+    }
+    arrays.check_all_asked();
+  }
+};
+
+struct BoundCards {
+  NamedArrays arrays;
+  nb::object evaluator;
+  std::array<std::unique_ptr<SuitBoards>, kNumStreets> boards;
+  CardDealer::Tables tables{};
+
+  BoundCards(nb::object evaluator_of, const nb::dict& given, int num_players, int first_street, int last_street)
+      : arrays(given), evaluator(evaluator_of) {
+    tables.evaluator = &nb::cast<const HandEvaluator&>(evaluator);
+    const auto deck = arrays.view<Cards>("deck"), hole = arrays.view<Cards>("hole_cards");
+    tables.cards.assign(deck.data(), deck.data() + deck.shape(0));
+    tables.num_hands = static_cast<std::int64_t>(hole.shape(0));
+    std::array<bool, kNumSuits> is_in_deck{};
+    for (const std::uint8_t card : tables.cards) is_in_deck[card_suit(card)] = true;
+    for (std::int64_t i = 0; i < tables.num_hands; ++i) {
+      const int first = hole.data()[2 * i], second = hole.data()[2 * i + 1];
+      tables.hand[first][second] = tables.hand[second][first] = static_cast<std::uint16_t>(i);
+    }
+    tables.num_players = num_players;
+    tables.first_street = first_street;
+    tables.last_street = last_street;
+    for (int street = first_street; street <= last_street; ++street) {
+      if (street > 0) {
+        const auto sets = arrays.view<Cards>(("boards_" + std::to_string(street)).c_str());
+        boards[street] = std::make_unique<SuitBoards>(sets.data(), static_cast<std::int64_t>(sets.shape(0)),
+                                                      static_cast<int>(sets.shape(1)), is_in_deck);
+        tables.boards[street] = boards[street].get();
+      }
+      for (int player = 0; player < num_players; ++player) {
+        const std::string name = std::to_string(player) + "_" + std::to_string(street);
+        BucketRows& rows = tables.rows[player][street];
+        if (arrays.has(("narrow_" + name).c_str())) {
+          rows.narrow = arrays.data<Cards>(("narrow_" + name).c_str());
+        } else {
+          rows.wide = arrays.data<Array<const std::uint16_t>>(("wide_" + name).c_str());
+        }
+      }
+    }
+    arrays.check_all_asked();
+  }
+};
+
+struct BoundList {
+  NamedArrays arrays;
+  ListDealer::Tables tables{};
+
+  explicit BoundList(const nb::dict& given) : arrays(given) {
+    const auto strengths = arrays.view<Array<const std::uint16_t>>("strengths");
+    tables.cumulative = arrays.data<Doubles>("cumulative");
+    tables.buckets = arrays.data<Array<const std::uint16_t>>("buckets");
+    tables.strengths = strengths.data();
+    tables.num_deals = static_cast<int>(strengths.shape(0));
+    tables.num_players = static_cast<int>(strengths.shape(1));
+    arrays.check_all_asked();
+  }
+};
+
+nb::tuple as_tuple(const BlueprintCounts& counts) {
+  return nb::make_tuple(counts.deals, counts.touched, counts.skipped, counts.is_full);
+}
+
+template <typename Dealer, typename Bound>
+void bind_train(nb::module_& module) {
+  module.def("train_blueprint", [](const BoundBlueprint& bound, const Bound& deals, const BlueprintSettings& settings,
+                                   Words words, std::int64_t num_deals, std::int64_t walk_every) {
+    BlueprintCounts counts;
+    {
+      nb::gil_scoped_release release;
+      counts = train_blueprint<Dealer>(bound.form, settings, deals.tables, words.data(),
+                                       static_cast<int>(words.shape(0)), num_deals, walk_every);
+    }
+    return as_tuple(counts);
+  });
+}
+
+void bind_betting(nb::module_& module) {
+  nb::class_<BoundMenus>(module, "BettingMenus").def(nb::init<const nb::dict&>());
+  module.def("count_betting", [](const BoundMenus& bound) {
+    BettingCounts counts;
+    {
+      nb::gil_scoped_release release;
+      counts = BettingWalk(bound.terms, bound.menus).count();
+    }
+    return nb::make_tuple(std::vector<std::int64_t>(counts.decisions.begin(), counts.decisions.end()),
+                          std::vector<std::int64_t>(counts.actions.begin(), counts.actions.end()), counts.ends,
+                          counts.subtrees, counts.side_pots, counts.widest);
+  });
+  module.def("build_betting", [](const BoundMenus& bound, Array<std::int32_t> nodes, Array<std::int32_t> width,
+                                 Array<std::int32_t> side_pots) {
+    nb::gil_scoped_release release;
+    BettingWalk(bound.terms, bound.menus)
+        .build(reinterpret_cast<BettingNode*>(nodes.data()), width.data(), side_pots.data());
+  });
+  module.def("fill_rises", [](Ints nodes, Ints side_pots, Array<std::int32_t> out) {
+    nb::gil_scoped_release release;
+    fill_rises(reinterpret_cast<const BettingNode*>(nodes.data()), static_cast<std::int64_t>(nodes.shape(0)),
+               side_pots.data(), static_cast<int>(side_pots.shape(1)), out.data());
+  });
+}
+
+}  // namespace
+
+void bind_blueprint(nb::module_& module) {
+  bind_betting(module);
+  nb::class_<BlueprintSettings>(module, "BlueprintSettings")
+      .def("__init__", [](BlueprintSettings* self, float scale, std::int32_t floor, int pruning, std::int32_t threshold,
+                          float softness, float probability) {
+        new (self) BlueprintSettings{scale, floor, static_cast<SkipKind>(pruning), threshold, softness, probability};
+      });
+  nb::class_<BoundBlueprint>(module, "BlueprintForm").def(nb::init<const nb::dict&, int, int, int, bool>());
+  nb::class_<BoundCards>(module, "CardDeals").def(nb::init<nb::object, const nb::dict&, int, int, int>());
+  nb::class_<BoundList>(module, "ListDeals").def(nb::init<const nb::dict&>());
+  bind_train<CardDealer, BoundCards>(module);
+  bind_train<ListDealer, BoundList>(module);
+  module.def("look_up_deals", [](const BoundCards& bound, Cards boards, Cards hole_cards,
+                                 Array<std::uint16_t> buckets, Array<std::uint16_t> strengths) {
+    nb::gil_scoped_release release;
+    const CardDealer dealer(bound.tables);
+    const auto num_players = static_cast<std::size_t>(bound.tables.num_players);
+    for (std::size_t i = 0; i < boards.shape(0); ++i) {
+      BucketDeal deal{};
+      dealer.look_up(boards.data() + i * boards.shape(1), hole_cards.data() + i * 2 * num_players, deal);
+      for (std::size_t player = 0; player < num_players; ++player) {
+        std::copy_n(deal.bucket[player].data(), kNumStreets, buckets.data() + (i * num_players + player) * kNumStreets);
+        strengths.data()[i * num_players + player] = deal.strength[player];
+      }
+    }
+  });
+  module.def("discount_blueprint", [](const BoundBlueprint& bound, double factor, int num_threads) {
+    nb::gil_scoped_release release;
+    discount_blueprint(bound.form, factor, num_threads);
+  });
+  module.def("snapshot_blueprint", [](const BoundBlueprint& bound, float share, int num_threads) {
+    nb::gil_scoped_release release;
+    snapshot_blueprint(bound.form, share, num_threads);
+  });
+  module.def("pack_blueprint", [](const BoundBlueprint& bound, bool has_average, Array<const std::int64_t> start,
+                                  int num_threads, Array<std::uint8_t> out) {
+    nb::gil_scoped_release release;
+    pack_blueprint(bound.form, has_average, start.data(), num_threads, out.data());
+  });
+}
+
+}  // namespace equipoise
