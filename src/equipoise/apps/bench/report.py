@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.bench.beliefs import BeliefsReport
+from equipoise.apps.bench.decisions import DecisionsReport
 from equipoise.apps.bench.first_evening import FirstEveningReport
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.loops import TARGET_MBB
@@ -25,6 +26,7 @@ from equipoise.core.files import format_bytes
 from equipoise.core.machine import describe_origin
 
 __all__ = [
+    "print_decisions_report",
     "print_first_evening_report",
     "print_holdem_report",
     "print_matches_report",
@@ -150,6 +152,28 @@ def print_values_report(report: ValuesReport, console: Console) -> None:
         )
     console.print(table)
     _print_origin(console, f"measurements of {settings.seconds:g} s")
+
+
+def print_decisions_report(report: DecisionsReport, console: Console) -> None:
+    """Prints one line per street, and on what it was measured."""
+    settings = report.settings
+    table = Table(
+        title=f"Decisions of {settings.agent} against {settings.opponent}, {settings.game}",
+        title_justify="left",
+        caption="seconds by the clock; CPU: of the processor; wanted: on two quiet cores",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    table.add_column("decisions", no_wrap=True)
+    for name in ("count", "median", "worst", "CPU median", "CPU worst", "wanted"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in report.rows:
+        wanted = [row["wanted_median"], row["wanted_worst"]]
+        said = " / ".join("" if bar is None else f"{bar:g}" for bar in wanted) if any(wanted) else ""
+        figures = [f"{row[name]:.2f}" for name in ("median", "worst", "cpu_median", "cpu_worst")]
+        table.add_row(row["decisions"], str(row["count"]), *figures, said)
+    console.print(table)
+    _print_origin(console, f"{settings.hands} hands")
 
 
 def print_holdem_report(report: HoldemReport, console: Console) -> None:
