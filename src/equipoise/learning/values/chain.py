@@ -264,11 +264,12 @@ class ValueChain:
             self.write(recipe, trainer, command=command, log=log)
 
         for record in trainer.run(is_over):
-            if record.errors is not None:
-                entry = {"step": record.step, "loss": record.loss, **dataclasses.asdict(record.errors.report())}
+            is_measured = record.errors is not None or record.choice is not None
+            if is_measured:
+                errors = {} if record.errors is None else dataclasses.asdict(record.errors.report())
                 choice = {} if record.choice is None else {"aside": dataclasses.asdict(record.choice.report())}
-                log.append(entry | choice)
-            if record.errors is not None or time.monotonic() - saved > SAVE_SECONDS:
+                log.append({"step": record.step, "loss": record.loss, **errors, **choice})
+            if is_measured or time.monotonic() - saved > SAVE_SECONDS:
                 keep()
                 saved, saved_step = time.monotonic(), trainer.step
             yield record
