@@ -47,7 +47,8 @@ PAPER: Final = {("supremus", "fc"): (951, 96), ("deepstack", "fc"): (536, 68)}  
 class SupremusLbrConfiguration:
     """Who is exploited, how, and in how many hands."""
 
-    agents: tuple[str, ...] = ("supremus:seconds=0;iterations=20",)  # `;` stands for a comma; with shipped networks
+    # `;` stands for a comma; with the networks that come along
+    agents: tuple[str, ...] = ("supremus:seconds=0;iterations=50;menu=100%;a",)
     responders: tuple[str, ...] = tuple(RESPONDERS)
     hands: tuple[int, ...] = (8, 4)  # for each responder
     game: str = "holdem(menu=all)"

@@ -47,7 +47,8 @@ SEED: Final = 16
 class SupremusMatchConfiguration:
     """Who plays, and how long."""
 
-    agent: str = "supremus:seconds=0;iterations=20"  # `;` stands for a comma; with the networks that come along
+    # `;` stands for a comma; with the networks that come along
+    agent: str = "supremus:seconds=0;iterations=50;menu=100%;a"
     opponents: tuple[str, ...] = ("call",)  # `blueprint` plays the file below, bets it does not know translated
     hands: tuple[int, ...] = (8,)  # at most, for each opponent; two to a deal
     precisions: tuple[float, ...] = (0.0,)  # mbb/g that an interval reaches to each side when a match stops; 0: none
