@@ -37,7 +37,8 @@ FloatArray = npt.NDArray[np.float64]
 class SupremusOpeningConfiguration:
     """Who opens."""
 
-    agents: tuple[str, ...] = ("supremus:seconds=0",)  # `;` stands for a comma; with the networks that come along
+    # `;` stands for a comma; with the networks that come along
+    agents: tuple[str, ...] = ("supremus:seconds=0", "deepstack:seconds=0")
     game: str = "holdem(menu=all)"  # `file:PATH` plays the game of its file
 
     def __post_init__(self) -> None:
