@@ -8,7 +8,7 @@ STAMPS := $(VENV)/.stamps
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard cmake/* native/*)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo docs test test-all test-engines test-ray test-page test-fast test-arm wheel sanitize check golden hooks clean compiler
+.PHONY: help demo docs test test-all test-long test-engines test-ray test-page test-fast test-arm wheel sanitize check golden hooks clean compiler
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -63,8 +63,11 @@ test: $(STAMPS)/dev ## install what the tests need, then lint, type-check and ru
 	@scripts/check
 	@scripts/test
 
-test-all: test test-ray test-page wheel test-arm ## the suite in four builds (GCC for this machine and for x86-64-v3, Clang, -O1), with Ray, the wheel, ARM
+test-all: test test-long test-ray test-page wheel test-arm ## the suite in four builds (GCC for this machine and for x86-64-v3, Clang, -O1), with Ray, the wheel, ARM
 	@scripts/test-builds gcc-v3 clang gcc-O1  # `test` was GCC for this machine
+
+test-long: $(STAMPS)/dev ## commands of pages and of help that take long: training, benchmarks, reports, every study
+	@scripts/test --dist load -m long tests/docs
 
 test-ray: $(STAMPS)/dev ## what runs on several machines, on a Ray of this one that is installed if need be
 	@$(BIN)/python -c 'import ray' 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,scale]'

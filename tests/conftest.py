@@ -19,8 +19,12 @@ settings.load_profile("equipoise")
 SLOW = Path(__file__).parent / "slow.txt"  # written by scripts/slow-tests
 
 
-def pytest_collection_modifyitems(items):
-    """Marks what was measured to take long."""
+def pytest_collection_modifyitems(config, items):
+    """Marks what was measured to take long; leaves out what takes very long, unless it is asked for."""
+    if "long" not in str(config.getoption("markexpr")):
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     slow = set(SLOW.read_text(encoding="utf8").splitlines()) if SLOW.exists() else set()
     for item in items:
         if item.nodeid in slow:

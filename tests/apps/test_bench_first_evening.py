@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bench first-evening` on a spot that takes no time, and which commands it reads from a page."""
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from equipoise.apps.bench import first_evening
-from equipoise.apps.bench.first_evening import list_page_commands
+from equipoise.apps.bench.first_evening import FirstEveningReport, FirstEveningSettings, list_page_commands
+from equipoise.apps.bench.report import print_first_evening_report
 from equipoise.core.errors import ConfigError
 
 SPOT = """
@@ -39,6 +42,16 @@ def test_times_stand_beside_their_bars(equipoise, tmp_path, monkeypatch):
     assert rows["first flop: 1% of the pot"]["is_met"]
     assert rows["equipoise --version"]["code"] == 0
     assert json.dumps(done.json)
+
+
+def test_every_bar_is_passed_or_missed():
+    row = {"what": "start", "seconds": 0.3, "bar": 0.4, "is_met": True, "cpu_seconds": 0.3}
+    report = FirstEveningReport(settings=FirstEveningSettings(spot="x", readme=None))
+    report.rows += [row, {**row, "what": "stop", "seconds": None, "is_met": False, "cpu_seconds": None}]
+    console = Console(file=io.StringIO(), width=60)
+    print_first_evening_report(report, console)
+    said = " ".join(console.file.getvalue().split())
+    assert "start 0.30 0.4 PASS 0.30 stop never 0.4 MISS 1 of 2 pass" in said
 
 
 def test_the_readme_has_commands():

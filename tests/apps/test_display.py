@@ -9,6 +9,7 @@ from equipoise.apps import display
 from equipoise.apps.display import BuildDisplay, SolveDisplay, sparkline
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.evaluation import plots
+from equipoise.games.holdem.units import format_net
 
 RECORD = Progress(
     iteration=1234,
@@ -44,6 +45,21 @@ def test_a_terminal_sees_every_figure():
     text = console.file.getvalue()
     for figure in ("kuhn · dcfr", "1,234", "3.20e-05", "120,000 /s", "-0.055500", "1:01", "59.0 s"):
         assert figure in text
+
+
+def test_a_terminal_keeps_the_word_that_work_stops():
+    console = make_console(is_terminal=True)
+    with SolveDisplay(console, "kuhn") as shown:
+        shown.update(RECORD)
+        shown.say_stopping()
+    assert "stopping" in console.file.getvalue().rpartition("\x1b[?25h")[2]  # behind the live figures, which go
+
+
+def test_values_have_the_unit_of_what_is_solved():
+    console = make_console(is_terminal=True)
+    with SolveDisplay(console, "turn", format_value=format_net) as shown:
+        shown.update(dataclasses.replace(RECORD, game_value=-8.967534))
+    assert "-8.968 chips" in console.file.getvalue()
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1000.0])

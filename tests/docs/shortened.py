@@ -4,6 +4,7 @@
 Only amounts are cut (iterations, hands, repeats, boards, samples, seconds); command, options and files stay.
 """
 
+import re
 import shlex
 
 from tests.docs.blocks import split_command
@@ -58,6 +59,19 @@ AMOUNTS = {
     "bench beliefs": {"--seconds": "0.01"},
     "bench first-evening": {"--no-readme": None, "--longest": "1"},
 }
+SETTINGS = {  # of studies
+    "games": "leduc-6",
+    "seeds": "1",
+    "buckets": "4",
+    "spots": "1",
+    "num_values": "1,2",
+    "blueprint_iterations": "100",
+    "search_iterations": "50",
+    "holdem_iterations": "20",
+    "holdem_resets": "10",
+    "share_reset": "10",
+    "sampled_sweeps": "4",
+}
 MOST = {"--hands": 50, "-n": 50, "--num-responses": 5, "--repeats": 1, "--iterations": 500, "--target": None}
 LONG = (
     "train",
@@ -83,8 +97,10 @@ def fill_command(line):
 def shorten_command(words):
     """Returns a command that does less of the same."""
     if words[0] == "reproduce":
-        return [word for word in words if word != "--full"]
+        return [_cut_setting(word) for word in words if word != "--full"]
     amounts = dict(AMOUNTS.get(" ".join(words[:2]), AMOUNTS.get(words[0], {})))
+    if words[0] == "solve" and any(word.startswith("uct:") for word in words):
+        words, amounts = [re.sub(r"^uct:\d+", "uct:50", word) for word in words], {"--iterations": "3"}
     if words[0] == "solve" and any(word.endswith(".toml") or word == "--from" for word in words):
         amounts = {"--iterations": "3"}
     if words[0] == "report" and not any(word.endswith(".toml") for word in words):
@@ -104,13 +120,19 @@ def shorten_command(words):
     return [*kept, *(part for pair in amounts.items() for part in pair if part is not None)]
 
 
+def _cut_setting(word):
+    """Returns a setting of a study with less of it."""
+    name, equals, _ = word.partition("=")
+    return f"{name}={SETTINGS[name]}" if equals and name in SETTINGS else word
+
+
 def is_long(words):
     """Returns whether even the shortened command takes too long for the suite."""
     if words[0] == "reproduce" and len(words) > 1:
         return words[1] != "coin-toss"
-    return any(word.startswith(("rebel:dice", "uct:10000")) for word in words) or (
-        any(" ".join(words).startswith(start) for start in LONG) and words != ["bench", "--signature"]
-    )
+    is_trained = any(word.startswith("rebel:dice") for word in words)  # by a command of the page that is long
+    starts = any(" ".join(words).startswith(start) for start in LONG)
+    return is_trained or (starts and words != ["bench", "--signature"])
 
 
 def is_endless(words):

@@ -2,7 +2,7 @@
 """Commands that pages and help show are run, page by page in their order, in a scratch folder; see `shortened`.
 
 Pages that `test_pages` types as they are, unshortened, are left to it. What takes long even if shortened (training,
-most of bench, blueprints, reports, studies) is only parsed, there.
+most of bench, blueprints, reports, studies) is run by `make test-long`, a part of `make test-all`.
 """
 
 import functools
@@ -143,6 +143,22 @@ def write_files(page, folder):
             (folder / block.file).write_text(block.text, encoding="utf8")
 
 
+def is_study(line):
+    """Returns whether a command computes a study: it needs nothing from the lines before it."""
+    return line.startswith("equipoise reproduce ")
+
+
+def list_long(*, are_studies):
+    """Returns the long commands with their pages, those that come to the same once; pages have what they build on."""
+    found = {}
+    for page, lines in list_commands().items():
+        for line in lines:
+            words = fill_command(line)
+            if is_long(words) and is_study(line) == are_studies:
+                found.setdefault((None if are_studies else page, *shorten_command(words)), (page, line))
+    return list(found.values())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", list(list_commands()))
 def test_commands_of_a_page_run(page, folder):
@@ -150,6 +166,23 @@ def test_commands_of_a_page_run(page, folder):
     for line in list_commands()[page]:
         if not is_long(fill_command(line)):
             try_command(line, folder)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("page", list(dict.fromkeys(page for page, _ in list_long(are_studies=False))))
+def test_long_commands_of_a_page_run(page, folder):
+    write_files(page, folder)
+    for where, line in list_long(are_studies=False):
+        if where == page:
+            try_command(line, folder)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("line", [line for _, line in list_long(are_studies=True)])
+def test_studies_of_pages_run(line, folder):
+    try_command(line, folder)
 
 
 def test_shortening_leaves_a_command_what_it_is():

@@ -10,14 +10,19 @@ import pytest
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, ConfigError
+from equipoise.core.reporting import Reporter
 from equipoise.games.holdem.hands import parse_hand
 from equipoise.games.holdem.line_notation import parse_decision
 from equipoise.games.holdem.spot_file import parse_spot
+from equipoise.runs.request import RunRequest
+from equipoise.runs.spot_run import prepare_spot
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.driver import run
+from equipoise.solvers.holdem.description import describe_spot_node
 from equipoise.solvers.holdem.solved_spot import SolvedSpot, make_locks
 from equipoise.solvers.holdem.view import view_node
 from equipoise.solvers.saved_run import RunConfig, RunRecord
+from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import build_holdem_tree
 
 SPOTS = {
@@ -145,6 +150,25 @@ def test_values_need_the_whole_table(path, name):
             view_node(stored.tree, stored.strategy_sum, stored.tree.spot.board, 0, kernel=solver.kernel)
         whole = view_node(stored.tree, stored.strategy_sum.read(), stored.tree.spot.board, 0, kernel=solver.kernel)
     assert sum(player.value for player in whole.players) == pytest.approx(20)
+
+
+def test_a_large_file_keeps_the_values_of_its_first_street(tmp_path, monkeypatch):
+    monkeypatch.setattr("equipoise.solvers.holdem.solved_spot.LARGEST_READ_BYTES", 1000)
+    monkeypatch.setattr("equipoise.runs.spot_run.LARGEST_READ_BYTES", 1000)
+    run = prepare_spot(parse_spot(SPOTS["turn"]), RunRequest(iterations=20), Reporter())
+    for _ in run.advance():
+        pass
+    run.save(tmp_path / "large.eq")
+    with SolvedSpot(tmp_path / "large.eq") as stored:
+        for line in ("", "check", "check, bet 50%", "all-in"):
+            ours, expected = describe_spot_node(stored, line), run.describe_place(line)
+            assert ours["has_values"]
+            assert ours["action_ev"] == expected["action_ev"]
+            assert [one["ev"] for one in ours["players"]] == [one["ev"] for one in expected["players"]]
+        assert stored.views.kernel is None  # nothing was read whole
+        assert not describe_spot_node(stored, "check, check, [Qs]")["has_values"]
+        with pytest.raises(ConfigError, match="whole table"):
+            stored.views.view_best(HoldemPlace(0, stored.spot.board))
 
 
 def test_frequencies_are_of_hands_that_come(name):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import numpy as np
 import typer
@@ -34,6 +34,10 @@ STEP_SECONDS: Final = 0.5  # of iterations between two looks at signals
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BlueprintOptions:
     """What `equipoise blueprint` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise blueprint examples/spots/small_preflop.toml --buckets 10 --iterations 2000 -o preflop.eq",
+    )
 
     spot: Annotated[Path, typer.Argument(help="A spot's file, as `solve` reads it.", metavar="SPOT.toml")]
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the blueprint is kept.")]

@@ -13,9 +13,10 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from equipoise.apps.help_page import EXAMPLES, HelpfulCommand
 from equipoise.apps.options import make_command
 
-__all__ = ["COMMANDS", "CommandEntry", "LazyGroup"]
+__all__ = ["COMMANDS", "CommandEntry", "LazyGroup", "add_command"]
 
 SOLVING, LOOKING, PLAYING, MEASURING = "Solve", "Look", "Play", "Measure"
 
@@ -37,7 +38,7 @@ class CommandEntry:
         is_light = self.options.partition(":")[0] != self.run.partition(":")[0]
         run = _load_later(self.run, options.about) if is_light else _find(self.run)
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        alone.command(name, epilog=format_examples(options))(make_command(options, run))
+        add_command(alone, name, options, run)
         return _named(typer.main.get_command(alone), name)
 
     def outline(self, name: str) -> TyperCommand:
@@ -60,10 +61,15 @@ def _load_later(place: str, about: str) -> Callable[[Any], None]:
     return run
 
 
+def add_command(group: typer.Typer, name: str, options: type, run: Callable[[Any], None]) -> None:
+    """Adds a command whose options are the fields of a dataclass."""
+    group.command(name, cls=HelpfulCommand, epilog=format_examples(options))(make_command(options, run))
+
+
 def format_examples(options: type) -> str | None:
     """Returns the examples of a command as typer wants them below its help, None without examples."""
-    examples: tuple[str, ...] = getattr(options, "examples", ())
-    return "\n\n".join(["Examples:", *(f"  {example}" for example in examples)]) if examples else None
+    examples: tuple[str, ...] = getattr(options, "sample_commands", ())
+    return "\n\n".join([EXAMPLES, *(f"  {example}" for example in examples)]) if examples else None
 
 
 def _named(command: Any, name: str) -> Any:

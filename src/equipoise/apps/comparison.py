@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 from rich.console import Console
@@ -42,6 +42,11 @@ Runs = dict[str, list[list[Progress]]]  # by name: the records of each seed
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions(GameOptions):
     """What `equipoise compare` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise compare leduc --iterations 200 --plot rules.png",
+        "equipoise compare kuhn --rules external,outcome --seeds 5 -n 2000",
+    )
 
     rules: Annotated[
         str, typer.Option(help="Rules, methods, or METHOD:RULE, separated by commas.", metavar="NAME,NAME,...")

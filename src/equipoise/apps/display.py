@@ -202,11 +202,16 @@ class SolveDisplay:
     """Shows a run converging."""
 
     def __init__(
-        self, console: Console, title: str, format_quality: Callable[[float | None], str] | None = None
+        self,
+        console: Console,
+        title: str,
+        format_quality: Callable[[float | None], str] | None = None,
+        format_value: Callable[[float], str] = format_utility,
     ) -> None:
         self.console = console
         self.title = title
         self.format_quality = format_quality or format_optional  # of an exploitability
+        self.format_value = format_value  # of what the first player wins
         self.live: Live | None = None
         self.history: list[float] = []
         self.began = self.last_line = time.monotonic()
@@ -228,6 +233,8 @@ class SolveDisplay:
     def __exit__(self, *error: object) -> None:
         if self.live is not None:
             self.live.stop()
+            if self.stage == "stopping":  # it goes with the live figures, and saving and measuring are still to come
+                self.console.print("stopping ...", style="yellow")
 
     def update(self, record: Progress) -> None:
         """Shows a record."""
@@ -275,7 +282,7 @@ class SolveDisplay:
         figures = record.sampled
         if figures is None:
             quality = ("exploitability", Text(self.format_quality(record.exploitability), style="bold green"))
-            value = ("value", "-" if record.game_value is None else format_utility(record.game_value))
+            value = ("value", "-" if record.game_value is None else self.format_value(record.game_value))
         else:
             quality = ("regret bound, sampled", Text(format_optional(figures.regret_bound), style="bold"))
             value = ("value against uniform, sampled", _first_estimate(figures))

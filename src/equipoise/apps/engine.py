@@ -46,7 +46,7 @@ class Protocol(enum.StrEnum):
 class EngineOptions:
     """What `equipoise engine` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise engine ismcts:500 --protocol gtp",
         "equipoise engine uniform --protocol uci",
     )

@@ -27,7 +27,7 @@ __all__ = ["EquityOptions", "equity"]
 class EquityOptions:
     """What `equipoise equity` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise equity AhAs KdKc",
         "equipoise equity 'QQ+, AKs' '22+, A2s+' --board Ks7h2d --classes",
     )

@@ -7,7 +7,7 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 import typer
@@ -48,6 +48,12 @@ NUM_RESPONSES: Final = 100  # draws of responses that sample, unless others are 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateOptions:
     """What `equipoise evaluate` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise evaluate leduc.eq",
+        "equipoise evaluate kuhn.eq --responses uct:100,best",
+        "equipoise evaluate call --game kuhn",
+    )
 
     file: Annotated[Path, typer.Argument(help="A file written by `solve --out`, CSV, or an agent as in `match`.")]
     game: Annotated[str | None, typer.Option("--game", "-g", help="Of an agent or CSV: what it plays.")] = None

@@ -7,8 +7,9 @@ import dataclasses
 import enum
 import math
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 import typer
@@ -55,6 +56,17 @@ class MenuName(enum.StrEnum):
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class LbrOptions:
     """What `equipoise lbr` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise lbr call --game leduc",
+        "equipoise lbr call --game holdem --hands 100 --menu fcpa",
+        "equipoise lbr file:leduc.eq",
+    )
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "What is played": ("game", "parameters", "menu", "passive_streets", "rollout", "exact"),
+        "How long": ("hands", "precision", "confidence", "seed", "workers"),
+        "Where to keep it": ("out", "resume", "overwrite", "json", "quiet"),
+    }
 
     agent: Annotated[str, typer.Argument(help=f"Who is exploited: {describe_agents()}.")]
     game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the file's game).")] = None

@@ -37,7 +37,7 @@ class StreetName(enum.StrEnum):
 class LinesOptions:
     """What `equipoise lines` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise lines turn.eq",
         "equipoise lines turn.eq --street river --min-reach 0.01",
     )
@@ -57,7 +57,7 @@ class LinesOptions:
 class ExportOptions:
     """What `equipoise export` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise export turn.eq --street turn --out turn.csv",
         "equipoise export turn.eq --values --out everything.jsonl",
     )

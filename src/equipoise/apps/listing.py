@@ -31,7 +31,7 @@ LEAST_WIDTH: Final = 20  # of a description
 class GamesOptions:
     """What `equipoise games` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise games leduc",
         "equipoise games openspiel:leduc_poker",
         "equipoise games mine.py:MyGame --check",

@@ -7,8 +7,9 @@ import dataclasses
 import math
 import textwrap
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
 from rich.console import Console, Group, RenderableType
@@ -54,6 +55,18 @@ DEFAULT_SECONDS: Final = 50.0  # of play where neither hands nor a precision are
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MatchOptions:
     """What `equipoise match` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise match uniform call --game leduc --hands 10000",
+        "equipoise match file:leduc.eq uniform --hands 10000 --workers 2",
+        "equipoise match call fold raise --game holdem --hands 200",
+        "equipoise match call uniform --game holdem -n 40 --all-in-cards --hands-out hands.phh",
+    )
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "What is played": ("game", "parameters", "hands", "precision", "confidence", "seed"),
+        "How": ("runner", "duplicate", "all_in_expectation", "aivat", "known", "seconds_per_decision", "workers"),
+        "Where to keep it": ("out", "hands_out", "run", "resume", "overwrite", "json", "quiet"),
+    }
 
     agents: Annotated[list[str], typer.Argument(help=f"Two or more of: {describe_agents()}.", metavar="AGENT...")]
     game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the file's game).")] = None

@@ -20,6 +20,7 @@ __all__ = ["format_json", "make_table", "print_result", "write_document", "write
 
 
 WIDEST: Final = 1000  # letters in a line
+FRAME: Final = 3  # letters around a column of a table
 
 
 def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
@@ -33,14 +34,37 @@ def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
     console.print(result)
 
 
-def make_table(columns: Mapping[str, Sequence[str]], *, texts: Sequence[str] = ()) -> Table:
+def make_table(columns: Mapping[str, Sequence[str]], *, texts: Sequence[str] = (), spare: Sequence[str] = ()) -> Table:
     """Returns a table whose cells are never broken or cut: numbers to the right, the first column and `texts` left.
 
     Args:
         columns: cells of each column by its head.
         texts: heads of columns that hold words.
+        spare: heads of columns that a terminal too narrow for all does without, the first of them first; which these
+            are is said below the table.
     """
-    table = Table()
+    columns, left_out = _fit(columns, spare)
+    if left_out:
+        return _make_table(columns, texts, f"too narrow for: {', '.join(left_out)}")
+    return _make_table(columns, texts, None)
+
+
+def _fit(columns: Mapping[str, Sequence[str]], spare: Sequence[str]) -> tuple[dict[str, Sequence[str]], list[str]]:
+    """Returns the columns that a terminal has room for, and the heads of the others; all of them anywhere else."""
+    console = make_console(is_stderr=False)
+    kept, left_out = dict(columns), []
+    for name in spare if console.is_terminal else ():
+        if 1 + sum(max(map(len, (head, *cells))) + FRAME for head, cells in kept.items()) <= console.width:
+            break
+        if name in kept:
+            del kept[name]
+            left_out.append(name)
+    return kept, left_out
+
+
+def _make_table(columns: Mapping[str, Sequence[str]], texts: Sequence[str], caption: str | None) -> Table:
+    """Returns a table of all columns."""
+    table = Table(caption=caption, caption_justify="left")
     for place, (head, cells) in enumerate(columns.items()):
         width = max(map(len, (head, *cells)))
         justify: JustifyMethod = "left" if place == 0 or head in texts else "right"

@@ -32,7 +32,7 @@ __all__ = ["PlotOptions", "plot"]
 class PlotOptions:
     """What `equipoise plot` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise plot a.eq b.eq -o curves.png",
         "equipoise plot docs/results/coin-toss.json -o coin-toss.svg",
     )

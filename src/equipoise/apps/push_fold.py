@@ -7,7 +7,7 @@ import csv
 import dataclasses
 import io
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import typer
@@ -31,6 +31,11 @@ __all__ = ["PushFoldOptions", "describe_chart", "make_chart", "print_chart", "pu
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PushFoldOptions:
     """What `equipoise pushfold` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise pushfold --stack 8",
+        "equipoise pushfold --stack 10 --deck TJQKA/cdhs --csv",
+    )
 
     stack: Annotated[float, typer.Option("--stack", "-s", help="Big blinds of the smaller stack, before posting.")] = (
         10.0

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -45,7 +45,12 @@ MOST_DRAWN = 60  # boards with a name below their column
 class ReportOptions:
     """What `equipoise report` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "When to stop": ("target", "iterations", "seconds"),
+        "How": ("menu", "precision", "workers", "ray", "keep", "resume", "overwrite"),
+        "What is shown": ("sort", "unit", "limit", "json", "csv", "out", "plot", "quiet"),
+    }
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise report examples/spots/flop.toml --boards 'spread 25' --run flops --workers 2",
         "equipoise report --run flops --resume --workers 2",
         "equipoise report --run flops --sort 'ev oop' --csv --out flops.csv",
@@ -225,7 +230,10 @@ def _as_table(options: ReportOptions, found: BoardReport, columns: dict[str, lis
             shown["exploitable, % pot"] = ["-" if cell is None else f"{cell:.3f}" for cell in cells]
         else:
             shown[name] = [format_percent(cell) for cell in cells]
-    return Group(make_table(shown, texts=("texture",)))
+    heads = [f"ev {seat}, {amounts.head}" for seat in first["seats"]]
+    actions = [name for name in shown if name in columns and name not in ("board", "texture", "weight")]
+    spare = ("texture", heads[1], "weight", f"equity {first['seats'][0]}", *reversed(actions))
+    return Group(make_table(shown, texts=("texture",), spare=spare))
 
 
 def _draw(path: Path, found: BoardReport, columns: dict[str, list[Any]]) -> None:

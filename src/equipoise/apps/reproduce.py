@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
 from rich.table import Table
@@ -33,6 +33,12 @@ KIND: Final = "study"  # of a run's folder
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ReproduceOptions:
     """What `equipoise reproduce` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise reproduce",
+        "equipoise reproduce coin-toss",
+        "equipoise reproduce coin-toss --out results",
+    )
 
     name: Annotated[str | None, typer.Argument(help="A study; without it all are listed.")] = None
     full: Annotated[bool, typer.Option("--full", help="As large as published, not the quick form.")] = False

@@ -22,7 +22,7 @@ class SearchOptions:
     """What `equipoise search` is told."""
 
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"line": ("--state", "--node")}
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise search leduc.eq --line 'crc/Qs:'",
         "equipoise search turn.eq --line 'check, check, [9h]'",
     )

@@ -40,7 +40,7 @@ def run_shown(run: GameRun | SpotRun, options: SolveOptions, console: Console, f
     """Runs to the stopping point, saves, reports and draws; ends with the exit code that the run deserves."""
     reporter = ConsoleReporter(console)
     keeper = Keeper(run, options.out, reporter, folder)
-    display = SolveDisplay(console, run.label, run.format_exploitability)
+    display = SolveDisplay(console, run.label, run.format_exploitability, run.format_value)
     with SignalFlag(is_immediate=run.is_exact, on_first=display.say_stopping) as flag:
         kept = f" and keeps the work in {options.out}" if options.out is not None else ""
         console.print(f"solving to {run.describe_limits()}; Ctrl-C stops it{kept}")

@@ -43,8 +43,13 @@ HAND_OPTIONS: Final = ("csv", "grid", "by_class", "made", "draw", "sort", "explo
 class ShowOptions:
     """What `equipoise show` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "Which hands": ("infostate", "player", "grid", "by_class", "made", "draw", "sort", "limit"),
+        "Best responses": ("exploit", "ignore_locks", "lock"),
+        "How it is shown": ("unit", "values", "plot", "open", "json", "csv", "out", "quiet"),
+    }
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"line": ("--node", "--state")}
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise show leduc.eq --infostate '*Q*'",
         "equipoise show turn.eq --line 'check, bet 50%' --grid",
         "equipoise show turn.eq --line check --class 'top pair' --sort ev",
@@ -171,7 +176,9 @@ def _show_hands(options: ShowOptions, solved: SolvedSpot, line: Line) -> None:
     choice = HandChoice(
         player=options.player, pattern=options.infostate, made=options.made, draw=options.draw, sort=options.sort
     )
-    report = SpotReport(solved, line, choice, has_values=options.values or options.exploit, unit=options.unit)
+    if options.exploit:
+        solved.read_values()
+    report = SpotReport(solved, line, choice, has_values=options.values, unit=options.unit)
     if options.grid and not report.is_actor:
         raise ConfigError(f"player {options.player} does not act at {report.place or 'the root'!r}: it has no grid")
     if options.exploit:

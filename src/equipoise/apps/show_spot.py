@@ -73,10 +73,11 @@ class SpotReport:
     ) -> None:
         self.label, self.run, self.spot = solved.label, solved.describe(), solved.spot
         self.betting, self.line, self.seats = solved.tree.betting, line, solved.seats
-        if has_values:
+        place = HoldemPlace(*self.line)
+        if has_values and not solved.views.has_values(place):
             solved.read_values()
-        self.solved, self.is_valued = solved, solved.views.kernel is not None
-        self.view = solved.views.view(HoldemPlace(*self.line))
+        self.solved, self.is_valued = solved, solved.views.has_values(place)
+        self.view = solved.views.view(place)
         self.actions = name_actions(self.betting, self.line.node)
         self.player = self.view.actor if choice.player is None else choice.player
         self.own, self.is_actor = self.view.players[self.player], self.player == self.view.actor
@@ -162,7 +163,8 @@ class SpotReport:
                 f"EV {self.amounts.head}": [self.amounts.format(one["ev"]) for one in sums],
                 "EV/pot": [format_percent(share) for share in shares],
                 "EQR": [format_percent(one["eqr"]) for one in sums],
-            }
+            },
+            spare=("EV/pot", "combos"),
         )
 
     def _as_actions(self) -> Table:
@@ -177,7 +179,8 @@ class SpotReport:
                 "frequency": [format_percent(one["frequency"]) for one in actions],
                 "combos": [f"{one['combos']:.1f}" for one in actions],
                 f"EV {self.amounts.head}": [self.amounts.format(chips) for chips in worth],
-            }
+            },
+            spare=("to/pot", "combos", f"to {self._size_head}"),
         )
 
     @property
@@ -228,7 +231,7 @@ class SpotReport:
             worth = [amounts.format(row["action_ev"][name]) for row in rows]
             width = max(map(len, worth), default=0)
             columns[f"{name}, {unit}"] = [f"{a} {b:>{width}}" for a, b in zip(shares, worth, strict=True)]
-        return make_table(columns, texts=("made, draw",))
+        return make_table(columns, texts=("made, draw",), spare=("weight", "equity", "made, draw"))
 
     def _class_columns(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
         columns = {key: [row[key] for row in rows] for key in ("name", "combos", "share", "equity", "ev")}

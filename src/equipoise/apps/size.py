@@ -33,7 +33,7 @@ __all__ = ["SizeOptions", "show_sizes", "size"]
 class SizeOptions:
     """What `equipoise size` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = ("equipoise size examples/spots/first_flop.toml",)
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise size examples/spots/first_flop.toml",)
 
     spot: Annotated[str, typer.Argument(help="A hold'em spot SPOT.toml.")]
     menu: Annotated[str | None, typer.Option(help="A menu of your own, beside ours.")] = None

@@ -69,7 +69,7 @@ class SolveOptions(MachineOptions):
     Stops at the first of --iterations, --target and --seconds; with none of them a game at 1e-5 of the payoff range or
     after a minute, a spot at what its file says or 0.5 % of the pot. Ctrl-C keeps what was computed.
     """
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise solve leduc --target 1e-4 --out leduc.eq",
         "equipoise solve leduc --out leduc.eq --resume --target 1e-5",
         "equipoise solve examples/spots/turn.toml --out turn.eq",

@@ -9,14 +9,14 @@ import math
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from equipoise.apps.commands import add_command
 from equipoise.apps.display import make_console
-from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
@@ -47,6 +47,11 @@ train_app = typer.Typer(help="Train networks.", no_args_is_help=True)
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainValuesOptions:
     """What `equipoise train values` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise train values --preset leduc --out nets",
+        "equipoise train values --preset leduc --out nets --resume",
+    )
 
     preset: Annotated[str, typer.Option(help=f"What is trained: {', '.join(PRESETS)}.")] = "holdem-cpu"
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of situations, weights and logs.", metavar="DIR")]
@@ -334,5 +339,5 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
     console.print(f"weights are in {options.out}")
 
 
-train_app.command("values")(make_command(TrainValuesOptions, train_values))
-train_app.command("rebel")(make_command(TrainRebelOptions, train_rebel))
+add_command(train_app, "values", TrainValuesOptions, train_values)
+add_command(train_app, "rebel", TrainRebelOptions, train_rebel)

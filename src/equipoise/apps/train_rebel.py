@@ -9,7 +9,7 @@ import math
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 import typer
@@ -48,6 +48,11 @@ CURVE: Final = "exploitability.png"
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TrainRebelOptions:
     """What `equipoise train rebel` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise train rebel leduc --out run --hours 0.1",
+        "equipoise train rebel leduc --out run --resume",
+    )
 
     game: Annotated[str, typer.Argument(help="What is played, as in `solve`.", metavar="GAME")]
     parameters: Annotated[

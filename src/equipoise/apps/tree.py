@@ -26,7 +26,7 @@ __all__ = ["TreeOptions", "tree"]
 class TreeOptions:
     """What `equipoise tree` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = (
+    sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise tree kuhn -o kuhn.svg --strategy kuhn.eq",
         "equipoise tree leduc --after 'Jh, Qh, check, check'",
     )

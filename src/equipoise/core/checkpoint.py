@@ -367,7 +367,8 @@ def _check_prefix(path: StrPath, prefix: bytes, size: int) -> tuple[int, int]:
         raise CheckpointError(f"{path} is empty, expected an Equipoise file")
     start = prefix[: len(MAGIC)]
     if start != MAGIC[: len(start)]:
-        raise CheckpointError(f"{path} is not an Equipoise file: it begins with {start!r}, expected {MAGIC!r}")
+        remedy = f"; it is a spot to solve: equipoise solve {path} --out FILE" if str(path).endswith(".toml") else ""
+        raise CheckpointError(f"{path} is not an Equipoise file: it begins with {start!r}, expected {MAGIC!r}{remedy}")
     if len(prefix) < PREFIX.size:
         raise CheckpointError(f"{path} is truncated: {size} bytes, expected at least {PREFIX.size + DIGEST_BYTES}")
     _, version, header_bytes, payload_bytes = PREFIX.unpack(prefix)

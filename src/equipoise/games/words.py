@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Information states of Kuhn and Leduc in words: what `K:pb` means, for people who meet it for the first time."""
+"""Information states of Kuhn, Leduc and Liar's Dice in words: what `K:pb` means, for people who meet it first."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 from equipoise.games.base import CHANCE, Game
 from equipoise.games.kuhn import Kuhn
 from equipoise.games.leduc import Leduc
+from equipoise.games.liars_dice import LiarsDice
 
 __all__ = ["explain_infostate"]
 
@@ -23,7 +24,11 @@ def explain_infostate(game: Game[Any], player: int, infostate: str) -> str | Non
     'holds K; player 0 checked, player 1 bet'
     >>> explain_infostate(Leduc(), 1, "Qh|rc/Js:c")
     'holds Qh; player 0 bet 2, player 1 called; Js comes; player 0 checked'
+    >>> explain_infostate(LiarsDice(faces=3), 0, "3|1-2 2-1")
+    'holds 3; player 0 bid 1 of face 2, player 1 bid 2 of face 1'
     """
+    if isinstance(game, LiarsDice):
+        return _explain_dice(infostate)
     if not isinstance(game, Kuhn | Leduc):
         return None
     card, _, public = infostate.partition(":" if isinstance(game, Kuhn) else "|")
@@ -31,6 +36,16 @@ def explain_infostate(game: Game[Any], player: int, infostate: str) -> str | Non
         rounds = [", ".join(one) for one in said if one]
         return "; ".join([f"holds {card}", *(rounds or ["nobody has acted"])])
     return None
+
+
+def _explain_dice(infostate: str) -> str | None:
+    """Returns dice and bids in words; None if they are none."""
+    match = re.fullmatch(r"(\d+)\|((?:\d+-\d+ ?)*)", infostate)
+    if match is None:
+        return None
+    bids = [bid.split("-") for bid in match[2].split()]
+    said = [f"player {place % 2} bid {count} of face {face}" for place, (count, face) in enumerate(bids)]
+    return f"holds {match[1]}; {', '.join(said) or 'nobody has bid'}"
 
 
 def _find_ways(

@@ -38,9 +38,12 @@ __all__ = [
     "describe_spec",
     "load_report",
     "load_spec",
+    "mean_of_column",
     "report_columns",
     "restore_spec",
     "run_report",
+    "solve_on_board",
+    "summarize_decision",
 ]
 
 REPORT_KIND: Final = "report"  # of a run's folder
@@ -252,15 +255,47 @@ def _list_tasks(spec: ReportSpec, request: RunRequest, out: Path | None, done: s
         yield BoardTask(board=name, count=choice.num_boards, spot=text, request=asked, out=place)
 
 
+def solve_on_board(
+    file: SpotFile,
+    board: Sequence[int],
+    request: RunRequest,
+    reporter: Reporter,
+    *,
+    is_interrupted: IsInterrupted = never,
+) -> SpotRun:
+    """Returns the run of a spot on a board once it has ended; raises `ConfigError` if no two hands can be there."""
+    spot = dataclasses.replace(file.spot, board=tuple(board))
+    run = prepare_spot(dataclasses.replace(file, spot=spot), request, reporter)
+    for _ in run.advance(is_interrupted=is_interrupted):
+        pass
+    return run
+
+
+def summarize_decision(run: SpotRun, line: str = "") -> dict[str, Any]:
+    """Returns who acts on a line, how often each action is taken, and both ranges in sum; EV in chips."""
+    place = run.describe_place(line)
+    if place["kind"] != "decision":
+        raise ConfigError(f"nobody acts at {line!r}, it is a {place['kind']}: name a decision of the flop")
+    quality = run.records[-1].exploitability
+    summaries = [player["summary"] for player in place["players"]]
+    return {
+        "player": place["player"],
+        "ids": [action["id"] for action in place["actions"]],
+        "names": [action["name"] for action in place["actions"]],
+        "frequency": [action["frequency"] for action in place["actions"]],
+        **{key: [one[key] for one in summaries] for key in ("combos", "ev", "equity", "eqr")},
+        "percent_of_pot": None if quality is None else 100 * quality / run.file.spot.root_pot,
+    }
+
+
 def solve_board(task: BoardTask) -> dict[str, Any]:
     """Returns the row of a board once it is solved, or why it cannot be; what workers do."""
     row: dict[str, Any] = {"board": task.board, "count": task.count, "error": None}
     try:
         if task.spot.startswith("# "):
             raise ConfigError(task.spot.removeprefix("# "))
-        run = prepare_spot(parse_spot(task.spot), RunRequest(**task.request), Reporter())
-        for _ in run.advance():
-            pass
+        file = parse_spot(task.spot)
+        run = solve_on_board(file, file.spot.board, RunRequest(**task.request), Reporter())
         if task.out is not None:
             run.save(task.out)
     except EquipoiseError as error:
@@ -271,30 +306,20 @@ def solve_board(task: BoardTask) -> dict[str, Any]:
 def _describe_run(run: SpotRun) -> dict[str, Any]:
     """Returns the figures of a solved board."""
     spot, place, last = run.file.spot, run.describe_place(), run.records[-1]
-    chips = last.exploitability
     check = next((action for action in place["actions"] if action["kind"] == "check"), None)
     reply = None
     if check is not None and check["next"] == "decision":
-        below = run.describe_place(",".join(check["line"]))
-        reply = {
-            "player": below["player"],
-            "names": [action["name"] for action in below["actions"]],
-            "frequency": [action["frequency"] for action in below["actions"]],
-        }
-    summaries = [player["summary"] for player in place["players"]]
+        below = summarize_decision(run, ",".join(check["line"]))
+        reply = {key: below[key] for key in ("player", "names", "frequency")}
     return {
+        **summarize_decision(run),
         "texture": describe_texture(spot.board),
         "odds": spot.pair_weight(),
         "pot": place["pot"],
         "big_blind": spot.big_blind,
         "seats": place["seats"],
-        "player": place["player"],
-        "names": [action["name"] for action in place["actions"]],
-        "frequency": [action["frequency"] for action in place["actions"]],
         "reply": reply,
-        **{key: [one[key] for one in summaries] for key in ("combos", "ev", "equity", "eqr")},
-        "exploitability": chips,
-        "percent_of_pot": None if chips is None else 100 * chips / spot.root_pot,
+        "exploitability": last.exploitability,
         "iterations": last.iteration,
         "seconds": last.seconds,
         "stopped_by": str(run.stopped_by),
@@ -323,15 +348,21 @@ def report_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 def average_rows(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     """Returns the mean of every column of numbers, boards as often as they come; None where nothing is known."""
-    weights = np.array(columns["weight"], np.float64)
     means: dict[str, Any] = {"board": "all", "texture": "", "weight": 1.0}
-    for name, column in columns.items():
-        if name in means:
-            continue
-        numbers = np.array([np.nan if value is None else value for value in column], np.float64)
-        known = np.where(np.isnan(numbers), 0.0, weights)
-        means[name] = float(known @ np.nan_to_num(numbers) / known.sum()) if known.sum() > 0 else None
-    return means
+    return means | {
+        name: mean_of_column(column, columns["weight"]) for name, column in columns.items() if name not in means
+    }
+
+
+def mean_of_column(column: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """Returns the mean of what is known of a column; None if nothing is.
+
+    >>> mean_of_column([1.0, None, 4.0], [1.0, 5.0, 2.0])
+    3.0
+    """
+    numbers = np.array([np.nan if value is None else value for value in column], np.float64)
+    known = np.where(np.isnan(numbers), 0.0, np.array(weights, np.float64))
+    return float(known @ np.nan_to_num(numbers) / known.sum()) if known.sum() > 0 else None
 
 
 def _weigh(rows: Sequence[Mapping[str, Any]]) -> Any:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath
-from equipoise.core.formatting import format_duration, format_optional
+from equipoise.core.formatting import format_duration, format_optional, format_utility
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.provenance import find_commit
@@ -244,6 +244,10 @@ class Run(abc.ABC):
     def format_exploitability(self, value: float | None) -> str:
         """Returns an exploitability as people read it."""
         return format_optional(value)
+
+    def format_value(self, value: float) -> str:
+        """Returns what the first player wins as people read it."""
+        return format_utility(value)
 
     def estimate_time(self, record: Progress) -> str | None:
         """Returns what a record says of the time that the run will take, None if nothing yet."""

@@ -23,7 +23,7 @@ from equipoise.games.holdem.line_notation import Line, format_line, parse_decisi
 from equipoise.games.holdem.menu_notation import format_menu
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
-from equipoise.games.holdem.units import describe_units, format_amount, format_chips, spot_parameters
+from equipoise.games.holdem.units import describe_units, format_amount, format_chips, format_net, spot_parameters
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.configured import (
     build_run,
@@ -41,7 +41,7 @@ from equipoise.solvers.holdem.description import describe_spot_node
 from equipoise.solvers.holdem.gains import describe_gain
 from equipoise.solvers.holdem.lines import list_lines
 from equipoise.solvers.holdem.runouts import describe_runouts
-from equipoise.solvers.holdem.solved_spot import SolvedSpot, encode_layout, make_locks
+from equipoise.solvers.holdem.solved_spot import LARGEST_READ_BYTES, SolvedSpot, encode_layout, make_locks
 from equipoise.solvers.holdem.transfer import transfer_cells
 from equipoise.solvers.holdem.view import NodeView, SpotViews
 from equipoise.solvers.methods import (
@@ -286,7 +286,7 @@ class SpotRun(Run):
         solver, iteration = cast("HoldemRun", self.solver), self.solver.iteration
         if self._views is None or self._views[0] != iteration:
             sums = cast("CellTable", solver.state()["strategy_sum"])
-            self._views = iteration, SpotViews(self.tree, sums, kernel=solver.kernel)
+            self._views = iteration, SpotViews(self.tree, sums, kernel=solver.kernel, num_threads=self.config.threads)
         return self._views[1]
 
     def warm_start(self, path: StrPath, config: WarmStart) -> WarmStartReport:
@@ -337,11 +337,25 @@ class SpotRun(Run):
     def save(self, path: StrPath) -> None:
         """Writes the run as it stands to a file."""
         with self._guarded.turns.taken():
-            SolvedSpot.save(path, self._record_now(), file=self.file, tree=self.tree, state=self.solver.state())
+            state = self.solver.state()
+            # whoever opens a large file should not have to read it whole to see what the hands are worth
+            is_large = state["strategy_sum"].nbytes > LARGEST_READ_BYTES
+            SolvedSpot.save(
+                path,
+                self._record_now(),
+                file=self.file,
+                tree=self.tree,
+                state=state,
+                first_slots=self._find_views().find_first_slots() if is_large else None,
+            )
 
     def format_exploitability(self, value: float | None) -> str:
         """Returns an exploitability in chips, percent of the pot and mbb."""
         return super().format_exploitability(value) if value is None else format_chips(self.file.spot, value)
+
+    def format_value(self, value: float) -> str:
+        """Returns what the first player wins beyond what it has paid, in chips."""
+        return format_net(value)
 
     def estimate_time(self, record: Progress) -> str | None:
         """Returns what a record says of the time that the run will take, None if nothing yet."""

@@ -35,9 +35,9 @@ from equipoise.apps.bench.search import SearchSettings, run_search
 from equipoise.apps.bench.signature import compute_signature
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
 from equipoise.apps.bench.values import ValuesSettings, run_values
+from equipoise.apps.commands import add_command
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.options import make_command
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag
@@ -394,13 +394,13 @@ def bench(
         typer.echo(context.get_help())
 
 
-bench_app.command("tabular")(make_command(TabularOptions, tabular))
-bench_app.command("holdem")(make_command(HoldemOptions, holdem))
-bench_app.command("responses")(make_command(ResponsesOptions, responses))
-bench_app.command("matches")(make_command(MatchesOptions, matches))
-bench_app.command("values")(make_command(ValuesOptions, values))
-bench_app.command("page")(make_command(PageOptions, page))
-bench_app.command("search")(make_command(SearchOptions, search))
-bench_app.command("decisions")(make_command(DecisionsOptions, decisions))
-bench_app.command("beliefs")(make_command(BeliefsOptions, beliefs))
-bench_app.command("first-evening")(make_command(FirstEveningOptions, first_evening))
+add_command(bench_app, "tabular", TabularOptions, tabular)
+add_command(bench_app, "holdem", HoldemOptions, holdem)
+add_command(bench_app, "responses", ResponsesOptions, responses)
+add_command(bench_app, "matches", MatchesOptions, matches)
+add_command(bench_app, "values", ValuesOptions, values)
+add_command(bench_app, "page", PageOptions, page)
+add_command(bench_app, "search", SearchOptions, search)
+add_command(bench_app, "decisions", DecisionsOptions, decisions)
+add_command(bench_app, "beliefs", BeliefsOptions, beliefs)
+add_command(bench_app, "first-evening", FirstEveningOptions, first_evening)

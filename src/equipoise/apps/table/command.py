@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import typer
@@ -32,6 +32,11 @@ __all__ = ["PlayOptions", "find_game", "play"]
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PlayOptions:
     """What `equipoise play` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise play kuhn --against uniform",
+        "equipoise play holdem --against call --seed 3",
+    )
 
     game: Annotated[str | None, typer.Argument(help="What is played (default: the agent's game).")] = None
     against: Annotated[str, typer.Option("--against", "-a", help=f"Who plays: {describe_agents()}.", metavar="AGENT")]

@@ -13,6 +13,7 @@ from equipoise.games.holdem.dealing import HAND_SIZE
 from equipoise.games.holdem.rules import Holdem, HoldemState
 from equipoise.games.kuhn import Kuhn, KuhnState
 from equipoise.games.leduc import Leduc, LeducState
+from equipoise.games.liars_dice import LiarsDice
 from equipoise.games.parameters import format_value
 
 __all__ = ["describe_seat", "describe_showdown"]
@@ -33,6 +34,9 @@ def describe_seat(game: Game[Any], state: Any, seat: int, names: tuple[str, ...]
         return _describe_kuhn(game, state, seat)
     if isinstance(game, Leduc):
         return _describe_leduc(game, state, seat)
+    if isinstance(game, LiarsDice):
+        dice, _, bids = game.infostate(state, seat).partition("|")
+        return f"your dice {dice} | bids (count-face) {bids or 'none'}"
     return f"you see {game.infostate(state, seat)}"
 
 

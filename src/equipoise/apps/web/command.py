@@ -34,7 +34,7 @@ SECONDS_TO_FINISH: Final = 3  # that answers under way have when the server ends
 class ServeOptions:
     """What `equipoise serve` is told."""
 
-    examples: ClassVar[tuple[str, ...]] = ("equipoise serve", "equipoise serve out/turn.eq --open")
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise serve", "equipoise serve out/turn.eq --open")
 
     files: Annotated[
         list[Path] | None, typer.Argument(help="Files written by `solve --out`, to list.", show_default=False)

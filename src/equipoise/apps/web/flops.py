@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One spot on many flops, as a job: each solved in turn, one row a flop of what is done on a line.
+"""One spot on many flops, as a job of the page: each solved in turn, one row a flop of what is done on a line.
 
-Unlike `runs.board_report` it looks at any line, and stops within a flop when it is told to.
+How a board is solved and summed up is in `runs.board_report`; here a job pauses, stops within a flop and tells its row.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from equipoise.apps.web.job_text import Command, JobSpec, Limits, MessageType
-from equipoise.core.errors import ConfigError, EquipoiseError
+from equipoise.core.errors import EquipoiseError
 from equipoise.core.reporting import Reporter
 from equipoise.core.runs import RunFolder
 from equipoise.games.holdem.cards import RANKS, card_rank, format_card, parse_board
 from equipoise.games.holdem.flop_subsets import describe_texture
 from equipoise.games.holdem.spot_file import SpotFile, parse_spot
+from equipoise.runs.board_report import mean_of_column, solve_on_board, summarize_decision
 from equipoise.runs.request import RunRequest
-from equipoise.runs.spot_run import SpotRun, prepare_spot
 
 __all__ = ["ROW", "average_rows", "name_texture", "run_flops"]
 
@@ -103,32 +102,15 @@ def _solve_flop(
     cards = {"flop": [format_card(card) for card in board], "texture": name_texture(board)}
     empty: dict[str, Any] = {"ids": [], "names": [], "player": None, "frequency": [], "ev": None, "equity": None}
     try:
-        spot = dataclasses.replace(file.spot, board=board)
         changes = {name: value for name, value in {**spec.request, **limits.totals}.items() if value is not None}
-        run = prepare_spot(dataclasses.replace(file, spot=spot), RunRequest(**changes), reporter)
-        for _ in run.advance(is_interrupted=controls.is_interrupted):
-            pass
+        run = solve_on_board(file, board, RunRequest(**changes), reporter, is_interrupted=controls.is_interrupted)
         if controls.is_interrupted():
             return None
-        return {**cards, "weight": count * spot.pair_weight(), **_describe(run, spec.line), "error": None}
+        summary = summarize_decision(run, spec.line)
+        found = {name: summary[name] for name in (*empty, "percent_of_pot")}
+        return {**cards, "weight": count * run.file.spot.pair_weight(), **found, "error": None}
     except EquipoiseError as error:  # one flop that cannot be solved, as where it leaves a player no hand
         return {**cards, "weight": 0.0, **empty, "percent_of_pot": None, "error": str(error)}
-
-
-def _describe(run: SpotRun, line: str) -> dict[str, Any]:
-    place = run.describe_place(line)
-    if place["kind"] != "decision":
-        raise ConfigError(f"nobody acts at {line!r}, it is a {place['kind']}: name a decision of the flop")
-    quality = run.records[-1].exploitability
-    return {
-        "ids": [action["id"] for action in place["actions"]],
-        "names": [action["name"] for action in place["actions"]],
-        "player": place["player"],
-        "frequency": [action["frequency"] for action in place["actions"]],
-        "ev": [player["summary"]["ev"] for player in place["players"]],
-        "equity": [player["summary"]["equity"] for player in place["players"]],
-        "percent_of_pot": None if quality is None else 100 * quality / run.file.spot.root_pot,
-    }
 
 
 def average_rows(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -136,8 +118,7 @@ def average_rows(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
     def mean(name: str) -> list[float | None]:
         known = [row for row in rows if row[name] and None not in row[name]]
-        total = sum(row["weight"] for row in known)
-        width = len(known[0][name]) if known else 0
-        return [sum(row["weight"] * row[name][place] for row in known) / total for place in range(width)]
+        weights = [row["weight"] for row in known]
+        return [mean_of_column(column, weights) for column in zip(*(row[name] for row in known), strict=False)]
 
     return {"frequency": mean("frequency"), "ev": mean("ev"), "equity": mean("equity")}

@@ -124,6 +124,11 @@ def parse_spot(text: str, *, folder: Path | None = None) -> SpotFile:
 
 def parse_spot_table(table: Mapping[str, Any], *, folder: Path | None = None) -> SpotFile:
     """Returns the spot that the table of a TOML text describes, see `parse_spot`."""
+    if "boards" in table:
+        raise ParseError(
+            "boards = ... asks for many boards, which `equipoise report SPOT.toml --run DIR` solves one by one; write "
+            "board = 'Ks7h2d' for a single one"
+        )
     fields = {field.name for field in dataclasses.fields(SpotFile)} - {"spot", "chooses_menu"}
     _check_keys(table, {*NEEDED, *BETTING_FIELDS, "deck", "menu", "rake", *fields}, "")
     _check_needed(table)

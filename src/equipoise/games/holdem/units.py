@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from equipoise.core.formatting import format_small, format_utility
+from equipoise.core.formatting import format_small
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.cards import format_board, format_deck
 from equipoise.games.holdem.menu_notation import format_menu
@@ -14,7 +14,7 @@ from equipoise.games.holdem.ranges import format_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile, format_locks
 
-__all__ = ["describe_units", "format_amount", "format_chips", "format_shares", "spot_parameters"]
+__all__ = ["describe_units", "format_amount", "format_chips", "format_net", "format_shares", "spot_parameters"]
 
 
 def describe_units(spot: HoldemSpot, exploitability: float, values: Sequence[float]) -> dict[str, Any]:
@@ -39,8 +39,17 @@ def format_shares(file: SpotFile, values: Sequence[float]) -> str:
     for name, value, paid in zip(file.seat_names, values, spot.paid, strict=True):
         share = value + paid
         percent = 100 * share / spot.root_pot
-        lines.append(f"{name} {share:.4g} chips of the pot ({percent:.1f}%), net {format_utility(value)}")
+        lines.append(f"{name} {share:.4g} chips of the pot ({percent:.1f}%), net {format_net(value)}")
     return "\n".join(lines)
+
+
+def format_net(chips: float) -> str:
+    """Returns chips won, or lost if negative.
+
+    >>> format_net(-8.967534)
+    '-8.968 chips'
+    """
+    return f"{chips:+,.4g} chips"
 
 
 def format_amount(value: float) -> str:

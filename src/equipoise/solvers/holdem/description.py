@@ -91,7 +91,7 @@ def describe_place(solved: SolvedPlaces, line: Line) -> dict[str, Any]:
         "stacks": list(node.state.stacks),
         "big_blind": spot.big_blind,
         "reach": None if None in taken else float(np.prod(taken)),
-        "has_values": is_decision and solved.views.kernel is not None,
+        "has_values": is_decision and solved.views.has_values(place),
         "locked": _find_locked(solved, place) if is_decision else None,
         "path": path,
         "classes": list(CLASSES),

@@ -26,7 +26,7 @@ from equipoise.games.holdem.spot_file import SpotFile, format_spot, parse_spot
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.solvers.best_response import bind_kernel
-from equipoise.solvers.holdem.view import SpotViews
+from equipoise.solvers.holdem.view import Slots, SpotViews
 from equipoise.solvers.saved_run import RunRecord
 from equipoise.solvers.solution_file import STATE_PREFIX, SolutionFile, StoredTable, encode_state
 from equipoise.trees.holdem.locks import NodeLock
@@ -36,6 +36,7 @@ from equipoise.trees.vector import TreeStrategy
 __all__ = ["LARGEST_READ_BYTES", "SolvedSpot", "encode_layout", "make_locks"]
 
 LAYOUT_PREFIX: Final = "layout."  # of the arrays that say where the tables keep what
+FIRST_SLOTS: Final = ("values.first_street_0", "values.first_street_1")  # by player, if the tables are large
 MOST_BOARD_CARDS: Final = 5
 UNMERGED_METHOD: Final = "external"  # deals cards one by one: boards that differ by suits are kept apart
 STRATEGY: Final = STATE_PREFIX + "strategy_sum"
@@ -157,9 +158,25 @@ class SolvedSpot(SolutionFile):
 
     @functools.cached_property
     def views(self) -> SpotViews:
-        """Returns what is held, played and won at decisions; of a table too large to be read whole without values."""
+        """Returns what is held, played and won at decisions.
+
+        Of a table that is too large to be read whole, values are those that the file keeps: of the first street.
+        """
         sums = self.strategy.sums
-        return SpotViews(self.tree, sums, kernel=self.kernel if isinstance(sums, np.ndarray) else None)
+        if isinstance(sums, np.ndarray):
+            return SpotViews(self.tree, sums, kernel=self.kernel)
+        return SpotViews(self.tree, sums, kernel=None, first_slots=self._read_first_slots())
+
+    def _read_first_slots(self) -> Slots | None:
+        """Returns what the file keeps of values, None if it keeps none."""
+        if FIRST_SLOTS[0] not in self.reader.names:
+            return None
+        first, second = map(self.reader.read, FIRST_SLOTS)
+        if (len(first), len(second)) != tuple(held.size for held in self.tree.hands[0]):
+            raise CheckpointError(
+                f"{self.path} keeps values of {len(first)} and {len(second)} hands, which its spot lacks"
+            )
+        return first, second
 
     def read_values(self) -> None:
         """Reads the table whole if it was not, so that `views` have values whatever its size."""
@@ -175,6 +192,7 @@ class SolvedSpot(SolutionFile):
         file: SpotFile,
         tree: HoldemTree,
         state: Mapping[str, npt.NDArray[np.generic]],
+        first_slots: Slots | None = None,
     ) -> None:
         """Writes a run atomically.
 
@@ -184,10 +202,12 @@ class SolvedSpot(SolutionFile):
             file: what is solved.
             tree: what the solver works on.
             state: of the solver.
+            first_slots: values of the first street (`SpotViews.find_first_slots`), for who does not read the tables.
         """
         metadata = {**run.as_metadata(), "spot": format_spot(file)}
         layout = {LAYOUT_PREFIX + name: array for name, array in encode_layout(tree).items()}
-        checkpoint.save(path, Kind.SPOT, metadata, {**layout, **encode_state(state)})
+        values = {} if first_slots is None else dict(zip(FIRST_SLOTS, first_slots, strict=True))
+        checkpoint.save(path, Kind.SPOT, metadata, {**layout, **encode_state(state), **values})
 
     def _check_layout(self, tree: HoldemTree) -> None:
         """Raises unless the tables lie as trees lay them out today."""

@@ -38,10 +38,11 @@ from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.joint import CardRemoval
 from equipoise.trees.vector import CellTable
 
-__all__ = ["BestView", "NodeView", "PlayerView", "SpotViews", "view_average", "view_node"]
+__all__ = ["BestView", "NodeView", "PlayerView", "Slots", "SpotViews", "view_average", "view_node"]
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
+Slots = tuple[FloatArray, FloatArray]  # by player
 
 KEPT_LINES: Final = 16  # of betting on a board whose values are at hand; those of a river may take megabytes
 KEPT_RANGES: Final = 256  # against which equities are at hand
@@ -207,22 +208,47 @@ class SpotViews:
     1.0
     """
 
-    def __init__(self, tree: HoldemTree, sums: CellTable, *, kernel: HoldemKernel | None, num_threads: int = 1) -> None:
+    def __init__(
+        self,
+        tree: HoldemTree,
+        sums: CellTable,
+        *,
+        kernel: HoldemKernel | None,
+        first_slots: Slots | None = None,
+        num_threads: int = 1,
+    ) -> None:
         """Keeps what is asked for.
 
         Args:
             tree: What is played.
             sums: Of both players; one that is not an array is read along the line to a decision alone.
             kernel: Of the tree, with the locks that both strategies keep to; None: no values, which need all of `sums`.
+            first_slots: What `find_first_slots` found before; with them the first street has values without a kernel.
             num_threads: Size of the team.
         """
         if kernel is not None and not isinstance(sums, np.ndarray):
             raise ConfigError("values need the whole table in memory")
         self.tree, self.sums, self.kernel, self.num_threads = tree, sums, kernel, num_threads
         self._index = {cards: index for index, cards in enumerate(tree.boards)}
+        self._first_slots = first_slots
         self._slots = functools.lru_cache(KEPT_LINES)(self._find_slots)
         self._equities = functools.lru_cache(KEPT_RANGES)(self._check_down)
         self._sweeping = threading.Lock()  # a kernel serves one thread at a time
+
+    def has_values(self, place: HoldemPlace) -> bool:
+        """Returns whether it is known what hands are worth at a place."""
+        return self.kernel is not None or (self._first_slots is not None and self._is_on_first_street(place.node))
+
+    def find_first_slots(self) -> Slots:
+        """Returns `[H, slots]` each player's values on the first street, which a file may keep."""
+        first, second = self._slots(0, 0, 0, False, True)
+        return first[: self.tree.hands[0][0].size].copy(), second[
+            : self.tree.hands[0][1].size
+        ].copy()  # rows fill tiles
+
+    def _is_on_first_street(self, node: int) -> bool:
+        nodes = self.tree.betting.nodes
+        return nodes[node].state.street == nodes[0].state.street
 
     def view(self, place: HoldemPlace) -> NodeView:
         """Returns a decision on any board of its street, merged with another one or not."""
@@ -235,7 +261,7 @@ class SpotViews:
         matches = _count_matches(tree.spot.deck, tree.boards[index], reach)
         values = [np.full(held.size, np.nan) for held in tree.hands[index]]
         action_values = np.full(strategy.shape, np.nan)
-        if self.kernel is not None:
+        if self.has_values(place):
             values, action_values = self._find_values(index, node, matches)
         equities = self._find_equities(index, reach, matches)
         back = np.argsort(hand_permutation(relabelling, tree.spot.deck)).astype(np.int32)
@@ -330,9 +356,7 @@ class SpotViews:
             below = above
         return reach[0], reach[1]
 
-    def _find_slots(
-        self, board: int, line: int, node: int, is_best: bool, respects_locks: bool
-    ) -> tuple[FloatArray, FloatArray]:
+    def _find_slots(self, board: int, line: int, node: int, is_best: bool, respects_locks: bool) -> Slots:
         """Returns `[H, slots]` each player's counterfactual values on a board after a line that enters its street.
 
         Args:
@@ -375,7 +399,11 @@ class SpotViews:
         """Returns by row each player's values `[H]` and the actor's by action `[H, A]`."""
         tree = self.tree
         decision, state = tree.decisions[node], tree.betting.nodes[node].state
-        slots = self._slots(board, decision.line, self._begin_of_street(node), is_best, respects_locks)
+        if self.kernel is None:
+            assert self._first_slots is not None
+            slots = self._first_slots
+        else:
+            slots = self._slots(board, decision.line, self._begin_of_street(node), is_best, respects_locks)
         shares = []
         for player in (0, 1):
             held = tree.hands[board][player]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Help of commands: nothing is cut, whatever the terminal's width, and examples can be copied."""
+
+import re
+import shlex
+
+import pytest
+
+from equipoise.apps.commands import COMMANDS
+
+GROUPS = {"train": ("values", "rebel"), "bench": ("tabular", "first-evening", "page")}
+PAGES = [(name, *rest) for name in COMMANDS for rest in [(one,) for one in GROUPS.get(name, ())] or [()]]
+
+
+@pytest.mark.parametrize("width", [80, 40])
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_nothing_is_cut(equipoise, monkeypatch, words, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    page = equipoise(*words, "--help").out
+    assert "…" not in page
+    longest = max(page.splitlines(), key=len)
+    assert len(longest) <= width or longest.startswith("    '")  # what is quoted stays together
+    assert "--help, -h" in page
+
+
+@pytest.mark.parametrize("words", [one for one in PAGES if one[0] != "bench"], ids=" ".join)
+def test_every_command_has_examples_that_can_be_copied(equipoise, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    examples = equipoise(*words, "--help").out.partition("Examples:\n")[2]
+    commands = [shlex.split(line) for line in examples.replace("\\\n", "").splitlines() if line.strip()]
+    assert commands
+    assert all(command[: len(words) + 1] == ["equipoise", *words] for command in commands)
+
+
+def test_usage_and_values_are_named(equipoise, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    page = equipoise("match", "--help").out
+    assert "Usage: equipoise match [OPTIONS] AGENT..." in page
+    assert re.search(r"--workers N +Processes that play\. \[1 to 256; default: 1\]", page)
+    assert re.search(r"--runner auto\|batched\|hands", page)
+    assert "--out, -o PATH" in page
+    assert "[default: --duplicate]" in " ".join(page.replace("│", "").split())

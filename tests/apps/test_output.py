@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of results on terminals of any width."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from equipoise.apps import output
+
+COLUMNS = {"hand": ["AsKs"], "weight": ["100.0%"], "EV bb": ["0.77"], "check": ["6.1% -1.98"]}
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Returns a function that shows a table on a terminal of some width."""
+
+    def show(width, *, is_terminal=True):
+        monkeypatch.setattr(
+            output, "make_console", lambda **_: Console(file=io.StringIO(), force_terminal=is_terminal, width=width)
+        )
+        console = Console(file=io.StringIO(), width=200)
+        console.print(output.make_table(COLUMNS, spare=("weight", "EV bb")))
+        return console.file.getvalue()
+
+    return show
+
+
+def test_a_narrow_terminal_does_without_what_can_be_spared(terminal):
+    assert "too narrow" not in terminal(80)
+    assert terminal(36).rstrip().endswith("too narrow for: weight")
+    shown = terminal(20)
+    assert "100.0%" not in shown
+    assert "AsKs" in shown
+    assert "6.1% -1.98" in shown
+
+
+def test_a_file_has_all_columns(terminal):
+    assert "100.0%" in terminal(20, is_terminal=False)
