@@ -23,8 +23,11 @@ version = release = equipoise.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"Equipoise {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False
+smartquotes_action = "qe"  # quotes and dots; two hyphens begin an option
 default_role = "code"  # what docstrings have between single backticks
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4

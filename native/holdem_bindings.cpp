@@ -129,12 +129,13 @@ void bind_holdem_evaluate(nb::module_& module, const char* name) {
   });
 }
 
-// Values of every slot of a board, given both players' reach on one of the lines that enter it.
+// Values of every slot of a board, given both players' reach on one of the lines that enter it; says whether it was done.
 template <typename Cell>
 void bind_holdem_slots(nb::module_& module, const char* name) {
   module.def(name, [](BoundHoldemForm& bound, std::int64_t board, std::int32_t line, bool is_best_response,
                       bool respects_locks, Array<const Cell> sums, Doubles first_reach, Doubles second_reach,
-                      int num_threads, MutableDoubles first_out, MutableDoubles second_out) {
+                      int num_threads, MutableDoubles first_out, MutableDoubles second_out,
+                      BoundHoldemPause<double>& pause) {
     nb::gil_scoped_release release;
     HoldemWorkspace<double> workspace;
     workspace.prepare(bound.form, num_threads, board);
@@ -143,8 +144,8 @@ void bind_holdem_slots(nb::module_& module, const char* name) {
                             .reach = {first_reach.data(), second_reach.data()},
                             .slot_value = {first_out.data(), second_out.data()}};
     const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
-    evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), start, num_threads, workspace,
-                                  bound.crew);
+    return evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), start, num_threads,
+                                         workspace, bound.crew, nullptr, nullptr, &pause.pause);
   });
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types the quick start and the six tutorials into an installed Equipoise: `PYTHON try_tutorials.py [PAGE ...]`.
+"""Types the quick start and the tutorials into an installed Equipoise: `PYTHON try_tutorials.py [PAGE ...]`.
 
 As a new user would: each page in an empty folder, from top to bottom, in a process of its own; files are saved where
 the page says so, what a prompt prints is compared with the page, commands are run. The package must be an installed

@@ -59,6 +59,58 @@ def test_resume(name, iterations):
         np.testing.assert_array_equal(resumed.run.solver.state()[key], table, err_msg=key)
 
 
+@pytest.fixture
+def large_file(monkeypatch):
+    """The file of a spot, taken for one too large to be read unasked, and what it was saved from."""
+    monkeypatch.setattr("equipoise.solvers.holdem.solved_spot.LARGEST_READ_BYTES", 0)
+    solution = equipoise.solve("turn.toml", iterations=10)
+    solution.save("large.eq")
+    return "large.eq", solution
+
+
+def test_a_large_file_stays_on_disk_until_its_tables_are_asked_for(large_file, monkeypatch):
+    path, solution = large_file
+    monkeypatch.setattr(CFRSolver, "restore", None)  # nothing of the run is made
+    loaded = equipoise.load(path)
+    assert repr(loaded) == repr(solution)
+    assert (loaded.config, loaded.stopped_by, loaded.progress) == (
+        solution.config,
+        solution.stopped_by,
+        solution.progress,
+    )
+    assert loaded._repr_html_() == solution._repr_html_()
+    unvalued = loaded.view("check", has_values=False)
+    assert np.isnan(unvalued.players[0].values).all()
+    np.testing.assert_array_equal(unvalued.strategy, solution.view("check").strategy)
+    assert loaded.children("check") == solution.children("check")
+    place = loaded.strategy.tree.root_place
+    np.testing.assert_array_equal(loaded.strategy.probabilities(place), solution.strategy.probabilities(place))
+    assert loaded.to_frame("check", library="pandas").equals(solution.to_frame("check", library="pandas"))  # values too
+    assert loaded.describe_place("check") == solution.describe_place("check")
+    assert len(loaded.plot().axes) == 1
+    assert loaded.search("check", "maxmargin", iterations=5).iterations == 5
+
+
+def test_a_large_file_goes_on_and_is_written_over_itself(large_file):
+    path, solution = large_file
+    loaded = equipoise.load(path)
+    assert loaded.exploitability == solution.exploitability
+    loaded.resume(iterations=20).save(path)
+    straight = equipoise.solve("turn.toml", iterations=20)
+    assert equipoise.load(path).progress[-1].iteration == 20
+    for key, table in straight.run.solver.state().items():
+        np.testing.assert_array_equal(equipoise.load(path).run.solver.state()[key], table, err_msg=key)
+
+
+def test_a_damaged_large_file_is_refused_where_it_is_read(large_file):
+    path, _ = large_file
+    data = bytearray(Path(path).read_bytes())
+    data[-100] ^= 1
+    Path(path).write_bytes(data)
+    with pytest.raises(equipoise.CheckpointError, match="corrupt"):
+        equipoise.load(path).resume(iterations=20)
+
+
 def test_search_a_spot():
     solution = equipoise.solve("turn.toml", target="0.5%")
     found = solution.search("check", "maxmargin", iterations=50)

@@ -15,7 +15,7 @@ from equipoise.apps.cli import app
 
 ROOT = Path(__file__).parent.parent.parent
 FENCE = re.compile(r"^ *```(\S*)[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-FILE_NAME = re.compile(r"[Ss]ave (?:it|this) as `([^`]+)`:\s*\Z")
+FILE_NAME = re.compile(r"[Ss]ave (?:it|this)\s+as\s+`([^`]+)`:\s*\Z")
 MENTION = re.compile(r"`(equipoise [^`]*)`")
 SHELL_WORDS = {">", "|", "&&", ";"}  # behind which the shell's own business begins
 INCOMPLETE = {"MissingParameter", "BadOptionUsage", "NoArgsIsHelpError"}  # what a mention may be, and a command may not

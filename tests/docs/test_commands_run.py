@@ -22,7 +22,6 @@ from tests.docs.test_pages import NOT_TYPED, PAGES, TYPED
 
 HISTORY = "CHANGELOG.md"
 NEEDS_DATA = ("--data", "--endgames")  # files that nobody may pass on: refused in one line without them
-PUT_TOGETHER = "docs/own_games.md"  # readers put its files together from several blocks; its commands are only parsed
 ACTS_ON_READER = {"equipoise --install-completion"}  # writes to the reader's shell; looked up by `test_pages`
 PARTS = {  # that pass for whole commands when they are parsed
     "equipoise solve",
@@ -63,7 +62,7 @@ def list_commands():
             lines += [line for line in find_mentions(text) if is_whole(line)]
         fresh = [line for line in dict.fromkeys(lines) if line not in seen and not opens_browser(line)]
         seen.update(fresh)
-        if fresh and page not in {HISTORY, PUT_TOGETHER}:
+        if fresh and page != HISTORY:
             found[page] = fresh
     return found
 

@@ -78,3 +78,13 @@ def test_the_citation_is_of_this_version():
     assert citation["version"] == project["version"] == equipoise.__version__
     assert citation["license"] == project["license"]
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+
+
+def test_wheels_are_built_for_every_python_and_tried():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
+    wheels = project["tool"]["cibuildwheel"]
+    assert f">={wheels['build'][0][2]}.{wheels['build'][0][3:5]}" == project["project"]["requires-python"]
+    (option,) = (name.removeprefix("cmake.define.") for name in wheels["config-settings"])
+    assert f"option({option} " in (ROOT / "CMakeLists.txt").read_text(encoding="utf8")
+    assert (ROOT / wheels["test-command"].split("{project}/")[1]).is_file()
+    assert "*-win*" in wheels["skip"]

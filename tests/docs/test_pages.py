@@ -21,7 +21,7 @@ from tests.docs.blocks import (
 )
 
 PAGES = find_pages()
-WHOLE = {"README.md", "docs/bots.md", "docs/quickstart.md"}
+WHOLE = {"README.md", "docs/bots.md", "docs/own_games.md", "docs/quickstart.md"}
 TYPED = [page for page in PAGES if page.startswith("docs/tutorials/") or page in WHOLE]
 # a page of the options themselves, with usages that nobody types; and one of history, of what may be gone
 NOT_TYPED = {"docs/options.md", "CHANGELOG.md"}
@@ -72,6 +72,7 @@ def test_the_tutorials_are_there():
     assert {page.split("/")[-1] for page in TYPED} == {
         "README.md",
         "bots.md",
+        "own_games.md",
         "more_than_two.md",
         "quickstart.md",
         "index.md",

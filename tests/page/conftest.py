@@ -25,7 +25,7 @@ from equipoise.core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = str(Path(sys.executable).with_name("equipoise"))
-PATIENCE = 30_000  # milliseconds
+PATIENCE = 1000 * int(os.environ.get("EQUIPOISE_PAGE_PATIENCE", "30"))  # milliseconds; more on a busy machine
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

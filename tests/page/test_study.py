@@ -69,6 +69,7 @@ def test_keys_walk_hold_and_change_the_mode(visitor):
     page.locator("h1", has_text="BB to act").wait_for()
     page.keyboard.press("1")
     page.wait_for_url("**/s/turn/x")
+    page.locator("h1", has_text="BTN to act").wait_for()
     page.keyboard.press("e")
     page.wait_for_url("**/s/turn/x?m=ev")
     page.keyboard.press("g")

@@ -51,6 +51,7 @@ describe('numbers', () => {
     expect([bytes(900), bytes(58_900_000), bytes(18_500_000_000)]).toEqual(['900 B', '58.9 MB', '18.5 GB']);
     expect([decade(-5), decade(-2), decade(0), decade(3), decade(6)]).toEqual(['10⁻⁵', '0.01', '1', '1k', '1M']);
     expect([significant(0.000018), significant(0), significant(4567)]).toEqual(['1.8 × 10⁻⁵', '0', '4,567']);
+    expect([significant(0.0078), significant(12.34)]).toEqual(['0.0078', '12.3']);
   });
 });
 

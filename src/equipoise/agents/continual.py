@@ -19,7 +19,8 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.games.public import PublicGame
 from equipoise.search.continual import ContinualSearch, ContinualSettings, HoldemChain
-from equipoise.trees.holdem.places import HoldemStrategy
+from equipoise.search.profiles import Stage
+from equipoise.trees.holdem.places import HoldemPlace, HoldemStrategy
 from equipoise.trees.vector import Strategy
 
 __all__ = ["ContinualAgent"]
@@ -81,10 +82,14 @@ class ContinualAgent(PolicyAgent):
 
     def count_searched(self, observation: Observation) -> int | None:
         """Returns how many betting nodes the last search on the way has, None where it is no search of hold'em."""
+        found = self.find_stage(observation)
+        return None if found is None else len(found[0].profile.betting.nodes)  # type: ignore[attr-defined]  # of hold'em
+
+    def find_stage(self, observation: Observation) -> tuple[Stage[HoldemPlace], HoldemPlace] | None:
+        """Returns the last search on the way to a decision, and the decision in it; None but in hold'em."""
         if not isinstance(self._play, _HandPlay):
             return None
-        stage, _ = self._play.stage_at(observation.seat, observation.public_state)
-        return len(stage.profile.betting.nodes)  # type: ignore[attr-defined]  # of hold'em
+        return self._play.stage_at(observation.seat, observation.public_state)
 
     def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
         """Returns what some private state may do: of hold'em the bets that its last search has."""

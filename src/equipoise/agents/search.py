@@ -110,6 +110,12 @@ class SearchAgent(PolicyAgent):
         """Returns `[A]` what is played at an information state, after all searches on the way to it."""
         return self.ground.shares(observation)
 
+    def find_stage(self, observation: Observation) -> tuple[Stage[HoldemPlace], HoldemPlace] | None:
+        """Returns the last search on the way to a decision, and the decision in it; None but in hold'em."""
+        if not isinstance(self.ground, HoldemGround):
+            return None
+        return self.ground.stage_at(observation.seat, observation.public_state)
+
     def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
         """Returns what some private state may play: of hold'em the bets that its last search has."""
         return self.ground.actions(decision) if isinstance(self.ground, HoldemGround) else decision.actions

@@ -22,6 +22,7 @@ import os
 import stat
 import struct
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final, Self
 
@@ -170,6 +171,10 @@ class CheckpointReader:
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
+
+    def close_when_unused(self) -> None:
+        """Closes the file once nobody holds this reader any more; for those who hand it on and cannot say when."""
+        weakref.finalize(self, self._file.close)
 
     @property
     def names(self) -> tuple[str, ...]:

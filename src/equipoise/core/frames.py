@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import MissingExtraError, UnknownNameError
 
 __all__ = ["make_frame"]
@@ -26,6 +27,8 @@ def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None = None)
     Raises:
         MissingExtraError: neither is installed.
     """
+    if library is not None:
+        check_text("library", library)
     if library is not None and library not in LIBRARIES:
         raise UnknownNameError("library of data frames", library, LIBRARIES)
     wanted = LIBRARIES if library is None else (library,)

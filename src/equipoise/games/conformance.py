@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from equipoise.core.errors import IllegalActionError, InvalidGameError, InvalidStateError
+from equipoise.core.errors import ConfigError, IllegalActionError, InvalidGameError, InvalidStateError
 from equipoise.core.own_code import describe_exception
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game
 from equipoise.games.playthrough import sample_action
@@ -83,6 +83,8 @@ def check_game(
     >>> report.num_histories, report.num_infosets
     (58, (6, 6))
     """
+    if not isinstance(rng, np.random.Generator | None):
+        raise ConfigError(f"rng must be a generator such as np.random.default_rng(0), got {rng!r}")
     try:
         checker = _Checker(game)
     except Exception as error:  # whatever a stranger's game raises is the finding

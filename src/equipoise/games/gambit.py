@@ -23,6 +23,7 @@ from equipoise.games.base import (
     ActionClass,
     Game,
     GameSpec,
+    check_given_game,
     derived,
     illegal_action,
     no_returns,
@@ -309,6 +310,7 @@ def save_efg(game: Game[Any], path: StrPath, *, max_histories: int = MOST_WRITTE
     ...     print(Path(f"{folder}/kuhn.efg").read_text()[:25])
     EFG 2 R "kuhn(players=2)"
     """
+    check_given_game(game)
     write_text(path, format_efg(game, max_histories=max_histories))
 
 

@@ -27,11 +27,9 @@ def check_integer(name: str, value: int, low: int, high: int = MAX_INTEGER) -> N
     """Raises `ConfigError` unless a whole number is from `low` to `high`, both included."""
     if type(value) is int and low <= value <= high:  # almost always, and in calls of one iteration
         return
-    try:
-        is_inside = low <= operator.index(value) <= high
-    except TypeError:
-        raise ConfigError(f"{name} must be a whole number, got {value!r}") from None
-    if not is_inside:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ConfigError(f"{name} must be a whole number, got {value!r}")
+    if not low <= operator.index(value) <= high:
         # of the largest count people are told where they have passed it
         expected = f"at least {low}" if high == MAX_INTEGER and value < low else f"between {low} and {high}"
         raise ConfigError(f"{name} must be {expected}, got {value}")

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import AbandonedError
+from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.core.formatting import brief_repr, format_small, format_utility
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
@@ -146,6 +146,8 @@ def solve_against(
     bound: Any = response(tree) if callable(response) else response
     if isinstance(bound, str):
         bound = parse_response(bound).bind(tree, seat=seat)
+    elif not callable(getattr(bound, "respond", None)):
+        raise ConfigError(f"response must be a response such as BestResponse, or its name, got {response!r}")
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS
     stopping = Stopping(iterations=iterations, seconds=seconds)

@@ -11,7 +11,7 @@ from typing import Any
 
 from equipoise.abstraction.solutions import is_spot_text
 from equipoise.core.checks import check_path, check_text
-from equipoise.core.errors import ConfigError, EquipoiseError, ParseError
+from equipoise.core.errors import ConfigError, EquipoiseError, ParseError, UnknownNameError
 from equipoise.core.files import StrPath, describe_os_error
 from equipoise.core.formatting import settings_repr
 from equipoise.games.base import Game
@@ -21,7 +21,9 @@ from equipoise.games.holdem.spot_file import SpotFile, check_locks, parse_spot
 from equipoise.games.holdem.spot_file import load_spot as load_spot_file
 from equipoise.games.registry import parse_game_options
 from equipoise.kernels.calls import check_integer, check_num_threads
+from equipoise.solvers.baselines import BaselineKey
 from equipoise.solvers.methods import ALTERNATING, SIMULTANEOUS
+from equipoise.solvers.stopping import Form
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
 __all__ = ["RunRequest", "Subject", "choose_spot_menu", "find_named_game", "find_subject", "load_spot"]
@@ -64,6 +66,10 @@ class RunRequest:
                 check_text(name, getattr(self, name))
         if self.updates not in (None, ALTERNATING, SIMULTANEOUS):
             raise ConfigError(f"updates must be {ALTERNATING} or {SIMULTANEOUS}, got {self.updates!r}")
+        if self.form is not None and self.form not in set(Form):
+            raise ConfigError(f"form must be {', '.join(Form)}, got {self.form!r}")
+        if self.baseline is not None and self.baseline not in set(BaselineKey):
+            raise UnknownNameError("baseline", self.baseline, BaselineKey)
         check_integer("max_histories", self.max_histories, 1)
         if self.seed is not None:
             check_integer("seed", self.seed, 0)

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack, cast, overload
 
-from equipoise.abstraction.solutions import load_run
+from equipoise.abstraction.solutions import open_solution
 from equipoise.core.checkpoint import Kind
 from equipoise.core.checks import check_callable, check_number, check_text
 from equipoise.core.errors import ConfigError, UnknownNameError
@@ -40,6 +40,7 @@ from equipoise.runs.run import Quality
 from equipoise.runs.search_game import GameSearch
 from equipoise.runs.search_request import SearchRequest, run_in_pieces
 from equipoise.runs.search_spot import SpotSearch
+from equipoise.runs.spot_places import SpotPlaces, StoredSpot
 from equipoise.runs.spot_run import SpotRun, prepare_spot
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.game_views import GameViews, describe_state, find_public_state
@@ -65,6 +66,7 @@ if TYPE_CHECKING:  # slow to import
 
 __all__ = ["Solution", "load", "prepare_run", "solve"]
 
+AnyRun = TypeVar("AnyRun", GameRun, SpotRun)
 Found = TypeVar("Found")  # a TabularStrategy of a game, a TreeStrategy of a spot
 
 
@@ -100,50 +102,60 @@ class Solution(Generic[Found]):
     (-0.06, 'iterations')
     """
 
-    def __init__(self, run: GameRun | SpotRun) -> None:
-        self.run = run
+    def __init__(self, run: GameRun | SpotRun | StoredSpot) -> None:
+        self._source = run
         self._strategy: tuple[int, Found] | None = None
         self._views: tuple[int, GameViews] | None = None
 
     def __repr__(self) -> str:
         last = self.progress[-1] if self.progress else None
         if last is None:
-            return f"<Solution of {self.run.label}: nothing computed yet>"
+            return f"<Solution of {self._source.label}: nothing computed yet>"
         quality = "exploitability not known"
         if last.exploitability is not None:
-            quality = f"exploitability {self.run.format_exploitability(last.exploitability)}"
+            quality = f"exploitability {self._source.format_exploitability(last.exploitability)}"
         spent = f"{last.iteration:,} iterations in {format_duration(last.seconds)}"
-        return f"<Solution of {self.run.label}: {quality}, {spent}, stopped by {self.stopped_by}>"
+        return f"<Solution of {self._source.label}: {quality}, {spent}, stopped by {self.stopped_by}>"
 
     def _repr_html_(self) -> str:
         last = self.progress[-1] if self.progress else None
         if last is None:
             return html_line(repr(self))
         facts = {
-            "exploitability": self.run.format_exploitability(last.exploitability),
+            "exploitability": self._source.format_exploitability(last.exploitability),
             "value of player 0": last.game_value,
             "iterations": last.iteration,
             "time": format_duration(last.seconds),
             "stopped by": str(self.stopped_by),
         }
-        return join_html(html_facts(self.run.label, facts), curve_of(self.progress))
+        return join_html(html_facts(self._source.label, facts), curve_of(self.progress))
+
+    @property
+    def run(self) -> GameRun | SpotRun:
+        """Returns the run that goes on; the tables of a large file are read for it."""
+        if isinstance(self._source, StoredSpot):
+            solved = self._source.solved
+            self._source = _reopen(prepare_spot, solved.file, solved)
+        return self._source
 
     @property
     def config(self) -> RunConfig:
         """Returns what was computed."""
-        return self.run.config
+        return self._source.config
 
     @property
     def game(self) -> Game[Any]:
         """Returns what was solved, as a game that can be played."""
-        return self.run.game if isinstance(self.run, GameRun) else game_of_spot(self.run.file.spot)
+        return self._source.game if isinstance(self._source, GameRun) else game_of_spot(self._source.file.spot)
 
     @property
     def strategy(self) -> Found:
         """Returns the average, the one that converges: by information state of a game, by place of a spot."""
-        iteration = self.run.solver.iteration
+        if isinstance(self._source, StoredSpot):
+            return cast("Found", self._source.strategy())
+        iteration = self._source.solver.iteration
         if self._strategy is None or self._strategy[0] != iteration:
-            self._strategy = iteration, cast("Found", self.run.strategy())
+            self._strategy = iteration, cast("Found", self._source.strategy())
         return self._strategy[1]
 
     @property
@@ -177,12 +189,12 @@ class Solution(Generic[Found]):
     @property
     def progress(self) -> tuple[Progress, ...]:
         """Returns one record per evaluation."""
-        return tuple(self.run.records)
+        return tuple(self._source.records)
 
     @property
     def stopped_by(self) -> StopReason:
         """Returns why the solve ended."""
-        return self.run.stopped_by or StopReason.INTERRUPTED
+        return self._source.stopped_by or StopReason.INTERRUPTED
 
     def describe(self) -> dict[str, Any]:
         """Returns the result under the keys of `solve --json`.
@@ -225,24 +237,29 @@ class Solution(Generic[Found]):
         return self
 
     @overload
-    def view(self: Solution[TabularStrategy], line: str = "") -> InfostateRows: ...
+    def view(self: Solution[TabularStrategy], line: str = "", *, has_values: bool = True) -> InfostateRows: ...
     @overload
-    def view(self: Solution[TreeStrategy[HoldemTree]], line: str = "") -> NodeView: ...
-    def view(self, line: str = "") -> NodeView | InfostateRows:
+    def view(self: Solution[TreeStrategy[HoldemTree]], line: str = "", *, has_values: bool = True) -> NodeView: ...
+    def view(self, line: str = "", *, has_values: bool = True) -> NodeView | InfostateRows:
         """Returns what is done somewhere.
 
         Of a spot: what both players' hands do and are worth at a line such as `"check, bet 50%"`. Of a game: the
         probability of each action at every information state that has the text in its name or matches it as a glob;
         what is done and won at one public state is in `describe_place`.
 
+        Args:
+            line: a line, or a text.
+            has_values: False leaves unread what values need of a large file, which is all of the strategy; those that
+                it does not keep beside, of the first street, are not a number then.
+
         >>> rows = solve("kuhn", iterations=1000).view("K:")
         >>> list(rows)
         ['K:', 'K:pb', 'K:p', 'K:b']
         """
         check_text("line", line)
-        if isinstance(self.run, SpotRun):
-            return self.run.view(line)
-        strategy = self.run.strategy()
+        if isinstance(self._source, SpotPlaces):
+            return self._source.view(line, has_values=has_values)
+        strategy = self._source.strategy()
         return InfostateRows({strategy.infostates[row]: strategy.row(row) for row in find_rows(strategy, line)})
 
     def children(self, line: str = "") -> tuple[str, ...]:
@@ -255,8 +272,8 @@ class Solution(Generic[Found]):
         ('pbp', 'pbb')
         """
         check_text("line", line)
-        if isinstance(self.run, SpotRun):
-            return self.run.list_children(line)
+        if isinstance(self._source, SpotPlaces):
+            return self._source.list_children(line)
         tree = self._game_views().tree
         return tuple(tree.public_labels[child] for child in find_children(tree, find_public_state(tree, line)).tolist())
 
@@ -270,8 +287,8 @@ class Solution(Generic[Found]):
         (1, ['check', 'bet'])
         """
         check_text("line", line)
-        if isinstance(self.run, SpotRun):
-            return self.run.describe_place(line)
+        if isinstance(self._source, SpotPlaces):
+            return self._source.describe_place(line)
         return describe_state(self._game_views(), line)
 
     def describe_runouts(self, line: str) -> dict[str, Any]:
@@ -286,7 +303,7 @@ class Solution(Generic[Found]):
         (48, ['check', 'all-in'])
         """
         check_text("line", line)
-        return self._spot_run().describe_runouts(line)
+        return self._places().describe_runouts(line)
 
     def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
         """Returns what a best response would win more at a decision of a spot, hand by hand.
@@ -298,7 +315,7 @@ class Solution(Generic[Found]):
             respects_locks: whether whoever answers keeps to its own locks.
         """
         check_text("line", line)
-        return self._spot_run().describe_gain(line, respects_locks=respects_locks)
+        return self._places().describe_gain(line, respects_locks=respects_locks)
 
     def list_lines(
         self, street: str | None = None, *, min_reach: float = 0.0, depth: int | None = None
@@ -315,12 +332,12 @@ class Solution(Generic[Found]):
             raise ConfigError(f"min_reach must be from 0 to 1, got {min_reach}")
         if depth is not None:
             check_integer("depth", depth, 0)
-        return self._spot_run().list_lines(street, min_reach=min_reach, depth=depth)
+        return self._places().list_lines(street, min_reach=min_reach, depth=depth)
 
-    def _spot_run(self) -> SpotRun:
-        if not isinstance(self.run, SpotRun):
-            raise ConfigError(f"{self.run.label} is a game: only spots have cards to come, lines and hands")
-        return self.run
+    def _places(self) -> SpotPlaces:
+        if not isinstance(self._source, SpotPlaces):
+            raise ConfigError(f"{self._source.label} is a game: only spots have cards to come, lines and hands")
+        return self._source
 
     def _game_views(self) -> GameViews:
         """Returns what is held, played and won at public states; kept until the run goes on."""
@@ -330,7 +347,7 @@ class Solution(Generic[Found]):
             self._views = iteration, self.run.views()
         return self._views[1]
 
-    def to_frame(self, line: str = "", *, library: str | None = None) -> Any:
+    def to_frame(self, line: str = "", *, library: str | None = None, has_values: bool = True) -> Any:
         """Returns what is done as a data frame of pandas or polars, whichever is there.
 
         Of a game a row for each action of the information states that `view` shows; of a spot a row for each hand at a
@@ -339,15 +356,16 @@ class Solution(Generic[Found]):
         Args:
             line: as for `view`.
             library: `"pandas"` or `"polars"`, if both are installed.
+            has_values: as for `view`.
 
         >>> frame = solve("kuhn", iterations=10).to_frame("K:b", library="pandas")
         >>> list(frame.columns), len(frame)
         (['player', 'infostate', 'action', 'probability'], 2)
         """
         check_text("line", line)
-        if isinstance(self.run, SpotRun):
-            return make_frame(self.run.view(line).columns(), library)
-        strategy = self.run.strategy()
+        if isinstance(self._source, SpotPlaces):
+            return make_frame(self._source.view(line, has_values=has_values).columns(), library)
+        strategy = self._source.strategy()
         return make_frame(list_columns(strategy, find_rows(strategy, line)), library)
 
     def plot(self, path: StrPath | None = None) -> Figure:
@@ -356,7 +374,9 @@ class Solution(Generic[Found]):
         >>> solve("kuhn", iterations=20).plot().axes[0].get_xlabel()
         'iterations'
         """
-        return plot_convergence(self, path, title=self.run.label, target=self.run.stopping.target)
+        source = self._source
+        target = source.target if isinstance(source, StoredSpot) else source.stopping.target
+        return plot_convergence(self, path, title=self._source.label, target=target)
 
     def search(self, line: str, method: str = "reach-maxmargin", **how: Any) -> GameSearch | SpotSearch:
         """Returns the rest of the game solved again from one public state on, as if it had come up in play.
@@ -380,10 +400,11 @@ class Solution(Generic[Found]):
         interrupted = threading.Event()
         run = functools.partial(run_in_pieces, is_interrupted=interrupted.is_set)
         with first_ctrl_c(interrupted.set):
-            if isinstance(self.run, SpotRun):
-                return SpotSearch(self.run.strategy(), request, run=run, find_response=self.run.last_iterate)
-            respond, table = self.run.last_iterate, self.run.strategy()
-            return GameSearch(self.run.game, table, request, is_partial=self.is_partial, run=run, find_response=respond)
+            source = self._source
+            if not isinstance(source, GameRun):
+                return SpotSearch(source.strategy(), request, run=run, find_response=source.last_iterate)
+            respond, table = source.last_iterate, source.strategy()
+            return GameSearch(source.game, table, request, is_partial=self.is_partial, run=run, find_response=respond)
 
 
 @overload
@@ -445,8 +466,6 @@ def solve(
     """
     check_callable("on_progress", on_progress)
     check_callable("make_solver", make_solver)
-    if form is not None and form not in set(Form):
-        raise ConfigError(f"form must be {', '.join(Form)}, got {form!r}")
     for name in how.keys() - SolveOptions.__annotations__.keys():
         raise UnknownNameError("option of solve", name, SolveOptions.__annotations__)
     if make_solver is None and is_minimizer(rule):
@@ -456,7 +475,7 @@ def solve(
         iterations=iterations,
         target=target,
         seconds=seconds,
-        form=None if form is None else str(form),
+        form=form,
         threads=num_threads,
         **how,
     )
@@ -501,6 +520,8 @@ def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     """Returns what a file of `save` or of `solve --out` holds: a solution, or a strategy alone.
 
     Alone is the strategy of a run by a solver of one's own that no text names: only its own program can go on with it.
+    The tables of a spot stay in the file if they are large (beyond 256 MB): strategies are read a board at a time,
+    all of them for values, everything when the run goes on, is measured or saved.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -508,17 +529,27 @@ def load(path: StrPath) -> Solution[Any] | TabularStrategy:
     ...     print(load(f"{folder}/kuhn.eq").exploitability < 0.1)
     True
     """
-    saved = load_run(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY)
-    if isinstance(saved, SolvedGame) and (saved.run is None or saved.config.method not in METHODS):
-        return saved.table
-    request, reporter = RunRequest(iterations=max(1, saved.progress[-1].iteration)), Reporter()
-    run: GameRun | SpotRun
+    with contextlib.ExitStack() as stack:
+        saved = stack.enter_context(open_solution(path, Kind.RUN, Kind.SPOT, Kind.STRATEGY))
+        if isinstance(saved, SolvedSpot) and saved.is_large:
+            stored = StoredSpot(saved)
+            stack.pop_all()  # it stays open
+            return Solution(stored)
+        assert isinstance(saved, SolvedGame | SolvedSpot)
+        saved.read_all()
     if isinstance(saved, SolvedSpot):
-        run = prepare_spot(saved.file, request, reporter, saved, where=path)
-    else:
-        run = prepare_game(saved.game, request, reporter, saved, where=path)
+        return Solution(_reopen(prepare_spot, saved.file, saved))
+    if saved.run is None or saved.config.method not in METHODS:
+        return saved.table
+    return Solution(_reopen(prepare_game, saved.game, saved))
+
+
+def _reopen(prepare: Callable[..., AnyRun], what: Any, saved: SolvedGame | SolvedSpot) -> AnyRun:
+    """Returns a saved run, ready to go on."""
+    request = RunRequest(iterations=max(1, saved.progress[-1].iteration))
+    run = prepare(what, request, Reporter(), saved, where=saved.path)
     run.stopped_by = None if saved.stopped_by is None else StopReason(saved.stopped_by)
-    return Solution(run)
+    return run
 
 
 def _find_subject(what: Any) -> Subject:
@@ -555,6 +586,8 @@ def _prepare_own(subject: Subject, request: RunRequest, make_solver: Callable[[H
     grown = grow_tree(subject, Form.HISTORY, max_histories=request.max_histories, reporter=Reporter())
     assert isinstance(grown.tree, HistoryTree)
     solver = make_solver(grown.tree)
+    if not all(callable(getattr(solver, name, None)) for name in ("iterate", "average_strategy", "evaluate")):
+        raise ConfigError(f"make_solver must return a solver such as CFRSolver(tree), got {solver!r}")
     name = getattr(solver, "name", type(solver).__name__)
     config = dataclasses.replace(make_config(subject, request, None), method=name, rule=None)
     if isinstance(solver, MinimizerSolver) and solver.text is not None:

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from equipoise.core import memory
-from equipoise.core.errors import ConfigError, GameTooLargeError, UnknownNameError
+from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.files import StrPath, format_bytes
 from equipoise.core.formatting import format_duration, shorten_text
 from equipoise.core.machine import num_usable_cores
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
-from equipoise.games.holdem.betting import Street
-from equipoise.games.holdem.betting_tree import NodeKind
-from equipoise.games.holdem.line_notation import Line, format_line, parse_decision, parse_line
 from equipoise.games.holdem.menu_notation import format_menu
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.targets import Target, TargetUnit, parse_target
@@ -35,15 +34,13 @@ from equipoise.runs.game_run import choose_rule_text
 from equipoise.runs.request import RunRequest
 from equipoise.runs.run import Quality, Run, RunSizes, check_resumable
 from equipoise.runs.sizing import COMFORTABLE_SHARE, choose_menu, list_sizes
+from equipoise.runs.spot_places import SpotPlaces
 from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.cfr import CFRSolver
-from equipoise.solvers.holdem.description import describe_spot_node
-from equipoise.solvers.holdem.gains import describe_gain
-from equipoise.solvers.holdem.lines import list_lines
-from equipoise.solvers.holdem.runouts import describe_runouts
+from equipoise.solvers.holdem.description import SolvedPlaces
 from equipoise.solvers.holdem.solved_spot import LARGEST_READ_BYTES, SolvedSpot, encode_layout, make_locks
 from equipoise.solvers.holdem.transfer import transfer_cells
-from equipoise.solvers.holdem.view import NodeView, SpotViews
+from equipoise.solvers.holdem.view import SpotViews
 from equipoise.solvers.methods import (
     ALTERNATING,
     METHODS,
@@ -62,7 +59,6 @@ from equipoise.solvers.stopping import DEFAULT_SECONDS, Stopping, StopReason
 from equipoise.solvers.substitution import WarmStart, WarmStartReport
 from equipoise.solvers.warm_start import warm_start
 from equipoise.trees.holdem.locks import NodeLock
-from equipoise.trees.holdem.places import HoldemPlace
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, plan_holdem_tree
 from equipoise.trees.vector import CellTable, TreeStrategy
 
@@ -176,7 +172,7 @@ class _Now(NamedTuple):
     seats: tuple[str, str]
 
 
-class SpotRun(Run):
+class SpotRun(SpotPlaces, Run):
     r"""A run on a spot.
 
     >>> from equipoise.runs import RunRequest, load_spot, prepare_run
@@ -232,54 +228,14 @@ class SpotRun(Run):
         """Returns what the run's regrets play now; for estimates of searches."""
         return TreeStrategy(self.tree, self.regrets())
 
-    def view(self, line: str = "") -> NodeView:
-        """Returns what both players' hands do and are worth at a decision: `"check, bet 50%"`; the root if empty."""
-        spot = self.file.spot
-        place = parse_decision(line, self.tree.betting, spot.board, spot.deck)
+    @contextlib.contextmanager
+    def _look(self, *, has_values: bool = True) -> Iterator[SolvedPlaces]:
         with self._guarded.turns.taken():
-            return self._find_views().view(HoldemPlace(*place))
-
-    def describe_place(self, line: str = "") -> dict[str, Any]:
-        """Returns a place, be it a decision, the end of a street or of the hand, under the keys of docs/spots.md."""
-        with self._guarded.turns.taken():
-            return describe_spot_node(self._now(), line)
-
-    def describe_runouts(self, line: str) -> dict[str, Any]:
-        """Returns every card that may come where a street ends, under the keys of docs/spots.md."""
-        with self._guarded.turns.taken():
-            return describe_runouts(self._now(), line)
-
-    def describe_gain(self, line: str = "", *, respects_locks: bool = True) -> dict[str, Any]:
-        """Returns what best responses would win more at a decision, under the keys of docs/spots.md."""
-        with self._guarded.turns.taken():
-            return describe_gain(self._now(), line, respects_locks=respects_locks)
-
-    def list_lines(
-        self, street: str | None = None, *, min_reach: float = 0.0, depth: int | None = None
-    ) -> list[dict[str, Any]]:
-        """Returns the lines of a street, the first unless named, with how often each is played; see `list_lines`."""
-        names = {one.name.lower(): one for one in Street}
-        if street is not None and street not in names:
-            raise UnknownNameError("street", street, names)
-        wanted = None if street is None else names[street]
-        with self._guarded.turns.taken():
-            return list_lines(self._now(), street=wanted, min_reach=min_reach, depth=depth)
+            yield self._now()
 
     def _now(self) -> _Now:
         """Returns the run as it stands; to be asked within a turn."""
         return _Now(self.tree, self._find_views(), make_locks(self.file), self.file.seat_names)
-
-    def list_children(self, line: str = "") -> tuple[str, ...]:
-        """Returns the lines that are one step longer: by an action, or by a card."""
-        spot, betting = self.file.spot, self.tree.betting
-        here = parse_line(line, betting, spot.board, spot.deck)
-        node = betting.nodes[here.node]
-        if node.kind is not NodeKind.STREET_END:
-            return tuple(format_line(betting, Line(child, here.board)) for child in node.children)
-        if not here.board:
-            raise ConfigError(f"the flop comes next: add one, as in '{line}, [Ks7h2d]'")
-        cards = (card for card in spot.deck.cards if card not in here.board)
-        return tuple(format_line(betting, Line(node.children[0], (*here.board, card))) for card in cards)
 
     def _find_views(self) -> SpotViews:
         """Returns what is held, played and won now; to be asked within a turn. What they share is kept for the next."""

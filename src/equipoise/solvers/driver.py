@@ -80,7 +80,7 @@ def check_stopping(*, iterations: int | None, target: float | None, seconds: flo
     """Raises `ConfigError` unless at least one stopping criterion is given and all make sense."""
     if iterations is None and target is None and seconds is None:
         raise ConfigError("at least one of iterations, target and seconds is needed")
-    if iterations is not None and not isinstance(iterations, numbers.Integral):
+    if isinstance(iterations, bool) or (iterations is not None and not isinstance(iterations, numbers.Integral)):
         raise ConfigError(f"iterations must be a whole number, got {iterations!r}")
     if iterations is not None and iterations < 1:
         raise ConfigError(f"iterations must be at least 1, got {iterations}")

@@ -20,6 +20,7 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.own_code import find_text, load_class, parse_class_text
 from equipoise.kernels.arithmetic import dot
 from equipoise.kernels.calls import check_integer
+from equipoise.solvers import rules
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.payoffs import payoff_ranges
 from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count
@@ -90,7 +91,7 @@ def is_minimizer(rule: object) -> TypeGuard[MakeMinimizer]:
         return is_minimizer(rule.func)
     if inspect.isclass(rule):
         return all(callable(getattr(rule, name, None)) for name in METHODS)
-    return inspect.isfunction(rule)
+    return inspect.isfunction(rule) and rule.__module__ != rules.__name__  # CFRPlus, where CFRPlus() is meant
 
 
 def load_minimizer(text: str) -> MakeMinimizer:

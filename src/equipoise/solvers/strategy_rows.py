@@ -81,6 +81,8 @@ def read_dict(table: Mapping[Any, Mapping[str, Mapping[str, float]]]) -> list[Ro
 
 def read_frame(frame: Any) -> list[Row]:
     """Returns the rows of a data frame of pandas or polars, or of anything else with columns by name."""
+    if not hasattr(frame, "columns"):
+        raise ConfigError(f"a frame has the columns {', '.join(COLUMNS)}, got {frame!r}")
     _check_columns("the frame", list(frame.columns))
     columns = zip(*(list(frame[name]) for name in COLUMNS), strict=True)
     return [

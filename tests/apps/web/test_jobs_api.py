@@ -194,6 +194,6 @@ def test_a_report_over_flops_has_a_row_a_flop(client):
 
 def test_the_example_is_solved_at_the_first_start(serve):
     client = serve(files=(), solves_example=True)
-    wait_for(client, "example-river", "done")
+    assert client.get("/api/jobs/example-river").json()["state"] == "done"
     assert client.get("/api/status").json()["first"] == "example-river"
     assert client.get("/api/solutions/example-river/node").json()["kind"] == "decision"

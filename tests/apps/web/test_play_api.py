@@ -226,3 +226,32 @@ def test_a_table_whose_agent_is_gone_says_so_and_can_be_left(serve):
     assert (answer.status_code, refusal(answer)["field"]) == (409, "id")
     assert client.delete(f"/api/tables/{table['id']}").status_code == 204
     assert client.get("/api/tables").json()["tables"] == []
+
+
+def test_thoughts_about_a_spot_are_of_its_range_and_worth_what_the_spot_says(client, solved):
+    table = play_hand(client, sit_down(client, agent="file-river"), first)
+    while not (thoughts := client.get(f"/api/tables/{table['id']}/thoughts").json()["decisions"]):
+        table = _settle(client, client.post(f"/api/tables/{table['id']}/next").json())
+        table = play_hand(client, table, first)
+    thought, agent = thoughts[0], 1 - table["seat"]
+    line = ",".join(step["id"] for step in _steps_before(client, table, agent))
+    node = client.get("/api/solutions/river/node", params={"line": line}).json()
+    own = node["players"][agent]
+    assert sorted(thought["range"]["hands"]) == sorted(own["hands"])
+    names = {"".join(thought["cards"]), "".join(reversed(thought["cards"]))}
+    row = next(place for place, hand in enumerate(own["hands"]) if hand in names)
+    assert [action["ev"] for action in thought["actions"]] == pytest.approx(node["action_ev"][row])
+
+
+def _steps_before(client, table, agent):
+    """Yields the actions before the agent's first one, as the spot names them."""
+    line = []
+    for step in table["history"]:
+        if step["player"] is None:
+            continue
+        if step["player"] == agent:
+            return
+        node = client.get("/api/solutions/river/node", params={"line": ",".join(line)}).json()
+        found = node["actions"][0]  # what `first` chose
+        line.append(found["id"])
+        yield found

@@ -8,8 +8,8 @@ const found = new Map<string, Promise<Node>>();
 const settled = new Map<string, Node>();
 const keyOf = (id: string, line: readonly string[]): string => `${id}?${line.join(',')}`;
 
-function fetchNode(id: string, line: readonly string[], values: boolean): Promise<Node> {
-  return get<Node>(`/solutions/${id}/node${query({ line: line.join(','), values })}`);
+function fetchNode(id: string, line: readonly string[], values: boolean, signal?: AbortSignal): Promise<Node> {
+  return get<Node>(`/solutions/${id}/node${query({ line: line.join(','), values })}`, signal);
 }
 
 /** A place that is here already, or null. */
@@ -34,9 +34,9 @@ export function openNode(id: string, line: readonly string[]): Promise<Node> {
   return asked;
 }
 
-/** Fetches a place with its values, however long that takes, and keeps it. */
-export async function fillNode(id: string, line: readonly string[]): Promise<Node> {
-  const node = await fetchNode(id, line, true);
+/** Fetches a place with its values, however long that takes, and keeps it; the server gives up where nobody waits any more. */
+export async function fillNode(id: string, line: readonly string[], signal: AbortSignal): Promise<Node> {
+  const node = await fetchNode(id, line, true, signal);
   const key = keyOf(id, line);
   found.set(key, Promise.resolve(node));
   settled.set(key, node);

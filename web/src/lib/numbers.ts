@@ -61,7 +61,7 @@ export function significant(value: number | null | undefined): string {
   if (value == null) return '–';
   if (value === 0) return '0';
   const size = Math.abs(value);
-  if (size >= 0.001 && size < 1e5) return minus(commas(size >= 100 ? value.toFixed(0) : value.toPrecision(size >= 1 ? 3 : 2)));
+  if (size >= 0.001 && size < 1e5) return minus(size >= 100 ? commas(value.toFixed(0)) : value.toPrecision(size >= 1 ? 3 : 2));
   const [mantissa, exponent] = value.toExponential(1).split('e');
   return `${minus(mantissa)} × 10${raised(+exponent)}`;
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import io
 import json
 import shutil
 import subprocess
@@ -21,9 +22,10 @@ from typing import Any, Final
 
 from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.events import EventLog
-from equipoise.apps.web.job_text import FLOPS, Command, JobSpec
+from equipoise.apps.web.job_text import FLOPS, Command, JobSpec, Limits
 from equipoise.apps.web.library import JOBS
 from equipoise.apps.web.settings import ServerSettings
+from equipoise.apps.web.worker import Controls, Voice, solve_job
 from equipoise.core.errors import CheckpointError
 from equipoise.core.files import write_text
 from equipoise.core.runs import RunFolder
@@ -94,17 +96,33 @@ class JobBoard:
         with self._lock:
             if len(self._queue) >= self.settings.most_waiting:
                 raise ApiError(429, f"{len(self._queue)} jobs are waiting already: try again when one is done")
-            id = id or self._next_id()
-            RunFolder.create(self.folder / id, spec.kind, spec.as_json())
-            now = _now()
-            job = Job(id=id, kind=spec.kind, title=spec.title, created=now, changed=now, bytes=num_bytes)
-            job.num_flops = len(spec.flops)
-            self._jobs[id] = job
-            self._queue.append(id)
-            self._keep(job)
+            job = self._add(spec, id or self._next_id(), num_bytes)
+            self._queue.append(job.id)
             self._announce(job)
             self._schedule()
             return job
+
+    def _add(self, spec: JobSpec, id: str, num_bytes: int | None) -> Job:
+        RunFolder.create(self.folder / id, spec.kind, spec.as_json())
+        now = _now()
+        job = Job(id=id, kind=spec.kind, title=spec.title, created=now, changed=now, bytes=num_bytes)
+        job.num_flops = len(spec.flops)
+        self._jobs[id] = job
+        self._keep(job)
+        return job
+
+    def solve_here(self, spec: JobSpec, *, id: str) -> Job:
+        """Returns a job that was done at once, in this process: one so small that a worker takes longer to start."""
+        with self._lock:
+            job = self._add(spec, id, None)
+            folder, said = self.folder_of(job), io.StringIO()
+            limits = Limits(num_bytes=self.settings.find_job_bytes())
+            with folder.writing():
+                solve_job(folder, spec, limits, Controls(io.StringIO()), Voice(said))
+            for line in said.getvalue().splitlines():
+                self._hear(job, json.loads(line))
+        self.on_change()
+        return job
 
     def find(self, id: str) -> Job:
         """Returns the job of an id; refuses an unknown one."""

@@ -22,6 +22,7 @@ from equipoise.abstraction.bucketed_strategy import SolvedBuckets
 from equipoise.abstraction.solutions import AnySolution, open_solution
 from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.ids import make_id
+from equipoise.apps.web.whole_spots import WholeSpot
 from equipoise.core.checkpoint import CheckpointReader, Kind
 from equipoise.core.errors import CheckpointError, EquipoiseError
 from equipoise.core.files import write_text
@@ -39,6 +40,8 @@ UPLOADS: Final = "uploads"
 TITLES: Final = "titles.json"
 SUFFIX: Final = ".eq"
 MOST_OPEN: Final = 8
+SPARE_BYTES: Final = 500_000_000  # that stay free when a table is read whole
+MOST_ANSWERS: Final = 400  # kept of each file
 LONGEST_NAME: Final = 120
 
 Stamp = tuple[int, int]
@@ -66,7 +69,9 @@ class OpenFile:
         self.listed, self.stamp = listed, stamp
         self.lock = threading.Lock()
         self.solution: AnySolution = open_solution(listed.path)
-        self.answers: OrderedDict[Any, bytes] = OrderedDict()  # that were asked for last
+        self._answers: OrderedDict[Any, bytes] = OrderedDict()  # that were asked for last
+        self._answering = threading.Lock()  # answers come from several handles
+        self._whole: WholeSpot | None = None
         self.kept: dict[str, Any] = {}  # what is worth finding once
         self.is_closed = False
 
@@ -75,11 +80,39 @@ class OpenFile:
         """Returns about what it takes in memory."""
         return self.stamp[1]
 
+    def find_answer(self, key: Any) -> bytes | None:
+        """Returns an answer that was given before, None if there is none."""
+        with self._answering:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+            return self._answers.get(key)
+
+    def keep_answer(self, key: Any, answer: bytes) -> bytes:
+        """Keeps an answer, and returns it."""
+        with self._answering:
+            self._answers[key] = answer
+            while len(self._answers) > MOST_ANSWERS:
+                self._answers.popitem(last=False)
+        return answer
+
+    @property
+    def has_whole(self) -> bool:
+        """Returns whether `open_whole` was called: there was room."""
+        return self._whole is not None
+
+    def open_whole(self) -> WholeSpot:
+        """Returns the spot on a handle of its own, to be read whole; for whoever has entered the file."""
+        if self._whole is None:
+            self._whole = WholeSpot(self.listed.path)
+        return self._whole
+
     def close(self) -> None:
         """Closes the file once nobody reads."""
         with self.lock:
             self.is_closed = True
             self.solution.close()
+        if self._whole is not None:
+            self._whole.close()
 
 
 class Library:
@@ -288,10 +321,10 @@ class Library:
         for id in list(self._open):
             self._forget(id)
 
-    def may_read_whole(self, listed: ListedFile) -> bool:
-        """Returns whether there is room for all of a file's tables, which values need."""
+    def has_room(self, num_bytes: int) -> bool:
+        """Returns whether there is room to read a table whole, which values need."""
         free = available_bytes()
-        return free is None or _stamp(listed.path)[1] < free // 3
+        return free is None or num_bytes + num_bytes // 4 + SPARE_BYTES < free
 
 
 def _stamp(path: Path) -> Stamp:

@@ -12,18 +12,20 @@ import numpy as np
 from equipoise.apps.amount_units import AmountUnit
 from equipoise.apps.show_spot import HandChoice, SpotReport
 from equipoise.apps.web.errors import ApiError
-from equipoise.apps.web.library import Library, OpenFile
-from equipoise.core.errors import EquipoiseError
+from equipoise.apps.web.library import Library
+from equipoise.apps.web.whole_spots import Wish
+from equipoise.core.errors import AbandonedError, EquipoiseError
 from equipoise.core.records import make_finite
 from equipoise.games.holdem.line_notation import Line, parse_decision
 from equipoise.solvers.holdem.description import describe_spot_node
 from equipoise.solvers.holdem.gains import describe_gain
 from equipoise.solvers.holdem.runouts import describe_runouts
-from equipoise.solvers.holdem.solved_spot import LARGEST_READ_BYTES, SolvedSpot
+from equipoise.solvers.holdem.solved_spot import SolvedSpot
 
 __all__ = ["Places"]
 
-MOST_ANSWERS: Final = 400  # kept of each file
+
+HAS_VALUES: Final = b'"has_values":true'  # in an answer: nothing more is to be waited for
 
 
 class Places:
@@ -32,31 +34,42 @@ class Places:
     def __init__(self, library: Library) -> None:
         self.library = library
 
-    def describe_node(self, id: str, line: str, *, has_values: bool = True) -> bytes:
-        """Returns a place as JSON."""
-        return self._answer(id, ("node", line, has_values), lambda solved: describe_spot_node(solved, line), has_values)
+    def describe_node(self, id: str, line: str, *, has_values: bool = True, wish: Wish | None = None) -> bytes:
+        """Returns a place as JSON; values of large files as long as they are wished for, of their first street at once."""
 
-    def describe_cards(self, id: str, line: str) -> bytes:
-        """Returns every next card as JSON."""
-        return self._answer(id, ("cards", line), lambda solved: describe_runouts(solved, line))
+        def describe(solved: SolvedSpot) -> dict[str, Any]:
+            return describe_spot_node(solved, line)
 
-    def describe_gain(self, id: str, line: str, *, respects_locks: bool) -> bytes:
+        known = self._answer(id, ("node", line), describe, has_values=False)
+        if not has_values or HAS_VALUES in known:
+            return known
+        return self._answer(id, ("node", line), describe, wish=wish)
+
+    def describe_cards(self, id: str, line: str, *, has_values: bool = True, wish: Wish | None = None) -> bytes:
+        """Returns every next card as JSON, as `describe_node` does."""
+        return self._answer(id, ("cards", line), lambda solved: describe_runouts(solved, line), has_values, wish)
+
+    def describe_gain(self, id: str, line: str, *, respects_locks: bool, wish: Wish | None = None) -> bytes:
         """Returns what best responses would win more as JSON."""
         key = ("gain", line, respects_locks)
-        return self._answer(id, key, lambda solved: describe_gain(solved, line, respects_locks=respects_locks))
+        return self._answer(
+            id, key, lambda solved: describe_gain(solved, line, respects_locks=respects_locks), wish=wish
+        )
 
     def describe_equities(self, id: str, line: str) -> dict[str, Any]:
         """Returns both ranges from their weakest to their strongest hand."""
-        node = json.loads(self.describe_node(id, line))
+        node = json.loads(self.describe_node(id, line, has_values=False))
         if node["kind"] != "decision":
             raise ApiError(409, f"nobody acts at {line!r}: equities are of decisions", field="line", got=line)
         return {"solution": id, "line": node["line"], "players": [_sort_range(player) for player in node["players"]]}
 
-    def compare(self, id: str, other: str, line: str) -> dict[str, Any]:
+    def compare(
+        self, id: str, other: str, line: str, *, has_values: bool = True, wish: Wish | None = None
+    ) -> dict[str, Any]:
         """Returns a place in two solutions, with what differs."""
-        first = json.loads(self.describe_node(id, line))
+        first = json.loads(self.describe_node(id, line, has_values=has_values, wish=wish))
         try:
-            second = json.loads(self.describe_node(other, line))
+            second = json.loads(self.describe_node(other, line, has_values=has_values, wish=wish))
         except ApiError as error:
             if error.field != "line":
                 raise
@@ -72,37 +85,52 @@ class Places:
 
     def write_csv(self, id: str, line: str) -> str:
         """Returns a decision as CSV, a line a hand."""
-        with self.library.opened_spot(id) as (file, solved):
-            self._read_values(file, solved)
+
+        def write(solved: SolvedSpot) -> dict[str, Any]:
             place = _parse(solved, line)
-            return SpotReport(solved, place, HandChoice(), has_values=False, unit=AmountUnit.CHIPS).as_csv()
+            report = SpotReport(solved, place, HandChoice(), has_values=False, unit=AmountUnit.CHIPS)
+            return {"csv": report.as_csv()}
+
+        return str(json.loads(self._answer(id, ("csv", line), write))["csv"])
 
     def _answer(
-        self, id: str, key: tuple[Any, ...], describe: Callable[[SolvedSpot], dict[str, Any]], has_values: bool = True
+        self,
+        id: str,
+        key: tuple[Any, ...],
+        describe: Callable[[SolvedSpot], dict[str, Any]],
+        has_values: bool = True,
+        wish: Wish | None = None,
     ) -> bytes:
-        """Returns an answer as JSON, kept while the file is open and as it was."""
-        with self.library.opened_spot(id) as (file, solved):
-            if key in file.answers:
-                file.answers.move_to_end(key)
-                return file.answers[key]
-            if has_values:
-                self._read_values(file, solved)
-            try:
-                found = {"solution": id, **describe(solved)}
-            except EquipoiseError as error:
-                raise ApiError.of(error, field="line") from None
-            answer = json.dumps(make_finite(found), allow_nan=False, separators=(",", ":")).encode()
-            file.answers[key] = answer
-            while len(file.answers) > MOST_ANSWERS:
-                file.answers.popitem(last=False)
-            return answer
+        """Returns an answer as JSON, kept while the file is open and as it was.
 
-    def _read_values(self, file: OpenFile, solved: SolvedSpot) -> None:
-        """Reads the whole table, which values need, if there is room for it."""
-        is_small = solved.strategy_sum.num_bytes <= LARGEST_READ_BYTES
-        if solved.views.kernel is None and (is_small or self.library.may_read_whole(file.listed)):
-            solved.read_values()
-            file.answers.clear()
+        Small files are read whole. Of large ones others may ask for strategies while values are found.
+        """
+        wish = wish or Wish()
+        while True:
+            with self.library.opened_spot(id) as (file, solved):
+                found = file.find_answer((*key, True)) or (None if has_values else file.find_answer((*key, False)))
+                if found is not None:
+                    return found
+                can_wait = has_values and (file.has_whole or self.library.has_room(solved.strategy_sum.num_bytes))
+                if not (solved.is_large and can_wait):
+                    return file.keep_answer((*key, not solved.is_large), _encode(id, describe, solved))
+                whole = file.open_whole()
+            try:
+                return file.keep_answer((*key, True), whole.answer(lambda solved: _encode(id, describe, solved), wish))
+            except AbandonedError:
+                if wish.is_gone:
+                    raise ApiError(409, "nobody waits for it any more", code="given_up") from None
+                # the file has changed: its new contents are asked
+
+
+def _encode(id: str, describe: Callable[[SolvedSpot], dict[str, Any]], solved: SolvedSpot) -> bytes:
+    try:
+        found = {"solution": id, **describe(solved)}
+    except AbandonedError:
+        raise
+    except EquipoiseError as error:
+        raise ApiError.of(error, field="line") from None
+    return json.dumps(make_finite(found), allow_nan=False, separators=(",", ":")).encode()
 
 
 def _parse(solved: SolvedSpot, line: str) -> Line:

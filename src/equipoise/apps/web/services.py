@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib.resources
 import threading
-from typing import Annotated, Any, Final
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar
 
-from fastapi import Depends, Response
+from fastapi import Depends, Request, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from equipoise.apps.web.errors import ApiError
@@ -24,11 +27,12 @@ from equipoise.apps.web.settings import ServerSettings
 from equipoise.apps.web.spots import Paces
 from equipoise.apps.web.tables import GameTable, TableRoom
 from equipoise.apps.web.training import Trainer
+from equipoise.apps.web.whole_spots import Wish
 from equipoise.core.errors import CheckpointError, ConfigError, EquipoiseError
 from equipoise.core.files import describe_os_error, lock
 from equipoise.games.holdem.spot_file import format_spot, parse_spot
 
-__all__ = ["EXAMPLE", "Services", "UsedServices", "answer_json", "read_example"]
+__all__ = ["EXAMPLE", "Services", "UsedServices", "answer_json", "ask_while_wanted", "read_example"]
 
 EXAMPLE: Final = "example-river"
 EXAMPLES: Final = "equipoise.apps.web.examples"
@@ -72,7 +76,7 @@ class Services:
         if self.settings.solves_example and not (self.settings.runs / JOBS / EXAMPLE).exists():
             file = parse_spot(read_example("river"))
             spec = JobSpec(kind=SOLVE, title="River example", spot=format_spot(file))
-            self.jobs.submit(spec, id=EXAMPLE)
+            self.jobs.solve_here(spec, id=EXAMPLE)
         self.jobs.start()
         if self.settings.files:
             threading.Thread(target=self._open_first, daemon=True).start()
@@ -108,7 +112,24 @@ def _find_services(connection: HTTPConnection) -> Services:
     return services
 
 
+SECONDS_BETWEEN_LOOKS: Final = 0.2
+Found = TypeVar("Found")
+
 UsedServices = Annotated[Services, Depends(_find_services)]
+
+
+async def ask_while_wanted(request: Request, ask: Callable[[Wish], Found]) -> Found:
+    """Returns what is asked for in a thread; whoever is asked hears if the client goes away meanwhile."""
+    wish = Wish()
+    asked = asyncio.ensure_future(run_in_threadpool(ask, wish))
+    try:
+        while not (await asyncio.wait({asked}, timeout=SECONDS_BETWEEN_LOOKS))[0]:
+            if await request.is_disconnected():
+                wish.leave()
+        return asked.result()
+    except asyncio.CancelledError:
+        wish.leave()
+        raise
 
 
 def answer_json(content: bytes) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 
 from equipoise.agents.base import Agent, observe_state
 from equipoise.agents.notation import AgentText, limit_seconds
+from equipoise.agents.resolving import PRESETS
 from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.library import Library
 from equipoise.apps.web.listing import find_agent, find_game
@@ -37,6 +38,7 @@ from equipoise.evaluation.play import expect_all_in
 from equipoise.games.base import CHANCE, TERMINAL, Game
 from equipoise.games.holdem.cards import format_card
 from equipoise.games.holdem.rules import ALL_RAISES, Holdem
+from equipoise.games.leduc import Leduc
 from equipoise.solvers.playouts import draw_chance
 
 __all__ = ["GameTable", "TableRoom"]
@@ -340,7 +342,7 @@ class TableRoom:
         text, listed = find_agent(self.library, agent)
         maker = AgentText(text)
         try:
-            if seconds is not None and maker.takes_seconds:
+            if seconds is not None and maker.takes_seconds and game != Leduc.name:
                 if not 0 < seconds <= LONGEST_DECISION:
                     raise ApiError(422, f"from 0 to {LONGEST_DECISION:g}", field="seconds", got=seconds)
                 (maker,) = limit_seconds([maker], seconds)
@@ -404,6 +406,10 @@ class TableRoom:
             raise ApiError(404, "there is no such table", field="id", got=id)
 
 
+def _plays_networks(maker: AgentText) -> bool:
+    return maker.name.partition(":")[0] in PRESETS
+
+
 def _find_played(maker: AgentText, game: str | None, parameters: dict[str, Any] | None, *, is_file: bool) -> Game[Any]:
     """Returns what is played: a file's own game, else one that is listed; hold'em with every bet, unless told."""
     own = maker.game
@@ -419,4 +425,6 @@ def _find_played(maker: AgentText, game: str | None, parameters: dict[str, Any] 
     given = dict(parameters or {})
     if game == Holdem.name:
         given.setdefault("menu", ALL_RAISES)
+    if game == Leduc.name and _plays_networks(maker):
+        given.setdefault("merge_suits", True)  # the form that networks know
     return find_game(game, given)

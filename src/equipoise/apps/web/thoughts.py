@@ -13,9 +13,11 @@ from equipoise.agents.base import Agent, NarrowAgent, Observation, PolicyAgent, 
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.apps.web.table_text import move_id, name_move, show_cards
+from equipoise.apps.web.worths import Worths
 from equipoise.core.errors import EquipoiseError
 from equipoise.games.base import Game
-from equipoise.games.holdem.cards import format_card
+from equipoise.games.holdem.cards import format_card, parse_board
+from equipoise.games.holdem.dealing import parse_ranges
 from equipoise.games.holdem.hands import format_hand, hands_of
 from equipoise.games.holdem.rules import Holdem
 from equipoise.solvers.playouts import draw_index
@@ -32,7 +34,7 @@ class Thinker:
     """Asks an agent for moves and keeps what it thought."""
 
     def __init__(self, game: Game[Any], agent: Agent) -> None:
-        self.game, self.agent = game, agent
+        self.game, self.agent, self._worths = game, agent, Worths(game, agent)
         self._seat = 0
         self._thoughts: list[dict[str, Any]] = []
         self._reach: FloatArray | None = None  # [H] of the agent's hands, hold'em
@@ -80,13 +82,19 @@ class Thinker:
         game = self.game
         mix = dict(zip(observation.actions, shares or [], strict=False))
         listed = [one for one, share in mix.items() if share > LEAST_SHOWN or len(mix) <= MANY_ACTIONS] or [action]
+        worth = self._worths.find(state, observation)
         thought: dict[str, Any] = {
             "public": observation.public_state,
             "street": state.betting.street.name.lower() if isinstance(game, Holdem) else "",
             "board": [format_card(card) for card in state.board] if isinstance(game, Holdem) else [],
             "cards": show_cards(game, state, self._seat),
             "actions": [
-                {"id": move_id(game, state, one), "name": name_move(game, state, one), "probability": mix.get(one)}
+                {
+                    "id": move_id(game, state, one),
+                    "name": name_move(game, state, one),
+                    "probability": mix.get(one),
+                    "ev": worth.get(one),
+                }
                 for one in listed
             ],
             "chosen": move_id(game, state, action),
@@ -103,6 +111,15 @@ class Thinker:
         """Returns how many betting nodes the agent's search had, None if it does not search hold'em."""
         return self.agent.count_searched(observation) if isinstance(self.agent, ContinualAgent) else None
 
+    def _dealt(self) -> FloatArray:
+        """Returns `[H]` what the agent may have been dealt."""
+        game = self.game
+        assert isinstance(game, Holdem)
+        if not game.ranges:
+            return np.ones(hands_of(game.card_deck).num_hands)
+        board = parse_board(game.board, game.card_deck)
+        return np.array(parse_ranges(game.ranges, game.card_deck, board)[self._seat].weights)
+
     def _describe_range(self, state: Any, action: int, rng: np.random.Generator) -> dict[str, Any]:
         """Returns the agent's hands here and what they do; the range is that of all its moves so far."""
         agent = self.agent
@@ -118,7 +135,7 @@ class Thinker:
             table = agent.public_strategy(decision, rng=rng)
         except EquipoiseError:
             return {}
-        held = np.ones(hands.num_hands) if self._reach is None else self._reach
+        held = self._dealt() if self._reach is None else self._reach
         held = np.where(hands.blocked(state.board), 0.0, held)
         if action in decision.actions:
             self._reach = held * table[:, decision.actions.index(action)]

@@ -68,7 +68,7 @@ class Trainer:
         with self._lock:
             id = spots[int(self._rng.integers(len(spots)))]
         found = self._draw(id, street, player)
-        node = json.loads(self.places.describe_node(id, ",".join(found["line"])))
+        node = json.loads(self.places.describe_node(id, ",".join(found["line"]), has_values=False))
         with self._lock:
             self._count += 1
             question = f"q{self._count}"

@@ -211,7 +211,7 @@ class HoldemKernel(VectorKernel):
         self._hooks: tuple[RootGate | None, WatchedValues | None, Reaches | None, Any, FloatArray] | None = None
         # where iterations were interrupted, by what they compute in; evaluations are only given up
         self._pauses = {"float32": _native.HoldemPause_float32(), "float64": _native.HoldemPause_float64()}
-        self._evaluation = _native.HoldemPause_float64()
+        self._evaluation, self._viewing = _native.HoldemPause_float64(), _native.HoldemPause_float64()
 
     @classmethod
     def check_run(
@@ -305,7 +305,7 @@ class HoldemKernel(VectorKernel):
         What an iteration had done by then is kept with the kernel, and the next call does the rest of it first, so that
         the tables become those of an iteration that nobody interrupted. Evaluations are given up.
         """
-        for pause in (*self._pauses.values(), self._evaluation):
+        for pause in (*self._pauses.values(), self._evaluation, self._viewing):
             pause.stop(num_boards)
 
     def pause_of(self, tables: HoldemTables) -> Any:
@@ -536,6 +536,8 @@ class HoldemKernel(VectorKernel):
     ) -> tuple[FloatArray, FloatArray]:
         """Returns `[rows, slots]` each player's counterfactual values of every slot of a board's street.
 
+        Raises `AbandonedError` where `stop` was called meanwhile: nothing of it is kept.
+
         Args:
             sums: `[C]` what both players play in proportion to below.
             board: index of the board.
@@ -557,7 +559,10 @@ class HoldemKernel(VectorKernel):
             out.append(np.zeros((num_rows // TILE, fields.num_lines + num_cells, TILE)))
         slots = getattr(_native, f"holdem_slots_{sums.dtype}")
         flat = out[0].reshape(-1), out[1].reshape(-1)
-        slots(self.form, board, line, is_best, respects_locks, sums, *reach, num_threads, *flat)
+        asked = board, line, is_best, respects_locks, sums, *reach, num_threads
+        is_done = slots(self.form, *asked, *flat, self._viewing)
+        self._viewing.stop(0)
+        check_finished(is_done, "the evaluation")
         first, second = (tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1]) for tiles in out)
         return first, second
 

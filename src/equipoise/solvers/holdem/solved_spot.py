@@ -145,11 +145,16 @@ class SolvedSpot(SolutionFile):
         """Returns the table of the average strategy."""
         return StoredTable(self.reader, STRATEGY)
 
+    @property
+    def is_large(self) -> bool:
+        """Returns whether its tables are too large to be read whole without being asked to."""
+        return self.strategy_sum.num_bytes > LARGEST_READ_BYTES
+
     @functools.cached_property
     def strategy(self) -> TreeStrategy[HoldemTree]:
         """Returns what every hand plays; a table that is not too large is read now, of others the boards asked for."""
         table = self.strategy_sum
-        return TreeStrategy(self.tree, table.read() if table.num_bytes <= LARGEST_READ_BYTES else table)
+        return TreeStrategy(self.tree, table if self.is_large else table.read())
 
     @functools.cached_property
     def kernel(self) -> HoldemKernel:

@@ -153,11 +153,12 @@ class TableList(BaseModel):
 
 
 class ThoughtAction(BaseModel):
-    """How likely a move was."""
+    """How likely a move was, and what it was worth to the hand that the agent held."""
 
     id: str
     name: str
     probability: float | None
+    ev: float | None = None  # chips: in hold'em the share of the pot as it stands, elsewhere what is won in all
 
 
 class ThoughtRange(BaseModel):

@@ -26,7 +26,7 @@ from equipoise.apps.web.models.solutions import (
     SolutionDetails,
     SolutionList,
 )
-from equipoise.apps.web.services import Services, UsedServices, answer_json
+from equipoise.apps.web.services import Services, UsedServices, answer_json, ask_while_wanted
 from equipoise.apps.web.spots import form_of
 from equipoise.apps.web.worker import describe_record
 from equipoise.core.records import make_finite
@@ -38,6 +38,7 @@ __all__ = ["router"]
 router = APIRouter(prefix="/solutions", tags=["solutions"])
 
 Line = Annotated[str, Query(max_length=500, description="Tokens joined by commas: x,b50p,c,As")]
+Values = Annotated[bool, Query(description="false does not wait for the values of large files")]
 
 
 @router.get("", response_model=SolutionList)
@@ -121,15 +122,21 @@ def download_hands(id: str, services: UsedServices, line: Line = "") -> PlainTex
 
 
 @router.get("/{id}/node", response_model=Node)
-def show_node(id: str, services: UsedServices, line: Line = "", values: bool = True) -> Any:
-    """Returns a place in a solved spot; `values=false` does not wait for those of large files."""
-    return answer_json(services.places.describe_node(id, line, has_values=values))
+async def show_node(id: str, request: Request, services: UsedServices, line: Line = "", values: Values = True) -> Any:
+    """Returns a place in a solved spot."""
+    places = services.places
+    return answer_json(
+        await ask_while_wanted(request, lambda wish: places.describe_node(id, line, has_values=values, wish=wish))
+    )
 
 
 @router.get("/{id}/cards", response_model=Cards)
-def show_cards(id: str, services: UsedServices, line: Line = "") -> Any:
+async def show_cards(id: str, request: Request, services: UsedServices, line: Line = "", values: Values = True) -> Any:
     """Returns every card that may come where a street ends."""
-    return answer_json(services.places.describe_cards(id, line))
+    places = services.places
+    return answer_json(
+        await ask_while_wanted(request, lambda wish: places.describe_cards(id, line, has_values=values, wish=wish))
+    )
 
 
 @router.get("/{id}/equities", response_model=Equities)
@@ -139,15 +146,31 @@ def show_equities(id: str, services: UsedServices, line: Line = "") -> Any:
 
 
 @router.get("/{id}/gain", response_model=Gain)
-def show_gain(id: str, services: UsedServices, line: Line = "", respects_locks: bool = True) -> Any:
+async def show_gain(
+    id: str, request: Request, services: UsedServices, line: Line = "", respects_locks: bool = True
+) -> Any:
     """Returns what best responses would win more, hand by hand."""
-    return answer_json(services.places.describe_gain(id, line, respects_locks=respects_locks))
+    places = services.places
+    return answer_json(
+        await ask_while_wanted(
+            request, lambda wish: places.describe_gain(id, line, respects_locks=respects_locks, wish=wish)
+        )
+    )
 
 
 @router.get("/{id}/compare", response_model=Comparison)
-def compare(id: str, services: UsedServices, other: Annotated[str, Query(alias="with")], line: Line = "") -> Any:
+async def compare(
+    id: str,
+    request: Request,
+    services: UsedServices,
+    other: Annotated[str, Query(alias="with")],
+    line: Line = "",
+    values: Values = True,
+) -> Any:
     """Returns a place in two solutions, with what differs."""
-    return answer_json(json.dumps(services.places.compare(id, other, line), separators=(",", ":")).encode())
+    places = services.places
+    found = await ask_while_wanted(request, lambda wish: places.compare(id, other, line, has_values=values, wish=wish))
+    return answer_json(json.dumps(found, separators=(",", ":")).encode())
 
 
 def _attach(text: str, name: str, kind: str) -> PlainTextResponse:
