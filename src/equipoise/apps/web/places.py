@@ -35,7 +35,7 @@ class Places:
         self.library = library
 
     def describe_node(self, id: str, line: str, *, has_values: bool = True, wish: Wish | None = None) -> bytes:
-        """Returns a place as JSON; values of large files as long as they are wished for, of their first street at once."""
+        """Returns a place as JSON; of large files with the values of their first street, others if wished for."""
 
         def describe(solved: SolvedSpot) -> dict[str, Any]:
             return describe_spot_node(solved, line)
