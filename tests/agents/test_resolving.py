@@ -222,3 +222,13 @@ def test_weights_that_do_not_fit_are_refused_in_a_line(tmp_path):
     for folder, reason in zip(folders, words, strict=True):
         with pytest.raises((ConfigError, CheckpointError), match=reason):
             make_resolving_agent("supremus", game, f"nets={folder}")
+
+
+def test_stacks_far_beyond_those_of_training_are_refused_in_a_line():
+    make_resolving_agent("supremus", Holdem(menu="all", stacks=(40_000, 40_000)), "")  # 199 pots: taken for 100
+    deep = Holdem(menu="all", stacks=(5_000_000, 5_000_000))
+    with pytest.raises(ConfigError, match=r"25,000 pots deep: .*safetensors has learnt 100 at most; leaves=equity"):
+        make_resolving_agent("supremus", deep, "")
+    make_resolving_agent("supremus", deep, "leaves=equity")
+    short = Holdem(menu="all", stacks=(300, 300))
+    make_resolving_agent("deepstack", short, "")

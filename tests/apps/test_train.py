@@ -123,9 +123,27 @@ def test_an_interrupted_training_is_kept(trained):
     assert trainer.step == 5  # between two records
     again = chain.trainer(recipe)
     assert again.step == 5
-    list(chain.train(recipe, again, command="none", is_over=lambda: again.step == 7))
+    list(chain.train(recipe, again, command="none", is_over=lambda: again.step == 8))
     log = StoredNet.load(folder / "river.safetensors").card["log"]
-    assert [entry["step"] for entry in log] == [2, 4, 6]
+    assert [entry["step"] for entry in log] == [2, 4, 6, 8]
+
+
+def test_one_situation_in_twenty_is_set_aside_the_last_of_each_shard():
+    long, short = ({"value": np.arange(size), "end_value": np.arange(2 * size)} for size in (45, 19))
+    learnt, aside = chain_module._set_aside([long, short])
+    assert [len(shard["value"]) for shard in learnt] == [43, 19]
+    (only,) = aside
+    assert only["value"].tolist() == [43, 44]
+    assert only["end_value"].tolist() == [86, 87, 88, 89]
+
+
+def test_situations_of_play_and_the_rate_can_be_chosen(tmp_path):
+    result = run("--out", tmp_path, *SMALL, "--met", 0, "--rate", 0.002, "--quiet")
+    assert result.exit_code == 0, result.output
+    card = StoredNet.load(tmp_path / "river.safetensors").card
+    assert "river-met" not in card["data"]
+    assert card["training"]["rate"] == 0.002
+    assert "--met 0 --steps 4 --rate 0.002" in card["command"]
 
 
 def test_an_interruption_ends_the_chain_and_says_how_to_go_on(tmp_path, monkeypatch):

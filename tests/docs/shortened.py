@@ -56,6 +56,7 @@ AMOUNTS = {
     "bench values": {"--seconds": "0.01", "--iterations": "2", "--workers": "1"},
     "bench page": {"--clients": "2", "--iterations": "5", "--repeats": "1", "--threads": "1", "--no-browser": None},
     "bench search": {"--repeats": "1", "--river-pots": "4000", "--turn-pots": "none", "--threads": "1"},
+    "bench decisions": {"--hands": "1", "--agent": "supremus:leaves=equity,iterations=2,seconds=0"},
     "bench beliefs": {"--seconds": "0.01"},
     "bench first-evening": {"--no-readme": None, "--longest": "1"},
 }

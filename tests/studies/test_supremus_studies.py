@@ -138,6 +138,23 @@ def test_the_blueprint_opens_in_the_game_of_its_file(tmp_path):
     assert result.conclusion.notes[1] == "Scored by AIVAT."
 
 
+def test_guesses_of_the_study_are_made_once_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(supremus_match, "GUESSED_BUCKETS", BucketRecipe(sizes=(None, 2, 2, 2)))
+    monkeypatch.setattr(supremus_match, "GUESSED_ITERATIONS", 3)
+    keep = tmp_path / "kept"
+    settings = SupremusMatchConfiguration(
+        agent=AGENT, opponents=("call",), hands=(4,), guesses="own", game=GAME, keep=str(keep)
+    )
+    result = SUPREMUS_MATCH.run(settings)
+    assert result.conclusion.notes[1] == "Scored by AIVAT."
+    (file,) = keep.glob("guesses-*.eq")
+    before = file.stat().st_mtime_ns
+    assert SUPREMUS_MATCH.run(settings).conclusion.rows == result.conclusion.rows
+    assert file.stat().st_mtime_ns == before
+    with pytest.raises(ConfigError, match="keep=DIR"):
+        dataclasses.replace(settings, keep="")
+
+
 @pytest.mark.parametrize("study", [SUPREMUS_LBR, SUPREMUS_MATCH, SUPREMUS_OPENING])
 def test_nothing_measured_is_nothing_claimed(study):
     claims = study.conclude(study.sizes[Size.FULL], Measured()).claims

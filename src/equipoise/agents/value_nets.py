@@ -20,6 +20,7 @@ from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves
 __all__ = ["NetFolder", "digest_nets", "name_net"]
 
 SUFFIX: Final = ".safetensors"
+MOST_BEYOND: Final = 2.0  # times the depth that a network learnt, up to which what is deeper may be taken for that
 
 
 def name_net(street: Street, stage: NetStage) -> str:
@@ -90,7 +91,7 @@ class NetFolder:
         return {street: leaves for street, leaves in found.items() if leaves is not None}
 
     def _find(self, street: Street, stage: NetStage) -> NetworkLeaves | None:
-        """Returns a network of the folder; raises `ConfigError` where it is for another street or other cards."""
+        """Returns a network of the folder; raises `ConfigError` where it is for another street, cards or stacks."""
         file = self.folder / f"{name_net(street, stage)}{SUFFIX}"
         if not file.is_file():
             return None
@@ -102,4 +103,17 @@ class NetFolder:
             net.config.check_deck(self.spot.deck)
         except ConfigError as error:
             raise ConfigError(f"{self.name} cannot use {file}: {error}") from None
+        if (deepest := _find_deepest(self.spot)) > MOST_BEYOND * net.config.most_ratio:
+            raise ConfigError(
+                f"{self.name} cannot play {deepest:,.0f} pots deep: {file.name} has learnt {net.config.most_ratio:g} "
+                "at most; leaves=equity plays any stack"
+            )
         return NetworkLeaves(net, num_threads=self.num_threads)
+
+
+def _find_deepest(spot: HoldemSpot) -> float:
+    """Returns how many pots can be behind once a street is left: after calls alone."""
+    if spot.board:
+        return min(spot.stacks) / spot.pot
+    paid = spot.big_blind + spot.ante
+    return max(min(spot.stacks) - paid, 0) / (2 * paid)

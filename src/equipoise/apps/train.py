@@ -64,7 +64,12 @@ class TrainValuesOptions:
         float | None, typer.Option(min=0.001, help="Time for all networks; situations and steps shrink to fit.")
     ] = None
     samples: Annotated[int | None, typer.Option(min=1, help="Situations of each network.")] = None
+    met: Annotated[
+        int | None,
+        typer.Option(min=0, help="Of each network, situations beside that are met in play."),
+    ] = None
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of each training.")] = None
+    rate: Annotated[float | None, typer.Option(min=1e-9, max=0.999, help="Highest learning rate.")] = None
     workers: Annotated[int, typer.Option("--workers", "-w", min=1, help="Processes that solve situations.")] = 1
     ray: Annotated[
         str | None, typer.Option(help="Solve on this Ray cluster: an address, or local.", metavar="ADDRESS")
@@ -279,7 +284,7 @@ def _describe(errors: Errors) -> dict[str, Any]:
 def _spell(options: TrainValuesOptions) -> str:
     """Returns the command that makes the same weights anywhere: folders are left open."""
     words = ["equipoise", "train", "values", "--preset", options.preset, "--out", "DIR"]
-    for name in ("street", "hours", "samples", "steps", "seed"):
+    for name in ("street", "hours", "samples", "met", "steps", "rate", "seed"):
         value = getattr(options, name)
         words += [] if value is None else [f"--{name}", str(value)]
     words += [] if options.start_from is None else ["--start-from", "EARLIER"]  # the card says which network
@@ -291,14 +296,14 @@ def _shrink(preset: Preset, options: TrainValuesOptions) -> Preset:
     """Returns a preset with the numbers that were asked for."""
     recipes = []
     for recipe in preset.recipes:
-        settings = (
-            recipe.settings if options.steps is None else dataclasses.replace(recipe.settings, steps=options.steps)
-        )
+        given = {name: value for name in ("steps", "rate") if (value := getattr(options, name)) is not None}
+        settings = dataclasses.replace(recipe.settings, **given)
         samples = recipe.samples if options.samples is None else options.samples
         held_out = recipe.held_out if options.samples is None else min(recipe.held_out, options.samples)
         per_shard = min(recipe.per_shard, samples)
         toys = recipe.toys if options.samples is None else min(recipe.toys, 6 * samples)
         met = recipe.met if options.samples is None else min(recipe.met, samples)
+        met = options.met if recipe.met and options.met is not None else met
         recipes.append(
             dataclasses.replace(
                 recipe, settings=settings, samples=samples, held_out=held_out, per_shard=per_shard, toys=toys, met=met

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training of value networks: losses fall, runs go on to the bit, states of other networks are refused."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -28,14 +30,16 @@ def data():
     toys = ToySource(labels=labels, num_cells=8, per_shard=64, deck=DECK)
     return {
         "situations": training.SituationSet.of(CONFIG, [source.make(0), source.make(1)]),
-        "held_out": training.SituationSet.of(CONFIG, [source.make(2)]),
+        "aside": training.SituationSet.of(CONFIG, [source.make(2)]),
+        "held_out": training.SituationSet.of(CONFIG, [source.make(3)]),
         "toys": training.ToySet(CONFIG, [toys.make(0)]),
     }
 
 
 def make_trainer(data, **changes):
     settings = TrainingSettings(**{**{name: getattr(SETTINGS, name) for name in SETTINGS.__slots__}, **changes})
-    return training.ValueTrainer(CONFIG, settings, data["situations"], toys=data["toys"], held_out=data["held_out"])
+    sets = {name: data[name] for name in ("situations", "toys", "aside", "held_out")}
+    return training.ValueTrainer(CONFIG, settings, **sets)
 
 
 def test_errors_fall(data):
@@ -68,13 +72,21 @@ def test_it_stops_when_nothing_becomes_better(data):
 def test_the_best_weights_are_kept_and_not_the_last(data):
     # without a small rate the weights soon wander off: some earlier ones are better than the last
     trainer = make_trainer(data, steps=200, rate=0.3, clip=1e6, average_decay=0.0, validate_every=5, warm_up=100)
-    hubers = {record.step: record.errors.report().huber for record in trainer.run()}
+    hubers = {record.step: record.choice.report().huber for record in trainer.run()}
     best = min(hubers, key=lambda step: hubers[step])
     assert best < trainer.step
     assert trainer.kept_step == best
     assert hubers[trainer.step] > 1.5 * hubers[best]
     trainer.averaged = trainer.kept
-    assert trainer.measure(data["held_out"]).report().huber == hubers[best]
+    assert trainer.measure(data["aside"]).report().huber == hubers[best]
+
+
+def test_what_is_held_out_decides_nothing(data):
+    with_it, without = (make_trainer({**data, "held_out": held_out}) for held_out in (data["held_out"], None))
+    found = [list(trainer.run()) for trainer in (with_it, without)]
+    assert [record.errors is None for records in found for record in records] == [False] * 3 + [True] * 3
+    kept = [dict(trainer.kept.state_dict()) for trainer in (with_it, without)]
+    assert all((kept[0][name] == part).all() for name, part in kept[1].items())
 
 
 def test_the_best_weights_are_known_after_a_stop(data):
@@ -87,8 +99,9 @@ def test_the_best_weights_are_known_after_a_stop(data):
     assert all((own == other).all() for own, other in kept)
 
 
-def test_without_anything_to_measure_on_the_last_weights_are_kept(data):
-    trainer = training.ValueTrainer(CONFIG, SETTINGS, data["situations"], toys=data["toys"])
+def test_with_nothing_set_aside_the_last_weights_are_kept(data):
+    settings = dataclasses.replace(SETTINGS, validate_every=2)
+    trainer = training.ValueTrainer(CONFIG, settings, data["situations"], held_out=data["held_out"])
     list(trainer.run())
     assert trainer.kept is trainer.averaged
     assert trainer.kept_step == 60
@@ -116,9 +129,9 @@ def test_training_starts_from_an_earlier_network(data):
     earlier = make_trainer(data)
     list(earlier.run())
     trainer = make_trainer(data, seed=5)
-    before = trainer.measure(data["held_out"]).report().huber
+    before = trainer.measure(data["aside"]).report().huber
     trainer.start_from(earlier.kept.store())
-    assert trainer.measure(data["held_out"]).report().huber == earlier.best < before
+    assert trainer.measure(data["aside"]).report().huber == earlier.best < before
     other = training.ValueTrainer(
         ValueNetConfig(deck="9TJQKA/cdh", cells=8, segments=8, hidden=24, layers=2), SETTINGS, data["situations"]
     )

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from equipoise.apps.bench.beliefs import BeliefsSettings, run_beliefs
+from equipoise.apps.bench.decisions import DecisionsSettings, run_decisions
 from equipoise.apps.bench.engines import ENGINES, GAMES, RULES
 from equipoise.apps.bench.first_evening import FirstEveningSettings, run_first_evening
 from equipoise.apps.bench.holdem import HoldemSettings, example_spots, run_holdem
@@ -19,6 +20,7 @@ from equipoise.apps.bench.matches import MatchesSettings, run_matches
 from equipoise.apps.bench.page import PageSettings, run_page
 from equipoise.apps.bench.report import (
     print_beliefs_report,
+    print_decisions_report,
     print_first_evening_report,
     print_holdem_report,
     print_matches_report,
@@ -48,6 +50,7 @@ from equipoise.studies.endgames import load_endgames
 
 __all__ = [
     "BeliefsOptions",
+    "DecisionsOptions",
     "FirstEveningOptions",
     "HoldemOptions",
     "MatchesOptions",
@@ -58,6 +61,7 @@ __all__ = [
     "ValuesOptions",
     "beliefs",
     "bench_app",
+    "decisions",
     "first_evening",
     "holdem",
     "matches",
@@ -215,6 +219,24 @@ def beliefs(options: BeliefsOptions) -> None:
     """Time the searches of self-play over beliefs (`train rebel`): a second of CPU time, by lanes."""
     settings = BeliefsSettings(game=options.game, horizon=options.horizon, seconds=options.seconds)
     _measure("beliefs", options, lambda on_step: run_beliefs(settings, on_step=on_step), print_beliefs_report)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionsOptions:
+    """What `equipoise bench decisions` is told."""
+
+    agent: Annotated[str, typer.Option(help="Who is timed.")] = DecisionsSettings().agent
+    opponent: Annotated[str, typer.Option(help="Whom it plays.")] = DecisionsSettings().opponent
+    game: Annotated[str, typer.Option("--game", "-g", help="A form of hold'em.")] = DecisionsSettings().game
+    hands: Annotated[int, typer.Option("--hands", "-n", min=1, help="That are played.")] = DecisionsSettings().hands
+    json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
+
+
+def decisions(options: DecisionsOptions) -> None:
+    """Time the decisions of an agent that plays hold'em: the first of all, each street's, all others."""
+    settings = DecisionsSettings(agent=options.agent, opponent=options.opponent, game=options.game, hands=options.hands)
+    _measure("decisions", options, lambda on_step: run_decisions(settings, on_step=on_step), print_decisions_report)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,5 +401,6 @@ add_command(bench_app, "matches", MatchesOptions, matches)
 add_command(bench_app, "values", ValuesOptions, values)
 add_command(bench_app, "page", PageOptions, page)
 add_command(bench_app, "search", SearchOptions, search)
+add_command(bench_app, "decisions", DecisionsOptions, decisions)
 add_command(bench_app, "beliefs", BeliefsOptions, beliefs)
 add_command(bench_app, "first-evening", FirstEveningOptions, first_evening)

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.bench.beliefs import BeliefsReport
+from equipoise.apps.bench.decisions import DecisionsReport
 from equipoise.apps.bench.first_evening import FirstEveningReport
 from equipoise.apps.bench.holdem import HoldemReport
 from equipoise.apps.bench.loops import TARGET_MBB
@@ -25,6 +26,7 @@ from equipoise.core.files import format_bytes
 from equipoise.core.machine import describe_origin
 
 __all__ = [
+    "print_decisions_report",
     "print_first_evening_report",
     "print_holdem_report",
     "print_matches_report",
@@ -130,16 +132,9 @@ def print_page_report(report: PageReport, console: Console) -> None:
 def print_values_report(report: ValuesReport, console: Console) -> None:
     """Prints one line per kind of situation and number of processes, and on what it was measured."""
     settings = report.settings
-    table = Table(
-        title=f"Situations of hold'em, menu {settings.menu}, {settings.iterations} iterations",
-        title_justify="left",
-        caption="wanted: situations a second on two quiet cores",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
-    table.add_column("situations", no_wrap=True)
-    for name in ("processes", "a second", "a CPU second", "wanted"):
-        table.add_column(name, justify="right", no_wrap=True)
+    title = f"Situations of hold'em, menu {settings.menu}, {settings.iterations} iterations"
+    caption = "wanted: situations a second on two quiet cores"
+    table = _open_table(title, caption, "situations", "processes", "a second", "a CPU second", "wanted")
     for row in report.rows:
         wanted = row["wanted_on_two_cores"]
         table.add_row(
@@ -151,6 +146,22 @@ def print_values_report(report: ValuesReport, console: Console) -> None:
         )
     console.print(table)
     _print_origin(console, f"measurements of {settings.seconds:g} s")
+
+
+def print_decisions_report(report: DecisionsReport, console: Console) -> None:
+    """Prints one line per street, and on what it was measured."""
+    settings = report.settings
+    title = f"Decisions of {settings.agent} against {settings.opponent}, {settings.game}"
+    caption = "seconds by the clock; CPU: of the processor; wanted: on two quiet cores"
+    figures = ("count", "median", "worst", "CPU median", "CPU worst", "wanted")
+    table = _open_table(title, caption, "decisions", *figures)
+    for row in report.rows:
+        wanted = [row["wanted_median"], row["wanted_worst"]]
+        said = " / ".join("" if bar is None else f"{bar:g}" for bar in wanted) if any(wanted) else ""
+        taken = [f"{row[name]:.2f}" for name in ("median", "worst", "cpu_median", "cpu_worst")]
+        table.add_row(row["decisions"], str(row["count"]), *taken, said)
+    console.print(table)
+    _print_origin(console, f"{settings.hands} hands")
 
 
 def print_holdem_report(report: HoldemReport, console: Console) -> None:
@@ -257,6 +268,15 @@ def _print_loops(report: SearchReport, console: Console) -> None:
 
 def _format_figure(value: float | None) -> str:
     return "-" if value is None else f"{value:#.3g}"
+
+
+def _open_table(title: str, caption: str, first: str, *others: str) -> Table:
+    """Returns a table without rows: the first column says what a row is about, the others are numbers."""
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
 
 
 def _print_origin(console: Console, what: str, *, statistic: str = "medians") -> None:

@@ -48,6 +48,7 @@ SAVE_SECONDS: Final = 45.0  # between saved states of a training
 TOYS: Final = "toy"
 LINES: Final = "end_"  # before the names of arrays of situations where lines leave the street
 TOY_SEED: Final = 2  # beside the seed of situations
+ONE_IN: Final = 20  # situations is set aside, to choose the best weights by
 
 
 class Filling(NamedTuple):
@@ -144,7 +145,7 @@ class ValueChain:
         last = recipe.config.street if recipe.config.stage is NetStage.END else Street(recipe.config.street - 1)
         streets = [Street(street).name.lower() for street in range(recipe.met_from, last + 1)]
         ends = tuple(NetFile.at(self.players / f"{street}-end.safetensors") for street in streets)
-        return SelfPlay(ends=ends, first=recipe.met_from)
+        return SelfPlay(ends=ends, first=recipe.met_from, ratios=recipe.met_ratios, per_hand=recipe.met_per_hand)
 
     def _source(
         self, recipe: NetRecipe, labels: Labels | None, seed: int, per_shard: int, *, is_exact: bool = False
@@ -202,12 +203,13 @@ class ValueChain:
         measured, prefix = self.read_held_out(recipe)
         if not rows:
             raise ConfigError(f"there are no situations of the {recipe.name} to learn from")
-        known = SituationSet.of(recipe.config, _take_first(rows, share))
+        learnt, aside = _set_aside(_take_first(rows, share))
         trainer = ValueTrainer(
             recipe.config,
             recipe.settings,
-            known,
+            SituationSet.of(recipe.config, learnt),
             toys=ToySet(recipe.config, toys) if toys else None,
+            aside=SituationSet.of(recipe.config, aside) if aside else None,
             held_out=SituationSet.of(recipe.config, measured, prefix) if measured else None,
         )
         return self._resume(recipe, trainer, is_resumed=is_resumed)
@@ -221,12 +223,12 @@ class ValueChain:
         if not rows:
             raise ConfigError(f"there are no situations of {recipe.name} to learn from")
         states = LeducSource(game=find_leduc(recipe.config.game), num_pots=recipe.num_pots).states()
-        situations, measured = (
+        learnt, aside, measured = (
             SituationSet(*see_shards(recipe.config, states, shards)) if shards else None
-            for shards in (rows, self.read(held_out))
+            for shards in (*_set_aside(rows), self.read(held_out))
         )
-        assert situations is not None
-        return ValueTrainer(recipe.config, recipe.settings, situations, held_out=measured)
+        assert learnt is not None
+        return ValueTrainer(recipe.config, recipe.settings, learnt, aside=aside, held_out=measured)
 
     def _resume(self, recipe: NetRecipe, trainer: ValueTrainer, *, is_resumed: bool) -> ValueTrainer:
         """Returns a training where it stopped, if it was saved."""
@@ -262,9 +264,12 @@ class ValueChain:
             self.write(recipe, trainer, command=command, log=log)
 
         for record in trainer.run(is_over):
-            if record.errors is not None:
-                log.append({"step": record.step, "loss": record.loss, **dataclasses.asdict(record.errors.report())})
-            if record.errors is not None or time.monotonic() - saved > SAVE_SECONDS:
+            is_measured = record.errors is not None or record.choice is not None
+            if is_measured:
+                errors = {} if record.errors is None else dataclasses.asdict(record.errors.report())
+                choice = {} if record.choice is None else {"aside": dataclasses.asdict(record.choice.report())}
+                log.append({"step": record.step, "loss": record.loss, **errors, **choice})
+            if is_measured or time.monotonic() - saved > SAVE_SECONDS:
                 keep()
                 saved, saved_step = time.monotonic(), trainer.step
             yield record
@@ -347,6 +352,20 @@ def _measure_shard(net: BoundNet, shard: Arrays, prefix: str) -> Errors:
     first, second = (np.ascontiguousarray(ranges[:, player]) for player in (0, 1))
     found = np.stack(net.evaluate(asked, (first, second)), axis=1)
     return Errors.of(found, shard[f"{prefix}value"].astype(np.float64), ranges, ratio)
+
+
+def _set_aside(shards: list[Arrays]) -> tuple[list[Arrays], list[Arrays]]:
+    """Returns what is learnt from, and the last of every so many situations of each shard, by which weights are chosen.
+
+    The last of a shard: neighbours have the same board or come from the same hand. Of fewer nothing is set aside.
+    """
+    learnt, aside = [], []
+    for shard in shards:
+        cut = {name: len(array) - len(array) // ONE_IN for name, array in shard.items()}
+        learnt.append({name: array[: cut[name]] for name, array in shard.items()})
+        if len(shard["value"]) >= ONE_IN:
+            aside.append({name: array[cut[name] :] for name, array in shard.items()})
+    return learnt, aside
 
 
 def _take_first(shards: list[Arrays], share: float) -> list[Arrays]:

@@ -8,7 +8,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +28,11 @@ from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.learning.values.net_files import NetFile
 from equipoise.learning.values.self_play import SelfPlay
 from equipoise.learning.values.shards import Arrays, stack_rows
-from equipoise.learning.values.situations import CPU_RATIOS, DEEPSTACK_RATIOS, RatioBands, Situation, draw_situation
+from equipoise.learning.values.situations import Situation, draw_situation, find_ratios
 
-__all__ = ["RATIOS", "DistilledSource", "SolvedSource"]
+__all__ = ["DistilledSource", "SolvedSource"]
 
 FloatArray = npt.NDArray[np.float64]
-
-RATIOS: Final[dict[str, RatioBands]] = {"cpu": CPU_RATIOS, "deepstack": DEEPSTACK_RATIOS}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -51,8 +49,7 @@ class SolvedSource:
     play: SelfPlay | None = None  # hands that situations are met in; None: they are drawn at random
 
     def __post_init__(self) -> None:
-        if self.ratios not in RATIOS:
-            raise ConfigError(f"ratios are one of {', '.join(RATIOS)}, got {self.ratios!r}")
+        find_ratios(self.ratios)
         if self.per_shard < 1:
             raise ConfigError(f"a shard has at least one situation, got {self.per_shard}")
 
@@ -88,7 +85,7 @@ class SolvedSource:
         """Yields situations without end."""
         while True:
             if self.play is None:
-                yield draw_situation(self.street, RATIOS[self.ratios], rng, deck=self.deck)
+                yield draw_situation(self.street, find_ratios(self.ratios), rng, deck=self.deck)
             else:
                 yield from self.play.draw(self.street, NetStage.START, rng)
 
@@ -105,8 +102,7 @@ class DistilledSource:
     play: SelfPlay | None = None  # hands that situations are met in; None: they are drawn at random
 
     def __post_init__(self) -> None:
-        if self.ratios not in RATIOS:
-            raise ConfigError(f"ratios are one of {', '.join(RATIOS)}, got {self.ratios!r}")
+        find_ratios(self.ratios)
 
     @property
     def street(self) -> Street:
@@ -145,7 +141,7 @@ class DistilledSource:
         """Returns at most so many situations on one board."""
         if self.play is not None:
             return self.play.draw(self.street, NetStage.END, rng)[:count]
-        deck, ratios = self.net.bind().config.cards, RATIOS[self.ratios]
+        deck, ratios = self.net.bind().config.cards, find_ratios(self.ratios)
         first = draw_situation(self.street, ratios, rng, deck=deck)
         same = [draw_situation(self.street, ratios, rng, deck=deck, board=first.board) for _ in range(count - 1)]
         return [first, *same]

@@ -35,6 +35,8 @@ class NetRecipe:
     toys: int = 0  # toy games beside
     met: int = 0  # situations beside that searches with earlier networks meet: of a small game, with `source`
     met_from: Street = Street.PREFLOP  # where hands begin in which they are met
+    met_ratios: str = "cpu"  # what is behind where these hands begin later, in pots
+    met_per_hand: int = 8  # situations that are taken of such a hand
     num_pots: int = 0  # of a small game: between ante and stack; 0: those that it reaches
     title: str = ""  # of a small game: what the network is called
     ratios: str = "cpu"
@@ -121,6 +123,8 @@ HOLDEM_CPU: Final = Preset(
             labels=Labels(iterations=200),
             met=30_000,  # off by 3 % of the pot where random ranges alone are learnt from
             met_from=Street.TURN,
+            met_ratios="shallow",
+            met_per_hand=24,  # a hand takes as long as twenty rivers
             toys=384_000,
             held_out_labels=Labels(iterations=1000),
             hours=3.0,

@@ -26,10 +26,10 @@ from equipoise.learning.values.labels import spot_of
 from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.learning.values.net_files import NetFile
 from equipoise.learning.values.situations import (
-    CPU_RATIOS,
     Situation,
     draw_class_weights,
     draw_situation,
+    find_ratios,
     round_ranges,
 )
 from equipoise.search.holdem.leaves import bind_lines
@@ -63,6 +63,7 @@ class SelfPlay:
     iterations: int = 40  # of each street
     rule: str = "dcfr(1.5,0,4)"
     big_blinds: tuple[float, float] = (10.0, 220.0)  # stacks, the least and the most
+    ratios: str = "cpu"  # what is behind where hands begin later, in pots
     per_hand: int = 8  # situations that are taken of a hand
 
     def __post_init__(self) -> None:
@@ -70,6 +71,7 @@ class SelfPlay:
             raise ConfigError(f"iterations and situations of a hand must be positive, got {self}")
         if not 1.0 <= self.big_blinds[0] <= self.big_blinds[1]:
             raise ConfigError(f"stacks go from one big blind or more upwards, got {self.big_blinds}")
+        find_ratios(self.ratios)
         parse_rule(self.rule)
         parse_menu(self.menu)
 
@@ -115,7 +117,7 @@ class SelfPlay:
         """Returns where a hand begins; at a later street half of the ranges are recursive, half go by classes."""
         deck, menu = self._leaves(self.first).net.config.cards, parse_menu(self.menu)
         if self.first is not Street.PREFLOP:
-            situation = draw_situation(self.first, CPU_RATIOS, rng, deck=deck)
+            situation = draw_situation(self.first, find_ratios(self.ratios), rng, deck=deck)
             if rng.random() < CLASS_SHARE:
                 live = ~hands_of(deck).blocked(situation.board)
                 ranges = np.stack([draw_class_weights(rng, deck)[live] for _ in range(2)])

@@ -28,11 +28,14 @@ from equipoise.games.holdem.strength import evaluate_boards, hand_kernel
 __all__ = [
     "CPU_RATIOS",
     "DEEPSTACK_RATIOS",
+    "RATIOS",
+    "SHALLOW_RATIOS",
     "RatioBands",
     "Situation",
     "draw_class_weights",
     "draw_ranges",
     "draw_situation",
+    "find_ratios",
     "find_strengths",
     "order_hands",
 ]
@@ -89,6 +92,16 @@ DEEPSTACK_RATIOS: Final = RatioBands(
 CPU_RATIOS: Final = RatioBands(
     ((0.02, 0.2), (0.2, 1.0), (1.0, 4.0), (4.0, 13.0), (13.0, 40.0), (40.0, 100.0)), (0.1, 0.2, 0.25, 0.2, 0.15, 0.1)
 )
+# where most hands are decided; deep situations take longest to solve
+SHALLOW_RATIOS: Final = RatioBands(((0.02, 0.2), (0.2, 1.0), (1.0, 4.0), (4.0, 13.0)), (0.05, 0.2, 0.45, 0.3))
+RATIOS: Final = {"cpu": CPU_RATIOS, "deepstack": DEEPSTACK_RATIOS, "shallow": SHALLOW_RATIOS}
+
+
+def find_ratios(name: str) -> RatioBands:
+    """Returns bands by name; raises `ConfigError` with the names that there are."""
+    if name not in RATIOS:
+        raise ConfigError(f"ratios are one of {', '.join(RATIOS)}, got {name!r}")
+    return RATIOS[name]
 
 
 class Situation(NamedTuple):

@@ -22,10 +22,9 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.strength import evaluate_boards
 from equipoise.kernels.toy_games import ToyBetting, solve_toy_games
 from equipoise.learning.values.bucketed_rivers import bind_betting
-from equipoise.learning.values.generation import RATIOS
 from equipoise.learning.values.labels import POT, Labels
 from equipoise.learning.values.shards import Arrays
-from equipoise.learning.values.situations import draw_ranges
+from equipoise.learning.values.situations import draw_ranges, find_ratios
 from equipoise.solvers.rules import tabulate_discounts
 
 __all__ = ["ToySource", "cell_masses", "toy_betting"]
@@ -46,8 +45,7 @@ class ToySource:
     deck: Deck = FULL_DECK
 
     def __post_init__(self) -> None:
-        if self.ratios not in RATIOS:
-            raise ConfigError(f"ratios are one of {', '.join(RATIOS)}, got {self.ratios!r}")
+        find_ratios(self.ratios)
         if self.num_cells < 2 or self.per_shard < 1:
             raise ConfigError(f"toy games have two strengths or more, shards a game or more, got {self}")
 
@@ -70,7 +68,7 @@ class ToySource:
         parts: list[Arrays] = []
         for begin in range(0, self.per_shard, SAME_BETTING):
             count = min(SAME_BETTING, self.per_shard - begin)
-            ratio = RATIOS[self.ratios].draw(rng)
+            ratio = find_ratios(self.ratios).draw(rng)
             weights = tabulate_discounts(self.labels.update, 1, self.labels.iterations_for(ratio))
             discounts = np.ascontiguousarray(weights[:, :3])
             mass = self._draw_masses(count, rng)

@@ -36,7 +36,7 @@ from equipoise.learning.values.weights import StoredNet
 __all__ = ["SituationSet", "ToySet", "TrainingRecord", "ValueTrainer"]
 
 VALIDATED_AT_ONCE: Final = 100
-STATE_VERSION: Final = 2
+STATE_VERSION: Final = 3
 STEPS_PER_RECORD: Final = 100
 TIMED_STEPS: Final = 20
 BYTES_PER_HAND: Final = 42  # of a situation: ranges, masses, places, values
@@ -115,12 +115,14 @@ class TrainingRecord:
     loss: float  # Huber, of the last situations, smoothed
     toy_loss: float
     errors: Errors | None = None  # of the averaged weights on the held-out situations, where they were measured
+    choice: Errors | None = None  # the same on those by which the best are chosen
 
 
 class ValueTrainer:
     """A run: a network, its averaged weights, the best of these so far, and where it is in its data.
 
-    The best are those with the smallest Huber loss on what is held out: they are what is kept of a run.
+    The best are those with the smallest Huber loss on situations set aside: they are what is kept of a run. What is
+    held out has no say in it, so that it says what the network is worth.
 
     Paper: Zarick et al. 2020, arXiv:2007.10442, section 4.3: Adam on the Huber loss.
     Symbols: none.
@@ -150,11 +152,21 @@ class ValueTrainer:
         situations: SituationSet,
         *,
         toys: ToySet | None = None,
+        aside: SituationSet | None = None,
         held_out: SituationSet | None = None,
     ) -> None:
-        """Draws the first weights."""
+        """Draws the first weights.
+
+        Args:
+            config: of the network.
+            settings: of the training.
+            situations: that are learnt from.
+            toys: games that are learnt from beside.
+            aside: situations by which the best weights are chosen; None: the last weights are kept.
+            held_out: situations that are measured on and decide nothing.
+        """
         self.config, self.settings = config, settings
-        self.situations, self.toys, self.held_out = situations, toys, held_out
+        self.situations, self.toys, self.aside, self.held_out = situations, toys, aside, held_out
         self.generator = torch.Generator().manual_seed(settings.seed)
         form = CurveNet if config.kind is NetKind.CURVE else BucketNet
         self.net: Any = form(config, generator=self.generator)
@@ -176,11 +188,12 @@ class ValueTrainer:
     def is_done(self) -> bool:
         """Returns whether all steps are taken, or nothing has become better for long."""
         waited = (self.step - self.best_step) // self.settings.validate_every
-        return self.step >= self.settings.steps or 0 < self.settings.patience <= waited
+        is_waited = self.aside is not None and 0 < self.settings.patience <= waited
+        return self.step >= self.settings.steps or is_waited
 
     @property
     def kept(self) -> Any:
-        """Returns the network that is kept: the best on what is held out, the last where nothing was measured."""
+        """Returns the network that is kept: the best on what is set aside, the last where nothing is."""
         return self.best_net if self.best_step else self.averaged
 
     @property
@@ -189,7 +202,7 @@ class ValueTrainer:
         return self.best_step or self.step
 
     def run(self, is_over: Callable[[], bool] = never) -> Iterator[TrainingRecord]:
-        """Yields records every hundred steps, with errors on what is held out now and then and at the end.
+        """Yields records every hundred steps, with errors now and then and at the end.
 
         Args:
             is_over: whether to stop early; asked before every step.
@@ -199,11 +212,13 @@ class ValueTrainer:
                 self._take_step()
                 is_checked = self.step % self.settings.validate_every == 0 or self.step == self.settings.steps
                 errors = self.measure(self.held_out) if is_checked and self.held_out is not None else None
-                if errors is not None and (huber := float(errors.huber.mean())) < self.best:
+                choice = self.measure(self.aside) if is_checked and self.aside is not None else None
+                if choice is not None and (huber := float(choice.huber.mean())) < self.best:
                     self.best, self.best_step = huber, self.step
                     self.best_net.load_state_dict(self.averaged.state_dict())
                 if is_checked or self.step % STEPS_PER_RECORD == 0:
-                    yield TrainingRecord(step=self.step, loss=self.loss, toy_loss=self.toy_loss, errors=errors)
+                    losses = {"loss": self.loss, "toy_loss": self.toy_loss}
+                    yield TrainingRecord(step=self.step, errors=errors, choice=choice, **losses)
 
     def fit(self, seconds: float) -> None:
         """Leaves out the last steps so that about so much time is taken, from the speed of some first ones."""

@@ -47,10 +47,11 @@ PAPER: Final = {("supremus", "fc"): (951, 96), ("deepstack", "fc"): (536, 68)}  
 class SupremusLbrConfiguration:
     """Who is exploited, how, and in how many hands."""
 
-    agents: tuple[str, ...] = ("supremus:leaves=equity;iterations=20;menu=a",)  # `;` stands for a comma
+    # `;` stands for a comma; with the networks that come along
+    agents: tuple[str, ...] = ("supremus:seconds=0;iterations=50;menu=100%;a",)
     responders: tuple[str, ...] = tuple(RESPONDERS)
     hands: tuple[int, ...] = (8, 4)  # for each responder
-    game: str = "holdem(deck=9TJQKA/cdhs,stacks=2000,2000,menu=all)"
+    game: str = "holdem(menu=all)"
     keep: str = ""  # a folder: hands are kept there, and a study that was interrupted goes on
     workers: int = 1
     chunk: int = 2  # deals, two hands each, between two looks at the clock

@@ -8,16 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
+from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
 from equipoise.agents.notation import AgentText, limit_seconds
 from equipoise.core.errors import ConfigError
 from equipoise.core.reporting import Reporter
 from equipoise.evaluation.matches import ChunkPlayer, MatchConfig
 from equipoise.games.holdem.rules import Holdem
+from equipoise.games.holdem.spot_game import spot_of_game
 from equipoise.games.registry import parse_game
 from equipoise.runs.matches import MatchRequest, make_player
+from equipoise.solvers.holdem.bucketed import BucketedSolver
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
 from equipoise.studies.values.kept_games import name_file, play_in_parts
 from equipoise.studies.values.supremus_lbr import read_agent
+from equipoise.trees.holdem.bucketed import build_bucketed_tree
 
 __all__ = ["SUPREMUS_MATCH", "SupremusMatchConfiguration"]
 
@@ -29,6 +35,10 @@ LUCK: Final = "times that deals scatter less by AIVAT"
 ENDED: Final = "stopped by precision"
 LAST: Final = 0  # abscissa of what all games so far say
 BLUEPRINT: Final = "blueprint"  # as typed: the file of the settings
+OWN: Final = "own"  # as typed: guesses that the study makes
+GUESSED_MENU: Final = "a"  # the fewest bets: AIVAT is right whatever is guessed
+GUESSED_BUCKETS: Final = BucketRecipe(sizes=(None, 10, 10, 10))
+GUESSED_ITERATIONS: Final = 200
 WANTED: Final = ("call", "uniform", "pushfold")  # that an agent worth its name beats
 SEED: Final = 16
 
@@ -37,14 +47,15 @@ SEED: Final = 16
 class SupremusMatchConfiguration:
     """Who plays, and how long."""
 
-    agent: str = "supremus:leaves=equity;iterations=20;menu=a"  # `;` stands for a comma
+    # `;` stands for a comma; with the networks that come along
+    agent: str = "supremus:seconds=0;iterations=50;menu=100%;a"
     opponents: tuple[str, ...] = ("call",)  # `blueprint` plays the file below, bets it does not know translated
     hands: tuple[int, ...] = (8,)  # at most, for each opponent; two to a deal
     precisions: tuple[float, ...] = (0.0,)  # mbb/g that an interval reaches to each side when a match stops; 0: none
     seconds: float = 0.0  # for a decision of agents that search; 0: what their texts say
     blueprint: str = ""  # a file of hold'em in buckets
-    guesses: str = ""  # a file of the same kind, coarser: games are scored by AIVAT
-    game: str = "holdem(deck=9TJQKA/cdhs,stacks=2000,2000,menu=all)"
+    guesses: str = ""  # a file of the same kind, coarser: games are scored by AIVAT; `own` makes one in the folder
+    game: str = "holdem(menu=all)"
     keep: str = ""  # a folder: games are kept there, and a study that was interrupted goes on
     workers: int = 1
     chunk: int = 2  # deals between two looks at the clock
@@ -56,6 +67,8 @@ class SupremusMatchConfiguration:
             raise ConfigError(f"hands must be at least 4, precisions and seconds not negative, got {self.hands}")
         if BLUEPRINT in self.opponents and not self.blueprint:
             raise ConfigError("the opponent blueprint needs its file: -p blueprint=FILE")
+        if self.guesses == OWN and not self.keep:
+            raise ConfigError("guesses of one's own need a folder: -p keep=DIR")
         if not isinstance(parse_game(self.game), Holdem):
             raise ConfigError(f"game must be hold'em, got {self.game}")
         for opponent in (self.agent, *self.opponents):
@@ -75,7 +88,8 @@ def measure(configuration: SupremusMatchConfiguration) -> Iterator[Step]:
         configuration.opponents, configuration.hands, configuration.precisions, strict=True
     ):
         yield Step(fraction=done / total, text=f"{opponent}: getting ready")
-        play, config = _make_player(configuration, game, opponent, hands, precision)
+        guesses = find_guesses(configuration, game)
+        play, config = _make_player(configuration, game, opponent, hands, precision, guesses)
         file = name_file("match", play.names[0], opponent, "aivat" if configuration.guesses else "chips")
         games = play_in_parts(
             play, config, label=game.spec.label, keep=configuration.keep, name=file, workers=configuration.workers
@@ -96,8 +110,28 @@ def measure(configuration: SupremusMatchConfiguration) -> Iterator[Step]:
     yield Step(fraction=1.0, text="done")
 
 
+def find_guesses(configuration: SupremusMatchConfiguration, game: Holdem) -> Path | None:
+    """Returns the file by which games are scored, None by chips; one of the study's own is made if it is not there."""
+    if configuration.guesses != OWN:
+        return Path(configuration.guesses) if configuration.guesses else None
+    path = Path(configuration.keep) / name_file("guesses", game.spec.label)
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        spot = spot_of_game(dataclasses.replace(game, menu=GUESSED_MENU))
+        tree = build_bucketed_tree(spot, GUESSED_BUCKETS.build(spot))
+        solver = BucketedSolver(tree, rng=np.random.default_rng(SEED))
+        solver.iterate(GUESSED_ITERATIONS)
+        BucketedStrategy.of(solver, GUESSED_BUCKETS).save(path, {"iteration": solver.iteration, "seed": SEED})
+    return path
+
+
 def _make_player(
-    configuration: SupremusMatchConfiguration, game: Holdem, opponent: str, hands: int, precision: float
+    configuration: SupremusMatchConfiguration,
+    game: Holdem,
+    opponent: str,
+    hands: int,
+    precision: float,
+    guesses: Path | None,
 ) -> tuple[ChunkPlayer, MatchConfig]:
     """Returns who plays the deals, and how many."""
     makers = [AgentText(configuration.write(text)) for text in (configuration.agent, opponent)]
@@ -105,7 +139,7 @@ def _make_player(
         hands=2 * -(-hands // 2),
         precision=precision or None,
         seed=SEED,
-        aivat=Path(configuration.guesses) if configuration.guesses else None,
+        aivat=guesses,
     )
     play = make_player(request, game, limit_seconds(makers, configuration.seconds or None), Reporter())
     config = dataclasses.replace(play.config, deals_per_chunk=configuration.chunk)

@@ -37,8 +37,9 @@ FloatArray = npt.NDArray[np.float64]
 class SupremusOpeningConfiguration:
     """Who opens."""
 
-    agents: tuple[str, ...] = ("supremus:leaves=equity;iterations=120;menu=100%;a",)  # `;` stands for a comma
-    game: str = "holdem(deck=9TJQKA/cdhs,stacks=2000,2000,menu=all)"  # `file:PATH` plays the game of its file
+    # `;` stands for a comma; with the networks that come along
+    agents: tuple[str, ...] = ("supremus:seconds=0", "deepstack:seconds=0")
+    game: str = "holdem(menu=all)"  # `file:PATH` plays the game of its file
 
     def __post_init__(self) -> None:
         game = parse_game(self.game)
@@ -155,7 +156,7 @@ SUPREMUS_OPENING: Final = Study(
     sizes={
         Size.QUICK: SupremusOpeningConfiguration(),
         Size.FULL: SupremusOpeningConfiguration(
-            agents=("supremus:iterations=1000", "deepstack:iterations=1000"), game="holdem(menu=all)"
+            agents=("supremus:seconds=0;iterations=1000", "deepstack:seconds=0;iterations=1000")
         ),
     },
     measure=measure,
