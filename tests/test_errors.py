@@ -2,6 +2,7 @@
 """Bad input from Python: the messages of the shell, as exceptions of one tree."""
 
 import inspect
+import math
 import re
 from pathlib import Path
 
@@ -127,6 +128,45 @@ def load_river():
         (lambda: library.evaluate(kuhn_tree(), np.zeros(3)), "strategy must have shape (26,), got (3,)"),
         (lambda: library.BestResponse(5), "a response is over the tree of a game, such as build_history_tree(game)"),
         (lambda: library.plot_convergence({"a": 5}), "drawn are solutions and their records of progress, got 5"),
+        (lambda: library.solve("kuhn", iterations=int), "iterations must be a whole number, got <class 'int'>"),
+        (lambda: library.solve("kuhn", seed=np.zeros(3)), "seed must be a whole number, got array([0., 0., 0.])"),
+        (lambda: library.solve("kuhn", target=True), "target must be a number or a text such as '0.5%', got True"),
+        (lambda: library.solve("kuhn", seconds=True), "seconds must be a number, got True"),
+        (lambda: library.solve("kuhn", progress="yes"), "progress must be True or False, got 'yes'"),
+        (lambda: library.solve("kuhn", prune=""), "prune must say something, got ''"),
+        (
+            lambda: library.solve("kuhn", against="best", updates_per_response=0),
+            "updates_per_response must be at least 1",
+        ),
+        (lambda: library.RunRequest(iterations="x"), "iterations must be a whole number, got 'x'"),
+        (lambda: library.RunRequest(seat="x"), "seat must be a whole number, got 'x'"),
+        (lambda: library.Hedge(horizon=0), "horizon must be at least 1, got 0"),
+        (lambda: library.solve("kuhn", "hedge(0)"), "horizon must be at least 1, got 0"),
+        (lambda: library.DCFRPlus(delay=True), "delay must be a whole number of at least 0, got True"),
+        (lambda: library.solve("kuhn", iterations=1).search("p", method=None), "method must be a text, got None"),
+        (lambda: library.solve("kuhn", iterations=1).search("p", rule=None), "rule must be a text, got None"),
+        (
+            lambda: library.solve("kuhn", iterations=1).search("p", expensive=""),
+            "expensive must be True or False, got ''",
+        ),
+        (lambda: library.solve("kuhn", iterations=1).resume(progress=1), "progress must be True or False, got 1"),
+        (lambda: library.match("call", "call", game="kuhn", on_progress=5), "on_progress must be a function, got 5"),
+        (lambda: library.match("call", "call", game="kuhn", workers=None), "workers must be a whole number, got None"),
+        (lambda: library.match("call", "call", game="kuhn", aivat=5), "a file is given by its path, got 5"),
+        (lambda: library.match("call", "call", game="kuhn", runner=np.zeros(3)), "unknown runner '[0. 0. 0.]'"),
+        (lambda: library.match("call", "call", game="kuhn", resume=True), "resume goes on with the match in out"),
+        (lambda: library.reproduce("coin-toss", out=5), "a file is given by its path, got 5"),
+        (lambda: library.reproduce("coin-toss", on_progress=5), "on_progress must be a function, got 5"),
+        (lambda: library.plot_convergence((), target="x"), "target must be a number, got 'x'"),
+        (
+            lambda: library.solve_against("kuhn", "best", rule=5),
+            "rule must be a rule such as DCFR(), or its name, got 5",
+        ),
+        (lambda: library.TabularStrategy.from_csv(5, "kuhn"), "a file is given by its path, got 5"),
+        (lambda: library.TabularStrategy.from_dict({}, 5), "game must be a Game such as make_game('kuhn'), got 5"),
+        (lambda: library.TabularStrategy.from_dict({math.inf: {}}, "kuhn"), "the strategy does not fit"),
+        (lambda: library.solve("kuhn", iterations=1).strategy.probabilities([], "K:"), "player must be a whole number"),
+        (lambda: library.solve("kuhn", iterations=1).strategy.to_tree(5), "tree must be a tree such as"),
         (lambda: library.TabularStrategy.from_dict(5, "kuhn"), "a strategy is written {player: {infostate: {action:"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",

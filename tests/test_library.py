@@ -318,6 +318,25 @@ def test_figures_are_returned_and_written():
         equipoise.plot_convergence(())
 
 
+@pytest.mark.parametrize("iterations", [3, 100])
+def test_a_curve_of_few_decades_has_ordinates_to_read(iterations):
+    axes = equipoise.solve("leduc", "cfr", iterations=iterations).plot().axes[0]
+    low, high = axes.get_ylim()
+    places = [place for place in axes.yaxis.get_majorticklocs() if low <= place <= high]
+    labels = axes.yaxis.get_major_formatter().format_ticks(places)
+    assert len(set(labels)) == len(places) >= 3
+    assert [float(label) for label in labels] == pytest.approx(places)
+
+
+def test_scores_of_a_match_replace_no_other_file():
+    equipoise.solve("kuhn", iterations=10).save("kuhn.eq")
+    with pytest.raises(equipoise.CheckpointError, match=r"kuhn\.eq holds a run, expected a match"):
+        equipoise.match("call", "uniform", game="kuhn", hands=10, out="kuhn.eq")
+    assert equipoise.load("kuhn.eq").progress[-1].iteration == 10
+    for _ in range(2):
+        equipoise.match("call", "uniform", game="kuhn", hands=10, out="scores.eq")
+
+
 def test_notebooks_show_results():
     game, spot = equipoise.solve("leduc", iterations=5), equipoise.solve("turn.toml", iterations=5)
     assert "<polyline" in game._repr_html_()

@@ -225,7 +225,7 @@ def test_rows_of_a_table_are_those_of_their_iterations_to_the_bit(rule, first_t)
         (lambda: DCFRPlus(alpha=-math.inf), "alpha must be a number above -inf"),
         (lambda: DCFRPlus(beta=math.nan), "beta must be a number"),
         (lambda: DCFRPlus(average_exponent=-0.5), "average_exponent must be at least 0 and finite"),
-        (lambda: Hedge(horizon=-3), "horizon must be a whole number of at least 0, got -3"),
+        (lambda: Hedge(horizon=-3), "horizon must be at least 1, got -3"),
         (lambda: Hedge(horizon=math.nan), "horizon must be a whole number"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from equipoise.core.errors import ConfigError
 
-__all__ = ["check_callable", "check_number", "check_path", "check_text"]
+__all__ = ["check_callable", "check_flag", "check_number", "check_path", "check_text"]
 
 
 def check_text(name: str, value: Any) -> None:
@@ -34,6 +34,18 @@ def check_callable(name: str, value: Any) -> None:
     """
     if value is not None and not callable(value):
         raise ConfigError(f"{name} must be a function, got {value!r}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raises `ConfigError` unless true or false is given.
+
+    >>> check_flag("progress", "yes")
+    Traceback (most recent call last):
+        ...
+    equipoise.core.errors.ConfigError: progress must be True or False, got 'yes'
+    """
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} must be True or False, got {value!r}")
 
 
 def check_number(name: str, value: Any) -> None:

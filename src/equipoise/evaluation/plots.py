@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Protocol
 
-from equipoise.core.checks import check_path
+from equipoise.core.checks import check_number, check_path, check_text
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath, check_writable, write_atomically
 from equipoise.core.markup import colour_actions
@@ -38,6 +38,7 @@ MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES: Final = ("-", "--", ":")  # more curves than colours differ by these
 INK: Final = "#333333"
 FILE_DPI, NOTEBOOK_DPI = 160, 90
+SHORT_DECADES: Final = 2.0  # of ordinates: with fewer powers of ten, numbers between them are written too
 DARK: Final = 0.6  # values above it are shaded so that white is read
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
@@ -107,6 +108,11 @@ def plot_convergence(
     >>> len(plot_convergence({"cfr+": solution, "again": solution}, title="Kuhn poker").axes)
     2
     """
+    check_text("title", title)
+    if target is not None:
+        check_number("target", target)
+        if not 0 <= target < math.inf:
+            raise ConfigError(f"target must be at least 0 and finite, got {target}")
     named = curves if isinstance(curves, Mapping) else {"": curves}
     recorded = {name: _records_of(found) for name, found in named.items()}
     if not any(recorded.values()):
@@ -392,6 +398,20 @@ def _draw_panel(
         axes.spines[side].set_visible(False)
 
 
+def _label_short_range(axes: Axes) -> None:
+    """Writes numbers also between the powers of ten, on ordinates that span too few of them to be read."""
+    low, high = axes.get_ylim()
+    if not 0 < low < high or math.log10(high / low) > SHORT_DECADES:
+        return
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter  # noqa: PLC0415 - slow to import
+
+    steps = LogLocator(base=10, subs=(1, 2, 5))
+    is_enough = sum(low <= place <= high for place in steps.tick_values(low, high)) > 1
+    axes.yaxis.set_major_locator(steps if is_enough else MaxNLocator(nbins=5, min_n_ticks=2))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
 def _are_single(curves: Sequence[Sequence[tuple[float, float]]]) -> bool:
     """Returns whether curves are one point each, all at the same place: a line would be a lone dot."""
     return all(len(points) == 1 for points in curves) and len({points[0][0] for points in curves}) == 1
@@ -464,6 +484,9 @@ def _draw_bars(axes: Axes, curves: Curves, *, names: Sequence[str], printed: Pri
 
 def _finish_figure(figure: Figure, path: StrPath | None, title: str) -> Figure:
     """Returns a figure under its title, written to a file if one is named."""
+    for axes in figure.axes:
+        if axes.get_yscale() == "log":
+            _label_short_range(axes)
     if title:
         figure.suptitle(title, color=INK, fontsize=12, x=0.02, ha="left")
     if path is not None:

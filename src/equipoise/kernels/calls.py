@@ -31,11 +31,15 @@ def check_integer(name: str, value: int, low: int, high: int = MAX_INTEGER) -> N
     """Raises `ConfigError` unless a whole number is from `low` to `high`, both included."""
     if type(value) is int and low <= value <= high:  # almost always, and in calls of one iteration
         return
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        found = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:  # also of classes and arrays, which have the method of whole numbers
+        found = None
+    if found is None:
         raise ConfigError(f"{name} must be a whole number, got {value!r}")
-    if not low <= operator.index(value) <= high:
+    if not low <= found <= high:
         # of the largest count people are told where they have passed it
-        expected = f"at least {low}" if high == MAX_INTEGER and value < low else f"between {low} and {high}"
+        expected = f"at least {low}" if high == MAX_INTEGER and found < low else f"between {low} and {high}"
         raise ConfigError(f"{name} must be {expected}, got {value}")
 
 

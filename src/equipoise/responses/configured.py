@@ -123,7 +123,7 @@ def describe_against(asked: Any, before: RunConfig | None) -> dict[str, Any]:
     if asked.updates is not None:
         raise ConfigError("--updates is for learners that train against each other, got --against")
     spec = parse_response(fields["against"])
-    updates = fields["updates_per_response"] or 1
+    updates = 1 if fields["updates_per_response"] is None else fields["updates_per_response"]
     read = (Path(fields["merge"]),) if str(fields["merge"]).endswith(SOLUTION_SUFFIX) else ()
     digest = spec.digest(*read)
     return {**fields, "against": spec.text, "updates_per_response": updates, "against_digest": digest}

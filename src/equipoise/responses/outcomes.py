@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_callable
 from equipoise.core.errors import AbandonedError, ConfigError
 from equipoise.core.formatting import brief_repr, format_small, format_utility
 from equipoise.core.progress import Progress
@@ -148,13 +149,17 @@ def solve_against(
         bound = parse_response(bound).bind(tree, seat=seat)
     elif not callable(getattr(bound, "respond", None)):
         raise ConfigError(f"response must be a response such as BestResponse, or its name, got {response!r}")
+    chosen = parse_rule(rule) if isinstance(rule, str) else rule
+    if chosen is not None and (isinstance(chosen, type) or not isinstance(chosen, Rule)):
+        raise ConfigError(f"rule must be a rule such as DCFR(), or its name, got {rule!r}")
+    check_callable("on_progress", on_progress)
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS
     stopping = Stopping(iterations=iterations, seconds=seconds)
     solver = AgainstSolver(
         tree,
         bound,
-        rule=parse_rule(rule) if isinstance(rule, str) else rule,
+        rule=chosen,
         seat=seat,
         updates_per_response=updates_per_response,
         seed=seed,

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import enum
 import math
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, Final, TypedDict, TypeGuard, Unpack
 from equipoise.agents.base import Agent
 from equipoise.agents.notation import AgentText
 from equipoise.agents.strategies import StrategyAgent
+from equipoise.core.checks import check_callable, check_flag, check_path
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import settings_repr
@@ -30,6 +32,7 @@ from equipoise.evaluation.matches import (
     HandByHand,
     MatchConfig,
     MatchResult,
+    load_match,
     make_agents,
     run_match,
 )
@@ -106,6 +109,8 @@ class MatchRequest:
     def __post_init__(self) -> None:
         check_integer("hands", self.hands, 1)
         check_integer("seed", self.seed, 0)
+        check_flag("duplicate", self.duplicate)
+        check_flag("all_in_expectation", self.all_in_expectation)
 
 
 class MatchOptions(TypedDict, total=False):
@@ -150,6 +155,17 @@ def match(
     >>> match("call", "uniform", game="kuhn", hands=200).num_hands
     200
     """
+    check_callable("on_progress", on_progress)
+    check_callable("is_interrupted", is_interrupted)
+    check_flag("progress", progress)
+    check_flag("resume", resume)
+    check_integer("workers", workers, 1)
+    if resume and out is None:
+        raise ConfigError("resume goes on with the match in out, and no file is named")
+    if out is not None:
+        check_path(out)
+        if os.path.exists(out) and not resume:
+            load_match(out)  # another file is not written over
     known = {field.name for field in dataclasses.fields(MatchRequest)}
     if unknown := set(how) - known:
         raise ConfigError(f"a match has {', '.join(sorted(known))}, got {', '.join(sorted(unknown))}")
@@ -202,12 +218,13 @@ def _read_request(how: MatchOptions) -> MatchRequest:
     """Returns what is asked for, choices also by their names."""
     given: dict[str, Any] = dict(how)
     for name, choices in (("runner", Runner), ("known", Known)):
-        if name in given and given[name] not in list(choices):
+        if name in given and (not isinstance(given[name], str) or given[name] not in list(choices)):
             raise UnknownNameError(name, str(given[name]), list(choices))
         if name in given:
             given[name] = choices(given[name])
     for name in ("aivat", "hands_out"):
         if given.get(name) is not None:
+            check_path(given[name])
             given[name] = Path(given[name])
     return MatchRequest(**given)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.abstraction.solutions import is_spot_text
-from equipoise.core.checks import check_path, check_text
+from equipoise.core.checks import check_flag, check_number, check_path, check_text
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError, UnknownNameError
 from equipoise.core.files import StrPath, describe_os_error
 from equipoise.core.formatting import settings_repr
@@ -64,13 +64,28 @@ class RunRequest:
         for name in ("rule", "method", "form", "prune", "updates", "baseline", "against", "merge", "precision"):
             if getattr(self, name) is not None:
                 check_text(name, getattr(self, name))
+                if not getattr(self, name).strip():
+                    raise ConfigError(f"{name} must say something, got {getattr(self, name)!r}")
         if self.updates not in (None, ALTERNATING, SIMULTANEOUS):
             raise ConfigError(f"updates must be {ALTERNATING} or {SIMULTANEOUS}, got {self.updates!r}")
         if self.form is not None and self.form not in set(Form):
             raise ConfigError(f"form must be {', '.join(Form)}, got {self.form!r}")
         if self.baseline is not None and self.baseline not in set(BaselineKey):
             raise UnknownNameError("baseline", self.baseline, BaselineKey)
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
         check_integer("max_histories", self.max_histories, 1)
+        for name in ("iterations", "updates_per_response"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), 1)
+        if self.seat is not None:
+            check_integer("seat", self.seat, 0)
+        if self.seconds is not None:
+            check_number("seconds", self.seconds)
+        if isinstance(self.target, bool):
+            raise ConfigError(f"target must be a number or a text such as '0.5%', got {self.target}")
+        check_flag("has_warm_start", self.has_warm_start)
         if self.seed is not None:
             check_integer("seed", self.seed, 0)
         if self.threads is not None:

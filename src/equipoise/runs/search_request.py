@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from equipoise.core.checks import check_text
+from equipoise.core.checks import check_flag, check_text
 from equipoise.core.formatting import format_duration, settings_repr
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.core.markup import MOST_ROWS, html_line, html_table, join_html
@@ -49,8 +49,9 @@ class SearchRequest:
 
     def __post_init__(self) -> None:
         for name in ("state", "method", "rule", "menu", "leaves"):
-            if getattr(self, name) is not None:
+            if name not in ("menu", "leaves") or getattr(self, name) is not None:
                 check_text(name, getattr(self, name))
+        check_flag("expensive", self.expensive)
         check_integer("max_histories", self.max_histories, 1)
         if self.player is not None:
             check_player(self.player, 2)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypedDict, TypeVar, Unpack
 
 from equipoise.abstraction.solutions import open_solution
 from equipoise.core.checkpoint import Kind
-from equipoise.core.checks import check_callable, check_number, check_text
+from equipoise.core.checks import check_callable, check_flag, check_number, check_text
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
 from equipoise.core.formatting import format_duration
@@ -37,9 +37,6 @@ from equipoise.runs.preparation import PreparedRun, grow_tree
 from equipoise.runs.progress_display import DisplayReporter, ProgressDisplay, curve_of
 from equipoise.runs.request import RunRequest, Subject, find_subject
 from equipoise.runs.run import Quality
-from equipoise.runs.search_game import GameSearch
-from equipoise.runs.search_request import SearchRequest, run_in_pieces
-from equipoise.runs.search_spot import SpotSearch
 from equipoise.runs.spot_places import SpotPlaces, StoredSpot
 from equipoise.runs.spot_run import SpotRun, prepare_spot
 from equipoise.solvers.best_response import Evaluation
@@ -63,6 +60,9 @@ from equipoise.trees.vector import TreeStrategy
 
 if TYPE_CHECKING:  # slow to import
     from matplotlib.figure import Figure
+
+    from equipoise.runs.search_game import GameSearch
+    from equipoise.runs.search_spot import SpotSearch
 
 __all__ = ["Solution", "load", "prepare_run", "solve"]
 
@@ -230,6 +230,7 @@ class Solution(Generic[Found]):
         30
         """
         check_callable("on_progress", on_progress)
+        check_flag("progress", progress)
         request = RunRequest(iterations=iterations, target=target, seconds=seconds)
         self.run.set_limits(request)
         with _open_display(self.run.label, is_wanted=progress) as display:
@@ -392,6 +393,10 @@ class Solution(Generic[Found]):
         >>> found.searcher, found.iterations
         (0, 100)
         """
+        from equipoise.runs.search_game import GameSearch  # noqa: PLC0415 - slow to import
+        from equipoise.runs.search_request import SearchRequest, run_in_pieces  # noqa: PLC0415 - slow to import
+        from equipoise.runs.search_spot import SpotSearch  # noqa: PLC0415 - slow to import
+
         check_text("line", line)
         known = [field.name for field in dataclasses.fields(SearchRequest)]
         for name in how.keys() - set(known):
@@ -466,6 +471,7 @@ def solve(
     """
     check_callable("on_progress", on_progress)
     check_callable("make_solver", make_solver)
+    check_flag("progress", progress)
     for name in how.keys() - SolveOptions.__annotations__.keys():
         raise UnknownNameError("option of solve", name, SolveOptions.__annotations__)
     if make_solver is None and is_minimizer(rule):

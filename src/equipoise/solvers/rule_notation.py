@@ -77,7 +77,7 @@ RULES: Mapping[str, RuleEntry] = {
     ),
     "pcfr+": RuleEntry(make=PredictiveCFRPlus, description="cfr+ that predicts each regret by the last"),
     "hedge": RuleEntry(
-        make=lambda horizon=0: Hedge(horizon=parse_whole("horizon", horizon)),
+        make=lambda horizon=None: Hedge(horizon=None if horizon is None else parse_whole("horizon", horizon)),
         arguments=("horizon",),
         description="exponential weights; a horizon fixes the step",
     ),

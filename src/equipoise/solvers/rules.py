@@ -149,7 +149,7 @@ def check_base(base: Rule) -> None:
 
 def check_whole(name: str, value: int) -> None:
     """Raises `ConfigError` unless the value is a whole number that is not negative."""
-    if not isinstance(value, numbers.Integral) or value < 0:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 0:
         raise ConfigError(f"{name} must be a whole number of at least 0, got {value}")
 
 
@@ -404,10 +404,12 @@ class Hedge:
     True
     """
 
-    horizon: int = 0  # iterations planned, for the fixed-horizon step; 0: the experiments' variance-scaled step
+    horizon: int | None = None  # iterations planned, at least 1, for the fixed-horizon step; None: the experiments'
+    # variance-scaled step
 
     def __post_init__(self) -> None:
-        check_whole("horizon", self.horizon)
+        if self.horizon is not None:
+            check_integer("horizon", self.horizon, 1)
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from equipoise.core import checkpoint
 from equipoise.core.checkpoint import Checkpoint, Kind
+from equipoise.core.checks import check_text
 from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
 from equipoise.core.files import StrPath, write_text
 from equipoise.core.formatting import shorten_text
@@ -24,7 +25,8 @@ from equipoise.core.frames import make_frame
 from equipoise.core.markup import MOST_ROWS, html_line, join_html
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
-from equipoise.games.registry import parse_game
+from equipoise.games.registry import take_game
+from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.solvers.infostate_rows import html_rows
 from equipoise.solvers.strategy_rows import (
@@ -63,6 +65,8 @@ class _TreeRows(NamedTuple):
 
 
 def _tree_rows(tree: HistoryTree | PublicTree) -> _TreeRows:
+    if not isinstance(tree, HistoryTree | PublicTree):
+        raise ConfigError(f"tree must be a tree such as build_history_tree(game), got {tree!r}")
     if isinstance(tree, PublicTree):
         index, first = tree.sequence_cell.astype(np.int64), tree.infoset_start
         return _TreeRows(
@@ -88,7 +92,7 @@ def _find_tree(game: Subject) -> HistoryTree | PublicTree:
     """Returns the tree of a game, of its name, or of itself."""
     if isinstance(game, HistoryTree | PublicTree):
         return game
-    rules = parse_game(game) if isinstance(game, str) else game
+    rules = take_game(game)
     return load_or_build_public_tree(rules) if isinstance(rules, HasPublicForm) else load_or_build_history_tree(rules)
 
 
@@ -326,6 +330,8 @@ class TabularStrategy:
         return int(self.first_action[row]), int(self.first_action[row + 1])
 
     def _find(self, player: int, infostate: str, reason: str = "") -> int:
+        check_integer("player", player, 0)
+        check_text("infostate", infostate)
         row = self._rows.get((player, infostate))
         if row is None:
             because = f" ({reason})" if reason else ""

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_path
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.core.files import StrPath, describe_os_error
 
@@ -50,6 +51,7 @@ def format_csv(rows: Iterable[Row]) -> str:
 
 def read_csv(path: StrPath) -> list[Row]:
     """Returns the rows of a CSV file; columns may stand in any order, and others beside them."""
+    check_path(path)
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, restval="")
@@ -166,7 +168,7 @@ def _parse_row(where: str, values: Mapping[str, Any]) -> Row:
         player = int(values["player"])
         if player != float(values["player"]):
             raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParseError(f"{where}: player must be a whole number from 0, got {values['player']!r}") from None
     try:
         probability = float(values["probability"])

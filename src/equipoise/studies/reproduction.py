@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from equipoise.core.checks import check_callable, check_flag, check_path
 from equipoise.core.files import StrPath
 from equipoise.core.interruption import first_ctrl_c
 from equipoise.runs.progress_display import ProgressDisplay
@@ -45,6 +46,12 @@ def reproduce(
     >>> reproduce("coin-toss").study
     'coin-toss'
     """
+    check_flag("full", full)
+    check_flag("progress", progress)
+    check_callable("on_progress", on_progress)
+    for path in (data, out):
+        if path is not None:
+            check_path(path)
     study = find_study(name)
     changes = {key: _as_text(value) for key, value in settings.items()}
     configuration = configure_study(study, is_full=full, changes=changes, data=data)
