@@ -314,6 +314,11 @@ def test_usage_errors_are_one_line_that_says_all(equipoise, arguments, said):
     assert len(outcome.err.splitlines()) == 1
 
 
+def test_a_quiet_tree_prints_nothing(equipoise):
+    outcome = equipoise("tree", "kuhn", "--quiet")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+
+
 @pytest.mark.parametrize("words", [(), ("train",), ("bench",)], ids=str)
 def test_a_group_of_commands_alone_shows_its_help(equipoise, words):
     outcome = equipoise(*words)
