@@ -57,3 +57,9 @@ def test_what_cannot_share_a_row_is_refused():
         TiedSolver(TREE, np.zeros(3))
     with pytest.raises(ConfigError, match="match regrets, got hedge"):
         TiedSolver(TREE, SUITLESS, rule=Hedge())
+
+
+@pytest.mark.parametrize("count", [None, 2.5, -1])
+def test_what_is_no_count_of_iterations_is_refused(count):
+    with pytest.raises(ConfigError, match="num_iterations must be"):
+        TiedSolver(TREE, np.arange(TREE.infoset_node.size)).iterate(count)

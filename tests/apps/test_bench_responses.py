@@ -29,3 +29,10 @@ def test_bad_settings_are_refused(equipoise):
     with pytest.raises(ConfigError, match="count must be at least 1, got 0"):
         ResponsesSettings(count=0)
     assert "two players" in equipoise("bench", "responses", "--game", "kuhn(players=3)").err
+
+
+def test_a_narrow_terminal_cuts_no_head(equipoise, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    table = equipoise("bench", "responses", "--game", "kuhn", "--count", 200, "--repeats", 1).out
+    assert "…" not in table
+    assert "slowest" in table

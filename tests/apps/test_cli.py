@@ -289,6 +289,44 @@ def test_usage_errors_have_exit_code_2(equipoise, arguments):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["solv"], "error: no such command 'solv'; did you mean 'solve'?; see `equipoise --help`"),
+        (["--foo"], "error: no such option: --foo; see `equipoise --help`"),
+        (["train", "pogg"], "error: no such command 'pogg'; did you mean 'pog'?; see `equipoise train --help`"),
+        (["solve", "kuhn", "--itrations", "3"], "error: no such option: --itrations; did you mean --iterations"),
+        (["solve", "kuhn", "-n", "x"], "error: --iterations must be a whole number, got 'x'; see `equipoise solve -"),
+        (["solve", "kuhn", "--threads", "0"], "error: --threads must be at least 1, got '0'; see"),
+        (["solve", "kuhn", "--form", "x"], "error: invalid value for '--form': 'x' is not one of 'history', 'vector'"),
+        (["show"], "error: FILE is missing: a file written by `solve --out`, or CSV; see `equipoise show --help`"),
+        (["match"], "error: AGENT is missing; see `equipoise match --help`"),
+        (["train", "pog", "kuhn"], "error: --out is missing: folder of weights, state and log; see"),
+        (["show", "a", "b", "c"], "error: got unexpected extra words (b c); see `equipoise show --help`"),
+        (["search", "a.eq"], "error: missing option '--line'; see `equipoise search --help`"),
+        (["match", "--hands"], "error: option '--hands' requires an argument"),
+    ],
+    ids=str,
+)
+def test_usage_errors_are_one_line_that_says_all(equipoise, arguments, said):
+    outcome = equipoise(*arguments)
+    assert outcome.code == 2
+    assert outcome.err.startswith(said)
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_a_quiet_tree_prints_nothing(equipoise):
+    outcome = equipoise("tree", "kuhn", "--quiet")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+
+
+@pytest.mark.parametrize("words", [(), ("train",), ("bench",)], ids=str)
+def test_a_group_of_commands_alone_shows_its_help(equipoise, words):
+    outcome = equipoise(*words)
+    assert "Usage: equipoise" in outcome.out + outcome.err
+    assert "error" not in outcome.err
+
+
+@pytest.mark.parametrize(
     ("arguments", "given"),
     [
         (["-n", "x"], "got 'x'"),

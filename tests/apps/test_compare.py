@@ -53,3 +53,12 @@ def test_compare_refuses_a_rule_that_is_named_twice(equipoise):
 
 def test_compare_stops_at_a_thousand_by_default(equipoise):
     assert equipoise("compare", "kuhn", "--rules", "dcfr", "--json").json["rows"][0]["iterations"] == 1000
+
+
+def test_a_narrow_terminal_names_every_rule(equipoise, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    command = ("compare", "kuhn", "--rules", "external,outcome", "--seeds", 2, "-n", 100)
+    table = equipoise(*command).out
+    assert "external" in table
+    assert "seeds: best ... worst" in table
+    assert "…" not in table

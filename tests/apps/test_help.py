@@ -8,7 +8,11 @@ import pytest
 
 from equipoise.apps.commands import COMMANDS
 
-GROUPS = {"train": ("values", "rebel"), "bench": ("tabular", "first-evening", "page")}
+GROUPS = {
+    "train": ("values", "rebel", "pog", "blueprint"),
+    "bench": ("tabular", "first-evening", "page", "decisions"),
+}
+MOST_TOGETHER = 10  # options under one heading
 PAGES = [(name, *rest) for name in COMMANDS for rest in [(one,) for one in GROUPS.get(name, ())] or [()]]
 
 
@@ -36,7 +40,21 @@ def test_usage_and_values_are_named(equipoise, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     page = equipoise("match", "--help").out
     assert "Usage: equipoise match [OPTIONS] AGENT..." in page
-    assert re.search(r"--workers N +Processes that play\. \[1 to 256; default: 1\]", page)
+    assert re.search(r"--workers, -w N +Processes that play\. \[1 to 256; default: 1\]", page)
     assert re.search(r"--runner auto\|batched\|hands", page)
     assert "--out, -o PATH" in page
     assert "[default: --duplicate]" in " ".join(page.replace("│", "").split())
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_long_pages_are_in_panels(equipoise, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "100")
+    panels = equipoise(*words, "--help").out.split("╭─")[1:]
+    assert all(len(re.findall(r"^│ --", panel, re.MULTILINE)) <= MOST_TOGETHER for panel in panels)
+
+
+def test_notes_say_what_is_so(equipoise, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    blueprint = equipoise("train", "blueprint", "--help").out
+    assert "[at most 0; default: -300000]" in blueprint
+    assert "no-tensorboard]" not in equipoise("train", "pog", "--help").out  # it is there if it is installed

@@ -12,11 +12,12 @@ import sys
 import threading
 import time
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from equipoise.apps import cli, signals
+from equipoise.apps import blueprint, cli, signals, train_blueprint
 from equipoise.apps.signals import SignalFlag
 from equipoise.games.registry import make_game
 from equipoise.responses.against import AgainstSolver
@@ -31,6 +32,7 @@ PROGRAM = (
     "display.SECONDS_BETWEEN_LINES = task_display.SECONDS_BETWEEN_LINES = 0.01; cli.main()"
 )
 COMMAND = [sys.executable, "-c", PROGRAM]
+SMALL_SPOT = Path(__file__).parents[2] / "examples/spots/small_preflop.toml"
 ENVIRONMENT = {**os.environ, "EQUIPOISE_CACHE": "off"}
 
 
@@ -311,3 +313,22 @@ def test_a_lock_left_behind_by_a_killed_run_blocks_nobody(tmp_path):
     assert os.listdir(tmp_path) == [".kuhn.eq.lock"]
     run(tmp_path, "solve", "kuhn", "-n", "10", "--out", "kuhn.eq")
     assert os.listdir(tmp_path) == ["kuhn.eq"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "owner", "name", "said"),
+    [
+        (["train", "blueprint", "royal", "-o", "run"], train_blueprint, "make_deals", "give --resume to go on"),
+        (["blueprint", SMALL_SPOT, "-o", "b.eq"], blueprint.BucketRecipe, "build", "nothing is trained or saved yet"),
+    ],
+    ids=["train blueprint", "blueprint"],
+)
+def test_card_buckets_are_left_at_once(equipoise, monkeypatch, arguments, owner, name, said):
+    def make(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("the work went on")
+
+    monkeypatch.setattr(owner, name, make)
+    outcome = equipoise(*arguments)
+    assert outcome.code == 130
+    assert said in outcome.err

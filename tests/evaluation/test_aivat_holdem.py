@@ -17,6 +17,7 @@ from equipoise.evaluation.holdem import aivat as aivat_module
 from equipoise.evaluation.holdem.aivat import HoldemForm, group_actions
 from equipoise.evaluation.holdem.guesses import build_guesses
 from equipoise.evaluation.holdem.images import LOST, ImageWalk
+from equipoise.evaluation.holdem.solved import SolvedForm
 from equipoise.evaluation.play import expect_all_in
 from equipoise.games.base import ActionClass
 from equipoise.games.holdem.betting import CALL, FOLD, Street
@@ -28,8 +29,13 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_game import game_of_spot
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.settings import SearchSettings
+from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.bucketed import BucketedSolver
+from equipoise.solvers.holdem.solved_spot import view_strategy
+from equipoise.solvers.holdem.view import SpotViews
 from equipoise.trees.holdem.bucketed import build_bucketed_tree
+from equipoise.trees.holdem.tree import build_holdem_tree
+from equipoise.trees.vector import TreeStrategy
 from tests.agents.games import small_spot
 from tests.evaluation.games import list_games
 
@@ -113,7 +119,11 @@ def scramble(guesses):
 
 def expectations(game, guesses, agents, hands):
     """Returns the true value, the estimate's expectation, and the deviations of both."""
-    aivat = Aivat(HoldemForm(game, guesses), agents)
+    return expectations_of(HoldemForm(game, guesses), agents, hands)
+
+
+def expectations_of(form, agents, hands):
+    aivat = Aivat(form, agents)
     kept, rows = {}, []
     for states, chance, won in hands:
         # what the estimate may depend on: hands of known seats are no part of it
@@ -213,6 +223,41 @@ def test_guesses_know_who_looks_at_no_cards(known):
         assert mean == pytest.approx(value, abs=1e-12)
         left.append(deviation)
     assert left[1] < 0.8 * left[0]
+
+
+@functools.cache
+def solved(iterations):
+    """Returns the flop with all bets, solved by hands."""
+    solver = CFRSolver(build_holdem_tree(flop_spot(WIDE)))
+    solver.iterate(iterations)
+    return TreeStrategy(solver.tree, solver.average_sums)
+
+
+@functools.cache
+def played_from_solutions(expects_all_ins):
+    game = game_of_spot(flop_spot(WIDE))
+    agents = [StrategyAgent(solved(iterations), game) for iterations in (40, 5)]
+    ends = functools.partial(expect_all_in, game) if expects_all_ins else lambda state: None
+    return game, agents, list(list_games(game, agents, ends=ends))
+
+
+@pytest.mark.parametrize(
+    ("known", "expects_all_ins", "iterations", "left"), [((0,), True, 40, 0.5), ((1,), False, 1, 0.6)]
+)
+def test_a_solution_guesses_by_its_own_values(known, expects_all_ins, iterations, left):
+    game, agents, hands = played_from_solutions(expects_all_ins)
+    form = SolvedForm(game, view_strategy(solved(iterations)))
+    value, mean, raw, deviation = expectations_of(form, pick(agents, known), hands)
+    assert mean == pytest.approx(value, abs=1e-9)
+    assert deviation < left * raw
+
+
+def test_a_solution_without_all_its_values_does_not_guess():
+    game, _, _ = played_from_solutions(True)
+    strategy = solved(5)
+    with pytest.raises(ConfigError, match="too large to be read whole"):
+        SolvedForm(game, SpotViews(strategy.tree, strategy.sums, kernel=None))
+    assert view_strategy(train(flop_spot(WIDE), 2, 1)) is None
 
 
 def num_searches(agent):

@@ -259,3 +259,12 @@ def test_all_parts_of_a_mixture_hear_an_interruption():
     assert outcome.guarantee.theorem is None
     best = AgainstSolver(KUHN, BestResponse(KUHN))
     assert "nothing was learnt yet" in report_seats(best)[0].guarantee.statement
+
+
+@pytest.mark.parametrize("count", [None, 2.5, -1])
+def test_what_is_no_count_of_iterations_is_refused(count):
+    both = AgainstSolver(KUHN, BestResponse(KUHN))
+    with pytest.raises(ConfigError, match="num_iterations must be"):
+        both.iterate(count)
+    with pytest.raises(ConfigError, match="num_iterations must be"):
+        both.learners[0].iterate(count)

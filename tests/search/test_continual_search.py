@@ -152,6 +152,14 @@ def test_an_agent_answers_alike_for_single_and_for_all_private_states():
     assert agent.name == "continual"
 
 
+def test_actions_are_worth_what_the_game_is_in_the_mean():
+    kuhn = derive_public_game(make_game("kuhn"))
+    search = ContinualSearch(kuhn, 0, ContinualSettings(iterations=500))
+    played, worth = search.policy_at(()), search.values_at(())
+    assert (played * worth).sum(axis=1).mean() == pytest.approx(-1 / 18, abs=1e-3)
+    assert worth[0, 1] == pytest.approx(-1, abs=0.02)  # a bluff that half of the queens and all kings call
+
+
 def test_what_cannot_be_is_refused():
     agent = ContinualAgent(GAME, search=ContinualSettings(iterations=1))
     rng = np.random.default_rng(0)

@@ -18,10 +18,12 @@ from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.public import build_public_tree
 from equipoise.trees.public_edges import read_policy
 from tests.search.blueprints import random_strategy
+from tests.search.layouts import flop_game
 
 TREE = build_public_tree(derive_public_game(make_game("leduc")))
 LEAVES = RoundLimit().leaves(TREE, 0)
 FIXED = random_strategy(TREE, 6)
+TREES = {"leduc": lambda: TREE, "flop": lambda: flop_game().tree}  # hold'em of twelve cards as a public tree
 
 
 def ask(evaluator, tree, leaf, beliefs):
@@ -30,30 +32,33 @@ def ask(evaluator, tree, leaf, beliefs):
     return tuple(own[0, : beliefs.reach[player].size] for player, own in enumerate(evaluator.evaluate(batch).cfv))
 
 
-def locked_run(trunk, rule, num_iterations, is_alternating):
+def locked_run(tree, fixed, trunk, rule, num_iterations, is_alternating):
     """Returns CFR on the whole tree with everything outside the trunk held at a fixed strategy."""
-    below = np.ones(TREE.infoset_node.size, bool)
+    below = np.ones(tree.infoset_node.size, bool)
     below[trunk.part.infosets] = False
     locks = []
-    for node in np.unique(TREE.infoset_node[below]).tolist():
-        private = TREE.infoset_private[TREE.infoset_node == node]
-        locks.append(NodeLock(node=node, hands=private.tolist(), strategy=read_policy(TREE, node, FIXED)[private]))
-    solver = CFRSolver(TREE, rule, is_alternating=is_alternating, locks=locks)
+    for node in np.unique(tree.infoset_node[below]).tolist():
+        private = tree.infoset_private[tree.infoset_node == node]
+        locks.append(NodeLock(node=node, hands=private.tolist(), strategy=read_policy(tree, node, fixed)[private]))
+    solver = CFRSolver(tree, rule, is_alternating=is_alternating, locks=locks)
     solver.iterate(num_iterations)
     return solver
 
 
 @pytest.mark.parametrize("is_alternating", [True, False])
 @pytest.mark.parametrize("limit", [RoundLimit(), ActionLimit(2)], ids=["round", "actions"])
-def test_fixed_leaves_are_the_whole_tree_locked(limit, is_alternating):
-    leaves = limit.leaves(TREE, 0)
-    solver = DecomposedSolver(TREE, leaves, FixedLeaves(TREE, FIXED), rule=DCFR(), is_alternating=is_alternating)
+@pytest.mark.parametrize("ground", TREES)
+def test_fixed_leaves_are_the_whole_tree_locked(ground, limit, is_alternating):
+    tree = TREES[ground]()
+    fixed, leaves = random_strategy(tree, 6), limit.leaves(tree, 0)
+    solver = DecomposedSolver(tree, leaves, FixedLeaves(tree, fixed), rule=DCFR(), is_alternating=is_alternating)
     solver.iterate(20)
-    expected = locked_run(solver.trunk, DCFR(), 20, is_alternating)
+    expected = locked_run(tree, fixed, solver.trunk, DCFR(), 20, is_alternating)
     pairs = solver.trunk.part.sequences
     for name in ("regret_sum", "strategy_sum", "strategy"):
         got = getattr(solver.tables, name)[solver.trunk.tree.sequence_cell]
-        np.testing.assert_allclose(got, getattr(expected.tables, name)[TREE.sequence_cell[pairs]], atol=1e-9)
+        wanted = getattr(expected.tables, name)[tree.sequence_cell[pairs]]
+        np.testing.assert_allclose(got, wanted, atol=1e-9, rtol=1e-7)
 
 
 @pytest.mark.parametrize("kind", [Decomposition.CFR_AVG, Decomposition.MODIFIED_CFR_AVG])
@@ -64,13 +69,15 @@ def test_averages_make_no_difference_where_values_are_linear(kind):
     np.testing.assert_allclose(runs[0].tables.regret_sum, runs[1].tables.regret_sum, atol=1e-9)
 
 
-def test_a_trunk_without_leaves_is_the_whole_game():
-    solver = DecomposedSolver(TREE, [], ZeroLeaves(), rule=CFR())
+@pytest.mark.parametrize("ground", TREES)
+def test_a_trunk_without_leaves_is_the_whole_game(ground):
+    tree = TREES[ground]()
+    solver = DecomposedSolver(tree, [], ZeroLeaves(), rule=CFR())
     solver.iterate(10)
-    expected = CFRSolver(TREE, CFR(), is_alternating=False)
+    expected = CFRSolver(tree, CFR(), is_alternating=False)
     expected.iterate(10)
     np.testing.assert_allclose(solver.average_strategy(), expected.average_strategy(), atol=1e-12)
-    assert solver.root_values()[0] == pytest.approx(expected.evaluate().values[0], abs=1e-12)
+    assert solver.root_values()[0] == pytest.approx(expected.evaluate().values[0], abs=1e-12 * tree.utility_range)
 
 
 POT_BETS = {"first_sizes": (0.5, 1.0), "second_sizes": (0.5, 1.0), "sizing": "pot", "stack": 20.0, "max_raises": 1}
@@ -169,3 +176,9 @@ def test_nonsense_is_refused():
         ResolvedLeaves(TREE, iterations=0)
     with pytest.raises(ConfigError, match="deviation must be at least 0, got -1"):
         NoisyLeaves(ZeroLeaves(), -1.0, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("count", [None, 2.5, -1])
+def test_what_is_no_count_of_iterations_is_refused(count):
+    with pytest.raises(ConfigError, match="num_iterations must be"):
+        DecomposedSolver(TREE, LEAVES, ResolvedLeaves(TREE, iterations=1), kind=Decomposition.CFR_AVG).iterate(count)

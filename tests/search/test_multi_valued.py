@@ -30,6 +30,7 @@ from equipoise.trees.public_pairs import leaf_payoffs
 from equipoise.trees.subtree import cut_subtree
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import make_blueprint, second_round
+from tests.search.layouts import flop_game
 
 GAME = derive_public_game(make_game("leduc"))
 LEDUC = build_public_tree(GAME)
@@ -46,6 +47,12 @@ def leduc():
     solver = CFRSolver(LEDUC, CFRPlus())
     solver.iterate(20)
     return PublicProfile(LEDUC, solver.average_strategy())
+
+
+@pytest.fixture(scope="module", params=["leduc", "flop"])
+def blueprint(request, leduc):
+    """Returns a blueprint of Leduc, and one of hold'em of twelve cards to the flop, both on public trees."""
+    return leduc if request.param == "leduc" else flop_game().public
 
 
 def columns(blueprint, rows):
@@ -88,37 +95,38 @@ def test_one_value_leaves_rps_plus_undecided(rps):
     assert evaluate(rps.tree, out).best_response_values[1] > 0.3
 
 
-def test_leaf_payoffs_are_what_the_whole_tree_pays(leduc):
-    node = second_round(LEDUC)[3]
-    subgame = leduc.subgame(node)
-    payoff = leaf_payoffs(LEDUC, node, leduc.strategy)
-    first, second = subgame.beliefs.reach
-    np.testing.assert_allclose(payoff @ second, subgame.strategy_values(0, subgame.strategy, subgame.strategy))
-    np.testing.assert_allclose(-(first @ payoff), subgame.strategy_values(1, subgame.strategy, subgame.strategy))
+def test_leaf_payoffs_are_what_the_whole_tree_pays(blueprint):
+    node = second_round(blueprint.tree)[3]
+    subgame = blueprint.subgame(node)
+    payoff = leaf_payoffs(blueprint.tree, node, blueprint.strategy)
+    (first, second), atol = subgame.beliefs.reach, 1e-12 * blueprint.tree.utility_range
+    values = [subgame.strategy_values(player, subgame.strategy, subgame.strategy) for player in (0, 1)]
+    np.testing.assert_allclose(payoff @ second, values[0], atol=atol)
+    np.testing.assert_allclose(-(first @ payoff), values[1], atol=atol)
 
 
-def test_a_single_continuation_is_the_whole_tree_locked_behind_the_limit(leduc):
+def test_a_single_continuation_is_the_whole_tree_locked_behind_the_limit(blueprint):
     # values at the root are those of the blueprint in the whole game, whatever the depth
+    same = Continuations((blueprint.strategy,), (blueprint.strategy,))
     for limit in (ActionLimit(1), ActionLimit(2), RoundLimit()):
-        leaves = limit.leaves(LEDUC, 0)
-        subgame = depth_limited_subgame(leduc, 0, 0, leaves, Continuations((leduc.strategy,), (leduc.strategy,)))
+        subgame = depth_limited_subgame(blueprint, 0, 0, limit.leaves(blueprint.tree, 0), same)
         got = [subgame.strategy_values(player, subgame.strategy, subgame.strategy).sum() for player in (0, 1)]
-        assert got == pytest.approx(leduc.evaluate().values, abs=1e-12)
+        assert got == pytest.approx(blueprint.evaluate().values, abs=1e-12 * blueprint.tree.utility_range)
 
 
 @pytest.mark.parametrize("searcher", [0, 1])
-def test_choosing_the_blueprint_gives_its_value_and_more_choice_never_helps_the_searcher(leduc, searcher):
-    opponent = 1 - searcher
-    best = respond(leduc, opponent, leduc.strategy)
-    leaves = RoundLimit().leaves(LEDUC, 0)
+def test_choosing_the_blueprint_gives_its_value_and_more_choice_never_helps_the_searcher(blueprint, searcher):
+    opponent, tree, played = 1 - searcher, blueprint.tree, blueprint.strategy
+    best = respond(blueprint, opponent, played)
+    leaves, rounding = RoundLimit().leaves(tree, 0), 1e-12 * tree.utility_range
     worth = []
-    for theirs in ((leduc.strategy,), (leduc.strategy, best), (leduc.strategy, best, random_strategy(LEDUC, 1))):
-        subgame = depth_limited_subgame(leduc, 0, searcher, leaves, Continuations(theirs, (leduc.strategy,)))
+    for theirs in ((played,), (played, best), (played, best, random_strategy(tree, 1))):
+        subgame = depth_limited_subgame(blueprint, 0, searcher, leaves, Continuations(theirs, (played,)))
         worth.append(subgame.best_values(opponent, subgame.strategy).sum())
-    assert worth[0] <= worth[1] + 1e-12
-    assert worth[1] <= worth[2] + 1e-12
+    assert worth[0] <= worth[1] + rounding
+    assert worth[1] <= worth[2] + rounding
     # with its best response to choose from, the opponent earns what it does in the whole game
-    assert worth[1] == pytest.approx(leduc.evaluate().best_response_values[opponent], abs=1e-9)
+    assert worth[1] == pytest.approx(blueprint.evaluate().best_response_values[opponent], abs=1e-9)
 
 
 def test_both_sides_may_choose(leduc):

@@ -19,6 +19,7 @@ from equipoise.trees.vector import UniformStrategy
 from tests.reference.pursuit import MAP_A, Pursuit, parse_map
 from tests.search.blueprints import random_strategy
 from tests.search.fixtures import second_round
+from tests.search.layouts import flop_game
 
 GAME = derive_public_game(make_game("leduc"))
 TREE = build_public_tree(GAME)
@@ -43,19 +44,31 @@ class Counting:
         return self.game.edges(state)
 
 
-@pytest.mark.parametrize("root", [0, second_round(TREE)[4], int(TREE.parent[second_round(TREE)[4]])])
+def ground(name):
+    """Returns a game asked for its public states, and a blueprint on its tree: Leduc, or hold'em to the flop."""
+    return (GAME, BLUEPRINT) if name == "leduc" else (flop_game().form, flop_game().public)
+
+
+@pytest.mark.parametrize("name", ["leduc", "flop"])
+@pytest.mark.parametrize("where", ["root", "round", "deal"])
 @pytest.mark.parametrize("limit", LIMITS, ids=repr)
-def test_limits_end_where_they_end_in_a_tree(limit, root):
-    partial = PartialGame(GAME, root, limit=limit)
-    subgame = extract_subgame(partial, BLUEPRINT.beliefs(root), 0, leaves=PolicyLeaves())
-    expected = limit.leaves(TREE, root).tolist()
-    assert sorted(step.state for step in subgame.part.whole.states if partial.is_leaf(step)) == expected
+def test_limits_end_where_they_end_in_a_tree(limit, where, name):
+    game, blueprint = ground(name)
+    tree, opening = blueprint.tree, second_round(blueprint.tree)[4]
+    root = {"root": 0, "round": opening, "deal": int(tree.parent[opening])}[where]
+    partial = PartialGame(game, tree.states[root], limit=limit)
+    subgame = extract_subgame(partial, blueprint.beliefs(root), 0, leaves=PolicyLeaves())
+    expected = [tree.states[node] for node in limit.leaves(tree, root).tolist()]
+    found = [step.state for step in subgame.part.whole.states if partial.is_leaf(step)]
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
 
 
-def test_a_part_to_the_end_is_the_part_of_the_tree():
-    root = second_round(TREE)[2]
-    subgame = extract_subgame(PartialGame(GAME, root), BLUEPRINT.beliefs(root), 1)
-    cut = BLUEPRINT.subgame(root)
+@pytest.mark.parametrize("name", ["leduc", "flop"])
+def test_a_part_to_the_end_is_the_part_of_the_tree(name):
+    game, blueprint = ground(name)
+    root = second_round(blueprint.tree)[2]
+    subgame = extract_subgame(PartialGame(game, blueprint.tree.states[root]), blueprint.beliefs(root), 1)
+    cut = blueprint.subgame(root)
     assert subgame.tree.public_labels == cut.tree.public_labels
     strategy = random_strategy(cut.tree, 3)
     for player in (0, 1):

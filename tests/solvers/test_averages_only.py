@@ -55,3 +55,9 @@ def test_it_converges_as_regret_matching_does():
 def test_what_is_no_matrix_is_refused():
     with pytest.raises(ConfigError, match=r"got shape \(3,\)"):
         AveragesOnlySolver([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("count", [None, 2.5, -1])
+def test_what_is_no_count_of_iterations_is_refused(count):
+    with pytest.raises(ConfigError, match="num_iterations must be"):
+        AveragesOnlySolver(np.eye(2)).iterate(count)

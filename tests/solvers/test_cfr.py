@@ -280,6 +280,16 @@ def test_thread_count_must_be_positive():
         CFRSolver(build_history_tree(make_game("kuhn")), CFR(), num_threads=0)
 
 
+@pytest.mark.parametrize("count", [None, 2.5, "x", -1, True])
+@pytest.mark.parametrize("num_before", [0, 3])
+def test_what_is_no_count_of_iterations_is_refused_by_the_first_call_and_by_bound_steps(num_before, count):
+    solver = CFRSolver(build_history_tree(make_game("kuhn")), CFR())
+    solver.iterate(num_before)
+    with pytest.raises(ConfigError, match="num_iterations must be"):
+        solver.iterate(count)
+    assert solver.iteration == num_before
+
+
 def test_exploitability_is_averaged_over_all_players():
     solver = CFRSolver(build_history_tree(make_game("kuhn", players=3)), CFR())
     result = solver.evaluate()

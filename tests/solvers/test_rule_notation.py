@@ -16,7 +16,7 @@ MATCHING = st.builds(  # regrets
     DCFR, alpha=NUMBERS, beta=NUMBERS | st.just(-math.inf), gamma=st.floats(0, 50)
 ) | st.builds(DCFRPlus, delay=st.integers(0, 10**6))
 NORMAL_HEDGES = st.builds(NormalHedge, base=MATCHING | st.builds(Optimistic, MATCHING))
-HEDGES = st.builds(Hedge, horizon=st.integers(1, 10**6))
+HEDGES = st.builds(Hedge, horizon=st.none() | st.integers(1, 10**6))
 BASES = MATCHING | HEDGES | st.builds(NormalHedge, base=MATCHING)
 THRESHOLDED = st.builds(Thresholded, MATCHING | HEDGES, st.floats(1, 50))
 OPTIMISTIC = st.builds(Optimistic, BASES | THRESHOLDED)

@@ -179,5 +179,5 @@ def test_what_pruning_does_not_serve_is_refused():
     with pytest.raises(ConfigError, match="nothing would be pruned in kuhn"):
         make_solver(KUHN, PLURIBUS)
     spared = SampledPruning(kind=SkipKind.COIN, prunes_last_round=False)
-    with pytest.raises(ConfigError, match="both are exempt; set prunes_last_round and prunes_ends"):
+    with pytest.raises(ConfigError, match="both are exempt; rbs and libratus prune there too"):
         make_solver(KUHN, spared)

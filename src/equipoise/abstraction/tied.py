@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation, bind_public_kernel, evaluate
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.public import PublicTree
@@ -85,6 +86,7 @@ class TiedSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates both players once."""
+        check_integer("num_iterations", num_iterations, 0)
         size = self.regret_sum.size
         for _ in range(num_iterations):
             self.iteration += 1

@@ -91,6 +91,10 @@ class ContinualAgent(PolicyAgent):
             return None
         return self._play.stage_at(observation.seat, observation.public_state)
 
+    def find_values(self, observation: Observation) -> FloatArray | None:
+        """Returns `[A]` what actions are worth by the last search, as `ContinualSearch.values_at`; None in hold'em."""
+        return self._play.values(observation) if isinstance(self._play, _PublicPlay) else None
+
     def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
         """Returns what some private state may do: of hold'em the bets that its last search has."""
         return self._play.actions(decision) if isinstance(self._play, _HandPlay) else decision.actions
@@ -129,11 +133,21 @@ class _PublicPlay:
 
     def shares(self, observation: Observation) -> list[float]:
         """Returns `[A]` what is played at an information state."""
+        path, private, is_legal = self._find(observation)
+        shares: list[float] = self._searches[observation.seat].policy_at(path)[private, is_legal].tolist()
+        return shares
+
+    def values(self, observation: Observation) -> FloatArray | None:
+        """Returns `[A]` what actions are worth at an information state; None where that is not known."""
+        path, private, is_legal = self._find(observation)
+        values = self._searches[observation.seat].values_at(path)
+        return None if values is None else values[private, is_legal]
+
+    def _find(self, observation: Observation) -> tuple[tuple[int, ...], int, npt.NDArray[np.bool_]]:
+        """Returns the way to an information state, its private state and which actions of the public one it has."""
         path = self._paths.locate(observation.public_state)
         private = self._number(observation.seat, path, [observation.infostate])[0]
-        row = self._searches[observation.seat].policy_at(path)[private]
-        shares: list[float] = row[self.game.legality(self._paths.state_at(path))[private]].tolist()
-        return shares
+        return path, private, self.game.legality(self._paths.state_at(path))[private]
 
     def rows(self, decision: PublicDecision) -> FloatArray:
         """Returns `[H, A]` what each private state does."""

@@ -65,8 +65,12 @@ def blueprint(options: BlueprintOptions) -> None:
     sizes = None, options.buckets, options.buckets, options.buckets
     recipe = BucketRecipe(method=_find_method(options), sizes=sizes)
     with SignalFlag() as flag, lock(options.out):
-        with TaskDisplay(console, "card buckets") as display:
+        buckets = None
+        with flag.raising(), TaskDisplay(console, "card buckets") as display:
             buckets = recipe.build(file.spot, on_progress=display.update)
+        if buckets is None:
+            console.print("interrupted among the card buckets: nothing is trained or saved yet", style="yellow")
+            raise typer.Exit(flag.exit_code)
         tree = build_bucketed_tree(file.spot, buckets)
         solver = BucketedSolver(tree, rng=np.random.default_rng(options.seed))
         console.print(

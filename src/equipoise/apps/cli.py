@@ -15,6 +15,7 @@ from equipoise.apps.commands import LazyGroup
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
+from equipoise.apps.usage import USAGE_ERROR, describe_usage_error, is_call_for_help
 from equipoise.core.errors import AgentFailedError, CheckpointError, EquipoiseError, NotConvergedError
 from equipoise.core.files import describe_os_error
 from equipoise.core.own_code import describe_exception, find_own_line
@@ -27,6 +28,25 @@ __all__ = ["app", "main"]
 class ReportingGroup(LazyGroup):
     """A group of commands whose errors are one line on the error stream and an exit code, never a traceback."""
 
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Runs the program; what is wrong with the line itself is told as all errors are."""
+        is_whole = settings.pop("standalone_mode", True)
+        settings["standalone_mode"] = False
+        if not is_whole:
+            return super().main(*args, **settings)
+        try:
+            code = super().main(*args, **settings)
+        except USAGE_ERROR as error:
+            if is_call_for_help(error):
+                error.show()
+            else:
+                report_error(describe_usage_error(error))
+            sys.exit(ExitCode.BAD_INPUT)
+        except typer.Abort:
+            report_error("the input ended")
+            sys.exit(ExitCode.FAILED)
+        sys.exit(code if isinstance(code, int) else ExitCode.OK)
+
     def invoke(self, ctx: Any) -> Any:
         """Runs the command and turns what it raises into a message and an exit code."""
         try:
@@ -37,9 +57,6 @@ class ReportingGroup(LazyGroup):
         except MemoryError:
             report_error("memory ran out")
             raise typer.Exit(ExitCode.FAILED) from None
-        except typer.BadParameter as error:
-            error.message += _what_was_given(error)
-            raise
         except Exception as error:
             if find_own_line(error) is None:
                 raise
@@ -133,11 +150,3 @@ def _settle(stream: io.TextIOWrapper) -> None:
     except OSError:
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), stream.fileno())
-
-
-def _what_was_given(error: typer.BadParameter) -> str:
-    """Returns the value that an option cannot take, for a message that leaves it out."""
-    # what checks values is typer's own business; its present choice lists problems with their input
-    problems: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
-    given = repr(problems[0].get("input")) if problems else ""
-    return "" if not given or given in error.message else f", got {given}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from equipoise.apps.display import ConsoleReporter, SolveDisplay, make_console
-from equipoise.apps.output import print_result, write_json
+from equipoise.apps.output import make_table, print_result, write_json
 from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.solve_options import GameOptions, Updates
@@ -43,6 +44,12 @@ Runs = dict[str, list[list[Progress]]]  # by name: the records of each seed
 class CompareOptions(GameOptions):
     """What `equipoise compare` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "When to stop": ("iterations", "target", "seconds"),
+        "How": ("rules", "form", "updates", "seed", "seeds"),
+        "What it may take": ("max_histories", "threads"),
+        "What is shown": ("plot", "json", "quiet"),
+    }
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise compare leduc --iterations 200 --plot rules.png",
         "equipoise compare kuhn --rules external,outcome --seeds 5 -n 2000",
@@ -242,19 +249,26 @@ def _describe(config: RunConfig, runs: list[list[Progress]]) -> dict[str, Any]:
 
 
 def _as_table(game: Game[Any], curves: Runs) -> Table:
-    table = Table(title=format_game(game), title_justify="left")
     is_sampled = any(run[-1].sampled is not None for runs in curves.values() for run in runs)
     has_bands = any(len(runs) > 1 for runs in curves.values())
-    table.add_column("rule", overflow="fold")
-    quality = ("regret bound (sampled)", "against uniform (sampled)") if is_sampled else ("exploitability", "value")
-    last_column = "seeds: best ... worst" if has_bands else quality[1]  # all of it would not fit into 80 columns
-    for name in ("iterations", "time", quality[0], last_column):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name, runs in sorted(curves.items(), key=lambda item: _rank(find_middle(item[1])[-1])):
-        last = find_middle(runs)[-1]
-        found, value = _quality(last)
-        beside = _say_band(runs) if has_bands else value
-        table.add_row(name, f"{last.iteration:,}", format_duration(last.seconds), found, beside)
+    quality, value = (
+        ("regret bound (sampled)", "against uniform (sampled)") if is_sampled else ("exploitability", "value")
+    )
+    ranked = sorted(curves.items(), key=lambda item: _rank(find_middle(item[1])[-1]))
+    lasts = [find_middle(runs)[-1] for _, runs in ranked]
+    found = [_quality(last) for last in lasts]
+    columns = {
+        "rule": [name for name, _ in ranked],
+        "iterations": [f"{last.iteration:,}" for last in lasts],
+        "time": [format_duration(last.seconds) for last in lasts],
+        quality: [one[0] for one in found],
+    }
+    if has_bands:  # all of it would not fit into 80 columns
+        columns["seeds: best ... worst"] = [_say_band(runs) for _, runs in ranked]
+    else:
+        columns[value] = [one[1] for one in found]
+    table = make_table(columns, spare=("time", "iterations", value))
+    table.title, table.title_justify = format_game(game), "left"
     return table
 
 

@@ -49,6 +49,12 @@ NUM_RESPONSES: Final = 100  # draws of responses that sample, unless others are 
 class EvaluateOptions:
     """What `equipoise evaluate` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "An agent": ("seeds", "playthroughs", "whole_states"),
+        "Against responses": ("responses", "num_responses", "seed", "plot"),
+        "What it may take": ("max_histories", "threads"),
+        "What is shown": ("json", "quiet"),
+    }
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise evaluate leduc.eq",
         "equipoise evaluate kuhn.eq --responses uct:100,best",

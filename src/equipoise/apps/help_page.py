@@ -133,10 +133,10 @@ def _list_notes(param: Any) -> list[str]:
     notes = ["required"] if param.required else []
     least, most = getattr(param, "min", None), getattr(param, "max", None)
     if most is not None:
-        notes.append(f"{least} to {most}")
+        notes.append(f"at most {most}" if least is None else f"{least} to {most}")
     given = param.default() if callable(param.default) else param.default
     if getattr(param, "is_flag", False):
-        if param.secondary_opts:
+        if param.secondary_opts and given is not None and param.show_default:
             notes.append(f"default: {param.opts[0] if given else param.secondary_opts[0]}")
     elif given is not None and param.show_default and not (isinstance(given, (list, tuple)) and not given):
         notes.append(f"default: {_plain(given)}")

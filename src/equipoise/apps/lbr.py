@@ -91,7 +91,7 @@ class LbrOptions:
     precision: Annotated[float | None, typer.Option(help="Stop once the interval reaches so many mbb.")] = None
     confidence: Annotated[float, typer.Option(help="Of intervals, between 0 and 1.")] = 0.95
     seed: Annotated[int, typer.Option(min=0, help="Of deals and of the agent.")] = 0
-    workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
+    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the hands there.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the hands in --out.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing --out.")] = False

@@ -101,7 +101,7 @@ class MatchOptions:
     seconds_per_decision: Annotated[
         float | None, typer.Option(help="The longest that agents which search may take.", metavar="S")
     ] = None
-    workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
+    workers: Annotated[int, typer.Option("--workers", "-w", min=1, max=MOST_WORKERS, help="Processes that play.")] = 1
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep the games' scores there.")] = None
     hands_out: Annotated[
         Path | None,

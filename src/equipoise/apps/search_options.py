@@ -21,6 +21,12 @@ __all__ = ["SearchOptions"]
 class SearchOptions:
     """What `equipoise search` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "How": ("method", "player", "iterations", "rule"),
+        "Of a spot": ("menu", "leaves", "expensive"),
+        "What it may take": ("max_histories", "threads"),
+        "What is shown": ("limit", "json", "quiet"),
+    }
     aliases: ClassVar[Mapping[str, tuple[str, ...]]] = {"line": ("--state", "--node")}
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise search leduc.eq --line 'crc/Qs:'",

@@ -8,6 +8,7 @@ import dataclasses
 import math
 import shlex
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -50,6 +51,12 @@ train_app = typer.Typer(help="Train networks and blueprints.", no_args_is_help=T
 class TrainValuesOptions:
     """What `equipoise train values` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "How long": ("hours", "samples", "met", "steps", "rate", "seed"),
+        "What is done": ("street", "data_only", "measure", "players", "start_from"),
+        "With what": ("workers", "ray"),
+        "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
+    }
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise train values --preset leduc --out nets",
         "equipoise train values --preset leduc --out nets --resume",

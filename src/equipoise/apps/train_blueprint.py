@@ -65,6 +65,12 @@ PRESETS: Final[Mapping[str, Preset]] = {"minutes": Preset(0.05, 4.0), "cpu": Pre
 class TrainBlueprintOptions:
     """What `equipoise train blueprint` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "How long": ("hours", "deals", "seed"),
+        "What it may take": ("estimate", "threads", "gb"),
+        "How": ("prune", "threshold"),
+        "Where to keep it": ("resume", "overwrite", "json", "quiet"),
+    }
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise train blueprint six --estimate -o six",
         "equipoise train blueprint six --preset cpu --hours 2 -o six",
@@ -191,8 +197,11 @@ class _Session:
 
     def run(self, num_threads: int, most_bytes: int, hours: float, flag: SignalFlag) -> None:
         """Trains for so long, in all calls, or to the number of deals asked for."""
-        with TaskDisplay(self.console, "card buckets") as display:
+        deals = None  # a signal ends the making of buckets: nothing is trained yet
+        with flag.raising(), TaskDisplay(self.console, "card buckets") as display:
             deals = make_deals(self.spec, on_progress=display.update)
+        if deals is None:
+            return
         trainer = BlueprintTrainer(
             self.spec.betting, deals, self.spec.num_buckets, self.config, num_threads=num_threads, most_bytes=most_bytes
         )

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import math
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -43,6 +43,12 @@ CHANGED: Final = ("examples", "hidden", "simulations", "per_sweep", "queries", "
 class TrainPogOptions:
     """What `equipoise train pog` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "How long": ("hours", "examples", "seed"),
+        "How": ("hidden", "simulations", "per_sweep", "queries", "recursive_queries"),
+        "How it is tested": ("seeds",),
+        "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
+    }
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise train pog leduc --out run --hours 0.1",
         "equipoise train pog leduc --out run --resume",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -38,6 +38,11 @@ __all__ = ["TrainRebelOptions", "train_rebel"]
 class TrainRebelOptions:
     """What `equipoise train rebel` is told."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "How long": ("hours", "examples", "playthroughs", "seed"),
+        "How": ("hidden", "horizon", "iterations", "setting", "workers", "ray"),
+        "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
+    }
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise train rebel leduc --out run --hours 0.1",
         "equipoise train rebel leduc --out run --resume",

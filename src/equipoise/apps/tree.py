@@ -69,7 +69,7 @@ def tree(options: TreeOptions) -> None:
         make_console(is_quiet=options.quiet).print(f"{len(drawn.histories):,} histories drawn in {options.out}")
     if options.json:
         write_json(drawn.as_json())
-    elif options.out is None:
+    elif options.out is None and not options.quiet:
         typer.echo(drawn.as_text(), nl=False)
 
 

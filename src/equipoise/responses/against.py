@@ -117,6 +117,7 @@ class SeatLearner:
 
     def iterate(self, num_iterations: int) -> None:
         """Updates the learner so many times; an answer is asked for whenever the last one has stood long enough."""
+        check_integer("num_iterations", num_iterations, 0)
         goal = self.iteration + num_iterations
         while self.iteration < goal:
             if self.iteration % self.updates_per_response == 0:
@@ -290,10 +291,11 @@ class AgainstSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Updates every learner so many times, fewer if an answer is given up: then a run stands still."""
+        check_integer("num_iterations", num_iterations, 0)
         goal = self.iteration + num_iterations
         with contextlib.suppress(AbandonedError):  # nobody has learnt from the answer, so the run can go on later
-            for learner in self.learners:
-                learner.iterate(goal - learner.iteration)
+            for learner in self.learners:  # one may be ahead of another whose answer was given up
+                learner.iterate(max(0, goal - learner.iteration))
 
     @property
     def kernel(self) -> Any:

@@ -10,6 +10,7 @@ import time
 from typing import Final, Protocol
 
 from equipoise.core.machine import num_usable_cores
+from equipoise.kernels.calls import check_integer
 
 __all__ = ["ThreadTrial", "team_sizes"]
 
@@ -60,6 +61,7 @@ class ThreadTrial:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, those of the trial first."""
+        check_integer("num_iterations", num_iterations, 0)
         goal = self.solver.iteration + num_iterations
         while self.solver.iteration < goal and not self.is_over:
             if not self._try_one():

@@ -176,6 +176,14 @@ class ContinualSearch:
         """
         return self.chain.policy_at(path)
 
+    def values_at(self, path: Sequence[Any]) -> FloatArray | None:
+        """Returns `[H, A]` what actions are worth at a decision of the seat if both go on as its last search found.
+
+        Given that the private state is there; None where that is not known: of hold'em, of trees that grew or were cut
+        short, and before the first search.
+        """
+        return self.chain.values_at(path) if isinstance(self.chain, _RulesChain) else None
+
 
 class HoldemChain:
     """Searches in hold'em: the rest of the hand each time, or the street with choices or values at its end.
@@ -239,6 +247,10 @@ class _Search(Protocol):
         """Returns `[H, A]` the average strategy at a decision."""
         ...
 
+    def action_values(self, path: Path, player: int) -> FloatArray | None:
+        """Returns `[H, A]` a player's counterfactual values of its actions under the averages; None if not known."""
+        ...
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _SolvedSearch:
@@ -269,6 +281,15 @@ class _SolvedSearch:
         """Returns `[H, A]` the average strategy at a decision."""
         return read_policy(self.subgame.tree, self.node[path], self.strategy)
 
+    def action_values(self, path: Path, player: int) -> FloatArray | None:
+        """Returns `[H, A]` a player's counterfactual values of its actions under the averages."""
+        subgame = self.subgame
+        if subgame.frontier is not None:
+            return None
+        reach = subgame.realize(self.strategy)
+        values = subgame.kernel.strategy_values(player, self.strategy, reach)
+        return subgame.tree.rows_at(values, self.node[path])
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _GrownSearch:
@@ -292,6 +313,9 @@ class _GrownSearch:
     def policy(self, path: Path) -> FloatArray:
         """Returns `[H, A]` the average strategy at a decision."""
         return self.tree.policy(self.tree.node[path[len(self.root) :]])
+
+    def action_values(self, path: Path, player: int) -> None:
+        """Returns nothing: a tree that grew keeps no values of actions."""
 
 
 class _RulesChain:
@@ -322,7 +346,26 @@ class _RulesChain:
 
     def policy_at(self, path: Sequence[int]) -> FloatArray:
         """Returns `[H, A]` what the seat does at one of its decisions, after all searches on the way to it."""
+        search = self._last_search(tuple(path))
+        if search is None:
+            assert self.blueprint is not None
+            return self.blueprint.probabilities(self.state_at(path))
+        return search.policy(tuple(path))
+
+    def values_at(self, path: Sequence[int]) -> FloatArray | None:
+        """Returns `[H, A]` what actions are worth to the seat by the last search; None if that is not known."""
         path = tuple(path)
+        search = self._last_search(path)
+        values = None if search is None else search.action_values(path, self.seat)
+        if search is None or values is None:
+            return None
+        belief = PublicBelief(reach=search.reach(path), joint=self.game.joint_weights(self.state_at(path)))
+        mass = belief.mass(self.seat)
+        given: FloatArray = np.divide(values, mass[:, None], out=np.full(values.shape, np.nan), where=mass[:, None] > 0)
+        return given
+
+    def _last_search(self, path: Path) -> _Search | None:
+        """Returns the last of all searches on the way to a decision of the seat; None before the first."""
         if self.game.actor(self.state_at(path)) != self.seat:
             raise InvalidStateError(
                 f"player {self.seat} does not move at {self.game.public_state(self.state_at(path))!r}"
@@ -336,10 +379,7 @@ class _RulesChain:
             is_searched = actor >= 0 if shared or self.settings.is_watchful else actor == self.seat
             if is_searched and (search is not None or num_deals >= self.settings.first_round):
                 search = self._search_at(path[:length], search, actor if shared else self.seat)
-        if search is None:
-            assert self.blueprint is not None
-            return self.blueprint.probabilities(self.state_at(path))
-        return search.policy(path)
+        return search
 
     def _begin(self) -> _Search:
         """Returns the first search: from the beginning of the game, where beliefs are chance's."""

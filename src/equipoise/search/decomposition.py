@@ -15,6 +15,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import run_repr
 from equipoise.kernels.arithmetic import dot
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.frontier import BeliefBatch, LeafValues
 from equipoise.kernels.sweeps import SweepTables
 from equipoise.kernels.vector import WatchedValues
@@ -130,6 +131,7 @@ class DecomposedSolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which asks for the leaves once (twice if alternating)."""
+        check_integer("num_iterations", num_iterations, 0)
         if self.kind is Decomposition.CFR_D:
             self.solver.iterate(num_iterations)
             return

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arithmetic import dot, multiply
+from equipoise.kernels.calls import check_integer
 from equipoise.solvers.best_response import Evaluation
 
 __all__ = ["AveragesOnlySolver"]
@@ -43,6 +44,7 @@ class AveragesOnlySolver:
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which plays both players at once; the first one is uniform."""
+        check_integer("num_iterations", num_iterations, 0)
         for _ in range(num_iterations):
             played = self.next_strategies() if self.iteration else self.averages
             self.iteration += 1

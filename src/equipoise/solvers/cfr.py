@@ -263,7 +263,11 @@ class CFRSolver(Generic[Tree]):
 
     def iterate(self, num_iterations: int) -> None:
         """Runs iterations, each of which updates every player once."""
-        num_done = self._step(self.iteration + 1, num_iterations)
+        try:
+            num_done = self._step(self.iteration + 1, num_iterations)
+        except TypeError:  # looked at here alone: a step that is bound checks nothing, and None is no number to it
+            check_integer("num_iterations", num_iterations, 0)
+            raise
         self.iteration += num_done if num_done >= 0 else self._iterate_unbound(num_iterations)
 
     def _iterate_unbound(self, num_iterations: int) -> int:

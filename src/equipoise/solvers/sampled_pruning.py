@@ -115,7 +115,7 @@ def _choose(
     if not may_skip.any():
         raise ConfigError(
             f"nothing would be pruned in {label}: every action ends the game or stands where no chance move follows, "
-            "and both are exempt; set prunes_last_round and prunes_ends"
+            "and both are exempt; rbs and libratus prune there too, as prunes_last_round and prunes_ends say"
         )
     return pruning.scale(payoff_range, may_skip.astype(np.uint8), limits.rise)
 

@@ -4,6 +4,10 @@ import tomllib
 
 import pytest
 
+from equipoise.agents.files import game_of_file, load_agent
+from equipoise.evaluation.aivat import Aivat
+from equipoise.evaluation.holdem.solved import SolvedForm
+from equipoise.solvers.holdem.solved_spot import view_strategy
 from tests.apps.web.asking import refusal
 
 
@@ -255,3 +259,46 @@ def _steps_before(client, table, agent):
         found = node["actions"][0]  # what `first` chose
         line.append(found["id"])
         yield found
+
+
+def test_holdem_from_a_spot_is_scored_by_the_values_of_its_own_file(client, solved, monkeypatch):
+    heard, hear = [], Aivat.hear
+    monkeypatch.setattr(Aivat, "hear", lambda self, state: heard.append(state) or hear(self, state))
+    table = play_hands(client, sit_down(client, agent="file-turn", seed=3), 3, first)
+    assert table["result"]["no_aivat"] is None
+    hands = client.get(f"/api/tables/{table['id']}/hands").json()["hands"]
+    monkeypatch.undo()
+    told = [hand["aivat"] for hand in hands]
+    assert table["result"]["aivat"]["mean"] == pytest.approx(sum(told) / 3)
+    agent = load_agent(solved / "turn.eq")
+    game = game_of_file(solved / "turn.eq")
+    form = SolvedForm(game, view_strategy(agent.hand_strategy))
+    begins = [place for place, state in enumerate(heard) if not state.hole]
+    for hand, begin, end in zip(hands, begins, [*begins[1:], None], strict=True):
+        seat = hand["seat"]
+        aivat = Aivat(form, [None if place == seat else agent for place in (0, 1)])
+        for state in heard[begin:end]:
+            aivat.hear(state)
+        assert aivat.estimate()[seat] == pytest.approx(hand["aivat"])
+
+
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ({"agent": "call", "game": "holdem"}, "no guesses"),
+        ({"agent": "call", "game": "liars_dice"}, "no guesses"),
+        ({"agent": "file-kuhn"}, None),
+    ],
+)
+def test_a_table_without_an_estimate_says_why(client, form, reason):
+    table = play_hand(client, sit_down(client, **form), first)
+    assert table["result"]["no_aivat"] == reason
+    assert (table["result"]["aivat"] is None) == (reason is not None)
+
+
+@pytest.mark.parametrize("game", ["kuhn", "leduc"])
+def test_searches_of_small_games_say_what_actions_are_worth(client, game):
+    table = play_hands(client, sit_down(client, agent="continual", game=game), 2, first)
+    decisions = client.get(f"/api/tables/{table['id']}/thoughts").json()["decisions"]
+    assert decisions
+    assert all(action["ev"] is not None for decision in decisions for action in decision["actions"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
 import typer
 from rich.console import Console
@@ -71,6 +71,8 @@ __all__ = [
     "tabular",
     "values",
 ]
+
+TABLE_WIDTH: Final = 110  # letters that the widest table takes
 
 bench_app = typer.Typer(help="Measure speed beside other programs; print the signature of results.")
 
@@ -373,7 +375,9 @@ def _measure(
     if options.json:
         write_json(report.as_json())
     else:
-        print_report(report, make_console(is_stderr=False, is_quiet=options.quiet))
+        shown = make_console(is_stderr=False, is_quiet=options.quiet)
+        shown.width = max(shown.width, TABLE_WIDTH)  # what does not fit a narrow terminal runs over its edge
+        print_report(report, shown)
     if report.is_partial:
         console.print("interrupted: these are the measurements so far", style="yellow")
         raise typer.Exit(flag.exit_code or ExitCode.INTERRUPTED)

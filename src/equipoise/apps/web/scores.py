@@ -8,19 +8,24 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.agents.base import Agent
+from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import EquipoiseError
-from equipoise.evaluation.aivat import Aivat, explain_unknown
+from equipoise.evaluation.aivat import Aivat, AivatForm, explain_unknown
 from equipoise.evaluation.aivat_histories import HistoryForm
+from equipoise.evaluation.holdem.solved import SolvedForm
 from equipoise.evaluation.statistics import big_blind_of, estimate_mean
 from equipoise.games.base import Game
 from equipoise.games.holdem.rules import Holdem
 from equipoise.runs.solution import solve
+from equipoise.solvers.holdem.solved_spot import view_strategy
 from equipoise.trees.history import estimate_num_histories
 
 __all__ = ["Scores"]
 
 MOST_HISTORIES: Final = 30_000  # of a game that is solved for its guesses while somebody waits
 ITERATIONS: Final = 100
+UNGUESSED: Final = "no guesses"
+UNKNOWN: Final = "its strategy is not known"
 
 
 class Scores:
@@ -32,23 +37,35 @@ class Scores:
         self._expected: list[float] = []
         self._estimates: list[float] = []
         self._aivat: tuple[Aivat, Aivat] | None = None  # by the person's seat
+        self._missing: str | None = None  # why there is none
         self._is_prepared = False
 
     def prepare(self) -> None:
-        """Finds what AIVAT guesses by, once, for games small enough; the agent must say what it plays."""
+        """Finds what AIVAT guesses by, once: the agent's own spot, or a solution of a game that is small enough."""
         if self._is_prepared:
             return
         self._is_prepared = True
-        game, agent = self.game, self.agent
-        if isinstance(game, Holdem) or explain_unknown(agent):
-            return
-        if estimate_num_histories(game, rng=np.random.default_rng(0)) > MOST_HISTORIES:
+        if explain_unknown(self.agent):
+            self._missing = UNKNOWN
             return
         try:
-            form = HistoryForm.of(game, solve(game, iterations=ITERATIONS).strategy)
-            self._aivat = Aivat(form, [None, agent]), Aivat(form, [agent, None])
+            form = self._make_form()
+            if form is not None:
+                self._aivat = Aivat(form, [None, self.agent]), Aivat(form, [self.agent, None])
         except EquipoiseError:
-            self._aivat = None
+            form = None
+        if form is None:
+            self._missing = UNGUESSED
+
+    def _make_form(self) -> AivatForm | None:
+        """Returns the game with guesses, None if nobody has any."""
+        game, agent = self.game, self.agent
+        if isinstance(game, Holdem):
+            views = view_strategy(agent.hand_strategy) if isinstance(agent, StrategyAgent) else None
+            return None if views is None else SolvedForm(game, views)
+        if estimate_num_histories(game, rng=np.random.default_rng(0)) > MOST_HISTORIES:
+            return None
+        return HistoryForm.of(game, solve(game, iterations=ITERATIONS).strategy)
 
     def hear(self, state: Any, seat: int) -> None:
         """Takes in a state before a move is made in it."""
@@ -82,6 +99,7 @@ class Scores:
             **self._describe(self._won),
             "all_in_adjusted": self._describe(self._expected) if has_adjusted else None,
             "aivat": self._describe(self._estimates) if self._estimates else None,
+            "no_aivat": self._missing,
         }
 
     def _describe(self, samples: list[float]) -> dict[str, Any]:

@@ -21,17 +21,14 @@ from equipoise.core.errors import EquipoiseError
 from equipoise.games.base import Game
 from equipoise.games.holdem.public_text import lines_of, parse_public_text
 from equipoise.games.holdem.rules import Holdem
-from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.solvers.game_views import GameViews
-from equipoise.solvers.holdem.solved_spot import LARGEST_READ_BYTES
+from equipoise.solvers.holdem.solved_spot import view_strategy
 from equipoise.solvers.holdem.view import SpotViews
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.cache import load_or_build_public_tree
 from equipoise.trees.history import estimate_num_histories
 from equipoise.trees.holdem.places import HoldemPlace
-from equipoise.trees.holdem.tree import HoldemTree
-from equipoise.trees.vector import TreeStrategy
 
 __all__ = ["Worths"]
 
@@ -53,6 +50,9 @@ class Worths:
                     return self._read_spot(observation)
                 if isinstance(agent, ContinualAgent | SearchAgent):
                     return self._measure_search(agent, state, observation)
+            elif isinstance(agent, ContinualAgent):
+                values = agent.find_values(observation)
+                return {} if values is None else _keep_known(observation.actions, values)
             elif isinstance(agent, StrategyAgent) and isinstance(agent.strategy, TabularStrategy):
                 return self._read_game(observation)
         except EquipoiseError:
@@ -80,13 +80,7 @@ class Worths:
     @functools.cached_property
     def _spot_views(self) -> SpotViews | None:
         assert isinstance(self.agent, StrategyAgent)
-        strategy = self.agent.hand_strategy
-        if not isinstance(strategy, TreeStrategy) or not isinstance(strategy.tree, HoldemTree):
-            return None
-        sums = strategy.sums
-        if not isinstance(sums, np.ndarray) or sums.nbytes > LARGEST_READ_BYTES:
-            return None
-        return SpotViews(strategy.tree, sums, kernel=HoldemKernel(strategy.tree.arrays))
+        return view_strategy(self.agent.hand_strategy)
 
     def _measure_search(
         self, agent: ContinualAgent | SearchAgent, state: Any, observation: Observation

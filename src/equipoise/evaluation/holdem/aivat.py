@@ -23,10 +23,12 @@ from equipoise.evaluation.holdem.images import LOST, ImageWalk, Point
 from equipoise.evaluation.holdem.odds import find_range_odds
 from equipoise.games.base import CHANCE
 from equipoise.games.holdem.betting import CALL, FOLD, BettingState, Stage, Street, next_street, payoffs, pot
+from equipoise.games.holdem.betting_tree import BettingTree
 from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.dealing import HAND_SIZE, parse_ranges
 from equipoise.games.holdem.hands import Hands, hands_of
 from equipoise.games.holdem.rules import Holdem, HoldemState
+from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.buckets import sum_bucket_pairs
 
 __all__ = ["Acted", "DealtBoard", "DealtHands", "HoldemBeliefs", "HoldemForm", "group_actions"]
@@ -66,16 +68,21 @@ class HoldemForm:
             game: what is played; heads-up.
             guesses: of the same cards and chips; the game may offer other bets.
         """
+        tree = guesses.blueprint.tree
+        self.guesses = guesses
+        self._lay_out(game, tree.spot, tree.betting)
+
+    def _lay_out(self, game: Holdem, spot: HoldemSpot, betting: BettingTree) -> None:
+        """Keeps what is played, and what guesses know of it."""
         if game.spec.num_players != 2:
             raise ConfigError(f"guesses of hold'em are for two players, {game.spec.name} has {game.spec.num_players}")
-        tree = guesses.blueprint.tree
-        check_holdem_game(tree.spot, game)
-        self.game, self.guesses, self.deck = game, guesses, game.card_deck
+        check_holdem_game(spot, game)
+        self.game, self.deck = game, game.card_deck
         self.board = parse_board(game.board, self.deck)
-        if set(self.board) != set(tree.spot.board):
+        if set(self.board) != set(spot.board):
             raise ConfigError(f"the guesses are of another board than {game.spec.label}")
         self.hands: Hands = hands_of(self.deck)
-        self.walk = ImageWalk(tree.betting)
+        self.walk = ImageWalk(betting)
         is_live = ~self.hands.blocked(self.board)
         if game.ranges:
             held = parse_ranges(game.ranges, self.deck, self.board)

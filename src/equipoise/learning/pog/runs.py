@@ -17,6 +17,7 @@ from equipoise.games.base import Game
 from equipoise.games.registry import format_game, parse_game
 from equipoise.learning.pog.games import SelfPlayGame, check_public_net
 from equipoise.learning.pog.settings import PogSettings
+from equipoise.learning.shipped import WEIGHTS, find_folder, list_folders
 from equipoise.learning.values.weights import StoredNet
 from equipoise.search.continual import ContinualSettings
 from equipoise.search.gadgets import Resolve
@@ -38,7 +39,7 @@ __all__ = [
 KIND: Final = "pog"  # of a run's folder
 NET: Final = "net.safetensors"
 STATE: Final = "state.eq"
-SHIPPED: Final = Path(__file__).resolve().parents[2] / "weights" / "pog"  # part of the package
+SHIPPED: Final = WEIGHTS / "pog"
 
 # what may differ when a run goes on: it does not change what is learnt
 FREE: Final = frozenset({"checks", "check_seeds", "seeds", "share"})
@@ -99,14 +100,9 @@ def check_same_settings(folder: RunFolder, game: Game[Any], settings: PogSetting
 
 def list_shipped() -> list[str]:
     """Returns the runs that come with the package."""
-    return sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.exists() else []
+    return list_folders(SHIPPED)
 
 
 def find_run(text: str) -> Path:
     """Returns the folder of a run: one that there is, or one that comes with the package, by name."""
-    if Path(text).exists():
-        return Path(text)
-    if text in list_shipped():
-        return SHIPPED / text
-    known = ", ".join(list_shipped()) or "none"
-    raise ConfigError(f"there is no run {text!r}: give the folder of a training, or one of the package ({known})")
+    return find_folder(text, SHIPPED)

@@ -18,6 +18,7 @@ from equipoise.games.registry import format_game, parse_game
 from equipoise.learning.rebel.nets import bind_belief_net, check_belief_net
 from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
+from equipoise.learning.shipped import WEIGHTS, find_folder, list_folders
 from equipoise.learning.values.weights import StoredNet
 from equipoise.search.belief_games import BeliefGame, parse_horizon
 
@@ -26,7 +27,7 @@ __all__ = ["KIND", "NET", "SHIPPED", "STATE", "RebelRun", "check_same_settings",
 KIND: Final = "rebel"  # of a run's folder
 NET: Final = "net.safetensors"
 STATE: Final = "state.eq"
-SHIPPED: Final = Path(__file__).resolve().parents[2] / "weights" / "rebel"  # part of the package
+SHIPPED: Final = WEIGHTS / "rebel"
 
 # what may differ when a run goes on: it does not change what is learnt
 FREE: Final = frozenset({"checks", "check_playthroughs", "playthroughs"})
@@ -78,14 +79,9 @@ def check_same_settings(folder: RunFolder, game: Game[Any], settings: RebelSetti
 
 def list_shipped() -> list[str]:
     """Returns the runs that come with the package."""
-    return sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.exists() else []
+    return list_folders(SHIPPED)
 
 
 def find_run(text: str) -> Path:
     """Returns the folder of a run: one that there is, or one that comes with the package, by name."""
-    if Path(text).exists():
-        return Path(text)
-    if text in list_shipped():
-        return SHIPPED / text
-    known = ", ".join(list_shipped()) or "none"
-    raise ConfigError(f"there is no run {text!r}: give the folder of a training, or one of the package ({known})")
+    return find_folder(text, SHIPPED)

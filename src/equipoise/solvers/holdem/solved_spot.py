@@ -33,7 +33,7 @@ from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree
 from equipoise.trees.vector import TreeStrategy
 
-__all__ = ["LARGEST_READ_BYTES", "SolvedSpot", "encode_layout", "make_locks"]
+__all__ = ["LARGEST_READ_BYTES", "SolvedSpot", "encode_layout", "make_locks", "view_strategy"]
 
 LAYOUT_PREFIX: Final = "layout."  # of the arrays that say where the tables keep what
 FIRST_SLOTS: Final = ("values.first_street_0", "values.first_street_1")  # by player, if the tables are large
@@ -77,6 +77,16 @@ def encode_layout(tree: HoldemTree) -> dict[str, Array]:
         "hands": np.concatenate(hands).astype(np.uint16),
         "decisions": np.array(decisions, np.int32).reshape(-1, 5),
     }
+
+
+def view_strategy(strategy: object) -> SpotViews | None:
+    """Returns a strategy of a spot with the values of all its decisions; None of others, and of very large ones."""
+    if not isinstance(strategy, TreeStrategy) or not isinstance(strategy.tree, HoldemTree):
+        return None
+    sums = strategy.sums
+    if not isinstance(sums, np.ndarray) or sums.nbytes > LARGEST_READ_BYTES:
+        return None
+    return SpotViews(strategy.tree, sums, kernel=HoldemKernel(strategy.tree.arrays))
 
 
 class SolvedSpot(SolutionFile):

@@ -313,6 +313,19 @@ class SpotViews:
         actor = self.tree.decisions[place.node].player
         return BestView(values=(values[0][orders[0]], values[1][orders[1]]), action_values=action_values[orders[actor]])
 
+    def find_values(self, place: HoldemPlace) -> tuple[FloatArray, FloatArray]:
+        """Returns `[H]` by hand of the deck each player's share of the pot at a decision; NaN where nothing matches."""
+        tree = self.tree
+        index, relabelling = tree.locate(place.board)
+        matches = _count_matches(tree.spot.deck, tree.boards[index], self._play_down(index, place.node))
+        there = hand_permutation(relabelling, tree.spot.deck)
+        first, second = (np.full(hands_of(tree.spot.deck).num_hands, np.nan) for _ in matches)
+        for held, values, out in zip(
+            tree.hands[index], self._find_values(index, place.node, matches)[0], (first, second), strict=True
+        ):
+            out[held] = values
+        return first[there], second[there]
+
     def _order_rows(self, board: int, back: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Returns by player the rows of a board, hands ascending once they are called as on the board asked for."""
         first, second = (np.argsort(back[held]) for held in self.tree.hands[board])

@@ -97,6 +97,7 @@ class Result(Mean):
     total: float
     all_in_adjusted: Mean | None
     aivat: Mean | None
+    no_aivat: str | None  # why there is none
 
 
 class TableAnswer(BaseModel):
