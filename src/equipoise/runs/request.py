@@ -22,7 +22,9 @@ from equipoise.games.holdem.spot_file import load_spot as load_spot_file
 from equipoise.games.registry import parse_game_options
 from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.solvers.baselines import BaselineKey
-from equipoise.solvers.methods import ALTERNATING, SIMULTANEOUS
+from equipoise.solvers.driver import MOST_ITERATIONS
+from equipoise.solvers.methods import ALTERNATING, SIMULTANEOUS, find_method
+from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.stopping import Form
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES
 
@@ -64,8 +66,7 @@ class RunRequest:
         for name in ("rule", "method", "form", "prune", "updates", "baseline", "against", "merge", "precision"):
             if getattr(self, name) is not None:
                 check_text(name, getattr(self, name))
-                if not getattr(self, name).strip():
-                    raise ConfigError(f"{name} must say something, got {getattr(self, name)!r}")
+                self._check_says_something(name)
         if self.updates not in (None, ALTERNATING, SIMULTANEOUS):
             raise ConfigError(f"updates must be {ALTERNATING} or {SIMULTANEOUS}, got {self.updates!r}")
         if self.form is not None and self.form not in set(Form):
@@ -74,11 +75,22 @@ class RunRequest:
             raise UnknownNameError("baseline", self.baseline, BaselineKey)
         self._check_numbers()
 
+    def _check_says_something(self, name: str) -> None:
+        """Raises unless a text is not empty; where there are names to choose from, they are said."""
+        if getattr(self, name).strip():
+            return
+        if name == "rule":
+            parse_rule("")
+        if name == "method":
+            find_method("")
+        raise ConfigError(f"{name} must say something, got {getattr(self, name)!r}")
+
     def _check_numbers(self) -> None:
         check_integer("max_histories", self.max_histories, 1)
-        for name in ("iterations", "updates_per_response"):
-            if getattr(self, name) is not None:
-                check_integer(name, getattr(self, name), 1)
+        for name, most in (("iterations", MOST_ITERATIONS), ("updates_per_response", None)):
+            value = getattr(self, name)
+            if value is not None and (most is None or not isinstance(value, int) or value <= most):
+                check_integer(name, value, 1)  # of too many iterations the driver speaks
         if self.seat is not None:
             check_integer("seat", self.seat, 0)
         if self.seconds is not None:
