@@ -275,7 +275,7 @@ def test_a_saved_spot_is_evaluated(folder):
         (["solve", "turn.toml", "-p", "a=b"], "--parameter is for games"),
         (
             ["solve", "turn.toml", "--method", "lp"],
-            "spots are solved with method cfr, external or public-chance, got --method lp",
+            "spots are solved with method cfr, external, public-chance, fp, linear-fp or flop, got --method lp",
         ),
         (
             ["solve", "turn.toml", "--against", "best", "--method", "external"],
