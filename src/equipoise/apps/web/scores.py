@@ -93,6 +93,8 @@ class Scores:
     def describe(self) -> dict[str, Any]:
         """Returns the score so far."""
         has_adjusted = isinstance(self.game, Holdem) and self._won
+        if self._won and not self._estimates:
+            self.prepare()  # hands recalled from before a restart: it is said again why there are none
         return {
             "hands": len(self._won),
             "total": sum(self._won),
