@@ -11,7 +11,8 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import parse_range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import make_game
-from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads, check_player
+from equipoise.kernels.calls import check_integer, check_num_threads, check_player
+from equipoise.kernels.turns import OneCaller
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.mccfr import MCCFRSolver
 from equipoise.solvers.rules import CFR

@@ -17,9 +17,10 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_generator, check_range
 from equipoise.kernels.betting import MAX_PLAYERS, NUM_STREETS, BettingArrays, fill_rises
-from equipoise.kernels.calls import OneCaller, check_integer, check_num_threads
+from equipoise.kernels.calls import check_integer, check_num_threads
 from equipoise.kernels.handeval import HandKernel
 from equipoise.kernels.skipping import SkipKind
+from equipoise.kernels.turns import OneCaller
 
 __all__ = [
     "LINE_CELLS",

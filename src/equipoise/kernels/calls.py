@@ -1,27 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what calls into the native module pass besides arrays, and that one thread at a time makes them."""
+"""Checks of what calls into the native module pass besides arrays."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Final, Generic, TypeVar
+from typing import Final
 
-import equipoise._native as _native
-from equipoise.core.errors import AbandonedError, ConcurrentUseError, ConfigError
+from equipoise.core.errors import AbandonedError, ConfigError
 
 __all__ = [
     "MAX_INTEGER",
     "MAX_THREADS",
-    "LastBound",
-    "OneCaller",
     "check_finished",
     "check_integer",
     "check_num_threads",
     "check_player",
 ]
-
-Bound = TypeVar("Bound")
 
 MAX_THREADS: Final = 256  # each has a value table of its own
 MAX_INTEGER: Final = 2**62  # of counts; sums of two fit the native module's 64 bits
@@ -57,34 +51,3 @@ def check_player(player: int, num_players: int) -> None:
 def check_num_threads(num_threads: int) -> None:
     """Raises `ConfigError` unless a team of threads has a sensible size."""
     check_integer("num_threads", num_threads, 1, MAX_THREADS)
-
-
-class OneCaller:
-    """A block of code for one thread at a time: a second one is refused instead of kept waiting.
-
-    The native module gives up the interpreter's lock while it works, so nothing else keeps threads apart.
-    """
-
-    def __init__(self, owner: str) -> None:
-        self._owner = owner
-        self.turn = _native.Turn()  # as native calls take it that check nothing else
-
-    def __enter__(self) -> None:
-        if not self.turn.take():
-            raise ConcurrentUseError(f"this {self._owner} is already at work in another thread; give each its own")
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        self.turn.give_back()
-
-
-class LastBound(Generic[Bound]):
-    """What was made last, with what it was made of: the same objects find it again."""
-
-    def __init__(self) -> None:
-        self._last: tuple[tuple[object, ...], Bound] | None = None
-
-    def find(self, parts: tuple[object, ...], bind: Callable[[], Bound]) -> Bound:
-        """Returns what was made of these very parts last time, or makes it."""
-        if self._last is None or not all(map(operator.is_, self._last[0], parts)):
-            self._last = parts, bind()
-        return self._last[1]

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_generator
-from equipoise.kernels.calls import OneCaller, check_integer
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.sampling import SamplingArrays, SamplingKernel
+from equipoise.kernels.turns import OneCaller
 
 __all__ = ["Decisions", "LearningKernel"]
 

@@ -13,7 +13,8 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_generator, check_range
-from equipoise.kernels.calls import OneCaller, check_finished, check_integer, check_player
+from equipoise.kernels.calls import check_finished, check_integer, check_player
+from equipoise.kernels.turns import OneCaller
 
 __all__ = ["LineArrays", "LineKernel"]
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import arrays_by_name, check_array, check_axes, check_finite, check_range, check_segments
-from equipoise.kernels.calls import OneCaller, check_integer
+from equipoise.kernels.calls import check_integer
 from equipoise.kernels.rules import NUM_DISCOUNT_COLUMNS, Fallback, PolicyMap
+from equipoise.kernels.turns import OneCaller
 
 __all__ = ["KernelPruning", "PastIterations", "PruningArrays", "PruningKernel", "PruningMode", "ZeroReach"]
 

@@ -20,8 +20,9 @@ from equipoise.kernels.arrays import (
     check_range,
     check_segments,
 )
-from equipoise.kernels.calls import OneCaller, check_integer, check_player
+from equipoise.kernels.calls import check_integer, check_player
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
+from equipoise.kernels.turns import OneCaller
 
 __all__ = [
     "NO_BASELINES",

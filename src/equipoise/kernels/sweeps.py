@@ -16,10 +16,11 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_finite
-from equipoise.kernels.calls import LastBound, OneCaller, check_num_threads, check_player
+from equipoise.kernels.calls import check_num_threads, check_player
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate
 from equipoise.kernels.rules import KernelRule, check_discounts
+from equipoise.kernels.turns import LastBound, OneCaller
 from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
 
 __all__ = ["Substitutes", "SweepKernel", "SweepTables"]

@@ -13,11 +13,12 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import arrays_by_name, check_array, check_generator
-from equipoise.kernels.calls import OneCaller, check_integer, check_player
+from equipoise.kernels.calls import check_integer, check_player
 from equipoise.kernels.holdem.arrays import MAX_ACTIONS, TILE, StreetFields, StreetShape
 from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.sampling import NO_NODE_LIMIT, Scheme
 from equipoise.kernels.skipping import NO_SKIPPING, SkipKind, Skipping
+from equipoise.kernels.turns import OneCaller
 
 __all__ = [
     "DEAL",

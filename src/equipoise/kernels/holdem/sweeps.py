@@ -15,7 +15,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_range, check_segments
-from equipoise.kernels.calls import LastBound, OneCaller, check_finished, check_integer, check_num_threads
+from equipoise.kernels.calls import check_finished, check_integer, check_num_threads
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate, gate_arrays
 from equipoise.kernels.holdem.arrays import (
@@ -31,6 +31,7 @@ from equipoise.kernels.holdem.arrays import (
 )
 from equipoise.kernels.holdem.leaves import HoldemLeaves
 from equipoise.kernels.rules import KernelRule, check_discounts
+from equipoise.kernels.turns import LastBound, OneCaller
 from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
 
 __all__ = [
