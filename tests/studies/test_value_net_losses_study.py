@@ -37,11 +37,11 @@ def test_losses_fall_with_data_and_trainings_are_kept(chain):
     settings = ValueNetLossesConfiguration(data=str(chain.folder), shares=(0.05, 1.0), buckets=20)
     result = VALUE_NET_LOSSES.run(settings)
     assert not result.is_partial
-    assert [row["situations"] for row in result.conclusion.rows] == [16, 320]
+    assert [row["situations"] for row in result.conclusion.rows] == [16, 304]  # of 320; one in twenty is set aside
     assert set(MEASURES) <= set(result.curves)
     assert result.conclusion.claims[0].verdict is Verdict.CONFIRMED
     kept = {path.name: path.stat().st_mtime_ns for path in (chain.folder / "losses").iterdir()}
-    assert set(kept) == {"river-16-150.eq", "river-320-150.eq"}
+    assert set(kept) == {"river-16-150.eq", "river-304-150.eq"}
     again = VALUE_NET_LOSSES.run(settings)  # nothing is trained twice
     assert again.curves == result.curves
     assert kept == {path.name: path.stat().st_mtime_ns for path in (chain.folder / "losses").iterdir()}
@@ -50,8 +50,8 @@ def test_losses_fall_with_data_and_trainings_are_kept(chain):
 def test_subsets_are_nested(chain):
     recipe = SMALL.recipes[0]
     some, more = (chain.trainer(recipe, is_resumed=False, share=share).situations for share in (0.2, 0.5))
-    assert (len(some), len(more)) == (64, 160)
-    assert np.array_equal(some.value, more.value[:64])
+    assert (len(some), len(more)) == (61, 152)  # of 64 and 160; one in twenty is set aside
+    assert np.array_equal(some.value, more.value[:61])
 
 
 def test_bucket_losses_are_of_means():
