@@ -106,7 +106,7 @@ class GrowingTree:
     >>> belief = PublicBelief(reach=(np.ones(1), np.ones(1)), joint=np.ones((1, 1)))
     >>> rules, growth, rng = RuleBook(form), Growth(simulations=20, first_children=1), np.random.default_rng(0)
     >>> tree = GrowingTree(rules, form.initial_state(), belief, ZeroLeaves(), growth=growth, rng=rng)
-    >>> tree.grow()
+    >>> _ = tree.grow()
     >>> tree.num_sweeps, len(tree.states)  # the root, what follows it, and one public state for each walk
     (20, 30)
     """

@@ -54,7 +54,7 @@ def find_features(game: Game[Any], form: PublicGame[Any]) -> PublicFeatures:
 
     >>> from equipoise.games import make_game
     >>> game = make_game("scotland_yard")
-    >>> find_features(game, game.public_form()).sizes.num_inputs
+    >>> find_features(game, ScotlandYardPublicGame(game)).sizes.num_inputs
     1223
     """
     if isinstance(form, ScotlandYardPublicGame):

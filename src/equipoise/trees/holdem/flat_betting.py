@@ -75,7 +75,7 @@ class FlatBetting:
     >>> rules = BettingRules(stacks=(10_000,) * 6)
     >>> betting = FlatBetting(rules=rules, menus=MenuByPlayers.parse("100%; cap: 1; turn: none; river: none"))
     >>> f"{betting.counts.nodes:,}"
-    '181,579'
+    '99,796'
     """
 
     rules: BettingRules
