@@ -36,7 +36,10 @@ from equipoise.trees.public import PublicTree, build_public_tree
 __all__ = ["TrainPogOptions", "train_pog"]
 
 MOST_NODES: Final = 20_000  # public states of a game that is tested on the way
-CHANGED: Final = ("examples", "hidden", "simulations", "per_sweep", "queries", "recursive_queries", "seeds", "seed")
+CHANGED: Final = (
+    *("examples", "hidden", "simulations", "per_sweep", "queries", "recursive_queries", "outcomes"),
+    *("checks", "check_seeds", "seeds", "seed"),
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +48,8 @@ class TrainPogOptions:
 
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "How long": ("hours", "examples", "seed"),
-        "How": ("hidden", "simulations", "per_sweep", "queries", "recursive_queries"),
-        "How it is tested": ("seeds",),
+        "How": ("hidden", "simulations", "per_sweep", "queries", "recursive_queries", "outcomes"),
+        "How it is tested": ("checks", "check_seeds", "seeds"),
         "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
     }
     sample_commands: ClassVar[tuple[str, ...]] = (
@@ -69,6 +72,11 @@ class TrainPogOptions:
     recursive_queries: Annotated[
         float | None, typer.Option(min=0.0, help="Of each solved query that are solved too.")
     ] = None
+    outcomes: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Share of an episode's decisions learnt with its outcome.")
+    ] = None
+    checks: Annotated[int | None, typer.Option(min=1, help="Tests of exploitability, the last at the end.")] = None
+    check_seeds: Annotated[int | None, typer.Option(min=1, help="Of searches in tests on the way.")] = None
     seeds: Annotated[int | None, typer.Option(min=1, help="Of searches in the last test.")] = None
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0
     tensorboard: Annotated[

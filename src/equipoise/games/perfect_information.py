@@ -7,6 +7,7 @@ States are looked at as they are asked for, so that chess and Go can be searched
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +15,17 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, ActionClass, Game, GameSpec
-from equipoise.games.public import NO_ACTION, PublicEdge, Relation
+from equipoise.games.public import PublicEdge, Relation
 
 __all__ = ["OpenState", "PerfectInformationGame"]
 
 FloatArray = npt.NDArray[np.float64]
 STAY = Relation.pick([0])
+
+
+@functools.cache
+def _move(column: int) -> Relation:
+    return Relation.pick([0], action=column)
 
 
 class OpenState(NamedTuple):
@@ -80,9 +86,9 @@ class PerfectInformationGame:
             )
         edges = []
         for column, action in enumerate(self.game.legal_actions(inside)):
-            relations = [Relation.pick([0], action=column if player == actor else NO_ACTION) for player in (0, 1)]
             child = OpenState(self.game.apply(inside, action), state.chance)
-            edges.append(PublicEdge(child, (relations[0], relations[1])))
+            moves = _move(column)
+            edges.append(PublicEdge(child, (moves, STAY) if actor == 0 else (STAY, moves)))
         return tuple(edges)
 
     def joint_weights(self, state: OpenState) -> FloatArray:

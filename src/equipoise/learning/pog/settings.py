@@ -123,14 +123,18 @@ class PogSettings:
 PRESETS: Final[Mapping[str, PogSettings]] = {
     "small": PogSettings(),
     "large": PogSettings(examples=320_000, capacity=200_000),
+    # as the paper learns Go: outcomes of games, no queries
     "board": PogSettings(
+        simulations=50,
         first_children=1,
-        exploration=0.0,
-        queries=1.0,
-        recursive_queries=0.2,
-        outcomes=0.2,
+        exploration=0.05,
+        queries=0.0,
+        recursive_queries=0.0,
+        outcomes=1.0,
         greedy_after=12,
+        hidden=256,
         policy_weight=0.5,
+        reuse=8.0,
         examples=100_000,
     ),
     "yard": PogSettings(simulations=40, queries=0.3, hidden=256, examples=60_000, capacity=30_000),
