@@ -15,9 +15,11 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, ActionClass, Game, GameSpec
+from equipoise.games.openspiel import OpenSpielGame
 from equipoise.games.public import PublicEdge, Relation
+from equipoise.games.tic_tac_toe import TicTacToe
 
-__all__ = ["OpenState", "PerfectInformationGame"]
+__all__ = ["OpenState", "PerfectInformationGame", "find_open_form"]
 
 FloatArray = npt.NDArray[np.float64]
 STAY = Relation.pick([0])
@@ -114,3 +116,16 @@ class PerfectInformationGame:
     def action_class(self, state: OpenState, action: int) -> ActionClass:
         """Returns the kind of move that an action is."""
         return self.game.action_class(state.inside, action)
+
+
+def find_open_form(game: Game[Any]) -> PerfectInformationGame | None:
+    """Returns a game over public states if it has two players in sum 0 and hides nothing, else None.
+
+    >>> from equipoise.games import make_game
+    >>> find_open_form(make_game("kuhn")) is None
+    True
+    """
+    if game.spec.num_players != 2 or not game.spec.is_zero_sum:
+        return None
+    is_open = isinstance(game, TicTacToe) or (isinstance(game, OpenSpielGame) and game.is_perfect_information)
+    return PerfectInformationGame(game) if is_open else None

@@ -10,12 +10,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game
-from equipoise.games.openspiel import OpenSpielGame
-from equipoise.games.perfect_information import PerfectInformationGame
+from equipoise.games.perfect_information import find_open_form
 from equipoise.games.public import PublicGame
 from equipoise.games.registry import format_game
 from equipoise.games.scotland_yard import ScotlandYard, ScotlandYardPublicGame
-from equipoise.games.tic_tac_toe import TicTacToe
 from equipoise.learning.values.configuration import NetKind, ValueNetConfig
 from equipoise.learning.values.weights import StoredNet
 from equipoise.search.belief_games import find_public_form
@@ -78,9 +76,7 @@ def _find_form(game: Game[Any]) -> PublicGame[Any]:
         raise ConfigError(f"Player of Games is for two players in sum 0, and {game.spec.label} is not such a game")
     if isinstance(game, ScotlandYard):
         return ScotlandYardPublicGame(game)
-    if isinstance(game, TicTacToe) or (isinstance(game, OpenSpielGame) and game.is_perfect_information):
-        return PerfectInformationGame(game)
-    return find_public_form(game)
+    return find_open_form(game) or find_public_form(game)
 
 
 def check_public_net(stored: StoredNet, game: Game[Any]) -> None:
