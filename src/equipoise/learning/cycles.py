@@ -8,6 +8,7 @@ are scheduled by steps, never by the clock. A run can be stopped after any cycle
 from __future__ import annotations
 
 import abc
+import contextlib
 import copy
 import dataclasses
 import json
@@ -21,8 +22,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.core.interruption import never
+from equipoise.core.pool import Pool
 from equipoise.learning.columns import ColumnMemory
 from equipoise.learning.networks import one_thread
+from equipoise.learning.pooled_play import PooledPlay
 from equipoise.learning.torch_extra import torch
 from equipoise.learning.values.configuration import ValueNetConfig
 from equipoise.learning.values.trunk import copy_weights
@@ -134,10 +137,37 @@ class CycleTrainer(abc.ABC):
         """Returns whether all examples are made."""
         return self.examples >= self.settings.examples
 
-    def run(self, is_over: Callable[[], bool] = never) -> Iterator[CycleRecord]:
-        """Yields a record after each cycle of self-play and learning; `is_over` is asked before each."""
-        while not self.is_done and not is_over():
-            yield self.run_cycle()
+    @abc.abstractmethod
+    def _begin_pooled(self, pool: Pool, is_over: Callable[[], bool]) -> PooledPlay[Any]:
+        """Returns self-play by a pool with the present weights."""
+
+    @abc.abstractmethod
+    def _remember(self, examples: Any) -> None:
+        """Counts and keeps what others played."""
+
+    def run(self, is_over: Callable[[], bool] = never, pool: Pool | None = None) -> Iterator[CycleRecord]:
+        """Yields a record after each cycle of self-play and learning.
+
+        Args:
+            is_over: whether to stop early; asked before each cycle.
+            pool: who plays; this process if None.
+        """
+        if pool is None:
+            while not self.is_done and not is_over():
+                yield self.run_cycle()
+            return
+        with contextlib.closing(self._begin_pooled(pool, is_over)) as played:
+            while not self.is_done and not is_over():
+                yield self.take_cycle(played)
+                played.begin_cycle(self.stored())
+
+    def take_cycle(self, played: PooledPlay[Any]) -> CycleRecord:
+        """Takes the examples that others played, and trains the network."""
+        began = time.process_time()
+        for examples, seconds in played.take_cycle():
+            self._remember(examples)
+            self.cpu_seconds += seconds
+        return self._learn(began)
 
     def run_cycle(self) -> CycleRecord:
         """Makes some examples with the present network, and trains it."""

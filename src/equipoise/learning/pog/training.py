@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.learning.columns import ColumnMemory
+from equipoise.core.pool import Pool
+from equipoise.learning.columns import ColumnMemory, Columns
 from equipoise.learning.cycles import CycleTrainer, bend_errors
 from equipoise.learning.pog.games import SelfPlayGame
+from equipoise.learning.pog.pooling import PooledSearches
 from equipoise.learning.pog.self_play import SoundSelfPlay, example_shapes
 from equipoise.learning.pog.settings import PogSettings
 from equipoise.learning.torch_extra import torch
@@ -72,9 +75,14 @@ class PogTrainer(CycleTrainer):
 
     def _play(self, count: int) -> None:
         self.self_play.leaves = self.leaves()
-        examples = self.self_play.generate(count, rng=self.rng)
+        self._remember(self.self_play.generate(count, rng=self.rng))
+
+    def _remember(self, examples: Columns) -> None:
         self._count(len(examples["value"]))
         self.memory.append(examples)
+
+    def _begin_pooled(self, pool: Pool, is_over: Callable[[], bool]) -> PooledSearches:
+        return PooledSearches(pool, self.settings, self.examples, net=self.stored(), is_over=is_over)
 
     def _find_loss(self) -> torch.Tensor:
         settings = self.settings
