@@ -29,6 +29,7 @@ from equipoise.agents.files import (
 )
 from equipoise.agents.holdem.blueprint import game_of_blueprint, make_blueprint_agent
 from equipoise.agents.holdem.push_fold import PushFoldAgent
+from equipoise.agents.hunt import make_hunt_agent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
 from equipoise.agents.own import make_own_agent
@@ -269,6 +270,12 @@ AGENTS: Mapping[str, AgentEntry] = {
         make=make_uct_agent,
         settings="SIMULATIONS[,C]",
         description="tree search with uniform playouts at every decision, for games that hide nothing",
+    ),
+    "hunt": AgentEntry(
+        make=make_hunt_agent,
+        settings="SIMULATIONS[,FEATURE=false...]",
+        description="Scotland Yard by supposing where Mr. X is; FEATURE: one_tree, categories, coalition, greedy, "
+        "filter",
     ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
     "deepstack": _resolving_entry(
