@@ -224,7 +224,7 @@ class HuntSearch:
 
 @functools.lru_cache(8)
 def count_steps(board: Board) -> tuple[tuple[int, ...], ...]:
-    """Returns the steps between stations (0 is none) for a detective with all tickets; as many as there are if none lead.
+    """Returns the steps between stations (0 is none) for a detective with all tickets; without a way, all stations.
 
     >>> from equipoise.games.scotland_yard.board import load_board
     >>> count_steps(load_board("glasses-a"))[1][11]

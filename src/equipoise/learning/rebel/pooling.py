@@ -22,6 +22,7 @@ from equipoise.search.belief_games import BeliefGame, parse_horizon
 
 __all__ = ["PlayTask", "PooledPlay", "play_episodes"]
 
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlayTask:
     """What a process is sent: weights, and how many examples to make with them."""

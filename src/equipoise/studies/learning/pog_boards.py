@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies `pog-boards` and `pog-scaling`: trees that grow in games that hide nothing, against UCT and AlphaZero's search.
+"""Studies `pog-boards` and `pog-scaling`: trees that grow where nothing is hidden, against UCT and AlphaZero's search.
 
 The networks come with the package; whoever plays draws the first moves, so that no two games need be the same.
 """

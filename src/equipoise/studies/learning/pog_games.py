@@ -101,9 +101,7 @@ def measure(configuration: PogGamesConfiguration) -> Iterator[Step]:
                         growth = dataclasses.replace(searches.growth or Growth(), simulations=count)
                         search = dataclasses.replace(searches, growth=growth)
                         (found,) = measure_composed(game.form, tree, search, (seed,))
-                        points = (
-                            Point(panel=name, curve=curve, x=count, y=scale * found.exploitability, run=seed),
-                        )
+                        points = (Point(panel=name, curve=curve, x=count, y=scale * found.exploitability, run=seed),)
                     text = f"{name}: {curve}, PoG({count},1), seed {seed}"
                     yield Step(fraction=done / whole, text=text, points=points)
 
