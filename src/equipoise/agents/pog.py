@@ -86,7 +86,7 @@ def make_pog_agent(game: Game[Any], text: str) -> PogAgent | BoardAgent:
 
 def _look(run: PogRun, growth: Growth) -> Callable[[OpenState, np.random.Generator], FloatArray]:
     """Returns a search of states: where nothing is hidden there is nothing to be carried from one to the next."""
-    rules, leaves = run.game.rules, run.game.leaves(run.net)
+    rules, leaves = run.game.rules, run.leaves()
 
     def look(state: OpenState, rng: np.random.Generator) -> FloatArray:
         first = OpenState(state.inside)
@@ -110,7 +110,7 @@ def make_mcts_agent(game: Game[Any], text: str) -> BoardAgent:
         raise UnknownNameError("option of mcts", unknown[0], ("s", "sampled"))
     count = int(parse_value("s", given.get("s", run.settings.simulations), int))
     sampled = int(parse_value("sampled", given.get("sampled", SAMPLED), int))
-    search = OpenMCTS(form, run.game.leaves(run.net), OpenMCTSConfig(num_simulations=count))
+    search = OpenMCTS(form, run.leaves(), OpenMCTSConfig(num_simulations=count))
 
     def look(state: OpenState, rng: np.random.Generator) -> FloatArray:
         return search.visits(state, rng=rng) + 1e-9  # one simulation takes no action

@@ -115,7 +115,7 @@ class CycleTrainer(abc.ABC):
         self.config, self._ring = config, memory
         self.net = self._make_net()
         self.averaged = copy.deepcopy(self.net)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=settings.rate, betas=BETAS)
+        self.optimizer = self._make_optimizer()
         self.examples = self.step = 0
         self.loss = math.nan
         self.cpu_seconds = 0.0
@@ -123,6 +123,16 @@ class CycleTrainer(abc.ABC):
     @abc.abstractmethod
     def _make_net(self) -> torch.nn.Module:
         """Returns a new network."""
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        """Returns what takes steps."""
+        return torch.optim.Adam(self.net.parameters(), lr=self.settings.rate, betas=BETAS)
+
+    def _find_rate(self) -> float:
+        """Returns the optimizer's rate at the present step: a cosine."""
+        settings = self.settings
+        share = 0.5 * (1.0 + math.cos(math.pi * min(1.0, self.step / max(settings.steps, 1))))
+        return settings.rate * (settings.final_rate + (1.0 - settings.final_rate) * share)
 
     @abc.abstractmethod
     def _play(self, count: int) -> None:
@@ -195,10 +205,8 @@ class CycleTrainer(abc.ABC):
     def _take_step(self) -> None:
         settings = self.settings
         self.step += 1
-        share = 0.5 * (1.0 + math.cos(math.pi * min(1.0, self.step / max(settings.steps, 1))))
-        rate = settings.rate * (settings.final_rate + (1.0 - settings.final_rate) * share)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = self._find_rate()
         loss = self._find_loss()
         self.loss = loss.item() if math.isnan(self.loss) else 0.99 * self.loss + 0.01 * loss.item()
         if not math.isfinite(self.loss):

@@ -57,9 +57,15 @@ class SelfPlayGame:
             actions=sizes.actions,
         )
 
-    def leaves(self, stored: StoredNet) -> NetLeaves:
-        """Returns a network as searches ask it."""
-        return NetLeaves(self.features, stored.layers(), takes_roots=stored.config.takes_roots)
+    def leaves(self, stored: StoredNet, *, temperature: float = 1.0) -> NetLeaves:
+        """Returns a network as searches ask it, its policies made more even by a temperature above 1."""
+        layers = stored.layers()
+        if temperature != 1.0:
+            sizes = self.features.sizes
+            factor = np.ones(sizes.num_outputs, np.float32)
+            factor[sum(sizes.places) :] /= temperature  # values come first
+            layers[-1] = layers[-1]._replace(weight=layers[-1].weight * factor, bias=layers[-1].bias * factor)
+        return NetLeaves(self.features, layers, takes_roots=stored.config.takes_roots)
 
     def belief(self, state: Any, reach: tuple[FloatArray, FloatArray]) -> PublicBelief:
         """Returns beliefs at a public state."""

@@ -42,9 +42,8 @@ def play_and_solve(task: SearchTask) -> tuple[Columns, float]:
     """Returns examples and the seconds of CPU time that they took."""
     began = time.process_time()
     game = _find_game(task.net.config.game)
-    examples = SoundSelfPlay(game, task.settings, game.leaves(task.net)).generate(
-        task.count, rng=np.random.default_rng(task.seed)
-    )
+    leaves = game.leaves(task.net, temperature=task.settings.prior_temperature)
+    examples = SoundSelfPlay(game, task.settings, leaves).generate(task.count, rng=np.random.default_rng(task.seed))
     return examples, time.process_time() - began
 
 

@@ -92,7 +92,7 @@ def measure(configuration: PogGamesConfiguration) -> Iterator[Step]:
         game = SelfPlayGame(parse_game(GAMES[name]))
         tree, scale = build_public_tree(game.form), _scale(name)
         for curve in configuration.curves:
-            searches = _settings(name, game, curve, configuration.share)
+            searches = _settings(name, curve, configuration.share)
             for count, seeds in budgets:
                 for seed in range(seeds):
                     done += count
@@ -106,7 +106,7 @@ def measure(configuration: PogGamesConfiguration) -> Iterator[Step]:
                     yield Step(fraction=done / whole, text=text, points=points)
 
 
-def _settings(name: str, game: SelfPlayGame, curve: str, share: float) -> ContinualSettings | None:
+def _settings(name: str, curve: str, share: float) -> ContinualSettings | None:
     """Returns how decisions are searched; None if no run of the game comes with the package."""
     if curve == NO_NET:
         growth = Growth(first_children=0, exploration=1.25)
@@ -115,8 +115,7 @@ def _settings(name: str, game: SelfPlayGame, curve: str, share: float) -> Contin
         return None
     run = PogRun.open(SHIPPED / name)
     growth = dataclasses.replace(run.settings.growth, per_sweep=1.0, is_alternating=curve == IN_TURN)
-    found = run.play(growth, share=share)
-    return dataclasses.replace(found, leaves=game.leaves(run.net))
+    return run.play(growth, share=share)
 
 
 def _scale(name: str) -> float:
