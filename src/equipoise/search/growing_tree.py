@@ -216,7 +216,7 @@ class GrowingTree:
             gate=self.gate,
         )
         while (missing := run.go_on()) is not None:
-            book.open(missing)
+            book.look_up(*missing)
         self.num_sweeps, self.num_walks, self.num_asked = run.counts
         return [Query(book.states[number], reach) for number, reach in run.queries()]
 

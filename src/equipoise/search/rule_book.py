@@ -13,6 +13,8 @@ from equipoise.kernels.growing import NodeFacts, Opening
 
 __all__ = ["RuleBook"]
 
+COLUMNS = ("private", "action", "target")  # of a relation
+
 
 class RuleBook:
     """What a public game says about its states, as arrays, looked up once; searches of one game share it."""
@@ -39,7 +41,7 @@ class RuleBook:
             edges = self.game.edges(state)
             relations = [relation for edge in edges for relation in edge.relations]
             legal = self.game.legality(state) if self.game.actor(state) >= 0 else np.zeros((0, 0), np.bool_)
-            columns = [(one.private, one.action, one.target) for one in relations]
+            columns = [np.concatenate([getattr(one, name) for one in relations]) for name in COLUMNS]
             below = [[self.game.num_private(edge.child, player) for player in (0, 1)] for edge in edges]
             opening = Opening(
                 actor=self.game.actor(state),
@@ -47,7 +49,7 @@ class RuleBook:
                 num_below=np.array(below, np.int32).reshape(-1, 2),
                 legal=np.ascontiguousarray(legal),
                 sizes=np.array([one.private.size for one in relations], np.int32).reshape(-1, 2),
-                places=np.ascontiguousarray(np.concatenate([np.stack(each, axis=1) for each in columns]), np.int32),
+                places=np.ascontiguousarray(np.stack(columns, axis=1), np.int32),
                 weights=np.concatenate([one.weight for one in relations]),
             )
             found = self._keep(self._openings, state, (opening, tuple(edge.child for edge in edges)))
