@@ -93,6 +93,15 @@ class PerfectInformationGame:
             edges.append(PublicEdge(child, (moves, STAY) if actor == 0 else (STAY, moves)))
         return tuple(edges)
 
+    def outline(self, state: OpenState) -> tuple[int, int] | None:
+        """Returns who moves and how many actions there are; None at chance, whose outcomes differ in weight."""
+        actor = self.actor(state)
+        return None if actor == CHANCE else (actor, len(self.legal_actions(state)))
+
+    def child(self, state: OpenState, edge: int) -> OpenState:
+        """Returns the state after an action."""
+        return OpenState(self.game.apply(state.inside, self.legal_actions(state)[edge]), state.chance)
+
     def joint_weights(self, state: OpenState) -> FloatArray:
         """Returns `[1, 1]` how likely chance brought the state about."""
         return np.array([[state.chance]])
