@@ -109,13 +109,16 @@ class PogSettings:
             raise ConfigError("there must be something to learn: queries or outcomes above 0")
         if not -1.0 <= self.resign_below < 0.0:
             raise ConfigError(f"resign_below must lie between -1 and 0, got {self.resign_below}")
+        self._check_steps()
+        self.growth  # noqa: B018 - checks its numbers
+
+    def _check_steps(self) -> None:
         if self.optimizer not in list(Optimizer):
             raise UnknownNameError("optimizer", self.optimizer, list(Optimizer))
         if (self.rate_decay > 0) != (self.decay_steps > 0):
             raise ConfigError(
                 f"rate_decay needs decay_steps and the other way round, got {self.rate_decay:g} and {self.decay_steps}"
             )
-        self.growth  # noqa: B018 - checks its numbers
 
     @property
     def growth(self) -> Growth:
@@ -162,8 +165,8 @@ class PogSettings:
             raise ConfigError(f"not the settings of a training of Player of Games: {error}") from None
 
 
-# the four columns of the paper's Table 3 (with its section 4.2 for searches and steps); `examples` is what so many steps
-# take at least when each may be trained on `reuse` times
+# the four columns of the paper's Table 3 (with its section 4.2 for searches and steps); `examples` is the least that its
+# steps take when each may be trained on `reuse` times
 PAPER: Final = PogSettings(
     exploration=0.0,
     first_children=0,
