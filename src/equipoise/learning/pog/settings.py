@@ -165,7 +165,7 @@ class PogSettings:
             raise ConfigError(f"not the settings of a training of Player of Games: {error}") from None
 
 
-# the four columns of the paper's Table 3 (with its section 4.2 for searches and steps); `examples` is the least that the
+# the four columns of the paper's Table 3 (searches and steps: section 4.2); `examples` is the least that the
 # steps take when each may be trained on `reuse` times
 PAPER: Final = PogSettings(
     exploration=0.0,
