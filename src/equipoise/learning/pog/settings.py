@@ -145,7 +145,7 @@ class PogSettings:
         0.05
         """
         if self.rate_decay:
-            return self.rate * self.rate_decay ** (step / self.decay_steps)
+            return self.rate * math.pow(self.rate_decay, step / self.decay_steps)
         share = 0.5 * (1.0 + math.cos(math.pi * min(1.0, step / max(self.steps, 1))))
         return self.rate * (self.final_rate + (1.0 - self.final_rate) * share)
 
