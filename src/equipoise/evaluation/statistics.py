@@ -71,13 +71,13 @@ def estimate_mean(samples: npt.ArrayLike, *, confidence: float = 0.95) -> Estima
     (2.5, 0.645)
     """
     try:
-        samples = np.asarray(samples, dtype=np.float64)
+        values = np.asarray(samples, dtype=np.float64)
     except (TypeError, ValueError):
         raise ConfigError(f"samples must be numbers, got {show_given(samples)}") from None
-    if not samples.size:
+    if not values.size:
         raise ConfigError("a mean needs at least one sample, got none")
-    error = float(samples.std(ddof=1)) / math.sqrt(samples.size) if samples.size > 1 else math.inf
-    return Estimate(mean=float(samples.mean()), standard_error=error, num_samples=samples.size, confidence=confidence)
+    error = float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else math.inf
+    return Estimate(mean=float(values.mean()), standard_error=error, num_samples=values.size, confidence=confidence)
 
 
 def normal_quantile(confidence: float) -> float:
