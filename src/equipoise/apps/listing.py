@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-import textwrap
+import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -24,7 +24,8 @@ from equipoise.games.registry import describe_game, describe_parameters, game_na
 
 __all__ = ["GamesOptions", "games"]
 
-LEAST_WIDTH: Final = 20  # of a description
+LEAST_WIDTH: Final = 30  # of a description beside its name
+PART_END: Final = re.compile(r"[:;,.](?= |$)| (?=\(|(?:with|that|after|of|on|by|from|at) )")  # of a sentence
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,22 +72,30 @@ def games(options: GamesOptions) -> None:
         return
     output = make_console(is_stderr=False, is_quiet=options.quiet)
     if options.name is None:
-        table = Table.grid(padding=(0, 2))
-        table.add_column(style="bold", no_wrap=True)
-        table.add_column(no_wrap=True)
-        room = max(output.width - 2 - max(len(row["name"]) for row in rows), LEAST_WIDTH)
+        names_width = max(len(row["name"]) for row in rows) + 2
+        room = output.width - names_width
         for row in rows:
-            table.add_row(row["name"], textwrap.shorten(row["description"], room, placeholder=" ..."))
-        output.print(table)
+            name, said = row["name"], row["description"]
+            if room >= LEAST_WIDTH:
+                output.print(Text.assemble((f"{name:<{names_width}}", "bold"), _fit(said, room)))
+            else:
+                output.print(Text.assemble((name, "bold"), f"\n  {_fit(said, output.width - 2)}"))
+        output.print("\n`equipoise games NAME` says what can be set.")
         output.print(
-            "\n`equipoise games NAME` says what can be set. Also openspiel:NAME for any game of OpenSpiel, FILE.efg "
-            "for one of Gambit's, and FILE.py:CLASS for one of your own."
+            "Also openspiel:NAME for any game of OpenSpiel, FILE.efg for one of Gambit's, and FILE.py:CLASS for one of "
+            "your own."
         )
         return
     for row in rows:
         output.print(Text.assemble((row["name"], "bold"), f"  {row['description']}"))
         if row["parameters"]:
             output.print(_table(row["parameters"]))
+
+
+def _fit(sentence: str, room: int) -> str:
+    """Returns a sentence, or as many of its first parts as there is room for."""
+    parts = [sentence[: end.start()].rstrip(",;:") for end in PART_END.finditer(sentence)]
+    return next((part for part in (sentence, *reversed(parts)) if len(part) <= room), parts[0])
 
 
 def _check(options: GamesOptions, game: Game[Any]) -> None:

@@ -51,6 +51,7 @@ class PlayOptions:
     seconds_per_decision: Annotated[
         float | None, typer.Option(help="The longest that an agent which searches may take.", metavar="S")
     ] = None
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what happens: no greeting and no score.")] = False
 
 
 def play(options: PlayOptions) -> None:
@@ -59,7 +60,8 @@ def play(options: PlayOptions) -> None:
     game = find_game(maker, options)
     console = make_console(is_stderr=False)
     session = Session(game, maker, Table(game, console), options)
-    session.table.say(f"{game.spec.name} against {maker.name}; ? helps, q leaves")
+    if not options.quiet:
+        session.table.say(f"{game.spec.name} against {maker.name}; ? helps, q leaves")
     try:
         session.run()
     except KeyboardInterrupt as error:
@@ -121,7 +123,8 @@ class Session:
         )
         self.won.append(returns[seat])
         self._show_end()
-        table.say(f"you {_say_won(returns[seat])}; {self._score()}", style="bold")
+        score = "" if self.options.quiet else f"; {self._score()}"
+        table.say(f"you {_say_won(returns[seat])}{score}", style="bold")
 
     def _name_seat(self, seat: int) -> str:
         if not isinstance(self.game, Holdem) or self.game.spec.num_players != 2 or self.game.board:
@@ -146,7 +149,8 @@ class Session:
 
     def conclude(self) -> None:
         """Says how it went."""
-        self.table.say(f"score: {self._score()}" if self.won else "no hand was finished", style="bold")
+        if not self.options.quiet:
+            self.table.say(f"score: {self._score()}" if self.won else "no hand was finished", style="bold")
 
 
 def _signed(amount: float) -> str:
