@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 import typer
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -24,6 +25,8 @@ from equipoise.games.registry import describe_game, describe_parameters, game_na
 
 __all__ = ["GamesOptions", "games"]
 
+NAME_WIDTH: Final = 16  # of a parameter
+VALUE_WIDTH: Final = 10  # of its default
 LEAST_WIDTH: Final = 30  # of a description beside its name
 PART_END: Final = re.compile(r"[:;,.](?= |$)| (?=\(|(?:with|that|after|of|on|by|from|at) )")  # of a sentence
 
@@ -87,9 +90,10 @@ def games(options: GamesOptions) -> None:
         )
         return
     for row in rows:
-        output.print(Text.assemble((row["name"], "bold"), f"  {row['description']}"))
+        print_result(Group(Text.assemble((row["name"], "bold"), f"  {row['description']}")), is_quiet=options.quiet)
         if row["parameters"]:
-            output.print(_table(row["parameters"]))
+            is_narrow = output.width - NAME_WIDTH - VALUE_WIDTH < LEAST_WIDTH
+            print_result(_table(row["parameters"], is_narrow=is_narrow), is_quiet=options.quiet)
 
 
 def _fit(sentence: str, room: int) -> str:
@@ -127,10 +131,10 @@ def _describe(name: str) -> dict[str, Any]:
     return {"name": name, "description": describe_game(name), "parameters": parameters}
 
 
-def _table(parameters: list[dict[str, str]]) -> Table:
+def _table(parameters: list[dict[str, str]], *, is_narrow: bool) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column(min_width=16, style="cyan")
-    table.add_column(min_width=10)
+    table.add_column(min_width=0 if is_narrow else NAME_WIDTH, style="cyan")
+    table.add_column(min_width=0 if is_narrow else VALUE_WIDTH)
     table.add_column(overflow="fold")
     for row in parameters:
         table.add_row(

@@ -11,12 +11,13 @@ from typing import Any, Final
 import typer
 from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from equipoise.apps.display import make_console
 from equipoise.core.files import write_text
 from equipoise.core.records import make_finite
 
-__all__ = ["format_json", "make_table", "print_result", "write_document", "write_json"]
+__all__ = ["format_json", "make_rows", "make_table", "print_result", "write_document", "write_json"]
 
 
 WIDEST: Final = 1000  # letters in a line
@@ -29,9 +30,24 @@ def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
     What does not fit a narrow terminal runs over its edge: cut numbers are no result.
     """
     console = make_console(is_stderr=False, is_quiet=is_quiet)
-    least = console.measure(result, options=console.options.update(width=WIDEST)).minimum
-    console.width = max(console.width, least)
-    console.print(result)
+    if not isinstance(result, str):
+        least = console.measure(result, options=console.options.update(width=WIDEST)).minimum
+        console.width = max(console.width, least)
+    console.print(result, **({"soft_wrap": False} if console.is_terminal and not isinstance(result, str) else {}))
+
+
+def make_rows(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    texts: Sequence[str] = (),
+    spare: Sequence[str] = (),
+) -> RenderableType:
+    """Returns the table of `make_table` from its rows, a title above it."""
+    columns = {head: [row[place] for row in rows] for place, head in enumerate(heads)}
+    table = make_table(columns, texts=texts, spare=spare)
+    return Group(Text(title, style="italic"), table) if title else table
 
 
 def make_table(

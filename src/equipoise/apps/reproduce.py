@@ -27,6 +27,7 @@ from equipoise.studies.reproduction import configure_study
 
 __all__ = ["ReproduceOptions", "reproduce"]
 
+NARROW: Final = 60  # columns below which a list has names and costs alone
 KIND: Final = "study"  # of a run's folder
 
 
@@ -120,16 +121,18 @@ def _list_studies(options: ReproduceOptions) -> None:
     if options.json:
         write_json(rows)
         return
-    output = make_console(is_stderr=False)
+    output = make_console(is_stderr=False, is_quiet=options.quiet)
+    is_narrow = output.width < NARROW
     for paper in sorted({row["paper"] for row in rows}):
-        table = Table(title=paper, title_justify="left", title_style="bold", expand=True)
+        table = Table(title=paper, title_justify="left", title_style="bold", expand=True, show_lines=is_narrow)
         table.add_column("study", no_wrap=True)
-        table.add_column("shows", overflow="fold", ratio=1)
-        table.add_column("of", overflow="fold", ratio=1)
+        if not is_narrow:
+            table.add_column("shows", overflow="fold", ratio=1)
+            table.add_column("of", overflow="fold", ratio=1)
         table.add_column("quick: CPU, memory, data", overflow="fold", width=13)
         for row in (one for one in rows if one["paper"] == paper):
             place = row["source"].removeprefix(paper).lstrip(",: ")
-            table.add_row(row["name"], row["title"], place, _say_cost(row))
+            table.add_row(row["name"], *([] if is_narrow else [row["title"], place]), _say_cost(row))
         output.print(table)
     output.print(
         "equipoise reproduce NAME runs one in its quick size, --full as published, which takes much longer; "

@@ -37,6 +37,7 @@ __all__ = ["ShowOptions", "show"]
 
 # of spots, about hands at a decision
 ROOM_AROUND: Final = 19  # letters of a row that are no information state, words or strategy
+LEAST_FOR_WORDS: Final = 60  # columns below which states are not said in words
 HAND_OPTIONS: Final = ("csv", "grid", "by_class", "made", "draw", "sort", "exploit")
 
 
@@ -330,10 +331,11 @@ def _as_table(strategy: TabularStrategy, rows: list[int], game: Game[Any]) -> Ta
     table = Table(title=strategy.game_label, title_justify="left")
     table.add_column("player", justify="right")
     table.add_column("information state", overflow="fold")
-    if any(words):
+    has_words = any(words) and make_console(is_stderr=False).width >= LEAST_FOR_WORDS
+    if has_words:
         table.add_column("in words", overflow="fold")
     table.add_column("strategy", no_wrap=is_narrow, overflow="fold")
     for row, name, said, play in zip(rows, names, words, plays, strict=True):
-        cells = [name, *([said or ""] if any(words) else []), ("\n" if is_narrow else "  ").join(play)]
+        cells = [name, *([said or ""] if has_words else []), ("\n" if is_narrow else "  ").join(play)]
         table.add_row(str(strategy.player[row]), *cells)
     return table

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from equipoise.apps.commands import add_command
-from equipoise.apps.help_page import HelpfulGroup
 from equipoise.apps.display import make_console
+from equipoise.apps.help_page import HelpfulGroup
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay

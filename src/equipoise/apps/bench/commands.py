@@ -118,7 +118,10 @@ def tabular(options: TabularOptions) -> None:
 class HoldemOptions:
     """What `equipoise bench holdem` is told."""
 
-    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench holdem --threads 1,2", "equipoise bench holdem --endgames DIR")
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise bench holdem --threads 1,2",
+        "equipoise bench holdem --endgames DIR",
+    )
 
     endgames: Annotated[
         Path | None, typer.Option(help="Measure the Libratus endgames (subgame*.txt) of this directory.", metavar="DIR")
@@ -324,7 +327,10 @@ def search(options: SearchOptions) -> None:
 class FirstEveningOptions:
     """What `equipoise bench first-evening` is told."""
 
-    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench first-evening", "equipoise bench first-evening --no-readme")
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise bench first-evening",
+        "equipoise bench first-evening --no-readme",
+    )
 
     spot: Annotated[Path, typer.Option(help="A flop without a menu.", metavar="FILE")] = Path(
         "examples/spots/first_flop.toml"
