@@ -17,6 +17,7 @@ from rich.console import Console, Group
 
 from equipoise.agents.base import PublicAgent
 from equipoise.agents.notation import AgentText, describe_agents
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.match import MOST_WORKERS, Keeping, explain_miss, run_shown
@@ -68,7 +69,10 @@ class LbrOptions:
     }
 
     agent: Annotated[str, typer.Argument(help=f"Who is exploited: {describe_agents()}.")]
-    game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the file's game).")] = None
+    game: Annotated[
+        str | None,
+        typer.Option("--game", "-g", help="What is played (default: the file's game).", autocompletion=complete_game),
+    ] = None
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None

@@ -14,6 +14,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
@@ -42,7 +43,10 @@ class GamesOptions:
     )
 
     name: Annotated[
-        str | None, typer.Argument(help="Only this game, for instance openspiel:leduc_poker or mine.py:Class.")
+        str | None,
+        typer.Argument(
+            help="Only this game, for instance openspiel:leduc_poker or mine.py:Class.", autocompletion=complete_game
+        ),
     ] = None
     parameters: Annotated[
         list[str] | None,

@@ -16,6 +16,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import make_rows, print_result, write_json
@@ -69,7 +70,10 @@ class MatchOptions:
     }
 
     agents: Annotated[list[str], typer.Argument(help=f"Two or more of: {describe_agents()}.", metavar="AGENT...")]
-    game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the file's game).")] = None
+    game: Annotated[
+        str | None,
+        typer.Option("--game", "-g", help="What is played (default: the file's game).", autocompletion=complete_game),
+    ] = None
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None

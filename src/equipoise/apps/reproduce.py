@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Final
 import typer
 from rich.table import Table
 
+from equipoise.apps.completion import complete_study
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
@@ -41,7 +42,9 @@ class ReproduceOptions:
         "equipoise reproduce coin-toss --out results",
     )
 
-    name: Annotated[str | None, typer.Argument(help="A study; without it all are listed.")] = None
+    name: Annotated[
+        str | None, typer.Argument(help="A study; without it all are listed.", autocompletion=complete_study)
+    ] = None
     full: Annotated[bool, typer.Option("--full", help="As large as published, not the quick form.")] = False
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", help="Change a setting of the study.", metavar="KEY=VALUE")

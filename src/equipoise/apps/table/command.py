@@ -12,6 +12,7 @@ import typer
 
 from equipoise.agents.base import Agent
 from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.signals import exit_code_of_interrupt
@@ -38,7 +39,9 @@ class PlayOptions:
         "equipoise play holdem --against call --seed 3",
     )
 
-    game: Annotated[str | None, typer.Argument(help="What is played (default: the agent's game).")] = None
+    game: Annotated[
+        str | None, typer.Argument(help="What is played (default: the agent's game).", autocompletion=complete_game)
+    ] = None
     against: Annotated[str, typer.Option("--against", "-a", help=f"Who plays: {describe_agents()}.", metavar="AGENT")]
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
