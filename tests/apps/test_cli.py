@@ -500,5 +500,6 @@ def test_shells_are_told_what_a_word_may_become(tmp_path, typed, offered):
     assert done.stdout.split() == offered
 
 
-def test_tables_of_studies_are_silent_if_asked(equipoise):
-    assert equipoise("reproduce", "--quiet").out == ""
+@pytest.mark.parametrize("words", [("reproduce",), ("games",), ("pushfold", "--stack", 10, "--deck", "QKA/cd")])
+def test_lists_and_charts_are_silent_if_asked(equipoise, words):
+    assert equipoise(*words, "--quiet").out == ""
