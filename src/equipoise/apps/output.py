@@ -30,10 +30,12 @@ def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
     What does not fit a narrow terminal runs over its edge: cut numbers are no result.
     """
     console = make_console(is_stderr=False, is_quiet=is_quiet)
-    if not isinstance(result, str):
+    if isinstance(result, str):
+        console.print(result)
+    else:
         least = console.measure(result, options=console.options.update(width=WIDEST)).minimum
         console.width = max(console.width, least)
-    console.print(result, **({"soft_wrap": False} if console.is_terminal and not isinstance(result, str) else {}))
+        console.print(result, soft_wrap=not console.is_terminal)
 
 
 def make_rows(
