@@ -44,12 +44,12 @@ class ToyBetting(NamedTuple):
 
 
 def solve_toy_games(betting: ToyBetting, mass: FloatArray, discounts: npt.NDArray[np.float64]) -> FloatArray:
-    """Returns `[B, 2, G]` what each strength of both players earns under the average strategies.
+    """Returns `[B, 2, strengths]` what each strength of both players earns under the average strategies.
 
     Args:
         betting: of all games.
-        mass: `[B, 2, G]` of every strength of each player, weakest first, adding up to 1.
-        discounts: `[T, 3]` by iteration: of positive regrets, of negative ones, of the averages.
+        mass: `[B, 2, strengths]` of every strength of each player, weakest first, adding up to 1.
+        discounts: `[iterations, 3]` by iteration: of positive regrets, of negative ones, of the averages.
     """
     betting.check()
     if mass.ndim != 3 or mass.shape[1] != 2 or mass.shape[2] < 1:

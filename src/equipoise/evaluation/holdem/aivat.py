@@ -113,7 +113,7 @@ class HoldemForm:
                 yield DealtBoard(after.board)
 
     def table(self, point: Point) -> FloatArray:
-        """Returns `[K, K]` the guesses of pairs of buckets where nothing has ended."""
+        """Returns `[buckets, buckets]` the guesses of pairs of buckets where nothing has ended."""
         betting, total = point.betting, None
         for node, share in point.images:
             table = self.guesses.shown[betting.street] if node == LOST else self.guesses.by_buckets[node]
