@@ -53,9 +53,9 @@ def solve_toy_games(betting: ToyBetting, mass: FloatArray, discounts: npt.NDArra
     """
     betting.check()
     if mass.ndim != 3 or mass.shape[1] != 2 or mass.shape[2] < 1:
-        raise ValueError(f"mass must have shape [B, 2, G], got {mass.shape}")
+        raise ValueError(f"mass must have shape [games, 2, strengths], got {mass.shape}")
     check_array("mass", mass, np.float32, mass.shape)
     check_array("discounts", discounts, np.float64, (len(discounts), 3))
     out = np.zeros(mass.shape, np.float32)
-    _native.toy_games_solve(*betting, discounts.astype(np.float32), mass, out)
+    _native.toy_games_solve(betting._asdict(), discounts.astype(np.float32), mass, out)
     return out
