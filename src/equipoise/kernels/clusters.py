@@ -97,7 +97,7 @@ class HistogramKernel:
         return out
 
     def assign(self, boards: ByteArray, centroids: ByteArray, *, num_threads: int = 1) -> ByteArray:
-        """Returns `[B, H]` for hands on boards `[B, cards]` the nearest of centroids `[centroids, 64]`."""
+        """Returns `[B, H]` for hands on boards `[B, cards]` the nearest of `[centroids, 64]`, whose sums ascend."""
         check_num_threads(num_threads)
         check_array("boards", boards, np.uint8, (len(boards), self.board_size))
         _check_centroids(centroids)
