@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -70,9 +71,12 @@ class Server:
     address: str
 
     def get(self, path: str, **query: str) -> Any:
+        return json.loads(self.read(path, **query))
+
+    def read(self, path: str, **query: str) -> bytes:
         answer = httpx.get(f"{self.address}/api{path}", params=query, timeout=60)
         answer.raise_for_status()
-        return answer.json()
+        return answer.content
 
     def post(self, path: str, body: object) -> Any:
         answer = httpx.post(f"{self.address}/api{path}", json=body, timeout=60)

@@ -92,7 +92,7 @@ def measure_page(address: str, solution: str, lines: Sequence[str], *, repeats: 
 
 
 def measure_file(address: str, solution: str) -> list[dict[str, Any]]:
-    """Returns rows of what a reader waits for who clicks through a file that nobody has read, not waiting for values."""
+    """Returns rows of what a reader waits for who clicks through a file at once, not waiting for values."""
     grids, clicks = list[float](), list[float]()
     with _driving() as browser:
         for walk in WALKS:
