@@ -15,6 +15,7 @@ from equipoise.core.errors import ConfigError, InvalidStateError
 from equipoise.evaluation.aivat import Aivat, estimate_game
 from equipoise.evaluation.holdem import aivat as aivat_module
 from equipoise.evaluation.holdem.aivat import HoldemForm, group_actions
+from equipoise.evaluation.holdem.checked_down import CheckedDownForm
 from equipoise.evaluation.holdem.guesses import build_guesses
 from equipoise.evaluation.holdem.images import LOST, ImageWalk
 from equipoise.evaluation.holdem.solved import SolvedForm
@@ -258,6 +259,16 @@ def test_a_solution_without_all_its_values_does_not_guess():
     with pytest.raises(ConfigError, match="too large to be read whole"):
         SolvedForm(game, SpotViews(strategy.tree, strategy.sums, kernel=None))
     assert view_strategy(train(flop_spot(WIDE), 2, 1)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "known", "expects_all_ins"), [("flop", (0,), False), ("preflop", (0, 1), True)])
+def test_hands_are_guessed_to_be_checked_down_where_nobody_knows_more(name, known, expects_all_ins):
+    game, agents, _ = blueprints(name)
+    hands = played(name, expects_all_ins=expects_all_ins)
+    value, mean, raw, deviation = expectations_of(CheckedDownForm(game), pick(agents, known), hands)
+    assert mean == pytest.approx(value, abs=1e-9)
+    assert deviation < 0.8 * raw
 
 
 def num_searches(agent):
