@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
+from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.agents.search import SearchAgent, SearchPlan
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.evaluation import aivat as aivat_core
 from equipoise.evaluation.aivat import Aivat, estimate_game
 from equipoise.evaluation.holdem import aivat as aivat_module
 from equipoise.evaluation.holdem.aivat import HoldemForm, group_actions
@@ -269,6 +271,21 @@ def test_hands_are_guessed_to_be_checked_down_where_nobody_knows_more(name, know
     value, mean, raw, deviation = expectations_of(CheckedDownForm(game), pick(agents, known), hands)
     assert mean == pytest.approx(value, abs=1e-9)
     assert deviation < 0.8 * raw
+
+
+def test_who_looks_at_no_cards_is_kept_as_one_row(monkeypatch):
+    game, agents, guesses = blueprints("flop")
+    pair = agents[0], ClassAgent(ActionClass.CALL)
+    hands = list(list_games(game, pair, ends=functools.partial(expect_all_in, game)))
+    before = expectations(game, guesses[NARROW], pick(pair, (0, 1)), hands)
+    monkeypatch.setattr(aivat_core, "LARGE", 1)
+    assert expectations(game, guesses[NARROW], pick(pair, (0, 1)), hands) == before
+    decision = describe_holdem_decision(game, next(states[4] for states, _, _ in hands))
+    said = [
+        aivat_core.KnownMove(decision, agent.public_strategy(decision, rng=np.random.default_rng(0)), "it")
+        for agent in pair
+    ]
+    assert [one.table.strides[0] == 0 for one in said] == [False, True]
 
 
 def num_searches(agent):
