@@ -41,9 +41,8 @@ class ImageWalk:
 
     def __init__(self, betting: BettingTree | BettingRules) -> None:
         """Keeps a tree; of rules alone every hand is `LOST`."""
-        is_tree = isinstance(betting, BettingTree)
-        self.nodes: Sequence[BettingNode] = betting.nodes if is_tree else ()
-        self.rules: BettingRules = betting.rules if is_tree else betting
+        self.nodes: Sequence[BettingNode] = betting.nodes if isinstance(betting, BettingTree) else ()
+        self.rules: BettingRules = betting.rules if isinstance(betting, BettingTree) else betting
         self.act = functools.lru_cache(KEPT_STEPS)(self._act)
         self.deal = functools.lru_cache(KEPT_STEPS)(self._deal)
 
