@@ -61,6 +61,11 @@ def test_five_hands_of_holdem(visitor, server):
     play_hands(page, 5)
     table = server.get(f"/tables/{page.url.rsplit('/', 1)[1]}")
     assert table["result"]["hands"] == 5
+    assert (
+        page.locator(".stats dd")
+        .last.inner_text()
+        .startswith(f"{table['result']['aivat']['mbb'] / 10:,.1f}".replace("-", "\u2212"))
+    )
     assert page.locator(".board-row .card:not(.none)").count() == len(table["board"])
 
 
