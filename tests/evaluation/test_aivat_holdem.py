@@ -288,6 +288,22 @@ def test_who_looks_at_no_cards_is_kept_as_one_row(monkeypatch):
     assert [one.table.strides[0] == 0 for one in said] == [False, True]
 
 
+@pytest.mark.parametrize("kind", list(ActionClass))
+@pytest.mark.parametrize("place", [4, 5])
+def test_who_always_does_one_thing_is_asked_for_that_alone(kind, place):
+    game, agent = blueprints("flop")[0], ClassAgent(kind)
+    decision = describe_holdem_decision(
+        game, next(s[place] for s, _, _ in played("flop") if "r" in s[place + 1].public)
+    )
+    rng = np.random.default_rng(0)
+    actions = agent.public_actions(decision)
+    narrow = agent.public_strategy(decision.narrow(actions), rng=rng)
+    columns = [decision.actions.index(action) for action in actions]
+    whole = agent.public_strategy(decision, rng=rng)
+    assert (whole[:, columns] == narrow).all()
+    assert (np.delete(whole, columns, axis=1) == 0).all()
+
+
 def num_searches(agent):
     return sum(len(walk.found) for walk in agent.ground.walks)
 
