@@ -271,6 +271,9 @@ class PageOptions:
     repeats: Annotated[int, typer.Option(min=1, help="Solves with and without readers, in turn.")] = 2
     threads: Annotated[int | None, typer.Option(min=1, help="Of the solve (default: as many as help).")] = None
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Measure in Chromium as well.")] = True
+    file: Annotated[
+        Path | None, typer.Option(help="Click through this solved spot too, as soon as the server is there.")
+    ] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
@@ -284,6 +287,7 @@ def page(options: PageOptions) -> None:
         repeats=options.repeats,
         threads=options.threads,
         has_browser=options.browser,
+        file=options.file,
     )
     _measure("page", options, lambda on_step: run_page(settings, on_step=on_step), print_page_report)
 
