@@ -64,7 +64,7 @@ class Estimate:
 
 
 def estimate_mean(samples: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
-    """Returns the mean of samples `[N]`, an array or a list, with its standard error.
+    """Returns the mean of samples `[B]`, an array or a list, with its standard error.
 
     >>> estimate = estimate_mean(np.array([1.0, 2.0, 3.0, 4.0]))
     >>> estimate.mean, round(estimate.standard_error, 3)
