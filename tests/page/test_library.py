@@ -58,7 +58,7 @@ def test_other_games_show_what_the_server_says(visitor, server, game):
     page.get_by_role("radio", name="Regret").click()
     assert rows.first.locator("td").all_inner_texts()[3:] != shown
     words = page.locator("section[aria-label=Decision]").inner_text()
-    assert {"dice": "1 × 2", "goofspiel": "prize 1"}[game] in words
+    assert {"dice": "1 \u00d7 2", "goofspiel": "prize 1"}[game] in words
     assert {"dice": "1-2", "goofspiel": "1:"}[game] not in words
     page.locator("section[aria-label=Actions] tbody a").last.click()
     page.get_by_text("Player 2 to act").or_(page.get_by_text("Chance")).first.wait_for()
