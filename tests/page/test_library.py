@@ -111,3 +111,18 @@ def test_a_server_that_does_not_answer_is_told(visitor):
     page.unroute("**/api/**")
     page.get_by_text("The server does not answer").wait_for(state="detached")
     visitor.complaints.clear()
+
+
+def test_a_file_that_was_refused_can_be_chosen_again_once_it_is_right(visitor, solved, tmp_path):
+    page = visitor.open("/library")
+    page.locator("tbody tr").first.wait_for()
+    chosen = tmp_path / "again.eq"
+    chosen.write_bytes(b"nonsense")
+    page.locator("input[type=file]").set_input_files(chosen)
+    page.get_by_text("the file is not an Equipoise file").first.wait_for()
+    chosen.write_bytes(solved["kuhn"].read_bytes())
+    page.locator("input[type=file]").set_input_files(chosen)
+    page.get_by_text("again.eq opened").first.wait_for()
+    page.locator("tr", has_text="again.eq").get_by_label("Delete kuhn").click()
+    page.locator("dialog[open] .danger").click()
+    page.locator("tr", has_text="again.eq").wait_for(state="detached")
