@@ -45,6 +45,31 @@ def test_information_states_are_found(visitor):
     assert page.locator("tbody tr").count() > 5
 
 
+@pytest.mark.parametrize(
+    ("game", "typed", "name"), [("dice", "after 1 \u00d7 1, 1 \u00d7 2", "|1-1 1-2"), ("goofspiel", "own bids 2; prize 1", "2|1:")]
+)
+def test_information_states_are_found_by_the_words_shown(visitor, server, game, typed, name):
+    found = server.get(f"/solutions/{game}/infostates", limit="1000")["rows"]
+    page = visitor.open(f"/g/{game}?m=table")
+    page.locator("td.strong").first.wait_for()
+    page.get_by_label("Information states like").fill(typed)
+    number = sum(name in row["infostate"] for row in found)
+    assert 0 < number < len(found)
+    page.get_by_text(f"{number} fit", exact=False).wait_for()
+    assert all(typed in shown for shown in page.locator("td.strong").all_inner_texts())
+
+
+def test_a_removed_job_leaves_every_page(visitor, server):
+    job = server.post("/jobs", {"kind": "solve", "game": "leduc", "target": "0", "iterations": 10_000_000})
+    pages = [visitor.open("/library") for _ in range(2)]
+    server.post(f"/jobs/{job['id']}/cancel", {})
+    for page in pages:
+        page.get_by_role("button", name="Remove this job").wait_for()
+    pages[0].get_by_role("button", name="Remove this job").click()
+    for page in pages:
+        page.get_by_role("button", name="Remove this job").wait_for(state="detached")
+
+
 @pytest.mark.parametrize("game", ["dice", "goofspiel"])
 def test_other_games_show_what_the_server_says(visitor, server, game):
     state = server.get(f"/solutions/{game}/state")

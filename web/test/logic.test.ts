@@ -4,7 +4,7 @@ import { ACTION_COLOURS, channels, heat, luminance, RAMPS, splitGradient, valueS
 import { coloursOf, formatLine, nameToken, parseLine } from '../src/lib/lines';
 import { bytes, combos, decade, duration, fixed, percent, significant } from '../src/lib/numbers';
 import { checkForm, formOf, spotOf, streetsOf } from '../src/lib/spot_form';
-import { inWords } from '../src/lib/words';
+import { inWords, toGlob } from '../src/lib/words';
 import { ciede2000, perceivedDistance, simulate } from './vision';
 
 describe('cards', () => {
@@ -131,6 +131,26 @@ describe('words', () => {
     const said = (text: string) => inWords('goofspiel', text);
     expect(['|1:', '|1:2-1 2:*', 'bid 2'].map(said)).toEqual(['prize 1', 'prize 1: 2 against 1; prize 2, player 1 has bid', 'bid 2']);
     expect(said('2 3|1:> 2:< 3:= 4:')).toBe('own bids 2 3; prize 1 to player 1; prize 2 to player 2; prize 3 split; prize 4');
+  });
+  it('count the players of Goofspiel from 1', () => {
+    const said = (lead: number) => inWords('goofspiel', `hands nothing and 2 3, player 0 leads by ${lead}, hidden bid none, play 1:2-1`);
+    expect(said(2)).toBe('hands nothing and 2 3, player 1 leads by 2, hidden bid none, play prize 1: 2 against 1');
+    expect([said(-2), said(0)].map((text) => text.split(', ')[1])).toEqual(['player 2 leads by 2', 'nobody leads']);
+  });
+  it('find the states that show them', () => {
+    const escaped = (letter: string) => letter.replace(/[.+^${}()|\\]/, '\\$&');
+    const matcher = (glob: string) => new RegExp(`^${glob.replace(/\[\*\]|[^]/g, (part) => (part === '[*]' ? '\\*' : part === '*' ? '.*' : escaped(part)))}$`);
+    const found = (game: string, names: string[], typed: string) => names.filter((name) => matcher(toGlob(game, typed)).test(name));
+    const dice = ['3|', '3|2-2 2-3', '12|1-6', '1|1-1 1-2 2-1 liar'];
+    for (const name of dice) expect(found('liars_dice(faces=6)', dice, inWords('liars_dice', name))).toContain(name);
+    expect(['2 × 3', '2x3', '2-3', 'after 2 ×', '2 × 2, 2 × 3'].map((typed) => found('liars_dice', dice, typed))).toEqual(Array(5).fill([dice[1]]));
+    expect(found('liars_dice', dice, '1*')).toEqual([dice[2], dice[3]]);
+    const rounds = ['|1:', '|1:2-1 2:*', '|3:= 4:', '2 3|1:> 2:< 3:= 4:', '12|1:> 12:*'];
+    for (const name of rounds) expect(found('goofspiel', rounds, inWords('goofspiel', name))).toContain(name);
+    const parts = ['own bids 2', 'prize 1: 2 against', 'prize 3 split; prize 4', 'player 1 has bid', 'prize 2 to player 2', '1:2-1'];
+    const places = parts.map((typed) => found('goofspiel', rounds, typed).map((name) => rounds.indexOf(name)));
+    expect(places).toEqual([[3], [1], [2, 3], [1, 4], [3], [1]]);
+    expect([toGlob('leduc', 'K'), toGlob('leduc', 'K* after'), toGlob('leduc', '')]).toEqual(['*K*', 'K* after', '']);
   });
   it('leave other games as they are', () => {
     expect([inWords('kuhn', 'K|'), inWords('leduc', 'K:r c'), inWords('own', '1-2')]).toEqual(['K', 'K:r c', '1-2']);

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import errno
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import pytest
 from equipoise import load
 from equipoise.apps.web import jobs
 from equipoise.apps.web.events import EventLog
+from equipoise.apps.web.job_text import JobSpec
 from equipoise.core.errors import CheckpointError
 from tests.apps.web.asking import HOST, SPOT, refusal, wait_for
 
@@ -65,6 +67,78 @@ def test_jobs_hold_on_go_on_and_stop_within_a_second(client):
     assert (done["stopped_by"], done["solution"]) == ("interrupted", id)
     saved = load(client.app.state.services.jobs.folder / id / "result.eq")
     assert saved.progress[-1].iteration >= paused["progress"]["iteration"]
+
+
+@pytest.mark.slow
+def test_a_job_that_goes_on_waits_for_its_place(serve):
+    client = serve(files=())
+    board = client.app.state.services.jobs
+    first = submit(client, spot=LONG)
+    wait_for(client, first, "running")
+    client.post(f"/api/jobs/{first}/pause")
+    wait_for(client, first, "paused")
+    worker = board.find(first).process
+    second = submit(client, spot=LONG)
+    wait_for(client, second, "running")
+    waiting = client.post(f"/api/jobs/{first}/resume").json()
+    assert (waiting["state"], waiting["place_in_queue"]) == ("waiting", 1)
+    assert client.post(f"/api/jobs/{first}/resume", json={"iterations": 5}).status_code == 409
+    assert client.get(f"/api/jobs/{second}").json()["state"] == "running"
+    client.post(f"/api/jobs/{second}/cancel")
+    wait_for(client, first, "running")
+    assert board.find(first).process is worker  # with what it had in memory
+    client.post(f"/api/jobs/{first}/pause")
+    wait_for(client, first, "paused")
+    third = submit(client, spot=LONG)
+    wait_for(client, third, "running")
+    client.post(f"/api/jobs/{first}/resume")
+    client.post(f"/api/jobs/{first}/stop")  # kept, though it waited
+    assert wait_for(client, first, "done")["solution"] == first
+    client.post(f"/api/jobs/{third}/cancel")
+
+
+@pytest.mark.slow
+def test_a_worker_that_ends_while_its_job_waits_is_replaced(serve):
+    client = serve(files=())
+    board = client.app.state.services.jobs
+    first = submit(client, spot=LONG)
+    wait_for(client, first, "running")
+    client.post(f"/api/jobs/{first}/pause")
+    wait_for(client, first, "paused")
+    second = submit(client, spot=LONG)
+    wait_for(client, second, "running")
+    client.post(f"/api/jobs/{first}/resume")
+    worker = board.find(first).process
+    worker.kill()
+    until = time.monotonic() + 20
+    while board.find(first).process is worker:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert client.get(f"/api/jobs/{first}").json()["state"] == "waiting"
+    client.post(f"/api/jobs/{second}/cancel")
+    wait_for(client, first, "running")
+    client.post(f"/api/jobs/{first}/cancel")
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "after"),
+    [
+        ("running", "paused", "running"),  # told to go on before it said that it holds on
+        ("paused", "running", "paused"),
+        ("waiting", "running", "waiting"),
+        ("stopping", "paused", "stopping"),
+        ("stopping", "done", "done"),
+        ("pausing", "paused", "paused"),
+        ("building", "running", "running"),
+    ],
+)
+def test_what_a_worker_says_too_late_changes_nothing(serve, state, told, after):
+    board = serve(files=()).app.state.services.jobs
+    job = board._add(JobSpec(kind="solve", title="late", spot="", request={}), "late", None)
+    job.state = state
+    board._hear(job, {"type": "state", "state": told})
+    assert job.state == after
+    board.cancel("late") if after != "done" else board.remove("late")
 
 
 @pytest.mark.slow
@@ -245,6 +319,31 @@ def test_a_torn_event_is_dropped(tmp_path):
     again = EventLog(tmp_path / "events.jsonl")
     assert again.add("said", text="two") == 2
     assert [json.loads(line)["seq"] for line in (tmp_path / "events.jsonl").read_text().splitlines()] == [1, 2]
+
+
+def test_events_outlive_a_full_disk(tmp_path, monkeypatch):
+    path = tmp_path / "events.jsonl"
+    log = EventLog(path)
+    log.add("said", text="one")
+
+    def write_half(self, line):
+        with open(self.path, "ab") as file:
+            file.write(line[: len(line) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(EventLog, "_write", write_half)
+        assert log.add("said", text="two") == 2
+    assert [event["text"] for event in log.after(0)[0]] == ["one", "two"]
+    assert log.add("said", text="three") == 3
+    assert [event["text"] for event in EventLog(path).after(0)[0]] == ["one", "two", "three"]
+
+
+def test_pages_are_told_of_jobs_that_are_removed(client):
+    id = submit(client, game="kuhn", iterations=1)
+    wait_for(client, id, "done")
+    assert client.delete(f"/api/jobs/{id}").status_code == 204
+    assert [event["job"] for event in client.get("/api/events").json()["events"] if event["type"] == "removed"] == [id]
 
 
 def test_locked_hands_play_as_painted_in_a_solution_beside(client):

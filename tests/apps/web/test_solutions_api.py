@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
+import asyncio
+import contextlib
 import json
 import shutil
 
 import pytest
 
 from equipoise import load
+from equipoise.apps.web.library import Library
 from equipoise.apps.web.models.games import GameState
 from equipoise.apps.web.models.solutions import Cards, Gain, Node
 from equipoise.core import checkpoint
@@ -121,6 +124,22 @@ def test_uploads_are_listed_renamed_copied_and_removed(client, solved):
     assert client.delete("/api/solutions/my-kuhn").status_code == 204
     assert client.get("/api/solutions/my-kuhn").status_code == 404
     assert client.delete("/api/solutions/river").status_code == 409
+
+
+def test_uploads_are_checked_off_the_loop_that_serves_everybody(client, solved, monkeypatch):
+    loops, real = [], Library.take_in
+
+    def take_in(self, part, name):
+        with contextlib.suppress(RuntimeError):
+            loops.append(asyncio.get_running_loop())
+        return real(self, part, name)
+
+    monkeypatch.setattr(Library, "take_in", take_in)
+    kind = {"content-type": "application/octet-stream"}
+    content = (solved / "kuhn.eq").read_bytes()
+    card = client.post("/api/solutions", params={"name": "off"}, content=content, headers=kind).json()
+    assert (card["id"], loops) == ("off", [])
+    client.delete("/api/solutions/off")
 
 
 def test_uploads_that_name_code_are_refused(client, solved, tmp_path):

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+import functools
+import threading
 import urllib.parse
 from pathlib import Path
 
 import pytest
 
+from equipoise.apps.web.errors import ApiError
+from equipoise.apps.web.routes import spots
 from equipoise.apps.web.services import read_example
+from equipoise.apps.web.spots import MOST_NODES
 from tests.apps.web.asking import SPOT, refusal
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -102,3 +107,37 @@ def test_names_of_ranges_are_what_people_write(client, name):
     assert client.put(path, json={"text": "AA"}).json()["name"] == name
     assert name in [one["name"] for one in client.get("/api/ranges").json()["ranges"]]
     assert client.delete(path).status_code == 204
+
+
+@pytest.mark.parametrize("locks", [None, [{"line": "x", "play": {"check": 1}}]], ids=["free", "locked"])
+@pytest.mark.parametrize("path", ["/api/estimate", "/api/jobs"])
+def test_menus_without_end_are_refused_before_they_are_listed(client, path, locks):
+    menu = ", ".join(f"{percent}%" for percent in range(10, 600, 10)) + "; cap: 9"
+    spot = SPOT | {"board": "Ks7h2d", "stacks": 1000, "menu": menu, "locks": locks}
+    found = refusal(client.post(path, json={"spot": spot}))
+    assert (found["code"], found["field"]) == ("too_large", "menu")
+    assert f"more than {MOST_NODES} nodes" in found["message"]
+
+
+def test_estimates_are_made_one_at_a_time_and_keep_nobody_waiting(client, monkeypatch):
+    begun, may_go_on, at_once, most = threading.Event(), threading.Event(), [], []
+
+    def hold(*_given, **_named):
+        at_once.append(None)
+        most.append(len(at_once))
+        begun.set()
+        assert may_go_on.wait(20)
+        at_once.pop()
+        raise ApiError(422, "held up")
+
+    monkeypatch.setattr(spots, "estimate_spot", hold)
+    ask = functools.partial(client.post, "/api/estimate", json={"spot": SPOT})
+    asking = [threading.Thread(target=ask) for _ in range(50)]
+    for thread in asking:
+        thread.start()
+    assert begun.wait(20)
+    assert client.post("/api/board", json={"text": "Ks7h2d"}).status_code == 200  # more wait than there are threads
+    may_go_on.set()
+    for thread in asking:
+        thread.join(20)
+    assert most == [1] * len(asking)

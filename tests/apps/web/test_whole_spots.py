@@ -123,3 +123,50 @@ def test_a_sweep_that_is_stopped_says_so_and_the_next_is_done(solved):
         with pytest.raises(AbandonedError):
             spot.views.view(HoldemPlace(0, spot.spot.board))
         assert spot.views.view(HoldemPlace(0, spot.spot.board)).players[0].value > 0
+
+
+def test_a_spot_is_closed_without_waiting_for_its_table(solved, monkeypatch):
+    begun, may_go_on, closed, real = threading.Event(), threading.Event(), [], solved_spot.SolvedSpot.close
+
+    def read(self):
+        begun.set()
+        assert may_go_on.wait(SECONDS)
+
+    def close(self):
+        closed.append(self.path)
+        real(self)
+
+    monkeypatch.setattr(solved_spot.SolvedSpot, "read_values", read)
+    monkeypatch.setattr(solved_spot.SolvedSpot, "close", close)
+    whole, refused = WholeSpot(solved / "turn.eq"), []
+
+    def ask():
+        with pytest.raises(AbandonedError):
+            whole.answer(lambda _: b"", Wish())
+        refused.append(True)
+
+    asked = threading.Thread(target=ask)
+    asked.start()
+    assert begun.wait(SECONDS)
+    whole.close()  # a wait would never end: only what follows lets the table be read
+    assert not closed
+    may_go_on.set()
+    asked.join(SECONDS)
+    assert (refused, len(closed)) == ([True], 1)
+
+
+def test_tables_that_are_read_whole_count_among_what_is_open(tmp_path, solved, monkeypatch):
+    monkeypatch.setattr(solved_spot, "LARGEST_READ_BYTES", 0)
+    files = [solved / "river.eq", solved / "turn.eq"]
+    with solved_spot.SolvedSpot(files[1]) as spot:
+        table = spot.strategy_sum.num_bytes
+    room = sum(path.stat().st_size for path in files) + table - 1
+    library = Library(tmp_path, files, open_bytes=room, on_change=lambda: None)
+    places = Places(library)
+    for id in ("river", "turn"):
+        places.describe_node(id, "", has_values=False)
+    assert list(library._open) == ["river", "turn"]
+    places.describe_node("turn", "")
+    assert list(library._open) == ["turn"]
+    assert library._num_open_bytes() == files[1].stat().st_size + table
+    library.close()

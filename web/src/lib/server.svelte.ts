@@ -115,7 +115,8 @@ function take(event: Event): void {
   if (event.type === 'library') server.library += 1;
   if (event.type === 'table') server.tables = { ...server.tables, [event.table!]: event.version ?? 0 };
   if (event.type === 'flop') server.flops += 1;
-  if (!event.job) return;
+  if (event.type === 'removed') server.jobs = server.jobs.filter((job) => job.id !== event.job);
+  if (!event.job || event.type === 'removed') return;
   const job = server.job(event.job);
   if (!job) {
     void get<Job>(`/jobs/${event.job}`).then((found) => server.keep(found), () => {});

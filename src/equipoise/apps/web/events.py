@@ -31,6 +31,7 @@ class EventLog:
         self._kept: deque[Event] = deque(_read(path), maxlen=MOST_KEPT)
         self._last = self._kept[-1]["seq"] if self._kept else 0
         self._num_written = 0
+        self._is_torn = False  # the file lacks events, or ends within one
         self._listeners: list[Callable[[], None]] = []
         self._rewrite()
 
@@ -45,11 +46,10 @@ class EventLog:
             self._last += 1
             event = make_finite({"seq": self._last, "type": kind, **fields})
             self._kept.append(event)
-            with open(self.path, "ab", buffering=0) as file:
-                file.write(json.dumps(event, allow_nan=False).encode() + b"\n")
-            self._num_written += 1
-            if self._num_written > 2 * MOST_KEPT:
-                self._rewrite()
+            try:
+                self._write(json.dumps(event, allow_nan=False).encode() + b"\n")
+            except OSError:  # a full disk: pages hear of it all the same, and the file is written again when it can be
+                self._is_torn = True
             listeners = list(self._listeners)
         for tell in listeners:
             tell()
@@ -73,13 +73,22 @@ class EventLog:
             with self._lock:
                 self._listeners.remove(tell)
 
+    def _write(self, line: bytes) -> None:
+        """Adds a line to the file, which is written anew where it is torn or long."""
+        if self._is_torn or self._num_written >= 2 * MOST_KEPT:
+            self._rewrite()
+            return
+        with open(self.path, "ab") as file:
+            file.write(line)
+        self._num_written += 1
+
     def _rewrite(self) -> None:
         """Writes the file again with what is kept alone."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_suffix(".part")
         part.write_bytes(b"".join(json.dumps(event).encode() + b"\n" for event in self._kept))
         os.replace(part, self.path)
-        self._num_written = 0
+        self._num_written, self._is_torn = 0, False
 
 
 def _read(path: Path) -> Iterator[Event]:

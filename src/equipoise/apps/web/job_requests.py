@@ -14,7 +14,7 @@ from equipoise.apps.web.listing import find_game
 from equipoise.apps.web.models.jobs import JobForm
 from equipoise.apps.web.models.spots import SpotForm
 from equipoise.apps.web.services import Services
-from equipoise.apps.web.spots import add_locks, form_of, read_form
+from equipoise.apps.web.spots import MOST_NODES, add_locks, form_of, read_form
 from equipoise.core.errors import EquipoiseError
 from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.flop_subsets import parse_boards
@@ -35,6 +35,7 @@ __all__ = ["describe_job", "describe_report", "list_reports", "make_spec"]
 
 LIMITS: Final = ("iterations", "target", "seconds")
 DEFAULT_FLOPS: Final = 25
+MOST_SOLVED_NODES: Final = 1_000_000  # of betting that was solved before, anywhere
 DRAWN: Final = ("iteration", "seconds", "exploitability", "game_value", "iterations_per_second", "seconds_left")
 
 
@@ -79,7 +80,7 @@ def _read_request(form: JobForm) -> dict[str, Any]:
 
 
 def _solve_spot(
-    file: SpotFile, form: JobForm, services: Services, origin: str | None = None
+    file: SpotFile, form: JobForm, services: Services, origin: str | None = None, most_nodes: int = MOST_NODES
 ) -> tuple[JobSpec, int | None]:
     request = _read_request(form)
     if "target" in request:
@@ -95,7 +96,7 @@ def _solve_spot(
     threads = settings.find_threads()
     file = choose_menu(file, precision=file.precision or "float32", num_threads=threads)
     try:
-        plan = plan_holdem_tree(file.spot, locks=make_locks(file))
+        plan = plan_holdem_tree(file.spot, locks=make_locks(file), max_nodes=most_nodes)
         num_bytes = int(estimate_bytes(plan, DCFR(), dtype=file.precision or "float32", num_threads=threads))
     except EquipoiseError as error:
         raise ApiError.of(error) from None
@@ -117,7 +118,7 @@ def _resolve(form: JobForm, services: Services) -> tuple[JobSpec, int | None]:
         raise ApiError(422, "what is to be fixed is missing", field="locks")
     with services.library.opened_spot(form.solution) as (opened, solved):
         file, path = solved.file, opened.listed.path
-    spec, num_bytes = _solve_spot(add_locks(file, form.locks), form, services, form.solution)
+    spec, num_bytes = _solve_spot(add_locks(file, form.locks), form, services, form.solution, MOST_SOLVED_NODES)
     return dataclasses.replace(spec, start=str(path)), num_bytes
 
 

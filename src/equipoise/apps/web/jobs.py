@@ -143,12 +143,17 @@ class JobBoard:
         """Forgets a job whose folder somebody removed; its worker, if it has one, has nowhere to write to."""
         if RunFolder.is_run(self.folder / job.id):
             return
-        del self._jobs[job.id]
+        self._drop(job)
         if job.id in self._queue:
             self._queue.remove(job.id)
         job.state = "cancelled"
         if job.process is not None:
             job.process.kill()
+
+    def _drop(self, job: Job) -> None:
+        """Forgets a job, also on the pages that show it."""
+        del self._jobs[job.id]
+        self.events.add("removed", job=job.id)
 
     def list_jobs(self) -> list[Job]:
         """Returns all jobs, the newest first."""
@@ -209,13 +214,12 @@ class JobBoard:
         """Lets a job go on, to new limits if there are any."""
         with self._lock:
             job = self.find(id)
-            if job.process is not None and job.state in ("paused", "pausing") and not totals:
-                self._tell(job, Command.RESUME)
-                self._set_state(job, "running")
+            if job.process is not None and job.state == "pausing" and not totals:
+                self._go_on(job)
                 return job
             if job.state in ("waiting", "building", "running") and not totals:
                 return job
-            if job.process is not None or job.state == "waiting":
+            if job.state == "waiting" or (job.process is not None and (job.state != "paused" or totals)):
                 raise ApiError(409, f"the job is {job.state}: new limits can be set when it has ended")
             make_request(JobSpec.from_json(self.folder_of(job).config).request, totals)  # refuses what cannot be
             if len(self._queue) >= self.settings.most_waiting:
@@ -233,8 +237,9 @@ class JobBoard:
             job = self.find(id)
             if job.state == "waiting":
                 self._queue.remove(id)
+            if job.state == "waiting" and job.process is None:
                 self._set_state(job, "cancelled")
-            elif job.process is not None and job.state in ACTIVE:
+            elif job.process is not None and job.state in ("waiting", *ACTIVE):
                 self._tell(job, Command.STOP)
                 self._set_state(job, "stopping")
             elif job.state == "paused":  # since before a restart: what it has is kept already
@@ -270,7 +275,7 @@ class JobBoard:
             job = self.find(id)
             if job.process is not None or job.state == "waiting":
                 raise ApiError(409, f"a job that is {job.state} is not removed: stop or cancel it first")
-            del self._jobs[id]
+            self._drop(job)
             shutil.rmtree(self.folder / id, ignore_errors=True)
         self.on_change()
 
@@ -298,13 +303,22 @@ class JobBoard:
         return f"j{self._last_number}"
 
     def _schedule(self) -> None:
-        """Starts workers for as many jobs as there is room for."""
+        """Lets as many jobs work as there is room for; those that hold on keep their memory, not their place."""
         while self._queue and not self._is_closing:
-            if sum(job.process is not None and job.state != "paused" for job in self._jobs.values()) >= (
+            if sum(job.process is not None and job.state not in ("paused", "waiting") for job in self._jobs.values()) >= (
                 self.settings.num_workers
             ):
                 return
-            self._start_worker(self._jobs[self._queue.pop(0)])
+            job = self._jobs[self._queue.pop(0)]
+            if job.process is None:
+                self._start_worker(job)
+            else:
+                self._go_on(job)
+
+    def _go_on(self, job: Job) -> None:
+        """Lets a job work that holds on."""
+        self._tell(job, Command.RESUME)
+        self._set_state(job, "running")
 
     def _start_worker(self, job: Job) -> None:
         how = {"num_bytes": self.settings.find_job_bytes(), "totals": job.totals}
@@ -337,7 +351,7 @@ class JobBoard:
                 process.stdin.close()
             if self._is_closing:
                 return
-            if job.state not in FINAL:
+            if job.state not in FINAL and job.id not in self._queue:  # else it begins again from its last save
                 job.error = f"the worker ended by signal {-code}" if code < 0 else "the worker ended without a result"
                 self._set_state(job, "interrupted")
             self._schedule()
@@ -363,8 +377,7 @@ class JobBoard:
                 self.events.add("flop", job=job.id, **message)
             elif kind == "state":
                 job.error, job.stopped_by = message.get("error"), message.get("stopped_by")
-                is_asked = job.state in ("pausing", "stopping") and message["state"] in ("building", "running")
-                if not is_asked and not self._is_closing:
+                if not _is_overtaken(job.state, message["state"]) and not self._is_closing:
                     self._set_state(job, message["state"])
                 if message["state"] == "paused":
                     self._schedule()
@@ -402,6 +415,13 @@ class JobBoard:
     def _last_progress(self, job: Job) -> dict[str, Any] | None:
         records = [one for one in self.folder_of(job).events() if one["event"] in ("progress", "end")]
         return {name: records[-1].get(name) for name in ("iteration", "seconds", "exploitability")} if records else None
+
+
+def _is_overtaken(state: str, told: str) -> bool:
+    """Returns whether a worker tells of a state from before it was asked for the one that its job has."""
+    if told == "paused":
+        return state not in ("pausing", "paused")
+    return told in ("building", "running") and state in ("pausing", "paused", "stopping", "waiting")
 
 
 def _read_job(path: Path) -> Job | None:

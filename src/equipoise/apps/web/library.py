@@ -72,13 +72,14 @@ class OpenFile:
         self._answers: OrderedDict[Any, bytes] = OrderedDict()  # that were asked for last
         self._answering = threading.Lock()  # answers come from several handles
         self._whole: WholeSpot | None = None
+        self._table_bytes = 0  # of the table that is read whole
         self.kept: dict[str, Any] = {}  # what is worth finding once
         self.is_closed = False
 
     @property
     def num_bytes(self) -> int:
         """Returns about what it takes in memory."""
-        return self.stamp[1]
+        return self.stamp[1] + self._table_bytes
 
     def find_answer(self, key: Any) -> bytes | None:
         """Returns an answer that was given before, None if there is none."""
@@ -103,6 +104,8 @@ class OpenFile:
     def open_whole(self) -> WholeSpot:
         """Returns the spot on a handle of its own, to be read whole; for whoever has entered the file."""
         if self._whole is None:
+            assert isinstance(self.solution, SolvedSpot)
+            self._table_bytes = self.solution.strategy_sum.num_bytes
             self._whole = WholeSpot(self.listed.path)
         return self._whole
 
@@ -314,12 +317,25 @@ class Library:
                     file = OpenFile(listed, stamp)
                 self._open[id] = file
                 self._open.move_to_end(id)
-                while len(self._open) > 1 and (len(self._open) > MOST_OPEN or self._num_open_bytes() > self.open_bytes):
-                    closing.append(self._open.popitem(last=False)[1])
+                closing += self._take_excess()
         finally:  # also where what the file holds now cannot be read
             for one in closing:
                 one.close()
         return file
+
+    def make_room(self) -> None:
+        """Closes the files used longest ago where a table that is read whole leaves them no room."""
+        with self._lock:
+            closing = self._take_excess()
+        for one in closing:
+            one.close()
+
+    def _take_excess(self) -> list[OpenFile]:
+        """Takes out what there is no room for; the file used last stays."""
+        found: list[OpenFile] = []
+        while len(self._open) > 1 and (len(self._open) > MOST_OPEN or self._num_open_bytes() > self.open_bytes):
+            found.append(self._open.popitem(last=False)[1])
+        return found
 
     def _num_open_bytes(self) -> int:
         return sum(file.num_bytes for file in self._open.values())

@@ -115,6 +115,7 @@ class Places:
                 if not (solved.is_large and can_wait):
                     return file.keep_answer((*key, not solved.is_large), _encode(id, describe, solved))
                 whole = file.open_whole()
+            self.library.make_room()
             try:
                 return file.keep_answer((*key, True), whole.answer(lambda solved: _encode(id, describe, solved), wish))
             except AbandonedError:

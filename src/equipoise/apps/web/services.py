@@ -67,6 +67,7 @@ class Services:
         self.jobs = JobBoard(settings, self.events, self._tell_library)
         self.places, self.games = Places(self.library), OtherGames(self.library)
         self.ranges, self.paces = SavedRanges(settings.runs / "ranges.json"), Paces()
+        self.one_preview = asyncio.Semaphore(1)
         self.trainer = Trainer(self.library, self.places, settings.runs / "training.json")
         self.tables = TableRoom(self.library, self._tell_table, settings.runs / "tables")
         self.lab = Lab(settings.runs, self.jobs, self.library)

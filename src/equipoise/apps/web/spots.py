@@ -34,6 +34,7 @@ from equipoise.solvers.rules import DCFR
 from equipoise.trees.holdem.tree import HoldemPlan, plan_holdem_tree
 
 __all__ = [
+    "MOST_NODES",
     "Paces",
     "add_locks",
     "answer_board",
@@ -45,6 +46,7 @@ __all__ = [
     "read_text",
 ]
 
+MOST_NODES: Final = 60_000  # of betting that a form may ask for: about a second to list; `equipoise solve` takes more
 TYPICAL_ITERATIONS: Final = 250  # to half a percent of the pot, by experience with turns and rivers
 TYPICAL_PERCENT: Final = 0.5
 SLOPE: Final = -1.5  # of log-log curves
@@ -63,7 +65,16 @@ def read_form(form: SpotForm) -> SpotFile:
         file = parse_spot_table(table)
     except EquipoiseError as error:
         raise _explain(error) from None
+    if form.locks:  # they are found in the whole betting
+        _check_betting(file.spot)
     return add_locks(file, form.locks or [])
+
+
+def _check_betting(spot: HoldemSpot) -> None:
+    try:
+        betting_tree(spot.betting_rules, spot.menu, max_nodes=MOST_NODES)
+    except GameTooLargeError as error:
+        raise ApiError.of(error, field="menu") from None
 
 
 def read_text(text: str) -> SpotFile:
@@ -227,14 +238,14 @@ def estimate_spot(file: SpotFile, paces: Paces, *, job_bytes: int, num_threads: 
         "seconds_to_target": None if seconds is None else _foresee(file, seconds),
         "fits": num_bytes <= most,
         "menu": format_menu(file.spot.menu),
-        "remedies": _find_remedies(file, num_bytes, num_threads),
+        "remedies": _find_remedies(file, plan, num_bytes, num_threads),
     }
 
 
 def _plan(file: SpotFile) -> HoldemPlan:
     spot = file.spot
     try:
-        return plan_holdem_tree(spot, locks=make_locks(file))
+        return plan_holdem_tree(spot, locks=make_locks(file), max_nodes=MOST_NODES)
     except GameTooLargeError as error:
         raise ApiError.of(error, field="menu") from None
 
@@ -267,12 +278,11 @@ class Paces:
             return self._known[key]
 
 
-def _find_remedies(file: SpotFile, num_bytes: int, num_threads: int) -> list[dict[str, Any]]:
+def _find_remedies(file: SpotFile, plan: HoldemPlan, num_bytes: int, num_threads: int) -> list[dict[str, Any]]:
     """Returns changes by which a spot takes less, the mildest first."""
     found: list[dict[str, Any]] = []
     began = time.monotonic()
     if (file.precision or "float32") not in ("int16",):
-        plan = _plan(file)
         small = estimate_bytes(plan, DCFR(), dtype="int16", num_threads=num_threads)
         found.append({"name": "16-bit tables", "change": {"precision": "int16"}, "bytes": int(small)})
     if file.locks or file.spot.bet_sizes or not file.spot.board:
@@ -281,10 +291,10 @@ def _find_remedies(file: SpotFile, num_bytes: int, num_threads: int) -> list[dic
         if len(found) >= MOST_REMEDIES or time.monotonic() - began > 1.0:
             break
         try:
-            plan = plan_holdem_tree(dataclasses.replace(file.spot, menu=menu))
+            leaner = plan_holdem_tree(dataclasses.replace(file.spot, menu=menu))
         except EquipoiseError:
             continue
-        less = estimate_bytes(plan, DCFR(), dtype=file.precision or "float32", num_threads=num_threads)
+        less = estimate_bytes(leaner, DCFR(), dtype=file.precision or "float32", num_threads=num_threads)
         if less < 0.7 * min([num_bytes, *(one["bytes"] for one in found[1:])]):
             text = format_menu(menu)
             found.append({"name": f"menu {text}", "change": {"menu": text}, "bytes": int(less)})

@@ -65,6 +65,7 @@ class WholeSpot:
                 self._current = None
                 if self._solved is not None:
                     self._solved.kernel.stop(0)  # a request that came too late is not the next one's
+                self._close_if_free()
                 self._changed.notify_all()
 
     def _begin(self, wish: Wish) -> None:
@@ -102,17 +103,20 @@ class WholeSpot:
                     self._solved = solved
                 stack.pop_all()
         with self._changed:
-            if self._current is not None and self._current.is_gone:
+            if self._is_closed or (self._current is not None and self._current.is_gone):
                 raise AbandonedError("nobody waits for it any more")
         return self._solved
 
     def close(self) -> None:
-        """Ends what is under way and closes the file."""
+        """Ends what is under way; the file is closed by whoever reads it, who is not waited for."""
         with self._changed:
             self._is_closed = True
             if self._solved is not None and self._current is not None:
                 self._solved.kernel.stop()
+            self._close_if_free()
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._current is None)
-            if self._solved is not None:
-                self._solved.close()
+
+    def _close_if_free(self) -> None:
+        if self._is_closed and self._current is None and self._solved is not None:
+            self._solved.close()
+            self._solved = None

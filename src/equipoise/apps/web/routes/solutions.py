@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
+from starlette.concurrency import run_in_threadpool
 
 from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.library import UPLOADS
@@ -67,7 +68,7 @@ async def upload(
         with open(part, "wb") as file:
             async for piece in request.stream():
                 file.write(piece)
-        return services.library.take_in(part, name)
+        return await run_in_threadpool(services.library.take_in, part, name)
     finally:
         part.unlink(missing_ok=True)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
 
+from equipoise.apps.web.errors import ApiError
 from equipoise.apps.web.models.spots import (
     BoardAnswer,
     BoardText,
@@ -22,7 +24,7 @@ from equipoise.apps.web.models.spots import (
     SpotQuestion,
     SpotText,
 )
-from equipoise.apps.web.services import UsedServices, read_example
+from equipoise.apps.web.services import Services, UsedServices, read_example
 from equipoise.apps.web.spots import (
     answer_board,
     answer_range,
@@ -102,8 +104,15 @@ def remove_range(name: str, services: UsedServices) -> Response:
 
 
 @router.post("/estimate", response_model=Estimate)
-def estimate(question: SpotQuestion, services: UsedServices) -> Any:
-    """Returns what solving a spot would take."""
+async def estimate(question: SpotQuestion, request: Request, services: UsedServices) -> Any:
+    """Returns what solving a spot would take; one answer at a time, so that others are not kept waiting."""
+    async with services.one_preview:
+        if await request.is_disconnected():
+            raise ApiError(409, "nobody waits for it any more", code="given_up")
+        return await run_in_threadpool(_estimate, question, services)
+
+
+def _estimate(question: SpotQuestion, services: Services) -> dict[str, Any]:
     settings = services.settings
     return estimate_spot(
         read_form(question.spot),
