@@ -46,7 +46,8 @@ def test_information_states_are_found(visitor):
 
 
 @pytest.mark.parametrize(
-    ("game", "typed", "name"), [("dice", "after 1 \u00d7 1, 1 \u00d7 2", "|1-1 1-2"), ("goofspiel", "own bids 2; prize 1", "2|1:")]
+    ("game", "typed", "name"),
+    [("dice", "after 1 \u00d7 1, 1 \u00d7 2", "|1-1 1-2"), ("goofspiel", "own bids 2; prize 1", "2|1:")],
 )
 def test_information_states_are_found_by_the_words_shown(visitor, server, game, typed, name):
     found = server.get(f"/solutions/{game}/infostates", limit="1000")["rows"]

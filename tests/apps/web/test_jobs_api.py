@@ -343,7 +343,8 @@ def test_pages_are_told_of_jobs_that_are_removed(client):
     id = submit(client, game="kuhn", iterations=1)
     wait_for(client, id, "done")
     assert client.delete(f"/api/jobs/{id}").status_code == 204
-    assert [event["job"] for event in client.get("/api/events").json()["events"] if event["type"] == "removed"] == [id]
+    last = client.get("/api/events").json()["events"][-2:]
+    assert [(event["type"], event.get("job")) for event in last] == [("removed", id), ("library", None)]
 
 
 def test_locked_hands_play_as_painted_in_a_solution_beside(client):

@@ -14,7 +14,7 @@ from equipoise.apps.web.listing import find_game
 from equipoise.apps.web.models.jobs import JobForm
 from equipoise.apps.web.models.spots import SpotForm
 from equipoise.apps.web.services import Services
-from equipoise.apps.web.spots import MOST_NODES, add_locks, form_of, read_form
+from equipoise.apps.web.spots import MOST_NODES, add_locks, form_of, plan_spot, read_form
 from equipoise.core.errors import EquipoiseError
 from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.flop_subsets import parse_boards
@@ -25,11 +25,9 @@ from equipoise.runs.request import RunRequest
 from equipoise.runs.sizing import choose_menu
 from equipoise.solvers.cfr import estimate_bytes
 from equipoise.solvers.holdem.push_fold import find_push_fold
-from equipoise.solvers.holdem.solved_spot import make_locks
 from equipoise.solvers.methods import find_method
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.solvers.rules import DCFR
-from equipoise.trees.holdem.tree import plan_holdem_tree
 
 __all__ = ["describe_job", "describe_report", "list_reports", "make_spec"]
 
@@ -96,7 +94,7 @@ def _solve_spot(
     threads = settings.find_threads()
     file = choose_menu(file, precision=file.precision or "float32", num_threads=threads)
     try:
-        plan = plan_holdem_tree(file.spot, locks=make_locks(file), max_nodes=most_nodes)
+        plan = plan_spot(file, most_nodes=most_nodes)
         num_bytes = int(estimate_bytes(plan, DCFR(), dtype=file.precision or "float32", num_threads=threads))
     except EquipoiseError as error:
         raise ApiError.of(error) from None

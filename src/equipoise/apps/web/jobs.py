@@ -305,9 +305,9 @@ class JobBoard:
     def _schedule(self) -> None:
         """Lets as many jobs work as there is room for; those that hold on keep their memory, not their place."""
         while self._queue and not self._is_closing:
-            if sum(job.process is not None and job.state not in ("paused", "waiting") for job in self._jobs.values()) >= (
-                self.settings.num_workers
-            ):
+            if sum(
+                job.process is not None and job.state not in ("paused", "waiting") for job in self._jobs.values()
+            ) >= (self.settings.num_workers):
                 return
             job = self._jobs[self._queue.pop(0)]
             if job.process is None:

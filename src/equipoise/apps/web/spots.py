@@ -42,6 +42,7 @@ __all__ = [
     "answer_spot",
     "estimate_spot",
     "form_of",
+    "plan_spot",
     "read_form",
     "read_text",
 ]
@@ -220,7 +221,7 @@ def estimate_spot(file: SpotFile, paces: Paces, *, job_bytes: int, num_threads: 
     """Returns what solving a spot would take, and up to three changes by which it would take less."""
     file = choose_menu(file, precision=file.precision or "float32", num_threads=num_threads)
     precision = file.precision or "float32"
-    plan = _plan(file)
+    plan = plan_spot(file)
     num_bytes = estimate_bytes(plan, DCFR(), dtype=precision, num_threads=num_threads)
     free = available_bytes()
     most = job_bytes if free is None else min(job_bytes, free)
@@ -242,10 +243,10 @@ def estimate_spot(file: SpotFile, paces: Paces, *, job_bytes: int, num_threads: 
     }
 
 
-def _plan(file: SpotFile) -> HoldemPlan:
-    spot = file.spot
+def plan_spot(file: SpotFile, *, most_nodes: int = MOST_NODES) -> HoldemPlan:
+    """Returns what a solve would work on; refuses what is too large under the name of its field."""
     try:
-        return plan_holdem_tree(spot, locks=make_locks(file), max_nodes=MOST_NODES)
+        return plan_holdem_tree(file.spot, locks=make_locks(file), max_nodes=most_nodes)
     except GameTooLargeError as error:
         raise ApiError.of(error, field="menu") from None
 
