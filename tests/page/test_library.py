@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.page.test_study import percent
@@ -47,7 +49,7 @@ def test_information_states_are_found(visitor):
 
 @pytest.mark.parametrize(
     ("game", "typed", "name"),
-    [("dice", "after 1 \u00d7 1, 1 \u00d7 2", "|1-1 1-2"), ("goofspiel", "own bids 2; prize 1", "2|1:")],
+    [("dice", "after 1 \u00d7 1, 1 \u00d7 2", "|1-1 1-2"), ("goofspiel", "2 against 1; prize 2", "2-1 2:")],
 )
 def test_information_states_are_found_by_the_words_shown(visitor, server, game, typed, name):
     found = server.get(f"/solutions/{game}/infostates", limit="1000")["rows"]
@@ -56,7 +58,7 @@ def test_information_states_are_found_by_the_words_shown(visitor, server, game, 
     page.get_by_label("Information states like").fill(typed)
     number = sum(name in row["infostate"] for row in found)
     assert 0 < number < len(found)
-    page.get_by_text(f"{number} fit", exact=False).wait_for()
+    page.get_by_text(re.compile(rf"^{number} fits?$")).wait_for()
     assert all(typed in shown for shown in page.locator("td.strong").all_inner_texts())
 
 
