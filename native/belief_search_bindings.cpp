@@ -79,7 +79,8 @@ void bind_belief_search(nb::module_& module) {
            [](BeliefNet& net, Floats weight, Floats bias, Floats slope, bool is_residual) {
              net.trunk.add({static_cast<std::int64_t>(weight.shape(0)), static_cast<std::int64_t>(weight.shape(1)),
                             weight.data(), bias.data(), slope.size() == 0 ? nullptr : slope.data(), is_residual});
-           })
+           },
+           nb::kw_only(), nb::arg("weight"), nb::arg("bias"), nb::arg("slope"), nb::arg("is_residual"))
       .def("set_starts", [](BeliefNet& net, Floats starts) {  // [kinds, first layer's outputs], once layers are there
         const auto num_outputs = static_cast<std::int64_t>(starts.shape(1));
         net.start_stride = net.trunk.first_layer().padded();
@@ -118,9 +119,10 @@ void bind_belief_search(nb::module_& module) {
         return search_with(num_lanes, bound.form, net, settings, num_beliefs, belief.data(), draws, out);
       },
       nb::arg("form"), nb::arg("net").none(), nb::arg("mode"), nb::arg("is_alternating"), nb::arg("is_optimistic"),
-      nb::arg("floors_regrets"), nb::arg("discounts"), nb::arg("exploration"), nb::arg("num_lanes"), nb::arg("belief"),
-      nb::arg("draw_lane"), nb::arg("draw_iteration"), nb::arg("draw_explorer"), nb::arg("draw_point"), nb::arg("leaf"),
-      nb::arg("next"), nb::arg("draw_policy"), nb::arg("value"), nb::arg("policy"));
+      nb::arg("floors_regrets"), nb::kw_only(), nb::arg("discounts"), nb::arg("exploration"), nb::arg("num_lanes"),
+      nb::arg("belief"), nb::arg("draw_lane"), nb::arg("draw_iteration"), nb::arg("draw_explorer"),
+      nb::arg("draw_point"), nb::arg("leaf"), nb::arg("next"), nb::arg("draw_policy"), nb::arg("value"),
+      nb::arg("policy"));
 }
 
 }  // namespace equipoise

@@ -121,8 +121,7 @@ class BeliefNetKernel:
         self.bound = _native.BeliefNet(takes_roots)
         ranges = first._replace(weight=np.ascontiguousarray(first.weight[num_kinds:]))
         for layer in (ranges, *layers[1:]):
-            slope = np.zeros(0, np.float32) if layer.slope is None else layer.slope
-            self.bound.add_layer(layer.weight, layer.bias, slope, layer.is_residual)
+            self.bound.add_layer(**layer.native_arguments)
         # sums begin with the bias and what the kind adds: products with zeros are left out
         self.bound.set_starts(np.ascontiguousarray(first.bias + first.weight[:num_kinds]))
 
@@ -236,19 +235,19 @@ class BeliefKernel:
             settings.is_alternating,
             settings.rule.is_optimistic,
             settings.rule.floors_regrets,
-            np.ascontiguousarray(settings.discounts),
-            given.exploration,
-            settings.num_lanes,
-            belief,
-            np.ascontiguousarray(given.lane[order]),
-            np.ascontiguousarray(given.iteration[order]),
-            np.ascontiguousarray(given.explorer[order]),
-            np.ascontiguousarray(given.point[order]),
-            leaf,
-            found,
-            drawn,
-            value,
-            policy,
+            discounts=np.ascontiguousarray(settings.discounts),
+            exploration=given.exploration,
+            num_lanes=settings.num_lanes,
+            belief=belief,
+            draw_lane=np.ascontiguousarray(given.lane[order]),
+            draw_iteration=np.ascontiguousarray(given.iteration[order]),
+            draw_explorer=np.ascontiguousarray(given.explorer[order]),
+            draw_point=np.ascontiguousarray(given.point[order]),
+            leaf=leaf,
+            next=found,
+            draw_policy=drawn,
+            value=value,
+            policy=policy,
         )
         back = np.argsort(order, kind="stable")
         return BeliefResult(
