@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from equipoise.trees.public_edges import read_policy
 __all__ = ["RebelAgent", "digest_run", "game_of_run", "make_rebel_agent"]
 
 FloatArray = npt.NDArray[np.float64]
+
+OPTIONS: Final = ("iterations", "horizon")
 
 
 class RebelAgent(PolicyAgent):
@@ -158,16 +160,17 @@ class RebelAgent(PolicyAgent):
 
 
 def make_rebel_agent(game: Game[Any], text: str) -> RebelAgent:
-    """Returns the agent of `RUN[,iterations=N]`."""
+    """Returns the agent of `RUN[,iterations=N,horizon=N]`."""
     path, *options = [part.strip() for part in text.split(",")]
     run = RebelRun.open(find_run(path))
     run.check_game(game)
+    given = parse_parameters(options)
+    if unknown := [key for key in given if key not in OPTIONS]:
+        raise UnknownNameError("option of rebel", unknown[0], OPTIONS)
     recipe = run.settings.test
-    for key, value in parse_parameters(options).items():
-        if key != "iterations":
-            raise UnknownNameError("option of rebel", key, ("iterations",))
-        recipe = dataclasses.replace(recipe, iterations=int(parse_value(key, value, int)))
-    return RebelAgent(run.searcher(recipe))
+    if "iterations" in given:
+        recipe = dataclasses.replace(recipe, iterations=int(parse_value("iterations", given["iterations"], int)))
+    return RebelAgent(run.searcher(recipe, horizon=given.get("horizon")))
 
 
 def digest_run(text: str) -> str:

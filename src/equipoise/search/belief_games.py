@@ -146,6 +146,14 @@ class BeliefGame:
         """Returns the player who stands first in the beliefs of a node."""
         return int(self.all_kinds.first_player[node])
 
+    def with_limit(self, limit: DepthLimit) -> BeliefGame:
+        """Returns the same game, its searches ending elsewhere."""
+        return BeliefGame(self.public, limit, tree=self.tree)
+
+    def numbers_in(self, other: BeliefGame) -> list[int | None]:
+        """Returns the numbers that kinds of this game have in another of the same tree; None if it has them not."""
+        return [other._numbers.get(int(kind)) for kind in self._numbers]
+
     def _collect(self) -> None:
         waiting = [0]
         while waiting:

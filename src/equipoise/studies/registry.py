@@ -21,6 +21,7 @@ from equipoise.studies.equilibria.lemonade_stand import LEMONADE_STAND
 from equipoise.studies.evaluation.aivat import AIVAT
 from equipoise.studies.evaluation.lbr import LBR
 from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
+from equipoise.studies.learning.rebel_choices import REBEL_CHOICES
 from equipoise.studies.learning.rebel_games import REBEL_LEDUC, REBEL_LIARS_DICE
 from equipoise.studies.learning.rebel_teh import REBEL_TEH
 from equipoise.studies.learning.rl_baselines import RL_BASELINES
@@ -81,6 +82,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         NESTED_SEARCH,
         PRUNED_SAMPLING,
         RBP,
+        REBEL_CHOICES,
         REBEL_LEDUC,
         REBEL_LIARS_DICE,
         REBEL_TEH,

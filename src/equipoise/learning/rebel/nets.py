@@ -14,9 +14,9 @@ from equipoise.kernels.value_nets import PerceptronKernel
 from equipoise.learning.rebel.settings import RebelSettings
 from equipoise.learning.values.configuration import NetKind, ValueNetConfig
 from equipoise.learning.values.weights import StoredNet
-from equipoise.search.belief_games import BeliefGame
+from equipoise.search.belief_games import BeliefGame, format_horizon
 
-__all__ = ["bind_belief_net", "check_belief_net", "make_config", "predict"]
+__all__ = ["bind_belief_net", "bind_elsewhere", "check_belief_net", "make_config", "predict"]
 
 SingleArray = npt.NDArray[np.float32]
 
@@ -47,6 +47,25 @@ def bind_belief_net(stored: StoredNet) -> BeliefNetKernel:
     """Returns a network as searches ask it."""
     config = stored.config
     return BeliefNetKernel(config.kinds, config.buckets, stored.layers(), takes_roots=config.takes_roots)
+
+
+def bind_elsewhere(stored: StoredNet, trained: BeliefGame, game: BeliefGame) -> BeliefNetKernel:
+    """Returns a network as searches ask it that end elsewhere than those that it was trained with.
+
+    Raises:
+        ConfigError: they end at public states that the network knows nothing of.
+    """
+    config, layers = stored.config, stored.layers()
+    found = game.numbers_in(trained)
+    kinds = [number for number in found if number is not None]
+    if len(kinds) < len(found):
+        raise ConfigError(
+            f"searches with horizon {format_horizon(game.limit)} end at public states that the network knows nothing "
+            f"of: it was trained with horizon {format_horizon(trained.limit)}"
+        )
+    weight = np.concatenate([layers[0].weight[kinds], layers[0].weight[config.kinds :]])
+    first = layers[0]._replace(weight=np.ascontiguousarray(weight))
+    return BeliefNetKernel(len(kinds), config.buckets, [first, *layers[1:]], takes_roots=config.takes_roots)
 
 
 def predict(stored: StoredNet, kind: npt.NDArray[np.int32], belief: SingleArray) -> SingleArray:

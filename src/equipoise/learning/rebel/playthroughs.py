@@ -20,7 +20,7 @@ from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.responses.forms import SequenceForm
 from equipoise.solvers.best_response import Evaluation, evaluate
 
-__all__ = ["PlayedAverage", "PolicySums", "measure_playthroughs", "play_through"]
+__all__ = ["AverageSearcher", "PlayedAverage", "PolicySums", "measure_playthroughs", "play_through"]
 
 LEAST_REACH: Final = 1e-12  # of both players together, below which nobody need know what is played
 FOLDS: Final = 8  # parts of playthroughs, each judged by a response to the others
@@ -57,6 +57,17 @@ class PlayedAverage:
     def exploitability(self) -> float:
         """Returns that of the average policy: the upper end."""
         return self.evaluation.exploitability
+
+
+class AverageSearcher(BeliefSearcher):
+    """Plays the averages of searches and believes them: unsound, for comparison with random iterations."""
+
+    def play(
+        self, kind: int, belief: SingleArray, lane: npt.NDArray[np.int32], iteration: npt.NDArray[np.int32]
+    ) -> SingleArray:
+        """Returns `[D, C]` the averages of searches, whatever is drawn."""
+        del iteration
+        return self.search(kind, belief, wants_leaves=False, wants_policy=True).policy[lane]
 
 
 class _Level:

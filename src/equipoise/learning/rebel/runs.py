@@ -15,7 +15,7 @@ from equipoise.core.files import StrPath
 from equipoise.core.runs import RunFolder
 from equipoise.games.base import Game
 from equipoise.games.registry import format_game, parse_game
-from equipoise.learning.rebel.nets import bind_belief_net, check_belief_net
+from equipoise.learning.rebel.nets import bind_belief_net, bind_elsewhere, check_belief_net
 from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
 from equipoise.learning.shipped import WEIGHTS, find_folder, list_folders
@@ -59,15 +59,24 @@ class RebelRun:
         """Raises `ConfigError` unless the run is of a game."""
         check_belief_net(self.net, game)
 
-    def searcher(self, recipe: SearchRecipe | None = None) -> BeliefSearcher:
-        """Returns how the run plays: as it was tested, unless told otherwise."""
+    def searcher(self, recipe: SearchRecipe | None = None, *, horizon: str | None = None) -> BeliefSearcher:
+        """Returns how the run plays: as it was tested, unless told otherwise.
+
+        Raises:
+            ConfigError: the network is of another form of the game, or no search of its training ended where those of
+                the horizon would.
+        """
         form = BeliefGame.of(self.game, parse_horizon(self.settings.horizon))
         if (form.num_kinds, form.width) != (self.net.config.kinds, self.net.config.buckets):
             raise ConfigError(
                 f"{self.path / NET} knows {self.net.config.kinds} kinds of public states, and {format_game(self.game)} "
                 f"has {form.num_kinds}"
             )
-        net = bind_belief_net(self.net)
+        if horizon is None:
+            net = bind_belief_net(self.net)
+        else:
+            trained, form = form, form.with_limit(parse_horizon(horizon))
+            net = bind_elsewhere(self.net, trained, form)
         return BeliefSearcher(form, recipe or self.settings.test, lanes=self.settings.lanes, net=net)
 
 
