@@ -131,9 +131,9 @@ class RebelAgent(PolicyAgent):
             only: npt.NDArray[np.float32] = self._search(kind, belief, iteration)[0]
             return only
         if self._first_policies is None:  # every game begins alike: all its iterations are kept
-            every = np.arange(1, self.searcher.recipe.iterations + 1, dtype=np.int32)
+            every = np.arange(self.searcher.first_iteration, self.searcher.recipe.iterations + 1, dtype=np.int32)
             self._first_policies = self._search(kind, belief, every)
-        first: npt.NDArray[np.float32] = self._first_policies[iteration[0] - 1]
+        first: npt.NDArray[np.float32] = self._first_policies[iteration[0] - self.searcher.first_iteration]
         return first
 
     def _search(

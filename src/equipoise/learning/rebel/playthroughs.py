@@ -167,26 +167,13 @@ def _add_played(
     sums: FloatArray,
     following: _Level,
 ) -> None:
-    game, arrays = searcher.game, searcher.game.subgames[kind].arrays
-    cells = [np.zeros((len(nodes), size)) for size in arrays.num_cells.tolist()]
-    for place in (0, 1):
-        hands = int(arrays.root_hands[place])
-        cells[place][:, :hands] = reach[:, place, :hands]
+    game, subgame = searcher.game, searcher.game.subgames[kind]
+    arrays = subgame.arrays
+    tables = [slice(table, table + hands * actions) for _, _, _, table, hands, actions in arrays.decisions.tolist()]
+    cells = subgame.spread(reach, lambda number, _: policy[:, tables[number]])
     played = np.zeros(policy.shape)
-    for what, number in arrays.steps.tolist():
-        if what == 1:
-            place, begin, end = arrays.transfers[number].tolist()
-            entries = slice(begin, end)
-            for source, target, weight in zip(
-                arrays.entry_source[entries], arrays.entry_target[entries], arrays.entry_weight[entries], strict=True
-            ):
-                cells[place][:, target] += weight * cells[place][:, source]
-            continue
-        place, node, action, table, hands, actions = arrays.decisions[number].tolist()
-        block = slice(table, table + hands * actions)
-        spread = np.tile(cells[place][:, node : node + hands], (1, actions)) * policy[:, block]
-        cells[place][:, action : action + hands * actions] = spread
-        played[:, block] = spread
+    for number, (place, _, action, _, hands, actions) in enumerate(arrays.decisions.tolist()):
+        played[:, tables[number]] = cells[place][:, action : action + hands * actions]
     for root in np.unique(nodes).tolist():
         is_here = nodes == root
         sums[game.table_cells(root)] += played[is_here].sum(axis=0)

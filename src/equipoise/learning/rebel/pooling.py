@@ -16,6 +16,7 @@ from equipoise.core.interruption import never
 from equipoise.core.pool import Pool, Supervision
 from equipoise.games.registry import parse_game
 from equipoise.learning.rebel.nets import bind_belief_net
+from equipoise.learning.rebel.policies import bind_guide
 from equipoise.learning.rebel.self_play import Examples, SelfPlay
 from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
 from equipoise.learning.values.weights import StoredNet
@@ -31,6 +32,7 @@ class PlayTask:
     """What a process is sent: weights, and how many examples to make with them."""
 
     net: StoredNet
+    policy: StoredNet | None  # that proposes what searches begin with
     settings: RebelSettings
     recipe: SearchRecipe
     count: int
@@ -45,8 +47,9 @@ def _find_game(label: str, horizon: str) -> BeliefGame:
 def play_episodes(task: PlayTask) -> tuple[Examples, float]:
     """Returns examples and the seconds of CPU time that they took."""
     began = time.process_time()
-    play = SelfPlay(_find_game(task.net.config.game, task.settings.horizon), task.settings, task.recipe)
-    play.searcher.net = bind_belief_net(task.net)
+    game = _find_game(task.net.config.game, task.settings.horizon)
+    play = SelfPlay(game, task.settings, task.recipe)
+    play.search_with(task.recipe, bind_belief_net(task.net), bind_guide(game, task.policy, task.settings))
     examples = play.generate(task.count, rng=np.random.default_rng(task.seed), is_finished=True)
     return examples, time.process_time() - began
 
@@ -66,6 +69,7 @@ class PooledPlay:
         so_far: int,
         *,
         net: StoredNet,
+        policy: StoredNet | None = None,
         is_over: Callable[[], bool] = never,
     ) -> None:
         """Begins with the first cycle; nothing is played before it is asked for.
@@ -75,11 +79,12 @@ class PooledPlay:
             settings: of the training.
             so_far: examples that were made before.
             net: present weights.
+            policy: those of what proposes strategies, if anything does.
             is_over: whether to stop waiting for workers.
         """
         self.settings, self.so_far, self.num_workers = settings, so_far, pool.num_workers
         self._cycle = 0  # that results are taken for
-        self._nets = {0: net}  # by the cycle before which there were these weights
+        self._nets = {0: (net, policy)}  # by the cycle before which there were these weights
         supervision = Supervision(is_interrupted=is_over, num_ahead=1)
         self._results = pool.map(play_episodes, self._tasks(), supervision=supervision)
 
@@ -87,8 +92,10 @@ class PooledPlay:
         settings = self.settings
         for number in itertools.count():
             cycle = number // self.num_workers
+            net, policy = self._nets[max(cycle - LAG, 0)]
             yield PlayTask(
-                net=self._nets[max(cycle - LAG, 0)],
+                net=net,
+                policy=policy,
                 settings=settings,
                 recipe=settings.recipe_at(self.so_far + cycle * settings.cycle),
                 count=-(-settings.cycle // self.num_workers),
@@ -99,10 +106,10 @@ class PooledPlay:
         """Yields the examples of one cycle, task by task, with the seconds that they took; fewer once it is over."""
         yield from itertools.islice(self._results, self.num_workers)
 
-    def begin_cycle(self, net: StoredNet) -> None:
+    def begin_cycle(self, net: StoredNet, policy: StoredNet | None = None) -> None:
         """Makes the weights known that were learnt from the cycle just taken."""
         self._cycle += 1
-        self._nets[self._cycle] = net
+        self._nets[self._cycle] = net, policy
         self._nets.pop(self._cycle - LAG - 1, None)
 
     def close(self) -> None:
