@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from equipoise.games.base import Game
 from equipoise.games.registry import format_game, parse_game
 from equipoise.learning.rebel.nets import bind_belief_net, bind_elsewhere
 from equipoise.learning.rebel.playthroughs import AverageSearcher, PlayedAverage, measure_playthroughs
+from equipoise.learning.rebel.policies import bind_guide
 from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.learning.rebel.settings import RebelSettings, change_settings, find_preset
 from equipoise.learning.values.weights import StoredNet
@@ -117,37 +118,45 @@ def measure(configuration: RebelChoicesConfiguration) -> Iterator[Step]:
     for done, (seed, name) in enumerate((seed, name) for seed in range(configuration.seeds) for name in names):
         settings = change_settings(find_preset(configuration.preset), CHOICES[name])
         settings = dataclasses.replace(settings, examples=configuration.examples, seed=seed)
-        net, seconds = _learn(game, settings)
-        searcher = _searcher(game, settings, net, "")
+        learnt = _learn(game, settings)
+        searcher = _searcher(game, settings, learnt, "")
         points = list(_points(SAID[name], _play(searcher, configuration, seed), configuration, seed))
-        points.append(Point(panel=SECONDS, curve=SAID[name], x=configuration.examples, y=seconds, run=seed))
+        points.append(Point(panel=SECONDS, curve=SAID[name], x=configuration.examples, y=learnt.seconds, run=seed))
         if name == "preset":
             for test in (each for each in configuration.tests if each):
-                tested = _searcher(game, settings, net, test)
+                tested = _searcher(game, settings, learnt, test)
                 points += _points(TESTS[test], _play(tested, configuration, seed), configuration, seed)
         yield Step(fraction=(done + 1) / total, text=f"{SAID[name]}, seed {seed}", points=tuple(points))
 
 
-def _learn(game: Game[Any], settings: RebelSettings) -> tuple[StoredNet, float]:
-    """Returns what a training learns, and the seconds of CPU time that it took."""
+class _Learnt(NamedTuple):
+    """What a training learns."""
+
+    net: StoredNet
+    policy: StoredNet | None
+    seconds: float  # of CPU time
+
+
+def _learn(game: Game[Any], settings: RebelSettings) -> _Learnt:
     from equipoise.learning.rebel.training import RebelTrainer  # noqa: PLC0415 - torch is an extra
 
     trainer = RebelTrainer(BeliefGame.of(game, parse_horizon(settings.horizon)), settings, format_game(game))
     for _ in trainer.run():
         pass
-    return trainer.stored(), trainer.cpu_seconds
+    return _Learnt(trainer.stored(), trainer.stored_policy(), trainer.cpu_seconds)
 
 
-def _searcher(game: Game[Any], settings: RebelSettings, net: StoredNet, test: str) -> BeliefSearcher:
+def _searcher(game: Game[Any], settings: RebelSettings, learnt: _Learnt, test: str) -> BeliefSearcher:
     """Returns how a network is tested: as its settings say, or in another way."""
+    net = learnt.net
     form = BeliefGame.of(game, parse_horizon(settings.horizon))
     if test.startswith("depth-"):
         trained, form = form, form.with_limit(parse_horizon(test.removeprefix("depth-")))
         return BeliefSearcher(form, settings.test, net=bind_elsewhere(net, trained, form))
-    if test == AVERAGES:
-        return AverageSearcher(form, settings.test, net=bind_belief_net(net))
+    guide = bind_guide(form, learnt.policy, settings)
     recipe = dataclasses.replace(settings.test, rule="lcfr") if test == "by-lcfr" else settings.test
-    return BeliefSearcher(form, recipe, net=bind_belief_net(net))
+    kind = AverageSearcher if test == AVERAGES else BeliefSearcher
+    return kind(form, recipe, net=bind_belief_net(net), guide=guide)
 
 
 def _play(searcher: BeliefSearcher, configuration: RebelChoicesConfiguration, seed: int) -> PlayedAverage:
