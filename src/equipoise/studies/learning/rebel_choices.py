@@ -204,11 +204,11 @@ def conclude(configuration: RebelChoicesConfiguration, measured: Measured) -> Co
             (SAID["fp"], "fictitious play learns worse than CFR-D", "Table 5.7"),
         )
     ]
+    preset = find_preset(configuration.preset)
     notes = (
         f"{configuration.game}, preset {configuration.preset} with {configuration.examples:,} examples in place of "
-        f"{find_preset(configuration.preset).examples:,}: differences of long trainings may be others.",
-        f"Tested by {find_preset(configuration.preset).test.iterations} iterations of {configuration.test_rule} unless a "
-        "choice names another method.",
+        f"{preset.examples:,}: differences of long trainings may be others.",
+        f"Tested by {preset.test.iterations} iterations of {configuration.test_rule} unless a choice names another method.",
         f"Over {configuration.playthroughs:,} playthroughs, which say too much: `at least` is what best responses to "
         "the others gain on each eighth. Means over seeds; `at least` and seconds are medians.",
     )
