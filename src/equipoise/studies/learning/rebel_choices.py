@@ -208,7 +208,7 @@ def conclude(configuration: RebelChoicesConfiguration, measured: Measured) -> Co
     notes = (
         f"{configuration.game}, preset {configuration.preset} with {configuration.examples:,} examples in place of "
         f"{preset.examples:,}: differences of long trainings may be others.",
-        f"Tested by {preset.test.iterations} iterations of {configuration.test_rule} unless a choice names another method.",
+        f"Tested by {preset.test.iterations} iterations of {configuration.test_rule} unless a choice names its own.",
         f"Over {configuration.playthroughs:,} playthroughs, which say too much: `at least` is what best responses to "
         "the others gain on each eighth. Means over seeds; `at least` and seconds are medians.",
     )
