@@ -61,7 +61,7 @@ def test_unknown_games_are_refused():
 def test_turn_endgames_come_out_in_the_thesis_order():
     result = REBEL_TEH.run(TurnEndgameConfiguration(board="JhTsQsKh", deck="tiny", marks=(8, 64), examples=0))
     verdicts = [claim.verdict for claim in result.conclusion.claims]
-    assert verdicts == [Verdict.CONFIRMED] * 2 + [Verdict.NOT_MEASURED] * 2
+    assert verdicts == [Verdict.CONFIRMED] * 2 + [Verdict.NOT_MEASURED] * 4
     assert [row["iterations"] for row in result.conclusion.rows] == [8, 64]
     assert result.conclusion.rows[1]["FLOP"] < result.conclusion.rows[0]["FLOP"] / 5
 
@@ -72,7 +72,7 @@ def test_verdicts_on_turn_endgames_follow_the_points():
     for curve, y in zip(CURVES, (3.0, 2.0, 9.0), strict=True):
         measured.add(Point(panel="exact", curve=curve, x=4, y=y))
     verdicts = [claim.verdict for claim in conclude(configuration, measured).claims]
-    assert verdicts == [Verdict.DENIED, Verdict.CONFIRMED, Verdict.NOT_MEASURED, Verdict.NOT_MEASURED]
+    assert verdicts == [Verdict.DENIED, Verdict.CONFIRMED, *[Verdict.NOT_MEASURED] * 4]
     assert {claim.verdict for claim in conclude(configuration, Measured()).claims} == {Verdict.NOT_MEASURED}
 
 
@@ -81,11 +81,12 @@ def test_learnt_values_are_held_against_iterations_of_linear_cfr():
     measured = Measured()
     for mark, y in ((16, 40.0), (32, 20.0), (64, 5.0)):
         measured.add(Point(panel=TABLE, curve=LINEAR, x=mark, y=y))
-    for curve, y in zip(NETS, (10.0, 7.0, 15.0), strict=True):
+    for curve, y in zip(NETS, (10.0, 7.0, 15.0, 11.0, 12.0), strict=True):
         measured.add(Point(panel=LEARNT, curve=curve, x=16, y=y))
-    matched, random = conclude(configuration, measured).claims[2:]
+    matched, random, policy, modified = conclude(configuration, measured).claims[2:]
     assert (matched.verdict, matched.ours) == (Verdict.CONFIRMED, "32 iterations (10 mbb)")
     assert (random.verdict, random.ours) == (Verdict.DENIED, "15 against 10 mbb")
+    assert (policy.verdict, modified.verdict) == (Verdict.CONFIRMED, Verdict.DENIED)
 
 
 def test_values_of_a_turn_endgame_are_learnt():

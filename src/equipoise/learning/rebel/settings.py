@@ -25,6 +25,7 @@ __all__ = [
     "SearchRecipe",
     "change_settings",
     "find_preset",
+    "with_method",
 ]
 
 
@@ -199,6 +200,16 @@ def change_settings(settings: RebelSettings, changes: Mapping[str, str]) -> Rebe
 
 
 RECIPES: Final = ("training", "test")
+
+
+def with_method(method: BeliefMethod, rule: str) -> dict[str, str]:
+    """Returns the changes by which one method learns and plays, as `change_settings` takes them.
+
+    >>> with_method(BeliefMethod.FP, "optimistic-lcfr")["test.rule"]
+    'optimistic-lcfr'
+    """
+    return {f"{part}.{name}": str(each) for part in RECIPES for name, each in (("method", method), ("rule", rule))}
+
 
 PRESETS: Final[Mapping[str, RebelSettings]] = {
     "small": RebelSettings(),

@@ -20,7 +20,7 @@ from equipoise.learning.rebel.nets import bind_belief_net, bind_elsewhere
 from equipoise.learning.rebel.playthroughs import AverageSearcher, PlayedAverage, measure_playthroughs
 from equipoise.learning.rebel.policies import bind_guide
 from equipoise.learning.rebel.self_play import BeliefSearcher
-from equipoise.learning.rebel.settings import RebelSettings, change_settings, find_preset
+from equipoise.learning.rebel.settings import BeliefMethod, RebelSettings, change_settings, find_preset, with_method
 from equipoise.learning.values.weights import StoredNet
 from equipoise.search.belief_games import BeliefGame, parse_horizon
 from equipoise.studies.study import Claim, Conclusion, Measured, Point, Size, Step, Study, Verdict, judge
@@ -30,13 +30,6 @@ __all__ = ["CHOICES", "REBEL_CHOICES", "TESTS", "RebelChoicesConfiguration"]
 UPPER, LOWER, SECONDS = "exploitability", "at least", "CPU seconds of training"
 PRESET: Final = "as the preset"
 MARGIN: Final = 1.1  # within which nothing is decided
-
-
-def _by(method: str, rule: str) -> dict[str, str]:
-    """Returns the changes that let one method learn and play."""
-    return {
-        f"{part}.{name}": each for part in ("training", "test") for name, each in (("method", method), ("rule", rule))
-    }
 
 
 CHOICES: Final[Mapping[str, Mapping[str, str]]] = {  # as typed: settings that differ
@@ -53,11 +46,11 @@ CHOICES: Final[Mapping[str, Mapping[str, str]]] = {  # as typed: settings that d
     "policy": {"warm_start": "15"},
     "units-64": {"hidden": "64"},
     "units-256": {"hidden": "256"},
-    "lcfr": _by("cfr-d", "lcfr"),
-    "avg": _by("cfr-avg", "lcfr"),
-    "modified": _by("modified-cfr-avg", "lcfr"),
-    "fp": _by("fp", "lcfr"),
-    "flop": _by("fp", "optimistic-lcfr"),
+    "lcfr": with_method(BeliefMethod.CFR_D, "lcfr"),
+    "avg": with_method(BeliefMethod.CFR_AVG, "lcfr"),
+    "modified": with_method(BeliefMethod.MODIFIED_CFR_AVG, "lcfr"),
+    "fp": with_method(BeliefMethod.FP, "lcfr"),
+    "flop": with_method(BeliefMethod.FP, "optimistic-lcfr"),
 }
 SAID: Final[Mapping[str, str]] = {
     "preset": PRESET,

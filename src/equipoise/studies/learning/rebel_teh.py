@@ -22,7 +22,7 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import format_game, make_game
 from equipoise.learning.rebel.playthroughs import measure_playthroughs
-from equipoise.learning.rebel.settings import change_settings, find_preset
+from equipoise.learning.rebel.settings import BeliefMethod, change_settings, find_preset, with_method
 from equipoise.search.belief_games import BeliefGame, parse_horizon
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.fictitious_play import FLOP, FictitiousPlayRule, LinearFictitiousPlay
@@ -46,7 +46,10 @@ NETS: Final[Mapping[str, Mapping[str, str]]] = {  # settings that differ from th
     "self-play value net": {},
     "self-play value and policy nets": {"warm_start": "15"},
     "random beliefs": {"beliefs": "random"},
+    "modified CFR-AVG": with_method(BeliefMethod.MODIFIED_CFR_AVG, "lcfr"),
+    "fictitious play": with_method(BeliefMethod.FP, "lcfr"),
 }
+SELF_PLAY, WITH_POLICY, RANDOM, MODIFIED = tuple(NETS)[:4]
 Runner = CFRSolver[HoldemTree] | HoldemFictitiousPlaySolver
 CURVES: Final[Mapping[str, Callable[[HoldemTree], Runner]]] = {  # the thesis's order, best first
     "linear CFR": lambda tree: CFRSolver(tree, LinearCFR()),
@@ -202,27 +205,36 @@ def conclude(configuration: TurnEndgameConfiguration, measured: Measured) -> Con
 
 
 def _judge_learnt(configuration: TurnEndgameConfiguration, measured: Measured) -> list[Claim]:
-    """Returns how many iterations of linear CFR learnt values are in the place of, and what random beliefs give."""
-    ours, random = (
-        measured.at(LEARNT, curve, configuration.playthroughs) for curve in ("self-play value net", "random beliefs")
-    )
+    """Returns how many iterations of linear CFR learnt values are in the place of, and how ways to learn compare."""
+    found = {curve: measured.at(LEARNT, curve, configuration.playthroughs) for curve in NETS}
+    ours = found[SELF_PLAY]
     marks = _few_marks(configuration)
     worse = [mark for mark in marks if ours is not None and (measured.at(TABLE, LINEAR, mark) or 0.0) > ours]
     matched = None if ours is None else max(worse, default=0)
-    return [
+    claims = [
         Claim(
             statement=f"few cards: learnt values are in the place of {MATCHED} iterations of linear CFR or more",
             source=f"Fig. 5.9 (there {PRINTED} on 52 cards)",
             verdict=judge(None if matched is None else matched >= MATCHED),
             ours="nothing" if ours is None else f"{matched} iterations ({ours:.3g} mbb)",
-        ),
-        Claim(
-            statement="few cards: values learnt from random beliefs are far worse (twice as exploitable)",
-            source="Fig. 5.9",
-            verdict=judge(None if ours is None or random is None else random > 2 * ours),
-            ours="nothing" if ours is None or random is None else f"{random:.3g} against {ours:.3g} mbb",
-        ),
+        )
     ]
+    for better, worse_curve, factor, statement, source in (
+        (SELF_PLAY, RANDOM, 2.0, "values learnt from random beliefs are far worse (twice as exploitable)", "Fig. 5.9"),
+        (WITH_POLICY, SELF_PLAY, 1.0, "a policy network helps", "Fig. 5.9"),
+        (MODIFIED, SELF_PLAY, 1.0, "modified CFR-AVG learns and plays better than CFR-D", "Fig. 5.12, right"),
+    ):
+        low, high = found[better], found[worse_curve]
+        is_measured = low is not None and high is not None
+        claims.append(
+            Claim(
+                statement=f"few cards: {statement}",
+                source=source,
+                verdict=judge(high > factor * low if low is not None and high is not None else None),
+                ours=f"{high:.3g} against {low:.3g} mbb" if is_measured else "nothing",
+            )
+        )
+    return claims
 
 
 def _round(value: float | None) -> float | None:
