@@ -121,6 +121,22 @@ def test_searches_of_an_agent_can_look_farther(trained):
         AgentText(f"rebel:{trained[0]},horizon=far")(parse_game("kuhn"))
 
 
+def test_local_responses_meet_the_average_and_not_one_draw(trained):
+    folder, _ = trained
+    result = run("lbr", f"rebel:{folder}", "--playthroughs", "64", "--json", "--quiet")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    agent = AgentText(f"rebel:{folder}")(parse_game("kuhn"))
+    average = agent.average(64, rng=np.random.default_rng([0, 1]))
+    tree = build_history_tree(parse_game("kuhn"))
+    table = assemble_public_strategy(average, derive_public_game(parse_game("kuhn")), rng=np.random.default_rng(9))
+    exact = evaluate(tree, table.to_tree(tree))
+    assert found["best_response_values"] == pytest.approx(exact.best_response_values)
+    assert found["mean"] <= exact.exploitability + 1e-9
+    result = run("lbr", "call", "--game", "kuhn", "--playthroughs", "64")
+    assert "--playthroughs is of rebel" in said(result)
+
+
 def test_workers_play_too(tmp_path):
     result = train(tmp_path / "run", "--workers", "2", "--json")
     assert result.exit_code == 0, result.output

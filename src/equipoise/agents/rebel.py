@@ -15,13 +15,14 @@ from equipoise.core.errors import InvalidStateError, UnknownNameError
 from equipoise.core.interruption import never
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters, parse_value
-from equipoise.learning.rebel.playthroughs import PlayedAverage, measure_playthroughs
+from equipoise.learning.rebel.playthroughs import PlayedAverage, measure_playthroughs, play_through
 from equipoise.learning.rebel.runs import NET, RebelRun, find_run
 from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.learning.values.net_files import NetFile
+from equipoise.responses.forms import SequenceForm
 from equipoise.trees.public_edges import read_policy
 
-__all__ = ["RebelAgent", "digest_run", "game_of_run", "make_rebel_agent"]
+__all__ = ["AveragedPlay", "RebelAgent", "digest_run", "game_of_run", "make_rebel_agent"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -83,6 +84,18 @@ class RebelAgent(PolicyAgent):
         return measure_playthroughs(
             self.searcher, playthroughs, rng=rng, on_progress=on_progress, is_interrupted=is_interrupted
         )
+
+    def average(
+        self,
+        playthroughs: int,
+        *,
+        rng: np.random.Generator,
+        is_interrupted: Callable[[], bool] = never,
+    ) -> AveragedPlay:
+        """Returns what others meet who do not know the draws: the average of so many playthroughs, as an agent."""
+        tree = self.searcher.game.tree
+        sums = play_through(self.searcher, playthroughs, rng=rng, is_interrupted=is_interrupted).sums
+        return AveragedPlay(self.searcher, SequenceForm(tree).play(sums), name=self.name)
 
     def _find(self, label: str) -> int:
         if label not in self._node:
@@ -157,6 +170,20 @@ class RebelAgent(PolicyAgent):
         for player in (0, 1):
             out[player, : reach[player].size] = reach[player]
         return out
+
+
+class AveragedPlay(RebelAgent):
+    """What playthroughs amount to: a strategy without draws."""
+
+    is_fixed = True
+
+    def __init__(self, searcher: BeliefSearcher, strategy: FloatArray, *, name: str) -> None:
+        """Keeps the strategy, a table of the tree."""
+        super().__init__(searcher, name=name)
+        self._average = strategy
+
+    def _rows(self, node: int, rng: np.random.Generator) -> FloatArray:
+        return read_policy(self.searcher.game.tree, node, self._average)
 
 
 def make_rebel_agent(game: Game[Any], text: str) -> RebelAgent:
