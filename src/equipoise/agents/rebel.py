@@ -16,7 +16,7 @@ from equipoise.core.interruption import never
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters, parse_value
 from equipoise.learning.rebel.playthroughs import PlayedAverage, measure_playthroughs, play_through
-from equipoise.learning.rebel.runs import NET, RebelRun, find_run
+from equipoise.learning.rebel.runs import NET, POLICY, RebelRun, find_run
 from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.learning.values.net_files import NetFile
 from equipoise.responses.forms import SequenceForm
@@ -202,7 +202,8 @@ def make_rebel_agent(game: Game[Any], text: str) -> RebelAgent:
 
 def digest_run(text: str) -> str:
     """Returns a short hash over the weights of a run."""
-    return NetFile.at(find_run(text.partition(",")[0].strip()) / NET).digest
+    folder = find_run(text.partition(",")[0].strip())
+    return "-".join(NetFile.at(folder / name).digest for name in (NET, POLICY) if (folder / name).exists())
 
 
 def game_of_run(text: str) -> Game[Any]:
