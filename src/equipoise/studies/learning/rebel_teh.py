@@ -73,8 +73,8 @@ class TurnEndgameConfiguration:
     marks: tuple[int, ...] = (8, 16, 32, 64, 128, 256)  # iterations in each of which both players are updated
     few_board: str = "JhTsQsKh"  # where values are learnt
     few_deck: str = "tiny"
-    examples: int = 40_000  # of each training; 0: none
-    playthroughs: int = 128
+    examples: int = 12_000  # of each training; 0: none
+    playthroughs: int = 64
 
     def __post_init__(self) -> None:
         if not self.marks or min(self.marks) < 1:
@@ -255,6 +255,8 @@ REBEL_TEH: Final = Study(
             stack=20_000,
             menu="50%, 100%, 200%, a / 100%, a; cap: 3",
             marks=(8, 16, 32, 64, 128, 256, 512, 1024),
+            examples=100_000,
+            playthroughs=1024,
         ),
     },
     measure=measure,
