@@ -57,14 +57,16 @@ class BeliefNet(torch.nn.Module):
         found: torch.Tensor = trunk(torch.cat([shown, ranges], dim=1))
         return found
 
-    def propose(self, kind: torch.Tensor, belief: torch.Tensor) -> torch.Tensor:
+    def _propose(self, kind: torch.Tensor, belief: torch.Tensor) -> torch.Tensor:
         """Returns `[B, A, W]` shares of actions for kinds `[B]` of all states and beliefs `[B, 2, W]`."""
         assert self.policy_config is not None, "the network was asked for"
         found = self._run(self.policy, self.policy_config, kind, belief)
         return found.view(len(belief), self.policy_config.actions[0], -1)
 
-    def forward(self, kind: torch.Tensor, belief: torch.Tensor) -> torch.Tensor:
-        """Returns `[B, 2, W]` for kinds `[B]` and beliefs `[B, 2, W]`."""
+    def forward(self, kind: torch.Tensor, belief: torch.Tensor, *, proposes: bool = False) -> torch.Tensor:
+        """Returns `[B, 2, W]` values for kinds `[B]` and beliefs `[B, 2, W]`, or what is proposed."""
+        if proposes:
+            return self._propose(kind, belief)
         found = self._run(self.trunk, self.config, kind, belief).view_as(belief)
         left = (belief * found).sum(dim=(1, 2), keepdim=True)
         out: torch.Tensor = found - 0.5 * left
@@ -168,7 +170,8 @@ class RebelTrainer(CycleTrainer):
         """Returns the mean square of what is wrong with shares of actions."""
         some = memory.draw(self.settings.batch, rng=self.rng)
         shares = torch.from_numpy(some["policy"].astype(np.float32)) / LEVELS
-        found = self.net.propose(torch.from_numpy(some["kind"].astype(np.int64)), torch.from_numpy(some["belief"]))
+        kind, belief = torch.from_numpy(some["kind"].astype(np.int64)), torch.from_numpy(some["belief"])
+        found = self.net(kind, belief, proposes=True)
         loss: torch.Tensor = ((found - shares) ** 2).mean()
         return loss
 

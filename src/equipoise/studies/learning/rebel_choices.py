@@ -110,7 +110,7 @@ def measure(configuration: RebelChoicesConfiguration) -> Iterator[Step]:
     names = [name for name in configuration.choices if name]
     total = configuration.seeds * len(names)
     for done, (seed, name) in enumerate((seed, name) for seed in range(configuration.seeds) for name in names):
-        changes = {"test.rule": configuration.test_rule} | CHOICES[name]
+        changes = {"test.rule": configuration.test_rule, **CHOICES[name]}
         settings = change_settings(find_preset(configuration.preset), changes)
         settings = dataclasses.replace(settings, examples=configuration.examples, seed=seed)
         learnt = _learn(game, settings)

@@ -168,13 +168,10 @@ def _learn(configuration: TurnEndgameConfiguration, curve: str, form: BeliefGame
 
 def conclude(configuration: TurnEndgameConfiguration, measured: Measured) -> Conclusion:
     """Returns the curves at the marks, and a verdict on their order at the last."""
-    rows = tuple(
-        {
-            "iterations": mark,
-            **{curve: _round(measured.at(EXACT, curve, mark)) for curve in CURVES},
-        }
+    rows: list[dict[str, Any]] = [
+        {"iterations": mark, **{curve: _round(measured.at(EXACT, curve, mark)) for curve in CURVES}}
         for mark in sorted(configuration.marks)
-    )
+    ]
     last = max(configuration.marks)
     claims = []
     for better, worse in itertools.pairwise(CURVES):
@@ -190,7 +187,7 @@ def conclude(configuration: TurnEndgameConfiguration, measured: Measured) -> Con
     claims += _judge_learnt(configuration, measured)
     for curve in NETS if configuration.examples else ():
         ours = measured.at(LEARNT, curve, configuration.playthroughs)
-        rows += ({"iterations": f"{curve}, few cards", **dict.fromkeys(CURVES), LINEAR: _round(ours)},)
+        rows.append({"iterations": f"{curve}, few cards", **dict.fromkeys(CURVES), LINEAR: _round(ours)})
     notes = (
         f"Board {configuration.board}, deck {configuration.deck}, stacks of {configuration.stack:,} before the hand, "
         f"menu {configuration.menu}: the figure's bets are not printed. Every hand is as likely as chance deals it.",
@@ -201,7 +198,7 @@ def conclude(configuration: TurnEndgameConfiguration, measured: Measured) -> Con
         "(an upper bound) in the column of linear CFR. Nothing is learnt on 52 cards, nor with other boards, pots or "
         "stacks: the thesis's figure is of these.",
     )
-    return Conclusion(rows=rows, claims=tuple(claims), notes=notes)
+    return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=notes)
 
 
 def _judge_learnt(configuration: TurnEndgameConfiguration, measured: Measured) -> list[Claim]:
