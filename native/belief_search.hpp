@@ -237,7 +237,6 @@ class BeliefSearch {
       for_steps_back(player, [&](const auto& step) { pass_step(step, player); });
       add_root(player, whole);
     }
-    if (settings_.mode == BeliefMode::fictitious_play) return;
     for (int player = 0; player < 2; ++player) {
       collect(player, reach_);
       for_steps_back(player, [&](const auto& step) { warm_step(step, player, start); });

@@ -38,6 +38,19 @@ def make_settings(rule="dcfr", iterations=7, **changes):
     return BeliefSearchSettings(rule=parsed.kernel, discounts=tabulate_discounts(parsed, 1, iterations), **changes)
 
 
+def make_twin(game, node, belief, stored, settings, mode):
+    return ReferenceSearch(
+        game,
+        node,
+        belief.astype(float),
+        lambda kind, asked: predict(stored, np.array([kind]), asked[None].astype(np.float32))[0].astype(float),
+        discounts=settings.discounts,
+        mode=mode,
+        is_alternating=settings.is_alternating,
+        floors=settings.rule.floors_regrets,
+    )
+
+
 MODES = {"cfr-d": BeliefMode.CFR_D, "cfr-avg": BeliefMode.CFR_AVG, "modified": BeliefMode.MODIFIED_CFR_AVG}
 
 
@@ -65,16 +78,7 @@ def test_searches_are_those_of_the_twin(text, horizon, kind, rule, mode, is_alte
         belief[None], bind_belief_net(stored), settings, draws, wants_drawn_policy=True, wants_policy=True
     )
 
-    twin = ReferenceSearch(
-        game,
-        node,
-        belief.astype(float),
-        lambda kind, asked: predict(stored, np.array([kind]), asked[None].astype(np.float32))[0].astype(float),
-        discounts=settings.discounts,
-        mode=mode,
-        is_alternating=is_alternating,
-        floors=settings.rule.floors_regrets,
-    )
+    twin = make_twin(game, node, belief, stored, settings, mode)
     played, values, averages = twin.run()
     first = game.first_player_at(node)
     for place, player in enumerate((first, 1 - first)):
@@ -103,16 +107,7 @@ def test_searches_with_a_prior_are_those_of_the_twin(text, kind, rule, mode):
     belief, subgame = draw_belief(game, kind, rng), game.subgames[kind]
     node = int(game.all_kinds.node[game.all_kinds.kind[_first_node(game, kind)]])
     settings = make_settings(rule, 9, mode=MODES[mode], is_alternating=mode == "cfr-d", num_lanes=4)
-    twin = ReferenceSearch(
-        game,
-        node,
-        belief.astype(float),
-        lambda kind, asked: predict(stored, np.array([kind]), asked[None].astype(np.float32))[0].astype(float),
-        discounts=settings.discounts,
-        mode=mode,
-        is_alternating=settings.is_alternating,
-        floors=settings.rule.floors_regrets,
-    )
+    twin = make_twin(game, node, belief, stored, settings, mode)
     policy = {d: twin.normalize(twin.legal[d] * rng.random(twin.legal[d].shape), d) for d in twin.decisions}
     meeting = {d: rng.random(twin.legal[d].shape) for d in twin.decisions}
     flat, met = (

@@ -242,6 +242,8 @@ class BeliefKernel:
             for name, given_cells in (("policy", prior.policy), ("meeting", prior.meeting)):
                 check_array(f"{name} of the prior", given_cells, np.float32, (belief.shape[0], num_cells))
                 check_finite(f"{name} of the prior", given_cells)
+            if settings.mode is BeliefMode.FICTITIOUS_PLAY:
+                raise ConfigError("fictitious play has no regrets to begin with")
             check_integer("iterations of the prior", prior.iterations, 1, num_iterations - 1)
             start, meeting = np.ascontiguousarray(prior.policy), np.ascontiguousarray(prior.meeting)
             num_assumed = prior.iterations

@@ -18,7 +18,7 @@ from equipoise.learning.rebel.policies import (
     make_policy_config,
 )
 from equipoise.learning.rebel.self_play import BeliefSearcher, SelfPlay
-from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
+from equipoise.learning.rebel.settings import BeliefMethod, RebelSettings, SearchRecipe
 from equipoise.learning.values.weights import StoredNet, expected_shapes
 from equipoise.search.belief_games import BeliefGame, parse_horizon
 from equipoise.solvers.best_response import evaluate
@@ -96,14 +96,15 @@ def test_examples_are_the_beliefs_and_strategies_on_the_way():
     np.testing.assert_allclose(examples.belief[:4], belief, atol=1e-6)  # the beginning comes first
 
 
-def test_a_right_proposal_leaves_little_to_do():
+@pytest.mark.parametrize("method", [method for method in BeliefMethod if method is not BeliefMethod.FP])
+def test_a_right_proposal_leaves_little_to_do(method):
     """An equilibrium of the whole game: after few iterations play is near it, from uniform play far off."""
     game = make_game("leduc", "99")
     root = game.root_belief()[None]
     solved = BeliefSearcher(game, SearchRecipe(iterations=400)).search(0, root, wants_policy=True).policy[0]
 
     def exploitability(guide):
-        searcher = BeliefSearcher(game, SearchRecipe(rule="lcfr", iterations=32), guide=guide)
+        searcher = BeliefSearcher(game, SearchRecipe(method=method, rule="lcfr", iterations=32), guide=guide)
         strategy = game.tree.legal_share.copy()
         strategy[game.table_cells(0)] = searcher.search(0, root, wants_policy=True).policy[0]
         return evaluate(game.tree, strategy).exploitability
@@ -144,3 +145,5 @@ def test_a_memory_of_strategies_goes_on():
 def test_warm_starts_of_whole_searches_are_refused():
     with pytest.raises(ConfigError, match="warm_start must be below the iterations of every search, got 8"):
         dataclasses.replace(SETTINGS, warm_start=8)
+    with pytest.raises(ConfigError, match="fictitious play has no regrets to begin with"):
+        dataclasses.replace(SETTINGS, test=SearchRecipe(method=BeliefMethod.FP))

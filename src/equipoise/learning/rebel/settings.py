@@ -133,6 +133,10 @@ class RebelSettings:
         shortest = min(self.training.iterations, self.late_iterations, self.test.iterations)
         if self.warm_start >= shortest:
             raise ConfigError(f"warm_start must be below the iterations of every search, got {self.warm_start}")
+        if self.warm_start and BeliefMethod.FP in (self.training.method, self.test.method):
+            raise ConfigError(
+                f"fictitious play has no regrets to begin with: warm_start must be 0, got {self.warm_start}"
+            )
         check_integer("playthroughs", self.playthroughs, 1, 1 << 20)
         check_integer("seed", self.seed, 0, 1 << 40)
         if self.lanes not in LANES:
