@@ -232,11 +232,11 @@ class SelfPlay:
             self.pools[next_kind] = np.concatenate([self.pools[next_kind], found.belief[kinds == next_kind]])
         return found
 
-    def _solve(self, kind: int, belief: SingleArray, draws: BeliefDraws | None = None) -> BeliefResult:
+    def _solve(self, kind: int, belief: SingleArray, *draws: BeliefDraws) -> BeliefResult:
         """Solves subgames, and remembers strategies if they are to be learnt."""
         if not self.settings.warm_start:
-            return self.searcher.search(kind, belief, draws)
-        found = self.searcher.search(kind, belief, draws, wants_policy=True)
+            return self.searcher.search(kind, belief, *draws)
+        found = self.searcher.search(kind, belief, *draws, wants_policy=True)
         self._policies.append(collect_policies(self.game, kind, belief, found.policy))
         return found
 
