@@ -72,6 +72,18 @@ SAID: Final[Mapping[str, str]] = {
     "fp": "by linear fictitious play",
     "flop": "by FLOP",
 }
+QUICK: Final = (
+    "preset",
+    "random",
+    "policy",
+    "newest",
+    "reuse-5",
+    "reuse-20",
+    "explore-0",
+    "fp",
+    "flop",
+    "units-64",
+)
 AVERAGES: Final = "averages"
 TESTS: Final[Mapping[str, str]] = {  # of the preset's network, as typed: as shown
     AVERAGES: "the preset's network, averages of searches played and believed",
@@ -87,11 +99,11 @@ class RebelChoicesConfiguration:
 
     game: str = "liars_dice(dice=1,faces=4)"
     preset: str = "small"
-    examples: int = 100_000
+    examples: int = 50_000
     test_rule: str = "lcfr"  # of choices that name no other: by DCFR a single network's figure is a matter of luck
-    playthroughs: int = 256
+    playthroughs: int = 128
     seeds: int = 1
-    choices: tuple[str, ...] = tuple(CHOICES)
+    choices: tuple[str, ...] = QUICK
     tests: tuple[str, ...] = tuple(TESTS)
 
     def __post_init__(self) -> None:
@@ -228,7 +240,7 @@ REBEL_CHOICES: Final = Study(
     y_label="exploitability",
     sizes={
         Size.QUICK: RebelChoicesConfiguration(),
-        Size.FULL: RebelChoicesConfiguration(examples=600_000, playthroughs=1024, seeds=3),
+        Size.FULL: RebelChoicesConfiguration(examples=600_000, playthroughs=1024, seeds=3, choices=tuple(CHOICES)),
     },
     measure=measure,
     conclude=conclude,
