@@ -122,8 +122,10 @@ class PolicyGuide:
     """A network that proposes what searches begin with.
 
     Paper: Brown 2020, PhD thesis, sections 5.3.3 and 5.3.5; its section 3.2 on warm starts.
-    Departs from the paper: what the network says of illegal actions and below 0 is left out, the rest made to sum to 1.
-    Checked by: tests/learning/rebel/test_policies.py.
+    Departs from the paper: searches begin with regrets in proportion to the proposals beside those of best responses,
+        which alone keep nothing of an equilibrium; what the network says of illegal actions and below 0 is left out,
+        the rest made to sum to 1.
+    Checked by: tests/learning/rebel/test_policies.py, tests/kernels/test_belief_search.py.
     """
 
     def __init__(self, game: BeliefGame, stored: StoredNet, iterations: int) -> None:
