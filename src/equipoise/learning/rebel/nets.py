@@ -69,7 +69,7 @@ def bind_elsewhere(stored: StoredNet, trained: BeliefGame, game: BeliefGame) -> 
 
 
 def encode_beliefs(config: ValueNetConfig, kind: npt.NDArray[np.int32], belief: SingleArray) -> SingleArray:
-    """Returns `[B, inputs]` what a network is told of public states of kinds `[B]` and beliefs `[B, 2, W]`."""
+    """Returns `[B, inputs]` what a network is told of public states of kinds `[B]` and beliefs `[B, 2, width]`."""
     count = len(kind)
     inputs = np.zeros((count, config.num_inputs), np.float32)
     inputs[np.arange(count), kind] = 1.0
@@ -79,7 +79,7 @@ def encode_beliefs(config: ValueNetConfig, kind: npt.NDArray[np.int32], belief: 
 
 
 def predict(stored: StoredNet, kind: npt.NDArray[np.int32], belief: SingleArray) -> SingleArray:
-    """Returns `[B, 2, W]` what private states are worth at public states of kinds `[B]` for beliefs `[B, 2, W]`."""
+    """Returns `[B, 2, width]` what private states are worth at states of kinds `[B]` for beliefs `[B, 2, width]`."""
     kernel = PerceptronKernel(stored.config.num_inputs, stored.config.num_outputs, stored.layers())
     found = kernel.run(encode_beliefs(stored.config, kind, belief)).reshape(belief.shape)
     left = (belief * found).sum(axis=(1, 2), keepdims=True)

@@ -42,8 +42,8 @@ class PolicyExamples:
     """Beliefs where somebody moves, and what searches found to be played there."""
 
     kind: IntArray  # [N] of all public states of the tree
-    belief: SingleArray  # [N, 2, W] who moves first
-    policy: npt.NDArray[np.uint8]  # [N, A, W] shares in `LEVELS` parts
+    belief: SingleArray  # [N, 2, width] who moves first
+    policy: npt.NDArray[np.uint8]  # [N, A, width] shares in `LEVELS` parts
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -91,14 +91,14 @@ def make_policy_config(game: BeliefGame, settings: RebelSettings, label: str) ->
 
 
 def _root_reach(game: BeliefGame, kind: int, belief: SingleArray) -> FloatArray:
-    """Returns `[n, 2, W]` reaches that beliefs come from."""
+    """Returns `[n, 2, width]` reaches that beliefs come from."""
     weight = game.subgames[kind].arrays.root_weight
     out: FloatArray = np.where(weight > 0.0, belief / np.where(weight > 0.0, weight, 1.0), 0.0).astype(np.float64)
     return out
 
 
 def _beliefs_at(game: BeliefGame, kind: int, number: int, cells: list[FloatArray]) -> tuple[SingleArray, FloatArray]:
-    """Returns `[n, 2, W]` beliefs at a decision, who moves first, and `[n, 2]` how much each player comes there."""
+    """Returns `[n, 2, width]` beliefs at a decision, who moves first, and `[n, 2]` how much each player comes there."""
     subgame = game.subgames[kind]
     node, mover = int(subgame.decisions[number]), int(subgame.arrays.decisions[number, 0])
     shares = game.shares_at(node)
@@ -134,7 +134,7 @@ class PolicyGuide:
         self._kernel = PerceptronKernel(stored.config.num_inputs, stored.config.num_outputs, stored.layers())
 
     def propose(self, kind: int, belief: SingleArray) -> BeliefPrior:
-        """Returns what searches of a kind of subgame begin with for beliefs `[B, 2, W]`."""
+        """Returns what searches of a kind of subgame begin with for beliefs `[B, 2, width]`."""
         game, subgame = self.game, self.game.subgames[kind]
         out = np.zeros((len(belief), subgame.arrays.legal_share.size), np.float32)
         meeting = np.zeros_like(out)
@@ -170,7 +170,7 @@ def bind_guide(game: BeliefGame, stored: StoredNet | None, settings: RebelSettin
 
 
 def collect_policies(game: BeliefGame, kind: int, belief: SingleArray, policy: SingleArray) -> PolicyExamples:
-    """Returns what searches for beliefs `[B, 2, W]` say of every decision that both players come to.
+    """Returns what searches for beliefs `[B, 2, width]` say of every decision that both players come to.
 
     Args:
         game: what is played.

@@ -58,13 +58,13 @@ class BeliefNet(torch.nn.Module):
         return found
 
     def _propose(self, kind: torch.Tensor, belief: torch.Tensor) -> torch.Tensor:
-        """Returns `[B, A, W]` shares of actions for kinds `[B]` of all states and beliefs `[B, 2, W]`."""
+        """Returns `[B, A, width]` shares of actions for kinds `[B]` of all states and beliefs `[B, 2, width]`."""
         assert self.policy_config is not None, "the network was asked for"
         found = self._run(self.policy, self.policy_config, kind, belief)
         return found.view(len(belief), self.policy_config.actions[0], -1)
 
     def forward(self, kind: torch.Tensor, belief: torch.Tensor, *, proposes: bool = False) -> torch.Tensor:
-        """Returns `[B, 2, W]` values for kinds `[B]` and beliefs `[B, 2, W]`, or what is proposed."""
+        """Returns `[B, 2, width]` values for kinds `[B]` and beliefs `[B, 2, width]`, or what is proposed."""
         if proposes:
             return self._propose(kind, belief)
         found = self._run(self.trunk, self.config, kind, belief).view_as(belief)
