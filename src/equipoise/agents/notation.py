@@ -247,7 +247,7 @@ AGENTS: Mapping[str, AgentEntry] = {
     ),
     "rebel": AgentEntry(
         make=make_rebel_agent,
-        settings="RUN[,iterations=N]",
+        settings="RUN[,iterations=N][,horizon=N]",
         game_of=game_of_run,
         digest=digest_run,
         description="plays a training of `train rebel` (a folder, or one of the package) by random iterations",

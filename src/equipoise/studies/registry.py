@@ -23,6 +23,7 @@ from equipoise.studies.evaluation.lbr import LBR
 from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
 from equipoise.studies.learning.pog_boards import POG_BOARDS, POG_SCALING
 from equipoise.studies.learning.pog_games import POG_GLASSES, POG_LEDUC
+from equipoise.studies.learning.rebel_choices import REBEL_CHOICES
 from equipoise.studies.learning.rebel_games import REBEL_LEDUC, REBEL_LIARS_DICE
 from equipoise.studies.learning.rebel_teh import REBEL_TEH
 from equipoise.studies.learning.rl_baselines import RL_BASELINES
@@ -87,6 +88,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         POG_SCALING,
         PRUNED_SAMPLING,
         RBP,
+        REBEL_CHOICES,
         REBEL_LEDUC,
         REBEL_LIARS_DICE,
         REBEL_TEH,
