@@ -95,13 +95,13 @@ int add_page(GrowingBook& book, int actor, Doubles joint, Doubles payoff, Ints f
 }
 
 void open_page(GrowingBook& book, int number, int num_actions, Flags legal, Doubles uniform, Ints sizes, Ints places,
-               Doubles weights, Ints children, Ints actions) {
+               Doubles weights, Ints actions) {
   GrowingPage& page = book.pages[number];
   page.num_actions = num_actions;
   page.legal = copy_all(legal);
   page.uniform = copy_all(uniform);
   read_edges(sizes, places, weights, page.edges, page.entries);
-  page.children = copy_all(children);
+  page.children.assign(page.edges.size(), kNowhere);
   page.inputs.action = copy_all(actions);
   page.edges_of.resize(static_cast<std::size_t>(num_actions));
   for (std::size_t edge = 0; edge < page.edges.size() && page.actor >= 0; ++edge) {
@@ -120,8 +120,8 @@ void bind_runs(nb::module_& module) {
       .def("add_page", &add_page, nb::arg("actor"), nb::kw_only(), nb::arg("joint"), nb::arg("payoff"), nb::arg("feature"),
            nb::arg("amount"), nb::arg("first_place"), nb::arg("second_place"), nb::arg("unit"))
       .def("open_page", &open_page, nb::arg("number"), nb::arg("num_actions"), nb::kw_only(), nb::arg("legal"),
-           nb::arg("uniform"), nb::arg("sizes"), nb::arg("places"), nb::arg("weights"), nb::arg("children"),
-           nb::arg("actions"))
+           nb::arg("uniform"), nb::arg("sizes"), nb::arg("places"), nb::arg("weights"), nb::arg("actions"))
+      .def("set_child", [](GrowingBook& book, int page, int edge, int child) { book.pages[page].children[edge] = child; })
       .def("is_open", [](const GrowingBook& book, int page) { return book.pages[page].is_open; });
   nb::class_<PublicNet>(module, "PublicNet")
       .def("__init__",
@@ -179,6 +179,7 @@ void bind_runs(nb::module_& module) {
            nb::arg("player"), nb::arg("kind"), nb::arg("share"), nb::kw_only(), nb::arg("mass"),
            nb::arg("alternative"), nb::arg("deviation"), nb::arg("prior"), nb::arg("regret"))
       .def("run", [](GrowingRun& run) { return run.run(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("missing_edges", [](const GrowingRun& run) { return run.missing_edges; })
       .def("counts", [](const GrowingRun& run) { return nb::make_tuple(run.num_sweeps, run.num_walks, run.num_asked); })
       .def("query_page", [](const GrowingRun& run, int index) { return run.queries[index].page; })
       .def("query_reach", [](const GrowingRun& run, int index, int player, MutableDoubles out) {

@@ -17,6 +17,7 @@ from rich.console import Console, Group
 
 from equipoise.agents.base import PublicAgent
 from equipoise.agents.notation import AgentText, describe_agents
+from equipoise.agents.rebel import RebelAgent
 from equipoise.apps.completion import complete_game
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
@@ -43,6 +44,7 @@ __all__ = ["LbrOptions", "lbr"]
 
 CHUNK: Final = 10  # deals between two looks at the clock
 DEFAULT_HANDS: Final = 1000
+DEFAULT_PLAYTHROUGHS: Final = 1024
 
 
 class MenuName(enum.StrEnum):
@@ -64,7 +66,7 @@ class LbrOptions:
     )
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "What is played": ("game", "parameters", "menu", "passive_streets", "rollout", "exact"),
-        "How long": ("hands", "precision", "confidence", "seed", "workers"),
+        "How long": ("hands", "playthroughs", "precision", "confidence", "seed", "workers"),
         "Where to keep it": ("out", "resume", "overwrite", "json", "quiet"),
     }
 
@@ -91,6 +93,10 @@ class LbrOptions:
     hands: Annotated[
         int | None, typer.Option("--hands", "-n", min=1, help=f"Of hold'em: hands to play ({DEFAULT_HANDS:,}).")
     ] = None
+    playthroughs: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Of `rebel`: games over which what it draws is averaged ({DEFAULT_PLAYTHROUGHS:,})."),
+    ] = None
     precision: Annotated[float | None, typer.Option(help="Stop once the interval reaches so many mbb.")] = None
     confidence: Annotated[float, typer.Option(help="Of intervals, between 0 and 1.")] = 0.95
     seed: Annotated[int, typer.Option(min=0, help="Of deals and of the agent.")] = 0
@@ -112,10 +118,18 @@ def lbr(options: LbrOptions) -> None:
     maker = AgentText(options.agent)
     game = find_game([maker], options.game, options.parameters)
     agent = maker(game)
+    if options.playthroughs is not None and not isinstance(agent, RebelAgent):
+        raise ConfigError(f"--playthroughs is of rebel, which draws what it plays once a game, not of {options.agent}")
     if not isinstance(agent, PublicAgent):
         raise ConfigError(f"{agent.name} has no strategy for whole public states, which local best responses need")
     if isinstance(game, Holdem) and options.rollout is not None:
         raise ConfigError("--rollout is of other games than hold'em, where both check and call to the end")
+    if isinstance(agent, RebelAgent):
+        if isinstance(game, Holdem) and not options.exact:
+            raise ConfigError(
+                f"{options.agent} draws what it plays once a game, which no responder knows: give --exact"
+            )
+        agent = _average(options, agent, console)
     if isinstance(game, Holdem) and not options.exact:
         _play(options, game, maker, console)
         return
@@ -135,6 +149,14 @@ def lbr(options: LbrOptions) -> None:
     else:
         found = _measure(options, game, agent, rng, console)
     _report_exact(options, game, found, time.perf_counter() - began)
+
+
+def _average(options: LbrOptions, agent: RebelAgent, console: Console) -> RebelAgent:
+    """Returns the average of what an agent plays: responders do not know what it draws."""
+    count = options.playthroughs or DEFAULT_PLAYTHROUGHS
+    console.print(f"{options.agent} is met by what it plays on average over {count:,} playthroughs")
+    with SignalFlag(is_immediate=True):
+        return agent.average(count, rng=np.random.default_rng([options.seed, 1]))
 
 
 def _refuse_sampling(options: LbrOptions, game: Game[Any]) -> None:

@@ -100,7 +100,9 @@ def big_blind_of(game: Game[Any]) -> float | None:
         return float(game.big_blind)
     if isinstance(game, BucketedLimitHoldem):
         return float(BIG_BLIND)
-    return 1.0 if isinstance(game, Kuhn | Leduc) else None
+    if isinstance(game, Leduc):
+        return game.ante
+    return 1.0 if isinstance(game, Kuhn) else None
 
 
 def scale_precision(precision: float | None, blind: float | None) -> float | None:
