@@ -22,7 +22,7 @@ from equipoise.learning.values.bucketed_rivers import BucketedRivers
 from equipoise.learning.values.configuration import NetKind, NetStage, ValueNetConfig
 from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.search.holdem.leaves import AfterDeal
-from equipoise.search.leaves import SwitchedLeaves, ZeroLeaves
+from equipoise.search.leaves import HeldLeaves, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.rules import DCFRPlus
 from tests.learning.test_value_leaves import make_net
 
@@ -76,8 +76,9 @@ def test_deepstack_looks_from_the_turn_to_the_end_with_rivers_in_buckets():
     agent = make_resolving_agent("deepstack", GAME, f"{QUICK},menu=100%,a")
     streets = stage_at(agent, 0, (CALL, CALL, FLOP, CALL, CALL, TURN_CARD))[0].profile.streets
     assert isinstance(streets.starts[Street.RIVER], BucketedRivers)
-    assert streets.ends[Street.TURN].first.inner is streets.starts[Street.RIVER]
-    assert streets.ends[Street.TURN].first.num_cards == 2
+    asked = streets.ends[Street.TURN].first.inner
+    assert asked.inner is streets.starts[Street.RIVER]
+    assert asked.num_cards == 2
     assert streets.ends[Street.TURN].last.num_cards == 0
 
 
@@ -107,6 +108,30 @@ def test_the_flop_may_be_asked_about_in_the_last_iterations(monkeypatch):
     assert set(streets.ends) == {Street.PREFLOP, Street.FLOP, Street.TURN}
     with pytest.raises(ConfigError, match="there is none"):
         make_resolving_agent("deepstack", GAME, f"{QUICK},flops=1")
+
+
+@pytest.mark.parametrize(("updates", "asked"), [("once", 1), ("alternating", 2), ("simultaneous", 1)])
+def test_how_often_leaves_are_asked_about(monkeypatch, updates, asked):
+    """In every iteration but the last so often; players are updated in turn unless they are at once."""
+
+    class Counted(ZeroLeaves):
+        count = 0
+
+        def evaluate(self, batch):
+            self.count += 1
+            return super().evaluate(batch)
+
+    leaves = Counted()
+    monkeypatch.setattr(NetFolder, "find_end", lambda *_, **__: leaves)
+    monkeypatch.setattr(NetFolder, "find_start", lambda *_: ZeroLeaves())
+    counts = []
+    for iterations in (11, 31):
+        agent = make_resolving_agent("supremus", GAME, f"iterations={iterations},updates={updates},menu=a,seconds=0")
+        leaves.count = 0
+        assert agent._play.walk_of(1).search.settings.is_alternating is (updates != "simultaneous")
+        stage_at(agent, 1, ())
+        counts.append(leaves.count)
+    assert counts[1] - counts[0] == 20 * asked
 
 
 def test_options_are_read():
@@ -170,8 +195,9 @@ def test_networks_of_a_folder_are_played(tmp_path, wanted, cards):
     game = Holdem(menu="all", **CHIPS, **BOARD)
     agent = parse_agent(f"supremus:nets={tmp_path},cards={cards},iterations=4,menu=100%,a", game)
     streets = agent._play.walk_of(0).search.profile.streets
-    kind = {"before": NetworkLeaves if wanted == NETS else AfterDeal, "after": AfterDeal, "some": SwitchedLeaves}[cards]
-    assert isinstance(streets.ends[Street.TURN], kind)
+    kind = NetworkLeaves if cards == "before" and wanted == NETS else AfterDeal
+    assert isinstance(streets.ends[Street.TURN].first.inner, kind)  # asked once an iteration
+    assert isinstance(streets.ends[Street.TURN].last, AfterDeal if cards == "after" or wanted != NETS else NetworkLeaves)
     assert isinstance(streets.starts[Street.RIVER], NetworkLeaves)
     rng = np.random.default_rng(3)
     assert abs(sum(play_game(game, [agent, UniformAgent()], chance=rng, rng=rng))) < 1e-9
@@ -183,7 +209,7 @@ def test_the_networks_that_come_along_play_every_street(name):
     agent = parse_agent(f"{name}:iterations=2,early=2,menu=100%,a,seconds=0", game)
     streets = agent._play.walk_of(0).search.profile.streets
     assert set(streets.ends) >= {Street.PREFLOP, Street.FLOP}
-    assert all(isinstance(leaves, NetworkLeaves | SwitchedLeaves) for leaves in streets.ends.values())
+    assert all(isinstance(leaves.first, HeldLeaves) for leaves in streets.ends.values())
     assert set(streets.starts) == {Street.FLOP, Street.TURN, Street.RIVER}
     rng = np.random.default_rng(4)
     won = play_game(game, [agent, parse_agent("call", game)], chance=rng, rng=rng)

@@ -23,7 +23,7 @@ from equipoise.search.holdem.equity_leaves import EquityLeaves, equity_leaves
 from equipoise.search.holdem.leaves import AfterDeal, HoldemRest, HoldemState, bind_lines, trace_line
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.holdem.subgame import HoldemSubgame
-from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
+from equipoise.search.leaves import FixedLeaves, HeldLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.nested import NestedSearch
 from equipoise.search.posing import pose
@@ -221,6 +221,7 @@ EVALUATORS = {
     "fixed": fixed,
     "solved": lambda: ResolvedLeaves(HoldemRest(SPOT), iterations=20),
     "noisy": lambda: NoisyLeaves(fixed(), 1.0, rng=np.random.default_rng(2)),
+    "held": lambda: HeldLeaves(fixed()),
 }
 
 
