@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeepStack and Supremus by name: whole hands of hold'em with values at the ends of streets."""
 
+import dataclasses
 import math
 import time
 
@@ -21,6 +22,8 @@ from equipoise.games.registry import make_game
 from equipoise.learning.values.bucketed_rivers import BucketedRivers
 from equipoise.learning.values.configuration import NetKind, NetStage, ValueNetConfig
 from equipoise.learning.values.leaves import NetworkLeaves
+from equipoise.learning.values.shipped import LEDUC_NETS, SHIPPED
+from equipoise.learning.values.weights import StoredNet
 from equipoise.search.holdem.leaves import AfterDeal
 from equipoise.search.leaves import HeldLeaves, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.rules import DCFRPlus
@@ -216,6 +219,15 @@ def test_the_networks_that_come_along_play_every_street(name):
     assert abs(sum(won)) < 1e-9
 
 
+@pytest.mark.parametrize("path", sorted([*SHIPPED.iterdir(), *LEDUC_NETS.iterdir()]), ids=lambda path: path.stem)
+def test_networks_that_come_along_say_where_they_come_from(path):
+    card = StoredNet.load(path).card
+    assert card["command"].startswith("equipoise train values --preset")
+    assert len(card["commit"].removesuffix("-dirty")) == 12
+    assert card["training"]["steps"] >= card["steps"] > 0
+    assert sum(each["situations"] for name, each in card["data"].items() if not name.endswith("-held-out")) > 0
+
+
 def test_agents_are_known_by_their_weights(tmp_path):
     write_nets(tmp_path)
     agent = AgentText(f"supremus:nets={tmp_path}")
@@ -224,6 +236,11 @@ def test_agents_are_known_by_their_weights(tmp_path):
     write_nets(tmp_path, NETS[:1], deck="full")
     assert len({before, agent.digest(), AgentText("supremus").digest()}) == 3
     assert AgentText("supremus:leaves=equity").digest() is None
+    for path in tmp_path.iterdir():  # what a card says changes nothing
+        stored = StoredNet.load(path)
+        changed = agent.digest()
+        dataclasses.replace(stored, card={"what": "another"}).save(path)
+        assert agent.digest() == changed
 
 
 def test_weights_that_do_not_fit_are_refused_in_a_line(tmp_path):
