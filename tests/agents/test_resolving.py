@@ -25,7 +25,7 @@ from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.learning.values.shipped import LEDUC_NETS, SHIPPED
 from equipoise.learning.values.weights import StoredNet
 from equipoise.search.holdem.leaves import AfterDeal
-from equipoise.search.leaves import HeldLeaves, SwitchedLeaves, ZeroLeaves
+from equipoise.search.leaves import HeldLeaves, ZeroLeaves
 from equipoise.solvers.rules import DCFRPlus
 from tests.learning.test_value_leaves import make_net
 
@@ -200,7 +200,9 @@ def test_networks_of_a_folder_are_played(tmp_path, wanted, cards):
     streets = agent._play.walk_of(0).search.profile.streets
     kind = NetworkLeaves if cards == "before" and wanted == NETS else AfterDeal
     assert isinstance(streets.ends[Street.TURN].first.inner, kind)  # asked once an iteration
-    assert isinstance(streets.ends[Street.TURN].last, AfterDeal if cards == "after" or wanted != NETS else NetworkLeaves)
+    assert isinstance(
+        streets.ends[Street.TURN].last, AfterDeal if cards == "after" or wanted != NETS else NetworkLeaves
+    )
     assert isinstance(streets.starts[Street.RIVER], NetworkLeaves)
     rng = np.random.default_rng(3)
     assert abs(sum(play_game(game, [agent, UniformAgent()], chance=rng, rng=rng))) < 1e-9

@@ -85,7 +85,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, nets):
 
 
 def test_flops_are_columns_beside_turns(tmp_path, nets):
-    """Both streets have their own methods, spots, bars and kept files; a cut flop is measured to the end of the hand."""
+    """Both streets have their own methods, spots, bars and kept files; flops are measured to the end of the hand."""
     methods = {"methods": ("end", "exact"), "flop_methods": ("zero", "end")}
     sizes = {"spots": 1, "flops": 1, "flop_hands": 3, "flop_open_percent": 5.0}
     result = keep_spots(tmp_path, nets, **methods, **sizes)

@@ -140,9 +140,7 @@ def train_values(options: TrainValuesOptions) -> None:
     with SignalFlag() as flag, open_pool(options.workers, options.ray) as pool, contextlib.ExitStack() as stack:
         folder = _open_folder(options)  # last: what is refused leaves none
         players, start = options.players or SHIPPED, options.start_from
-        chain = ValueChain(
-            options.out, preset, seed=options.seed, players=players, start=start, device=options.device
-        )
+        chain = ValueChain(options.out, preset, seed=options.seed, players=players, start=start, device=options.device)
         budget = _find_budget(recipes, options.hours)
         session = _Session(chain, console, budget, command=_spell(options), is_resumed=options.resume)
         if is_training:

@@ -237,9 +237,7 @@ class ValueChain:
             for shards in (*_set_aside(rows), self.read(held_out))
         )
         assert learnt is not None
-        return ValueTrainer(
-            recipe.config, recipe.settings, learnt, aside=aside, held_out=measured, device=self.device
-        )
+        return ValueTrainer(recipe.config, recipe.settings, learnt, aside=aside, held_out=measured, device=self.device)
 
     def _resume(self, recipe: NetRecipe, trainer: ValueTrainer, *, is_resumed: bool) -> ValueTrainer:
         """Returns a training where it stopped, if it was saved."""

@@ -135,9 +135,7 @@ class StreetSpots:
 
     def measured(self, measured: Measured, panel: str, method: str) -> list[float]:
         """Returns what was measured of a method, spot by spot."""
-        found = (
-            measured.at(self.panel(panel), METHODS[method][0], number) for number in range(1, self.spots + 1)
-        )
+        found = (measured.at(self.panel(panel), METHODS[method][0], number) for number in range(1, self.spots + 1))
         return [value for value in found if value is not None]
 
     def identify(self) -> dict[str, Any]:
