@@ -233,8 +233,8 @@ def _find_streets(name: str, spot: HoldemSpot, how: Resolving) -> StreetLeaves:
             raise ConfigError(f"flops={how.flops} asks a network of the flop, flop.safetensors, and there is none")
         flop = AfterDeal(starts[Street.FLOP], spot)
         before = ends[Street.PREFLOP]
-        first = before.first if isinstance(before, SwitchedLeaves) else before
-        ends[Street.PREFLOP] = SwitchedLeaves(first, flop, num_last=how.flops)
+        most = before.first if isinstance(before, SwitchedLeaves) else before
+        ends[Street.PREFLOP] = SwitchedLeaves(most, flop, num_last=how.flops)
     return StreetLeaves(ends=ends, starts=starts)
 
 

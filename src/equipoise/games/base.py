@@ -187,10 +187,10 @@ class Game(Protocol[State]):
 
 
 @runtime_checkable
-class ClassifiesActions(Protocol[State]):
+class ClassifiesActions(Protocol):
     """A game with thousands of actions, whose kinds it says at once."""
 
-    def action_classes(self, state: State, actions: tuple[int, ...]) -> tuple[ActionClass, ...]:
+    def action_classes(self, state: Any, actions: tuple[int, ...]) -> tuple[ActionClass, ...]:
         """Returns what kinds of moves actions at a state are."""
         ...
 
