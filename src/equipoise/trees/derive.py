@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import InvalidGameError
 from equipoise.core.formatting import brief_repr
-from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
+from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec, check_given_game
 from equipoise.games.public import NO_ACTION, PublicEdge, Relation
 from equipoise.trees.descendants import order_depth_first
 from equipoise.trees.enumeration import ROOT, Enumeration
@@ -154,6 +154,7 @@ def derive_public_game(
     >>> game.num_private(game.initial_state(), 0)
     6
     """
+    check_given_game(game)
     if game.spec.num_players != 2:
         raise InvalidGameError(f"{game.spec.label}: the public form is for 2 players, got {game.spec.num_players}")
     enumeration = Enumeration(game, max_histories, on_progress)
@@ -187,15 +188,15 @@ class _Numbering:
         rank[self.order] = np.arange(self.order.size)
         self.actor, self.parent = actor[self.order], rank[parent[self.order]]
 
-        self.node = rank[node]  # [M] of each private state; ROOT at deals
+        self.node = rank[node]  # [members] of each private state; ROOT at deals
         kept = np.flatnonzero(self.node >= 0)
         segment = 2 * self.node + player
         self.private_order = kept[np.argsort(segment[kept], kind="stable")]
         self.num_private = np.bincount(segment[kept], minlength=2 * self.order.size).reshape(-1, 2)
-        self.place = np.full(node.size, -1)  # [M] number within the public state and player
+        self.place = np.full(node.size, -1)  # [members] number within the public state and player
         self.place[self.private_order] = number_within(self.num_private.ravel())
         self.step_above = step_above
-        self.is_actor = self.actor[self.node] == player  # [M]
+        self.is_actor = self.actor[self.node] == player  # [members]
 
 
 def _concatenate(first: array[int], second: array[int]) -> LongArray:

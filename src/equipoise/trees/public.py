@@ -18,7 +18,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
-from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.base import CHANCE, TERMINAL, check_given_game
 from equipoise.games.public import PublicGame
 from equipoise.kernels.arithmetic import dot, multiply
 from equipoise.kernels.public import Cells, TerminalGroups
@@ -123,9 +123,9 @@ class PublicTree:
     relation_target: IntArray  # [K] private state here
     relation_weight: FloatArray  # [K]
     terminal_node: IntArray  # [Z]
-    payoff_table: IntArray  # [Z] which of the T tables of payoffs holds each terminal's
+    payoff_table: IntArray  # [Z] which of the tables of payoffs holds each terminal's
     payoff_factor: FloatArray  # [Z] factor on them
-    payoff_start: IntArray  # [T+1]
+    payoff_start: IntArray  # [tables + 1]
     payoff_private: IntArray  # [2, K] pair of private states
     payoff_chance: FloatArray  # [K] joint weight of the pair
     payoff: FloatArray  # [2, K] joint weight times each player's utility
@@ -325,6 +325,10 @@ def build_public_tree(
     >>> build_public_tree(derive_public_game(make_game("leduc"))).size.num_decisions
     186
     """
+    if not hasattr(game, "num_private"):
+        check_given_game(game)
+        how = "give derive_public_game(game), or call load_or_build_public_tree(game)"
+        raise ConfigError(f"{game.spec.label} does not say its public form: {how}")
     if root is None and isinstance(game, DerivedPublicGame):
         arrays, collected = game.arrays, 0.0
         if arrays.actor.size > max_nodes:
