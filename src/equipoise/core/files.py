@@ -25,7 +25,7 @@ try:
 except ImportError:  # not on every system: files are not locked there
     fcntl = None  # type: ignore[assignment]  # how mypy is told of the other system
 
-__all__ = ["StrPath", "check_writable", "describe_os_error", "format_bytes", "lock", "write_atomically"]
+__all__ = ["StrPath", "check_writable", "describe_os_error", "format_bytes", "lock", "remove_stale", "write_atomically"]
 
 StrPath = str | os.PathLike[str]
 
@@ -57,7 +57,7 @@ def check_writable(path: StrPath, *, num_bytes: int = 0) -> None:
     _refuse_non_files(path, target)
     if target.exists() and not os.access(target, os.W_OK):
         raise CheckpointError(f"cannot write {path}: the file is read-only")
-    _remove_stale(target)
+    remove_stale(target)
     free = shutil.disk_usage(target.parent).free
     if num_bytes > free:
         raise CheckpointError(
@@ -126,7 +126,7 @@ def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
     """
     target = _resolve(path)
     _refuse_non_files(path, target)
-    _remove_stale(target)
+    remove_stale(target)
     try:
         temporary, descriptor = _create_temporary(target)
         try:
@@ -202,7 +202,7 @@ def _create_temporary(target: Path) -> tuple[Path, int]:
         os.close(descriptor)  # taken for stale before it was locked
 
 
-def _remove_stale(target: Path) -> None:
+def remove_stale(target: Path) -> None:
     """Removes the target's temporary files that nobody has locked: who wrote them was killed."""
     stale = re.compile(f"{re.escape(_beside(target, '').name)}[0-9a-f]{{{2 * TOKEN_BYTES}}}\\.tmp")
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:

@@ -21,6 +21,8 @@ from equipoise.studies.equilibria.lemonade_stand import LEMONADE_STAND
 from equipoise.studies.evaluation.aivat import AIVAT
 from equipoise.studies.evaluation.lbr import LBR
 from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
+from equipoise.studies.learning.pog_boards import POG_BOARDS, POG_SCALING
+from equipoise.studies.learning.pog_games import POG_GLASSES, POG_LEDUC
 from equipoise.studies.learning.rebel_games import REBEL_LEDUC, REBEL_LIARS_DICE
 from equipoise.studies.learning.rebel_teh import REBEL_TEH
 from equipoise.studies.learning.rl_baselines import RL_BASELINES
@@ -79,6 +81,10 @@ STUDIES: Mapping[str, Study[Any]] = {
         LIARS_DICE_BASELINES,
         MULTI_VALUED_STATES,
         NESTED_SEARCH,
+        POG_BOARDS,
+        POG_GLASSES,
+        POG_LEDUC,
+        POG_SCALING,
         PRUNED_SAMPLING,
         RBP,
         REBEL_LEDUC,
