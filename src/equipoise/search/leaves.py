@@ -357,7 +357,7 @@ class _Held:
     """What was said of some leaves when they were asked about."""
 
     values: LeafValues
-    totals: Values  # [L] both players' reaches then
+    totals: Values  # [B] both players' reaches then
 
     def __init__(self, batch: BeliefBatch) -> None:
         self.calls = 0
@@ -375,7 +375,7 @@ class _Held:
         return out
 
     def sum_reaches(self, batch: BeliefBatch) -> Values:
-        """Returns `[L]` both players' reaches, hands weighted by what they come with: other suits change nothing."""
+        """Returns `[B]` both players' reaches, hands weighted by what they come with: other suits change nothing."""
         first, second = (
             (own * weights[self._joint_of]).sum(axis=1) for own, weights in zip(batch.reach, self._weights, strict=True)
         )
