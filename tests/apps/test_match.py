@@ -188,6 +188,9 @@ def test_lbr_plays_hands_of_holdem(equipoise):
     assert exact["mean_mbb"] > 100
     assert abs(exact["mean"] - played["mean"]) < 4 * played["standard_error"]
     assert "a lower bound" in equipoise("lbr", "fold", "--game", "holdem", *TINY, "-n", 4).out
+    assert played["menu"] == "all"
+    deep = ("-p", "deck=tiny", "-p", "last_street=flop", "-p", "menu=all")  # each of thousands of raises would be tried
+    assert equipoise("lbr", "call", "--game", "holdem", *deep, "-n", 4, "--json").json["menu"] == "fcpa"
 
 
 def test_agents_are_evaluated_over_seeds(equipoise):
@@ -223,6 +226,10 @@ def test_bench_matches_counts_hands(equipoise, monkeypatch):
         (("match", "uniform", "call", "--game", "leduc", "--confidence", 2), "confidence must be between 0 and 1"),
         (("lbr", "uniform", "--game", "leduc", "--menu", "fcpa"), "menu fcpa is of hold'em"),
         (("lbr", "uniform", "--game", "leduc", "--passive-streets", 1), "--passive-streets is of hold'em"),
+        (
+            ("lbr", "call", "--game", "holdem", "-p", "menu=all", "--menu", "all"),
+            "would try each of 19,801 raises",
+        ),
         (("lbr", "uniform", "--game", "kuhn", "-p", "players=3"), "for two players, kuhn has 3"),
         (("lbr", "uniform", "--game", "leduc", "-n", 10, "--out", "l.eq"), "--hands, --out is for hands of hold'em"),
         (("lbr", "uniform", "--game", "holdem", *TINY, "--exact", "--precision", 3), "with --exact nothing is sampled"),

@@ -34,6 +34,7 @@ from equipoise.evaluation.lbr import LocalResponse, every_action, fold_or_call, 
 from equipoise.evaluation.matches import MatchConfig, MatchResult
 from equipoise.evaluation.statistics import big_blind_of, describe_estimate, format_estimate, scale_precision
 from equipoise.games.base import Game
+from equipoise.games.holdem.betting import CALL, initial_betting
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.registry import format_game
 from equipoise.runs.matches import find_game, prepare_showdowns
@@ -45,6 +46,7 @@ __all__ = ["LbrOptions", "lbr"]
 CHUNK: Final = 10  # deals between two looks at the clock
 DEFAULT_HANDS: Final = 1000
 DEFAULT_PLAYTHROUGHS: Final = 1024
+MOST_RAISES: Final = 100  # that a responder tries
 
 
 class MenuName(enum.StrEnum):
@@ -78,9 +80,14 @@ class LbrOptions:
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
-    menu: Annotated[MenuName, typer.Option(help="Fold and call; also pot and all-in; all that the game offers.")] = (
-        MenuName.EVERYTHING
-    )
+    menu: Annotated[
+        MenuName | None,
+        typer.Option(
+            help="Fold and call; also pot and all-in; all that the game offers (default: all, fcpa where it offers "
+            "every amount).",
+            show_default=False,
+        ),
+    ] = None
     passive_streets: Annotated[
         int, typer.Option(min=0, help="Of hold'em: only check and call on so many first streets.")
     ] = 0
@@ -141,7 +148,7 @@ def lbr(options: LbrOptions) -> None:
             found = measure_holdem_lbr(
                 game,
                 agent,
-                menu=LbrMenu(options.menu),
+                menu=_find_menu(options, game),
                 passive_streets=options.passive_streets,
                 rng=rng,
                 on_progress=lambda share: display.update(share, "decisions"),
@@ -200,6 +207,25 @@ def _measure(
         )
 
 
+def _find_menu(options: LbrOptions, game: Holdem) -> LbrMenu:
+    """Returns what the responder may do; of every amount, each would be asked about, it tries the pot and all-in."""
+    num_raises = sum(action > CALL for action in game.betting_actions(initial_betting(game.betting_rules)))
+    if options.menu is None:
+        return LbrMenu.EVERYTHING if num_raises <= MOST_RAISES else LbrMenu.POT_ALL_IN
+    if options.menu is MenuName.EVERYTHING and num_raises > MOST_RAISES:
+        raise ConfigError(
+            f"--menu all would try each of {num_raises:,} raises at every decision, expected {MOST_RAISES} at most: "
+            "give --menu fcpa, or the game a menu (-p menu=50%,100%,a)"
+        )
+    return LbrMenu(options.menu)
+
+
+def _name_menu(options: LbrOptions, game: Game[Any]) -> str:
+    if isinstance(game, Holdem):
+        return str(_find_menu(options, game))
+    return str(options.menu or MenuName.EVERYTHING)
+
+
 def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console) -> None:
     prepare_showdowns(game, ConsoleReporter(console))
     config = MatchConfig(
@@ -213,7 +239,7 @@ def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console)
         game=game,
         maker=maker,
         name=maker.name,
-        menu=LbrMenu(options.menu),
+        menu=_find_menu(options, game),
         config=config,
         passive_streets=options.passive_streets,
     )
@@ -245,7 +271,7 @@ def _report_hands(options: LbrOptions, game: Holdem, result: MatchResult) -> Non
                 "game": game.spec.name,
                 "label": game.spec.label,
                 "agent": options.agent,
-                "menu": options.menu,
+                "menu": _name_menu(options, game),
                 "passive_streets": options.passive_streets,
                 "is_exact": False,
                 **describe_estimate(estimate, blind),
@@ -259,8 +285,9 @@ def _report_hands(options: LbrOptions, game: Holdem, result: MatchResult) -> Non
         )
         return
     print_result(
-        f"LBR ({options.menu}) wins {format_estimate(estimate, blind)} against {options.agent} in {format_game(game)}: "
-        f"{result.num_hands:,} hands in {format_duration(result.seconds)}\na lower bound on what a best response wins",
+        f"LBR ({_name_menu(options, game)}) wins {format_estimate(estimate, blind)} against {options.agent} in "
+        f"{format_game(game)}: {result.num_hands:,} hands in {format_duration(result.seconds)}\n"
+        "a lower bound on what a best response wins",
         is_quiet=options.quiet,
     )
 
@@ -275,7 +302,7 @@ def _report_exact(options: LbrOptions, game: Game[Any], found: LocalResponse, se
                 "game": game.spec.name,
                 "label": game.spec.label,
                 "agent": options.agent,
-                "menu": options.menu,
+                "menu": _name_menu(options, game),
                 "passive_streets": options.passive_streets,
                 "is_exact": True,
                 "mean": found.mean,
@@ -291,7 +318,7 @@ def _report_exact(options: LbrOptions, game: Game[Any], found: LocalResponse, se
         return
     pairs = [*zip(found.values, found.best_response_values, strict=True), (found.mean, best)]
     rows = [(seat, *map(format_utility, pair)) for seat, pair in zip(("0", "1", "mean"), pairs, strict=True)]
-    title = f"{format_game(game)}, LBR ({options.menu}) against {options.agent}"
+    title = f"{format_game(game)}, LBR ({_name_menu(options, game)}) against {options.agent}"
     table = make_rows(("seat", "LBR", "best response"), rows, title=title)
     parts = [] if scale is None else [f"{found.mean * scale:,.1f} of {best * scale:,.1f} mbb/h"]
     print_result(Group(table, *parts, f"exact, in {format_duration(seconds)}"), is_quiet=options.quiet)

@@ -55,7 +55,7 @@ class TrainValuesOptions:
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "How long": ("hours", "samples", "met", "steps", "rate", "seed"),
         "What is done": ("street", "data_only", "measure", "players", "start_from"),
-        "With what": ("workers", "ray"),
+        "With what": ("workers", "ray", "device"),
         "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
     }
     sample_commands: ClassVar[tuple[str, ...]] = (
@@ -82,6 +82,10 @@ class TrainValuesOptions:
     ray: Annotated[
         str | None, typer.Option(help="Solve on this Ray cluster: an address, or local.", metavar="ADDRESS")
     ] = None
+    device: Annotated[
+        str,
+        typer.Option(help="Device that trains, as torch names it; by default CUDA where there is one.", metavar="NAME"),
+    ] = ""
     data_only: Annotated[
         bool, typer.Option("--data-only", help="Make situations and stop: for more machines on the same folder.")
     ] = False
@@ -126,7 +130,9 @@ def train_values(options: TrainValuesOptions) -> None:
     """
     is_training = not (options.data_only or options.measure)
     if is_training:  # said now, not after hours of situations
-        import equipoise.learning.torch_extra  # noqa: F401, PLC0415 - an extra
+        from equipoise.learning.torch_extra import find_device  # noqa: PLC0415 - an extra
+
+        find_device(options.device)
     writer = find_writer(is_wanted=options.tensorboard) if is_training else None
     preset = _shrink(find_preset(options.preset), options)
     recipes = preset.recipes if options.street is None else (preset.find(options.street),)
@@ -135,7 +141,7 @@ def train_values(options: TrainValuesOptions) -> None:
     with SignalFlag() as flag, open_pool(options.workers, options.ray) as pool, contextlib.ExitStack() as stack:
         folder = _open_folder(options)  # last: what is refused leaves none
         players, start = options.players or SHIPPED, options.start_from
-        chain = ValueChain(options.out, preset, seed=options.seed, players=players, start=start)
+        chain = ValueChain(options.out, preset, seed=options.seed, players=players, start=start, device=options.device)
         budget = _find_budget(recipes, options.hours)
         session = _Session(chain, console, budget, command=_spell(options), is_resumed=options.resume)
         if is_training:
