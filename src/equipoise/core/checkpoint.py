@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from equipoise.core.checks import check_path
 from equipoise.core.errors import CheckpointError
-from equipoise.core.files import StrPath, describe_os_error, write_atomically
+from equipoise.core.files import StrPath, describe_os_error, write_atomically, write_steadily
 from equipoise.core.formatting import brief_repr
 
 __all__ = ["FORMAT_VERSION", "Checkpoint", "CheckpointReader", "Kind", "count_payload_bytes", "load", "save"]
@@ -105,8 +105,7 @@ def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mappin
 
     def write(file: BinaryIO) -> None:
         file.write(prefix + _digest_header(prefix, header) + header)
-        for part in _parts(buffers):
-            file.write(part)
+        write_steadily(file, _parts(buffers))
 
     write_atomically(path, write)
 
