@@ -26,6 +26,7 @@ except ImportError:  # not on every system: files are not locked there
     fcntl = None  # type: ignore[assignment]  # how mypy is told of the other system
 
 __all__ = [
+    "STEP_BYTES",
     "StrPath",
     "check_writable",
     "describe_os_error",
@@ -40,7 +41,7 @@ StrPath = str | os.PathLike[str]
 
 FARTHEST_BYTES: Final = 1e17  # beyond, only the order of magnitude is read
 TOKEN_BYTES: Final = 6  # at random in the name of a temporary file
-STEP_BYTES: Final = 1 << 25  # of a large file, that even a slow disk takes within a second
+STEP_BYTES: Final = 1 << 25  # of large content: what even a slow disk takes within a second
 LONGEST_NAME: Final = 200  # bytes of a file's name that names beside it repeat; systems take 255
 
 
