@@ -176,6 +176,67 @@ def test_what_only_python_can_say_is_refused_alike(ask, said):
         ask()
 
 
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: library.solve(library.games.Kuhn), "got the class Kuhn: make a game of it, Kuhn()"),
+        (lambda: library.solve(type("Half", (), {"spec": 5})()), "game must be a Game such as Kuhn(), a spot, or the"),
+        (lambda: library.solve(Nothing()), "kuhn is not a game: it lacks initial_state, actor, legal_actions,"),
+        (lambda: library.check_game(library.games.Kuhn), "got the class Kuhn: make a game of it, Kuhn()"),
+        (lambda: library.load_spot(""), "a file is given by its path, got ''"),
+        (lambda: library.solve(small_spot(), precision="float128"), "precision must be float32 or float64 or int16"),
+        (lambda: library.solve("kuhn", library.Minimizer), "rule must be a rule such as DCFR(), or its name, got"),
+        (lambda: library.evaluate(kuhn_tree(), np.ones(26)), "probabilities at 'J:' must sum to 1, got 2.0"),
+        (lambda: library.evaluate(kuhn_tree(), -np.ones(26)), "probabilities must be finite and at least 0"),
+        (lambda: library.evaluate(np.ones(26), kuhn_tree()), "a table is evaluated on a tree such as"),
+        (lambda: library.solve("kuhn", seed=np.zeros(300)), "seed must be a whole number, got array([0., 0., 0.,"),
+        (lambda: library.solve("kuhn", iterations=1).strategy.row(99), "index must be between 0 and 11, got 99"),
+        (lambda: library.solve("kuhn", iterations=1).strategy.row("K:"), "index must be a whole number, got 'K:'"),
+        (lambda: library.StaticResponse(kuhn_tree(), 5), "a static strategy must be an array such as"),
+        (
+            lambda: library.match(library.solve("kuhn", iterations=1), library.solve("leduc", iterations=1)),
+            "a solution is a strategy for leduc(",
+        ),
+        (lambda: library.solvers.CFRSolver("kuhn"), "tree must be a tree such as build_history_tree(game), got 'kuhn'"),
+        (lambda: library.solvers.CFRSolver(kuhn_tree(), "cfr"), "rule must be a rule such as DCFR(), got 'cfr'"),
+        (lambda: library.solvers.EGTSolver("kuhn"), "tree must be a tree such as build_history_tree(game), got 'kuhn'"),
+        (lambda: library.solvers.solve_sequence_lp("kuhn"), "tree must be a tree such as build_history_tree(game)"),
+        (lambda: library.solvers.parse_rule(5), "rule must be a text, got 5"),
+        (lambda: library.solvers.format_rule(5), "rule must be a rule such as DCFR(), got 5"),
+        (lambda: library.search.parse_method(5), "method must be a text, got 5"),
+        (lambda: library.search.SearchSettings(iterations="x"), "iterations must be a whole number, got 'x'"),
+        (lambda: library.search.PublicProfile(kuhn_tree(), 5), "tree must be a tree such as"),
+        (lambda: library.trees.build_public_tree(library.games.Kuhn()), "kuhn(players=2) does not say its public form"),
+        (lambda: library.trees.build_holdem_tree(library.games.Kuhn()), "spot must be a HoldemSpot such as"),
+        (lambda: library.trees.load_or_build_public_tree(5), "game must be a Game such as make_game('kuhn'), got 5"),
+        (lambda: library.trees.derive_public_game(5), "game must be a Game such as make_game('kuhn'), got 5"),
+        (lambda: library.trees.merge_infosets("kuhn", [1]), "tree must be a tree such as build_history_tree(game)"),
+        (lambda: library.games.format_game(5), "game must be a Game such as make_game('kuhn'), got 5"),
+        (lambda: library.games.holdem.parse_card(5), "card must be a text, got 5"),
+        (lambda: library.games.holdem.parse_range(5), "range must be a text, got 5"),
+        (lambda: library.games.holdem.parse_menu(5), "menu must be a text, got 5"),
+        (lambda: library.agents.load_agent(5), "a file is given by its path, got 5"),
+        (lambda: library.agents.StrategyAgent(5), "strategy must be one such as solve('kuhn').strategy, got 5"),
+        (lambda: library.agents.SearchAgent(5), "blueprint must be a profile such as PublicProfile, got 5"),
+        (lambda: library.evaluation.estimate_mean("x"), "samples must be numbers, got 'x'"),
+        (lambda: library.core.LocalPool("2"), "a pool needs at least one worker, got '2'"),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_what_is_given_in_the_wrong_place_is_refused_in_a_line(ask, said):
+    with pytest.raises(library.EquipoiseError, match=re.escape(said)) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+
+
+class Nothing:
+    spec = library.games.Kuhn().spec
+
+
+def small_spot():
+    return library.load_spot(SPOT)
+
+
 def kuhn_tree():
     return library.build_history_tree(library.make_game("kuhn"))
 

@@ -18,6 +18,7 @@ from equipoise.agents.holdem.translated import HoldemTranslatingAgent
 from equipoise.agents.search import SearchAgent, SearchPlan, SearchWhen
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.checkpoint import DIGEST_BYTES, Kind, digest_file
+from equipoise.core.checks import check_path
 from equipoise.core.errors import ConfigError
 from equipoise.core.files import StrPath, describe_os_error
 from equipoise.games.base import Game
@@ -193,6 +194,7 @@ def _check_game(solution: SolvedGame, game: Game[Any] | None) -> Game[Any]:
 
 
 def _name_of(path: StrPath) -> str:
+    check_path(path)
     return os.path.splitext(os.path.basename(path))[0]
 
 

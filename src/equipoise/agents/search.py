@@ -15,6 +15,7 @@ from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
 from equipoise.agents.holdem.hands import check_holdem_game, hands_by_name, number_hands
 from equipoise.agents.public_paths import Path, PublicPaths
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import show_given
 from equipoise.games.base import CHANCE, Game
 from equipoise.games.holdem.betting_tree import DEALING
 from equipoise.games.holdem.public_text import parse_steps
@@ -87,8 +88,10 @@ class SearchAgent(PolicyAgent):
             raise ConfigError("a blueprint of a whole tree knows every action: search it by rounds or decisions")
         elif isinstance(blueprint, PublicProfile):
             self.ground = _TreeGround(blueprint, self.plan, name)
-        else:
+        elif isinstance(blueprint, RulesBlueprint):
             self.ground = _RulesGround(blueprint, self.plan, name)
+        else:
+            raise ConfigError(f"blueprint must be a profile such as PublicProfile, got {show_given(blueprint)}")
 
     @classmethod
     def from_table(

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from equipoise.agents.base import Observation, PolicyAgent, PublicDecision
 from equipoise.agents.holdem.hands import HandRows
-from equipoise.core.errors import InvalidStateError
+from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.formatting import show_given
 from equipoise.games.base import Game
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.holdem.places import HoldemStrategy
@@ -58,6 +59,8 @@ class StrategyAgent(PolicyAgent):
             name: for tables of results.
             is_partial: whether information states that it lacks are played uniformly; an error else.
         """
+        if not isinstance(strategy, TabularStrategy) and not hasattr(strategy, "tree"):
+            raise ConfigError(f"strategy must be one such as solve('kuhn').strategy, got {show_given(strategy)}")
         self.strategy = strategy
         self.name = name
         self._rows: Rows = (

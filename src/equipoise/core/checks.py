@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 
 __all__ = ["check_callable", "check_flag", "check_number", "check_path", "check_text"]
 
@@ -21,7 +22,7 @@ def check_text(name: str, value: Any) -> None:
     equipoise.core.errors.ConfigError: line must be a text, got 5
     """
     if not isinstance(value, str):
-        raise ConfigError(f"{name} must be a text, got {value!r}")
+        raise ConfigError(f"{name} must be a text, got {show_given(value)}")
 
 
 def check_callable(name: str, value: Any) -> None:
@@ -33,7 +34,7 @@ def check_callable(name: str, value: Any) -> None:
     equipoise.core.errors.ConfigError: on_progress must be a function, got 5
     """
     if value is not None and not callable(value):
-        raise ConfigError(f"{name} must be a function, got {value!r}")
+        raise ConfigError(f"{name} must be a function, got {show_given(value)}")
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -45,7 +46,7 @@ def check_flag(name: str, value: Any) -> None:
     equipoise.core.errors.ConfigError: progress must be True or False, got 'yes'
     """
     if not isinstance(value, bool):
-        raise ConfigError(f"{name} must be True or False, got {value!r}")
+        raise ConfigError(f"{name} must be True or False, got {show_given(value)}")
 
 
 def check_number(name: str, value: Any) -> None:
@@ -57,7 +58,7 @@ def check_number(name: str, value: Any) -> None:
     equipoise.core.errors.ConfigError: alpha must be a number, got 'x'
     """
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise ConfigError(f"{name} must be a number, got {value!r}")
+        raise ConfigError(f"{name} must be a number, got {show_given(value)}")
 
 
 def check_path(value: Any) -> None:
@@ -68,5 +69,5 @@ def check_path(value: Any) -> None:
         ...
     equipoise.core.errors.ConfigError: a file is given by its path, got 5
     """
-    if not isinstance(value, str | os.PathLike):
-        raise ConfigError(f"a file is given by its path, got {value!r}")
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise ConfigError(f"a file is given by its path, got {show_given(value)}")

@@ -17,6 +17,7 @@ __all__ = [
     "run_repr",
     "settings_repr",
     "shorten_text",
+    "show_given",
 ]
 
 MOST_ITEMS: Final = 4  # of a field that are shown one by one
@@ -84,6 +85,15 @@ def shorten_text(text: str, most: int = 60) -> str:
     '22+, A2s...'
     """
     return text if len(text) <= most else f"{text[:most]}..."
+
+
+def show_given(value: Any) -> str:
+    """Returns what somebody gave for a message, in one line and not much of it: arrays fill pages.
+
+    >>> show_given("x"), show_given([[1, 2]] * 100)
+    ("'x'", '[[1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2], [1,...')
+    """
+    return shorten_text(" ".join(repr(value).split()))
 
 
 def brief_repr(value: Any) -> str:

@@ -48,8 +48,8 @@ class LocalPool(SupervisedPool):
             num_workers: how many processes.
             in_process: whether the caller's process does the work itself; None: if it would have one worker.
         """
-        if num_workers < 1:
-            raise ConfigError(f"a pool needs at least one worker, got {num_workers}")
+        if not isinstance(num_workers, int) or num_workers < 1:
+            raise ConfigError(f"a pool needs at least one worker, got {num_workers!r}")
         if in_process and num_workers > 1:
             raise ConfigError(f"one process is one worker, got {num_workers}")
         super().__init__(_Processes(num_workers))

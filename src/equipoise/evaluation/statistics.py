@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 from equipoise.games.base import Game
 from equipoise.games.holdem.bucketed_limit import BIG_BLIND, BucketedLimitHoldem
 from equipoise.games.holdem.rules import Holdem
@@ -62,17 +63,21 @@ class Estimate:
         return dataclasses.replace(self, mean=self.mean * factor, standard_error=self.standard_error * abs(factor))
 
 
-def estimate_mean(samples: npt.NDArray[np.float64], *, confidence: float = 0.95) -> Estimate:
-    """Returns the mean of samples `[B]` with its standard error.
+def estimate_mean(samples: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
+    """Returns the mean of samples `[B]`, an array or a list, with its standard error.
 
     >>> estimate = estimate_mean(np.array([1.0, 2.0, 3.0, 4.0]))
     >>> estimate.mean, round(estimate.standard_error, 3)
     (2.5, 0.645)
     """
-    if not samples.size:
+    try:
+        values = np.asarray(samples, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ConfigError(f"samples must be numbers, got {show_given(samples)}") from None
+    if not values.size:
         raise ConfigError("a mean needs at least one sample, got none")
-    error = float(samples.std(ddof=1)) / math.sqrt(samples.size) if samples.size > 1 else math.inf
-    return Estimate(mean=float(samples.mean()), standard_error=error, num_samples=samples.size, confidence=confidence)
+    error = float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else math.inf
+    return Estimate(mean=float(values.mean()), standard_error=error, num_samples=values.size, confidence=confidence)
 
 
 def normal_quantile(confidence: float) -> float:

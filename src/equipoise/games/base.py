@@ -18,10 +18,12 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 from equipoise.core.errors import ConfigError, IllegalActionError, InvalidStateError
+from equipoise.core.formatting import show_given
 from equipoise.games.parameters import derived, format_value, parameter, parameters_of
 
 __all__ = [
     "CHANCE",
+    "METHODS",
     "TERMINAL",
     "ActionClass",
     "Game",
@@ -36,6 +38,19 @@ __all__ = [
 
 CHANCE: Final = -1  # actor of a state in which nature moves
 TERMINAL: Final = -2  # actor of a state in which the game is over
+METHODS: Final = (  # of every game
+    "initial_state",
+    "actor",
+    "legal_actions",
+    "chance_outcomes",
+    "apply",
+    "returns",
+    "infostate",
+    "public_state",
+    "action_name",
+    "action_class",
+    "describe",
+)
 LARGEST_UTILITY: Final = 1e100  # its square, and sums of that over any run, are still numbers
 
 State = TypeVar("State")
@@ -213,13 +228,23 @@ def _listing(game: Game[Any], state: Any, actions: tuple[int, ...]) -> str:
     return ", ".join(f"{action} ({game.action_name(state, action)})" for action in actions)
 
 
-def check_given_game(game: Any) -> None:
+def check_given_game(game: Any, expected: str = "a Game such as make_game('kuhn')") -> None:
     """Raises `ConfigError` unless rules are given, whatever their class.
+
+    Args:
+        game: what was given.
+        expected: what could have been, for the message.
 
     >>> check_given_game("kuhn")
     Traceback (most recent call last):
         ...
     equipoise.core.errors.ConfigError: game must be a Game such as make_game('kuhn'), got 'kuhn'
     """
-    if isinstance(game, type) or not hasattr(game, "spec"):
-        raise ConfigError(f"game must be a Game such as make_game('kuhn'), got {game!r}")
+    if isinstance(game, type):
+        raise ConfigError(
+            f"game must be {expected}, got the class {game.__name__}: make a game of it, {game.__name__}()"
+        )
+    if not isinstance(getattr(game, "spec", None), GameSpec):
+        raise ConfigError(f"game must be {expected}, got {show_given(game)}")
+    if missing := [name for name in METHODS if not callable(getattr(game, name, None))]:
+        raise ConfigError(f"{game.spec.name} is not a game: it lacks {', '.join(missing)}")

@@ -17,9 +17,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from equipoise.core.errors import ConfigError, IllegalActionError, InvalidGameError, InvalidStateError
+from equipoise.core.formatting import show_given
 from equipoise.core.own_code import describe_exception
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game
 from equipoise.games.playthrough import sample_action
+from equipoise.games.registry import take_game
 
 __all__ = ["GameReport", "Violation", "check_game"]
 
@@ -62,7 +64,7 @@ class Violation:
 
 
 def check_game(
-    game: Game[Any],
+    game: Game[Any] | str,
     *,
     rng: np.random.Generator | None = None,
     num_playthroughs: int = 100,
@@ -72,7 +74,7 @@ def check_game(
     """Returns what was seen of a game that keeps every law; raises `InvalidGameError` naming all that it breaks.
 
     Args:
-        game: The rules to check.
+        game: The rules to check, or their name (`"mine.py:MyGame"`).
         rng: Chooses the random playthroughs; of seed 0 if None.
         num_playthroughs: How many random games to play if the game is not enumerated.
         max_states: Enumerate games of at most this many histories.
@@ -84,7 +86,9 @@ def check_game(
     (58, (6, 6))
     """
     if not isinstance(rng, np.random.Generator | None):
-        raise ConfigError(f"rng must be a generator such as np.random.default_rng(0), got {rng!r}")
+        raise ConfigError(f"rng must be a generator such as np.random.default_rng(0), got {show_given(rng)}")
+    if isinstance(game, str | type):
+        game = take_game(game)
     try:
         checker = _Checker(game)
     except Exception as error:  # whatever a stranger's game raises is the finding

@@ -14,25 +14,12 @@ from typing import Any, Final
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.own_code import ClassText, call_own, find_text, load_class
-from equipoise.games.base import Game, GameSpec
+from equipoise.games.base import METHODS, Game, GameSpec
 from equipoise.games.parameters import ParameterRow, describe_type, format_value, parse_value
 
 __all__ = ["describe_own", "find_own_text", "make_own_game", "own_parameter_rows"]
 
 PACKAGE: Final = "equipoise."
-METHODS: Final = (
-    "initial_state",
-    "actor",
-    "legal_actions",
-    "chance_outcomes",
-    "apply",
-    "returns",
-    "infostate",
-    "public_state",
-    "action_name",
-    "action_class",
-    "describe",
-)
 
 
 def make_own_game(text: ClassText, parameters: Mapping[str, Any]) -> Game[Any]:

@@ -99,6 +99,7 @@ def format_game(game: Game[Any]) -> str:
     >>> format_game(make_game("kuhn")), format_game(make_game("kuhn", players=3))
     ('kuhn', 'kuhn(players=3)')
     """
+    check_given_game(game)
     spec = game.spec
     defaults = {row.name: row.default for row in describe_parameters(spec.name)} if spec.name in GAMES else {}
     texts = {key: format_value(value) for key, value in spec.parameters.items()}

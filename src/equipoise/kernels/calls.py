@@ -7,6 +7,7 @@ import operator
 from typing import Final
 
 from equipoise.core.errors import AbandonedError, ConfigError
+from equipoise.core.formatting import show_given
 
 __all__ = [
     "MAX_INTEGER",
@@ -30,7 +31,7 @@ def check_integer(name: str, value: int, low: int, high: int = MAX_INTEGER) -> N
     except TypeError:  # also of classes and arrays, which have the method of whole numbers
         found = None
     if found is None:
-        raise ConfigError(f"{name} must be a whole number, got {value!r}")
+        raise ConfigError(f"{name} must be a whole number, got {show_given(value)}")
     if not low <= found <= high:
         # of the largest count people are told where they have passed it
         expected = f"at least {low}" if high == MAX_INTEGER and found < low else f"between {low} and {high}"

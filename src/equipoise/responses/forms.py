@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 from equipoise.games.holdem.betting import payoffs
 from equipoise.games.holdem.betting_tree import NodeKind
 from equipoise.kernels.arithmetic import dot
@@ -145,7 +146,9 @@ class SequenceForm(PlayForm):
 
     def __init__(self, tree: HistoryTree | PublicTree) -> None:
         if not isinstance(tree, HistoryTree | PublicTree):
-            raise ConfigError(f"a response is over the tree of a game, such as build_history_tree(game), got {tree!r}")
+            raise ConfigError(
+                f"a response is over the tree of a game, such as build_history_tree(game), got {show_given(tree)}"
+            )
         if tree.num_players != 2:
             raise ConfigError(f"responses are for games of two players, and {tree.game_label} has {tree.num_players}")
         if not tree.is_zero_sum:

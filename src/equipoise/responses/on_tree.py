@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 from equipoise.core.interruption import IsInterrupted, never
 from equipoise.responses.forms import PlayForm, PlayTree, Table, bind_form
 from equipoise.solvers.best_response import Evaluation
@@ -66,5 +69,8 @@ class OnTree:
     def check_strategy(self, name: str, strategy: Table) -> None:
         """Raises `ConfigError` unless a strategy has the tree's size."""
         expected = (self.form.num_table_cells,)
+        if not isinstance(strategy, np.ndarray):
+            how = "an array such as strategy.to_tree(tree)"
+            raise ConfigError(f"{name} must be {how} on {self.form.label}, got {show_given(strategy)}")
         if strategy.shape != expected:
             raise ConfigError(f"{name} must have shape {expected} on {self.form.label}, got {strategy.shape}")

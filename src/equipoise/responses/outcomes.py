@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from equipoise.core.checks import check_callable
 from equipoise.core.errors import AbandonedError, ConfigError
-from equipoise.core.formatting import brief_repr, format_small, format_utility
+from equipoise.core.formatting import brief_repr, format_small, format_utility, show_given
 from equipoise.core.progress import Progress
 from equipoise.games.base import Game
 from equipoise.games.public import HasPublicForm
@@ -151,7 +151,7 @@ def solve_against(
         raise ConfigError(f"response must be a response such as BestResponse, or its name, got {response!r}")
     chosen = parse_rule(rule) if isinstance(rule, str) else rule
     if chosen is not None and (isinstance(chosen, type) or not isinstance(chosen, Rule)):
-        raise ConfigError(f"rule must be a rule such as DCFR(), or its name, got {rule!r}")
+        raise ConfigError(f"rule must be a rule such as DCFR(), or its name, got {show_given(rule)}")
     check_callable("on_progress", on_progress)
     if iterations is None and seconds is None:
         seconds = DEFAULT_SECONDS

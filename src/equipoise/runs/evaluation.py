@@ -15,6 +15,7 @@ from equipoise.agents.notation import AgentText, looks_like_agent
 from equipoise.core.checkpoint import Kind
 from equipoise.core.errors import ConfigError, EquipoiseError
 from equipoise.core.files import StrPath
+from equipoise.core.formatting import show_given
 from equipoise.core.reporting import Reporter
 from equipoise.evaluation.assembly import measure_seeds
 from equipoise.games.base import Game
@@ -25,7 +26,7 @@ from equipoise.solvers.best_response import Evaluation
 from equipoise.solvers.best_response import evaluate as evaluate_table
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
-from equipoise.solvers.strategy import TabularStrategy
+from equipoise.solvers.strategy import TabularStrategy, check_table
 from equipoise.trees.history import DEFAULT_MAX_HISTORIES, HistoryTree
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
@@ -75,11 +76,14 @@ def evaluate(
         if strategy is None:
             raise ConfigError(f"a tree is evaluated with a table over it: strategy is missing beside {what!r}")
         try:
-            return evaluate_table(what, strategy, num_threads=num_threads)
+            found = evaluate_table(what, strategy, num_threads=num_threads)
         except (TypeError, ValueError) as error:  # what kernels say of arrays
             raise error if isinstance(error, EquipoiseError) else ConfigError(str(error)) from None
+        if not isinstance(what, HoldemTree):  # there rows may be weights
+            check_table(what, strategy)
+        return found
     if strategy is not None:
-        raise ConfigError(f"a table is evaluated on a tree such as build_history_tree(game), got {what!r}")
+        raise ConfigError(f"a table is evaluated on a tree such as build_history_tree(game), got {show_given(what)}")
     played = None if game is None else take_game(game)
     if isinstance(what, Solution):
         return what.evaluation
@@ -111,7 +115,9 @@ def check_measurable(agent: Any) -> PolicyAgent | PublicAgent:
     if isinstance(agent, PolicyAgent | PublicAgent):
         return agent
     if not hasattr(agent, "act"):
-        raise ConfigError(f"evaluated are solutions, files, strategies, agents, and trees with a table, got {agent!r}")
+        raise ConfigError(
+            f"evaluated are solutions, files, strategies, agents, and trees with a table, got {show_given(agent)}"
+        )
     raise ConfigError(f"{agent.name} only acts: it says no probabilities from which a strategy could be assembled")
 
 

@@ -19,7 +19,7 @@ from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.checks import check_callable, check_flag, check_path
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
-from equipoise.core.formatting import settings_repr
+from equipoise.core.formatting import settings_repr, show_given
 from equipoise.core.interruption import IsInterrupted, first_ctrl_c, never
 from equipoise.core.local_pool import LocalPool
 from equipoise.core.reporting import Reporter
@@ -252,9 +252,12 @@ def _make_agent(given: Agent | Solution[Any] | TabularStrategy, game: Game[Any])
     if not isinstance(given, Solution):
         if missing := [name for name in ("name", "begin_game", "observe", "act") if not hasattr(given, name)]:
             expected = "an agent is a text such as 'uniform', a solution, a strategy, or has"
-            raise ConfigError(f"{expected} {', '.join(missing)}, got {given!r}")
+            raise ConfigError(f"{expected} {', '.join(missing)}, got {show_given(given)}")
         return given
-    return StrategyAgent(given.strategy, game, name="solution", is_partial=given.is_partial)
+    own, strategy = given.game.spec, given.strategy
+    if isinstance(strategy, TabularStrategy) and own.label != game.spec.label:
+        raise ConfigError(f"a solution is a strategy for {own.label}, the game is {game.spec.label}")
+    return StrategyAgent(strategy, game, name="solution", is_partial=given.is_partial)
 
 
 def find_game(makers: Sequence[AgentText], name: str | None, parameters: Iterable[str] | None) -> Game[Any]:

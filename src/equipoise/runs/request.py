@@ -13,7 +13,7 @@ from equipoise.abstraction.solutions import is_spot_text
 from equipoise.core.checks import check_flag, check_number, check_path, check_text
 from equipoise.core.errors import ConfigError, EquipoiseError, ParseError, UnknownNameError
 from equipoise.core.files import StrPath, describe_os_error
-from equipoise.core.formatting import settings_repr
+from equipoise.core.formatting import settings_repr, show_given
 from equipoise.games.base import Game
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.spot import HoldemSpot, parse_endgame
@@ -110,7 +110,9 @@ class RunRequest:
         try:
             target = float(self.target)
         except (TypeError, ValueError):
-            raise ConfigError(f"--target of a game must be a number such as 1e-4, got {self.target!r}") from None
+            raise ConfigError(
+                f"--target of a game must be a number such as 1e-4, got {show_given(self.target)}"
+            ) from None
         if not 0 <= target < math.inf:
             raise ConfigError(f"target must be at least 0 and finite, got {target}")
         return target

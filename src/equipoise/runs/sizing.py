@@ -26,6 +26,7 @@ from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.solvers.cfr import CFRSolver, estimate_bytes
 from equipoise.solvers.holdem.solved_spot import make_locks
+from equipoise.solvers.methods import check_precision
 from equipoise.solvers.rules import DCFR
 from equipoise.trees.holdem.tree import HoldemPlan, HoldemTree, build_holdem_tree, plan_holdem_tree
 
@@ -79,6 +80,7 @@ def choose_menu(file: SpotFile, *, precision: str = "float32", num_threads: int 
 
     That is: at most half of the free memory, and an iteration of about a second. The leanest one is taken if none is.
     """
+    check_precision(precision)
     if not file.chooses_menu or file.locks or not file.spot.board or file.spot.bet_sizes:
         return file
     # from a flop on the first of them are never comfortable, and to plan them takes seconds

@@ -20,14 +20,14 @@ from equipoise.core.checkpoint import Kind
 from equipoise.core.checks import check_callable, check_flag, check_number, check_text
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.core.files import StrPath
-from equipoise.core.formatting import format_duration
+from equipoise.core.formatting import format_duration, show_given
 from equipoise.core.frames import make_frame
 from equipoise.core.interruption import first_ctrl_c
 from equipoise.core.markup import html_facts, html_line, join_html
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.core.reporting import Reporter
 from equipoise.evaluation.plots import plot_convergence
-from equipoise.games.base import Game
+from equipoise.games.base import Game, check_given_game
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.holdem.spot_file import SpotFile
 from equipoise.games.holdem.spot_game import game_of_spot
@@ -513,7 +513,7 @@ def prepare_run(
     (20, 'iterations')
     """
     if request is not None and not isinstance(request, RunRequest):
-        raise ConfigError(f"request must be a RunRequest such as RunRequest(iterations=100), got {request!r}")
+        raise ConfigError(f"request must be a RunRequest such as RunRequest(iterations=100), got {show_given(request)}")
     subject, request, reporter = _find_subject(what), request or RunRequest(), reporter or Reporter()
     if not isinstance(subject, SpotFile):
         return prepare_game(subject, request, reporter)
@@ -564,10 +564,10 @@ def _find_subject(what: Any) -> Subject:
         return SpotFile(spot=what)
     if isinstance(what, str | PathLike):
         return find_subject(str(what))
-    if isinstance(what, SpotFile) or hasattr(what, "spec"):
-        subject: Subject = what
-        return subject
-    raise ConfigError(f"game must be a Game such as Kuhn(), a spot, or the name of one, got {what!r}")
+    if not isinstance(what, SpotFile):
+        check_given_game(what, "a Game such as Kuhn(), a spot, or the name of one")
+    subject: Subject = what
+    return subject
 
 
 def _name_rule(rule: Any) -> str | None:
@@ -575,7 +575,7 @@ def _name_rule(rule: Any) -> str | None:
     if rule is None or isinstance(rule, str):
         return rule
     if isinstance(rule, type) or not isinstance(rule, Rule):
-        raise ConfigError(f"rule must be a rule such as DCFR(), or its name, got {rule!r}")
+        raise ConfigError(f"rule must be a rule such as DCFR(), or its name, got {show_given(rule)}")
     name = format_rule(rule)
     if parse_rule(name) != rule:
         raise ConfigError(f"rule {name} cannot be told from its name: build a solver with make_solver")
@@ -593,7 +593,7 @@ def _prepare_own(subject: Subject, request: RunRequest, make_solver: Callable[[H
     assert isinstance(grown.tree, HistoryTree)
     solver = make_solver(grown.tree)
     if not all(callable(getattr(solver, name, None)) for name in ("iterate", "average_strategy", "evaluate")):
-        raise ConfigError(f"make_solver must return a solver such as CFRSolver(tree), got {solver!r}")
+        raise ConfigError(f"make_solver must return a solver such as CFRSolver(tree), got {show_given(solver)}")
     name = getattr(solver, "name", type(solver).__name__)
     config = dataclasses.replace(make_config(subject, request, None), method=name, rule=None)
     if isinstance(solver, MinimizerSolver) and solver.text is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import UnknownNameError
 from equipoise.search.gadgets import Distribution, Estimate, Maxmargin, Method, Reach, Resolve, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
@@ -41,6 +42,7 @@ def parse_method(text: str) -> Method:
     >>> parse_method("reach-maxmargin").reach
     Reach(bound=<GiftBound.LOWER: 'lower'>, scale=1.0, is_split=True)
     """
+    check_text("method", text)
     if text not in METHODS:
         raise UnknownNameError("search method", text, METHODS)
     return METHODS[text]

@@ -28,6 +28,7 @@ from equipoise.search.posing import Standing
 from equipoise.search.profiles import Opening, Reply
 from equipoise.search.settings import DEFAULT_ITERATIONS, SearchSettings
 from equipoise.solvers.best_response import Evaluation, bind_public_kernel, evaluate
+from equipoise.trees.history import check_tree
 from equipoise.trees.joint import Joint
 from equipoise.trees.public import PublicTree
 from equipoise.trees.public_edges import find_children, read_policy, relation_matrices, trace_back, write_policy
@@ -223,6 +224,7 @@ class PublicProfile:
             off_tree: nodes of that larger tree which unknown actions lead to, of both players.
             is_grown: whether the tree was grown from rules where a search begins.
         """
+        check_tree(tree, PublicTree)
         if not tree.is_zero_sum:
             raise ConfigError(f"search needs a zero-sum game, and {tree.game_label} is not")
         if strategy.shape != tree.legal_share.shape:

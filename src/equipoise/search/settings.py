@@ -9,6 +9,7 @@ from typing import Final
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import settings_repr
 from equipoise.games.holdem.menus import Menu
+from equipoise.kernels.calls import check_integer
 from equipoise.search.gadgets import Given, Maxmargin, Method, Reach, Unsafe
 from equipoise.search.holdem.depth_limit import LeafChoices
 from equipoise.search.holdem.streets import StreetLeaves
@@ -54,8 +55,8 @@ class SearchSettings:
     def __post_init__(self) -> None:
         for name in ("iterations", "early_iterations", "leaf_iterations", "num_threads", "max_bytes"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, got {value}")
+            if value is not None:
+                check_integer(name, value, 1)
         if (self.limit is None) != (self.leaves is None):
             raise ConfigError("a limit needs leaves, an evaluator of what follows it, and leaves need a limit")
         if self.seconds is not None and not self.seconds > 0:

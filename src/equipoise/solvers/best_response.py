@@ -20,7 +20,7 @@ from equipoise.kernels.holdem.sweeps import HoldemKernel
 from equipoise.kernels.public import PublicKernel
 from equipoise.kernels.vector import VectorKernel
 from equipoise.solvers.holdem.locks import lay_locks
-from equipoise.trees.history import HistoryTree
+from equipoise.trees.history import HistoryTree, check_tree
 from equipoise.trees.holdem.locks import NodeLock
 from equipoise.trees.holdem.tree import HoldemTree
 from equipoise.trees.public import PublicTree
@@ -63,6 +63,7 @@ class Evaluation:
 
 def bind_history_kernel(tree: HistoryTree) -> HistoryKernel:
     """Returns a tree as the kernels read it."""
+    check_tree(tree, HistoryTree)
     weight = tree.utility * tree.terminal_chance
     if tree.num_players == 2 and tree.is_zero_sum:
         weight = weight[:1]

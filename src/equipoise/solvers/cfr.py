@@ -32,7 +32,7 @@ from equipoise.kernels.vector import Reaches, VectorKernel, WatchedValues
 from equipoise.solvers.best_response import Evaluation, bind_kernel, evaluate
 from equipoise.solvers.holdem.locks import estimate_lock_bytes
 from equipoise.solvers.payoffs import find_scales
-from equipoise.solvers.rules import DCFR, Rule, tabulate_discounts
+from equipoise.solvers.rules import DCFR, Rule, check_rule, tabulate_discounts
 from equipoise.solvers.saved_state import SavedArrays, name_tables, overwrite_tables, read_array, read_count
 from equipoise.trees.history import HistoryTree
 from equipoise.trees.holdem.locks import NodeLock
@@ -199,6 +199,7 @@ class CFRSolver(Generic[Tree]):
         check_num_threads(num_threads)
         self.tree: Tree = tree
         self.rule = rule = DCFR() if rule is None else rule
+        check_rule("rule", rule)
         self.is_alternating = is_alternating
         self.num_threads = num_threads
         self.gate, self.frontier, self.root_reach = gate, frontier, root_reach

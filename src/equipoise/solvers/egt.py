@@ -18,7 +18,7 @@ from equipoise.kernels.likely import LikelyKernel
 from equipoise.kernels.treeplex import TreeplexKernel
 from equipoise.solvers.best_response import Evaluation, bind_history_kernel, evaluate
 from equipoise.solvers.saved_state import SavedArrays, overwrite_tables, read_count, read_number
-from equipoise.trees.history import HistoryTree
+from equipoise.trees.history import HistoryTree, check_tree
 from equipoise.trees.node_reach import find_node_reach
 
 __all__ = ["EGTConfig", "EGTSolver"]
@@ -97,6 +97,7 @@ class EGTSolver:
     """
 
     def __init__(self, tree: HistoryTree, config: EGTConfig | None = None, *, num_threads: int = 1) -> None:
+        check_tree(tree, HistoryTree)
         if tree.num_players != 2 or not tree.is_zero_sum:
             raise ConfigError(
                 f"the excessive gap technique needs a two-player zero-sum game, and {tree.game_label} is not one"

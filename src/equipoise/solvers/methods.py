@@ -66,6 +66,7 @@ __all__ = [
     "build_solver",
     "build_treeless_solver",
     "check_config",
+    "check_precision",
     "choose_rule",
     "estimate_bytes",
     "find_dtype",
@@ -236,10 +237,15 @@ def _estimate_cfr(tree: Any, config: RunConfig, locks: Sequence[NodeLock]) -> in
 
 def find_dtype(config: RunConfig) -> np.dtype[Any]:
     """Returns what the tables of a spot are made of."""
-    precision = config.parameters["precision"]
+    precision: str = config.parameters["precision"]
+    check_precision(precision)
+    return np.dtype(precision)
+
+
+def check_precision(precision: str) -> None:
+    """Raises `ConfigError` unless the tables of a spot can have these numbers."""
     if precision not in PRECISIONS:
         raise ConfigError(f"precision must be {' or '.join(PRECISIONS)}, got {precision!r}")
-    return np.dtype(precision)
 
 
 def choose_rule(config: RunConfig, build: Callable[[RunConfig], Solver], stopping: Stopping) -> RunConfig:

@@ -90,7 +90,7 @@ def is_minimizer(rule: object) -> TypeGuard[MakeMinimizer]:
     if isinstance(rule, functools.partial):
         return is_minimizer(rule.func)
     if inspect.isclass(rule):
-        return all(callable(getattr(rule, name, None)) for name in METHODS)
+        return rule is not Minimizer and all(callable(getattr(rule, name, None)) for name in METHODS)
     return inspect.isfunction(rule) and rule.__module__ != rules.__name__  # CFRPlus, where CFRPlus() is meant
 
 

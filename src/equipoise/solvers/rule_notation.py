@@ -7,6 +7,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.kernels.rules import PolicyMap
 from equipoise.solvers.egt import EGTConfig
@@ -24,6 +25,7 @@ from equipoise.solvers.rules import (
     PredictiveCFRPlus,
     Rule,
     Thresholded,
+    check_rule,
     format_exponent,
 )
 
@@ -110,6 +112,7 @@ def parse_rule(text: str) -> Rule:
     >>> parse_rule("thresholded(1.5)-hedge").name
     'thresholded(1.5)-hedge'
     """
+    check_text("rule", text)
     cleaned = text.strip().lower()
     prefixes: dict[str, list[float]] = {}
     while (match := PREFIX.match(cleaned)) is not None:
@@ -130,6 +133,7 @@ def format_rule(rule: Rule) -> str:
     >>> format_rule(parse_rule("dcfr(1.5, 0.50, 2)"))
     'dcfr(1.5,0.5,2)'
     """
+    check_rule("rule", rule)
     return rule.name
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from equipoise.core.checks import check_number
 from equipoise.core.errors import ConfigError
+from equipoise.core.formatting import show_given
 from equipoise.kernels.arithmetic import EXACT_EXPONENTS, power, powers
 from equipoise.kernels.calls import check_integer
 from equipoise.kernels.rules import Fallback, KernelRule, PolicyMap
@@ -35,6 +36,7 @@ __all__ = [
     "PredictiveCFRPlus",
     "Rule",
     "Thresholded",
+    "check_rule",
     "tabulate_discounts",
 ]
 
@@ -141,10 +143,10 @@ def check_average_exponent(name: str, value: float) -> None:
         raise ConfigError(f"{name} must be at least 0 and finite, got {value}")
 
 
-def check_base(base: Rule) -> None:
-    """Raises `ConfigError` unless a rule is given that another one builds on."""
-    if isinstance(base, type) or not isinstance(base, Rule):
-        raise ConfigError(f"base must be a rule such as DCFR(), got {base!r}")
+def check_rule(name: str, rule: Rule) -> None:
+    """Raises `ConfigError` unless a rule is given, and not its name or class."""
+    if isinstance(rule, type) or not isinstance(rule, Rule):
+        raise ConfigError(f"{name} must be a rule such as DCFR(), got {show_given(rule)}")
 
 
 def check_whole(name: str, value: int) -> None:
@@ -321,7 +323,7 @@ class Optimistic:
     base: Rule
 
     def __post_init__(self) -> None:
-        check_base(self.base)
+        check_rule("base", self.base)
 
     @property
     def name(self) -> str:
@@ -368,7 +370,7 @@ class NormalHedge:
     base: Rule = dataclasses.field(default_factory=CFR)
 
     def __post_init__(self) -> None:
-        check_base(self.base)
+        check_rule("base", self.base)
         if self.base.discounts(1).threshold > 0:
             raise ConfigError(
                 f"thresholds are known for Hedge and regret matching, got {self.base.name} in NormalHedge"
@@ -450,7 +452,7 @@ class Thresholded:
 
     def __post_init__(self) -> None:
         check_number("factor", self.factor)
-        check_base(self.base)
+        check_rule("base", self.base)
         if not 1 <= self.factor < math.inf:
             raise ConfigError(f"factor must be at least 1 and finite, got {self.factor}")
         if self.base.kernel.policy_map is PolicyMap.NORMAL_HEDGE:

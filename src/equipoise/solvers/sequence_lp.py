@@ -13,7 +13,7 @@ import scipy
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.core.formatting import brief_repr
 from equipoise.solvers.best_response import bind_history_kernel
-from equipoise.trees.history import HistoryTree
+from equipoise.trees.history import HistoryTree, check_tree
 from equipoise.trees.segments import flatten_ranges
 
 __all__ = ["Equilibrium", "solve_sequence_lp"]
@@ -63,6 +63,7 @@ def solve_sequence_lp(tree: HistoryTree) -> Equilibrium:
     >>> round(solve_sequence_lp(build_history_tree(make_game("kuhn"))).value, 6)
     -0.055556
     """
+    check_tree(tree, HistoryTree)
     if tree.num_players != 2:
         raise ConfigError(f"the sequence-form LP needs two players, and {tree.game_label} has {tree.num_players}")
     if not tree.is_zero_sum:

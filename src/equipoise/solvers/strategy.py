@@ -39,11 +39,11 @@ from equipoise.solvers.strategy_rows import (
     read_frame,
 )
 from equipoise.trees.cache import load_or_build_history_tree, load_or_build_public_tree
-from equipoise.trees.history import HistoryTree
+from equipoise.trees.history import HistoryTree, check_tree
 from equipoise.trees.public import PublicTree
 from equipoise.trees.segments import flatten_ranges
 
-__all__ = ["TabularStrategy", "combine_seats", "list_entries", "mix_strategies"]
+__all__ = ["TabularStrategy", "check_table", "combine_seats", "list_entries", "mix_strategies"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int32]
@@ -65,19 +65,43 @@ class _TreeRows(NamedTuple):
 
 
 def _tree_rows(tree: HistoryTree | PublicTree) -> _TreeRows:
-    if not isinstance(tree, HistoryTree | PublicTree):
-        raise ConfigError(f"tree must be a tree such as build_history_tree(game), got {tree!r}")
+    check_tree(tree, HistoryTree, PublicTree)
     if isinstance(tree, PublicTree):
-        index, first = tree.sequence_cell.astype(np.int64), tree.infoset_start
+        index, first = _find_entries(tree)
         return _TreeRows(
             tree.infoset_player(), tree.infoset_labels, first, tree.sequence_labels(), index, tree.legal_share
         )
-    index = flatten_ranges(tree.first_sequence, tree.num_actions)
-    first = np.zeros(tree.num_actions.size + 1, np.int32)
-    np.cumsum(tree.num_actions, out=first[1:])
+    index, first = _find_entries(tree)
     actions = tuple(tree.sequence_labels[sequence] for sequence in index)
     blank = np.ones(int(tree.sequence_start[-1]))
     return _TreeRows(tree.infoset_player(), tree.infoset_labels, first, actions, index, blank)
+
+
+def _find_entries(tree: HistoryTree | PublicTree) -> tuple[npt.NDArray[np.int64], IntArray]:
+    """Returns `[E]` where the actions of information states stand in a table over a tree, `[I+1]` the first of each."""
+    if isinstance(tree, PublicTree):
+        return tree.sequence_cell.astype(np.int64), tree.infoset_start
+    first = np.zeros(tree.num_actions.size + 1, np.int32)
+    np.cumsum(tree.num_actions, out=first[1:])
+    return flatten_ranges(tree.first_sequence, tree.num_actions), first
+
+
+def check_table(tree: HistoryTree | PublicTree, table: FloatArray) -> None:
+    """Raises `ConfigError` unless a table over a tree, of the tree's size, has probabilities that sum to 1."""
+    position, first = _find_entries(tree)
+    _check_shares(table[position], first, tree.infoset_labels)
+
+
+def _check_shares(shares: FloatArray, first: IntArray, infostates: Sequence[str]) -> None:
+    """Raises `ConfigError` unless `[E]` numbers are probabilities at every information state."""
+    if not np.isfinite(shares).all() or (shares < 0).any():
+        raise ConfigError("probabilities must be finite and at least 0")
+    if not shares.size:
+        return
+    sums = np.add.reduceat(shares, first[:-1])
+    worst = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[worst] - 1) > SUM_TOLERANCE:
+        raise ConfigError(f"probabilities at {infostates[worst]!r} must sum to 1, got {sums[worst]}")
 
 
 def list_entries(tree: HistoryTree | PublicTree, numbers: npt.NDArray[Any]) -> FloatArray:
@@ -121,13 +145,7 @@ class TabularStrategy:
             raise ConfigError(f"first_action must ascend from 0 to {num_actions}")
         if self.probability.shape != (num_actions,):
             raise ConfigError(f"probability must have shape ({num_actions},), got {self.probability.shape}")
-        if not np.isfinite(self.probability).all() or (self.probability < 0).any():
-            raise ConfigError("probabilities must be finite and at least 0")
-        if num_actions:
-            sums = np.add.reduceat(self.probability, self.first_action[:-1])
-            worst = int(np.argmax(np.abs(sums - 1)))
-            if abs(sums[worst] - 1) > SUM_TOLERANCE:
-                raise ConfigError(f"probabilities at {self.infostates[worst]!r} must sum to 1, got {sums[worst]}")
+        _check_shares(self.probability, self.first_action, self.infostates)
 
     def __repr__(self) -> str:
         return f"<TabularStrategy of {shorten_text(self.game_label, 120)}: {len(self.infostates):,} information states>"
@@ -199,6 +217,7 @@ class TabularStrategy:
 
     def row(self, index: int) -> dict[str, float]:
         """Returns the probability of each action by name at the information state of that index."""
+        check_integer("index", index, 0, len(self.infostates) - 1)
         start, end = self.first_action[index], self.first_action[index + 1]
         return {
             name: float(value) for name, value in zip(self.actions[start:end], self.probability[start:end], strict=True)

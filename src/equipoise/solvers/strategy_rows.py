@@ -19,6 +19,7 @@ import numpy.typing as npt
 from equipoise.core.checks import check_path
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.core.files import StrPath, describe_os_error
+from equipoise.core.formatting import show_given
 
 __all__ = ["COLUMNS", "Row", "fill_probabilities", "format_csv", "read_csv", "read_dict", "read_frame"]
 
@@ -66,7 +67,9 @@ def read_csv(path: StrPath) -> list[Row]:
 def read_dict(table: Mapping[Any, Mapping[str, Mapping[str, float]]]) -> list[Row]:
     """Returns the rows of `{player: {infostate: {action: probability}}}`."""
     if not isinstance(table, Mapping):
-        raise ConfigError(f"a strategy is written {{player: {{infostate: {{action: probability}}}}}}, got {table!r}")
+        raise ConfigError(
+            f"a strategy is written {{player: {{infostate: {{action: probability}}}}}}, got {show_given(table)}"
+        )
     rows = []
     for player, infostates in table.items():
         if not isinstance(infostates, Mapping) or not all(isinstance(one, Mapping) for one in infostates.values()):
@@ -84,7 +87,7 @@ def read_dict(table: Mapping[Any, Mapping[str, Mapping[str, float]]]) -> list[Ro
 def read_frame(frame: Any) -> list[Row]:
     """Returns the rows of a data frame of pandas or polars, or of anything else with columns by name."""
     if not hasattr(frame, "columns"):
-        raise ConfigError(f"a frame has the columns {', '.join(COLUMNS)}, got {frame!r}")
+        raise ConfigError(f"a frame has the columns {', '.join(COLUMNS)}, got {show_given(frame)}")
     _check_columns("the frame", list(frame.columns))
     columns = zip(*(list(frame[name]) for name in COLUMNS), strict=True)
     return [

@@ -16,7 +16,7 @@ import numpy as np
 
 from equipoise.core.cache import MIN_BUILD_SECONDS, CacheFile, Parts
 from equipoise.core.checkpoint import Kind
-from equipoise.games.base import Game
+from equipoise.games.base import Game, check_given_game
 from equipoise.games.public import HasPublicForm
 from equipoise.kernels.public import Cells, TerminalGroups
 from equipoise.trees.derive import derive_public_game
@@ -153,6 +153,7 @@ def _cache_file(
     game: Game[Any], version: dict[str, Any], directory: Path | None, min_build_seconds: float
 ) -> CacheFile:
     """Returns the file of one game's tree."""
+    check_given_game(game)
     kind = type(game)
     identity = {  # all that decides what a game's tree is
         "game": game.spec.label,

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import InvalidGameError
 from equipoise.core.formatting import brief_repr
-from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec
+from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec, check_given_game
 from equipoise.games.public import NO_ACTION, PublicEdge, Relation
 from equipoise.trees.descendants import order_depth_first
 from equipoise.trees.enumeration import ROOT, Enumeration
@@ -154,6 +154,7 @@ def derive_public_game(
     >>> game.num_private(game.initial_state(), 0)
     6
     """
+    check_given_game(game)
     if game.spec.num_players != 2:
         raise InvalidGameError(f"{game.spec.label}: the public form is for 2 players, got {game.spec.num_players}")
     enumeration = Enumeration(game, max_histories, on_progress)

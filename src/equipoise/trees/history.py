@@ -18,9 +18,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.errors import GameTooLargeError, InvalidGameError, InvalidStateError
+from equipoise.core.errors import ConfigError, GameTooLargeError, InvalidGameError, InvalidStateError
 from equipoise.core.files import format_bytes
-from equipoise.core.formatting import shorten_text
+from equipoise.core.formatting import shorten_text, show_given
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL, ActionClass, Game, GameSpec, check_given_game
 from equipoise.kernels.calls import check_integer
@@ -433,6 +433,12 @@ def _assemble(recorder: _Recorder) -> HistoryTree:
     )
 
 
+def check_tree(tree: object, *kinds: type) -> None:
+    """Raises `ConfigError` unless a tree of one of these kinds is given, and not what it could be built from."""
+    if not isinstance(tree, kinds):
+        raise ConfigError(f"tree must be a tree such as build_history_tree(game), got {show_given(tree)}")
+
+
 def check_zero_sum_claim(spec: GameSpec, utility: FloatArray) -> None:
     """Raises `InvalidGameError` if a game says that it is zero-sum, but its returns `[P, Z]` do not sum to zero.
 
@@ -519,6 +525,7 @@ def estimate_num_histories(game: Game[Any], *, rng: np.random.Generator, num_pro
     >>> 5000 < estimate_num_histories(make_game("leduc"), rng=np.random.default_rng(0)) < 15000
     True
     """
+    check_given_game(game)
     total = 0.0
     for probe in range(num_probes):
         if total > BEYOND_ANY_TREE * num_probes:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import brief_repr
-from equipoise.trees.history import HistoryTree, order_forests
+from equipoise.trees.history import HistoryTree, check_tree, order_forests
 from equipoise.trees.segments import flatten_ranges
 
 __all__ = ["MergedTree", "group_infosets", "merge_infosets"]
@@ -82,6 +82,7 @@ def merge_infosets(tree: HistoryTree, groups: npt.ArrayLike, *, players: tuple[i
     >>> merge_infosets(tree, groups).tree.size.num_infosets
     12
     """
+    check_tree(tree, HistoryTree)
     group = np.asarray(groups)
     if group.shape != tree.num_actions.shape or group.dtype.kind not in "iu":
         raise ConfigError(

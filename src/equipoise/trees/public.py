@@ -18,7 +18,7 @@ import numpy.typing as npt
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
-from equipoise.games.base import CHANCE, TERMINAL
+from equipoise.games.base import CHANCE, TERMINAL, check_given_game
 from equipoise.games.public import PublicGame
 from equipoise.kernels.arithmetic import dot, multiply
 from equipoise.kernels.public import Cells, TerminalGroups
@@ -325,6 +325,10 @@ def build_public_tree(
     >>> build_public_tree(derive_public_game(make_game("leduc"))).size.num_decisions
     186
     """
+    if not hasattr(game, "num_private"):
+        check_given_game(game)
+        how = "give derive_public_game(game), or call load_or_build_public_tree(game)"
+        raise ConfigError(f"{game.spec.label} does not say its public form: {how}")
     if root is None and isinstance(game, DerivedPublicGame):
         arrays, collected = game.arrays, 0.0
         if arrays.actor.size > max_nodes:

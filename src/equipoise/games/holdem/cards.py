@@ -14,6 +14,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError
 
 __all__ = [
@@ -115,6 +116,7 @@ def parse_card(text: str, deck: Deck = FULL_DECK) -> int:
     >>> parse_card("Ah"), parse_card("2C")
     (50, 0)
     """
+    check_text("card", text)
     cleaned = text.strip()
     if len(cleaned) != 2 or cleaned[0].upper() not in RANKS or cleaned[1].lower() not in SUITS:
         raise ParseError(f"a card is a rank of {RANKS} and a suit of {SUITS}, as in Ah, got {text!r}")
@@ -143,6 +145,7 @@ def parse_board(text: str, deck: Deck = FULL_DECK) -> tuple[int, ...]:
     >>> parse_board("Ks7h2d") == parse_board("Ks, 7h 2d")
     True
     """
+    check_text("board", text)
     letters = "".join(text.replace(",", " ").split())
     if len(letters) % 2:
         raise ParseError(f"a board is a row of cards of two letters each, as in Ks7h2d, got {text!r}")

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.core.formatting import brief_repr
 from equipoise.games.holdem.cards import FULL_DECK, NUM_CARDS, RANKS, Deck, format_card, parse_card
@@ -126,6 +127,7 @@ def parse_hand(text: str, deck: Deck = FULL_DECK) -> int:
     >>> parse_hand("KsAh") == parse_hand("AhKs")
     True
     """
+    check_text("hand", text)
     letters = "".join(text.split())
     if len(letters) != 4:
         raise ParseError(f"hole cards are two cards, as in AhKs, got {text!r}")

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.menus import POSITIONS, BetSize, Counting, Menu, RoundMenu, SizeKind
@@ -45,6 +46,7 @@ def parse_menu(text: str) -> Menu:
     >>> format_menu(menu)
     '50%, 100%, a / 100%, a; river donk: none; river ip cap: 3'
     """
+    check_text("menu", text)
     name = text.strip().lower()
     if name in MENUS:
         return MENUS[name]

@@ -26,6 +26,7 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError
 from equipoise.core.formatting import shorten_text
 from equipoise.core.markup import html_line, join_html, svg_grid
@@ -162,6 +163,7 @@ def parse_range(text: str, deck: Deck = FULL_DECK) -> Range:
     >>> parse_range("QQ+, AKs, 76s@30%").num_combos
     23.2
     """
+    check_text("range", text)
     tidy = re.sub(r"\s*([-:@])\s*", r"\1", text)
     tokens = [token for token in re.split(r"[\s,]+", tidy) if token]
     if not tokens:

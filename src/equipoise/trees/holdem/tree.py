@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, GameTooLargeError
-from equipoise.core.formatting import brief_repr
+from equipoise.core.formatting import brief_repr, show_given
 from equipoise.core.markup import MOST_NODES, TreeNode, html_line, join_html, svg_tree
 from equipoise.core.memory import check_memory
 from equipoise.games.holdem.betting import Street, payoffs
@@ -347,6 +347,8 @@ def plan_holdem_tree(
         max_nodes: Refuse menus whose betting has more nodes.
         betting: What is bet, from somewhere in the spot's first street on; by default from its beginning, by its menu.
     """
+    if not isinstance(spot, HoldemSpot):
+        raise ConfigError(f"spot must be a HoldemSpot such as load_spot('turn.toml').spot, got {show_given(spot)}")
     if betting is None:
         betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
     decisions: dict[int, Decision] = {}
