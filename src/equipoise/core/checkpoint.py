@@ -263,7 +263,7 @@ class CheckpointReader:
         first = offset // self._piece_bytes
         last = min(len(self._pieces), -(-(offset + count) // self._piece_bytes))
         start = first * self._piece_bytes
-        block = memoryview(np.empty(min(last * self._piece_bytes, self._payload_bytes) - start, np.uint8))
+        block = np.empty(min(last * self._piece_bytes, self._payload_bytes) - start, np.uint8).data
         try:
             with self._reading:
                 self._file.seek(self._first + start)
