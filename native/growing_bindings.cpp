@@ -95,13 +95,13 @@ int add_page(GrowingBook& book, int actor, Doubles joint, Doubles payoff, Ints f
 }
 
 void open_page(GrowingBook& book, int number, int num_actions, Flags legal, Doubles uniform, Ints sizes, Ints places,
-               Doubles weights, Ints children, Ints actions) {
+               Doubles weights, Ints actions) {
   GrowingPage& page = book.pages[number];
   page.num_actions = num_actions;
   page.legal = copy_all(legal);
   page.uniform = copy_all(uniform);
   read_edges(sizes, places, weights, page.edges, page.entries);
-  page.children = copy_all(children);
+  page.children.assign(page.edges.size(), kNowhere);
   page.inputs.action = copy_all(actions);
   page.edges_of.resize(static_cast<std::size_t>(num_actions));
   for (std::size_t edge = 0; edge < page.edges.size() && page.actor >= 0; ++edge) {
@@ -119,6 +119,7 @@ void bind_runs(nb::module_& module) {
       .def(nb::init<>())
       .def("add_page", &add_page)
       .def("open_page", &open_page)
+      .def("set_child", [](GrowingBook& book, int page, int edge, int child) { book.pages[page].children[edge] = child; })
       .def("is_open", [](const GrowingBook& book, int page) { return book.pages[page].is_open; });
   nb::class_<PublicNet>(module, "PublicNet")
       .def("__init__",
@@ -170,6 +171,7 @@ void bind_runs(nb::module_& module) {
              run.set_gate(make_gate(kind, share, mass, alternative, deviation, prior, regret), player);
            })
       .def("run", [](GrowingRun& run) { return run.run(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def("missing_edges", [](const GrowingRun& run) { return run.missing_edges; })
       .def("counts", [](const GrowingRun& run) { return nb::make_tuple(run.num_sweeps, run.num_walks, run.num_asked); })
       .def("query_page", [](const GrowingRun& run, int index) { return run.queries[index].page; })
       .def("query_reach", [](const GrowingRun& run, int index, int player, MutableDoubles out) {

@@ -29,7 +29,7 @@ struct GrowingPage {
   std::vector<double> uniform;  // [count of the actor, actions] shares of legal actions
   std::vector<GrowingEdge> edges;
   std::vector<GrowingEntry> entries;
-  std::vector<int> children;               // [E] pages
+  std::vector<int> children;               // [E] pages, kNowhere where none was asked for yet
   std::vector<std::vector<int>> edges_of;  // [A] edges to which an action may lead
 };
 
@@ -57,7 +57,8 @@ class GrowingRun {
       : queries(static_cast<std::size_t>(num_queries)), arena_(arena), book_(book), net_(net), budget_(budget),
         rows_(rows), start_(start), random_(random), query_random_(query_random) {}
 
-  // Goes on until everything is done and returns kNowhere, or returns a page of which it is not known what follows.
+  // Goes on until everything is done and returns kNowhere, or returns a page of which it is not known what follows, or
+  // at which edges (`missing_edges`) lead to no page yet.
   int run() {
     if (waiting_.node != kNowhere && !finish_walk()) return page_of(waiting_.node);
     for (; round_ < budget_.num_rounds; ++round_) {
@@ -88,6 +89,7 @@ class GrowingRun {
   std::vector<GrowingQuery> queries;  // drawn from all that was asked, each as likely, with repetition
   int num_sweeps = 0, num_walks = 0;
   std::int64_t num_asked = 0;
+  std::vector<int> missing_edges;  // of the page that `run` returned, if it is known what follows
 
  private:
   GrowingArena& arena_;
@@ -210,32 +212,45 @@ class GrowingRun {
   // Lets the tree grow where a walk left it; false if it is not known what follows.
   bool finish_walk() {
     const int node = waiting_.node;
+    missing_edges.clear();
     if (!page_at(node).is_open) return false;
     if (waiting_.action == kNowhere) {
-      expand_leaf(node);
+      if (!expand_leaf(node)) return false;
     } else {
-      expand(node, {waiting_.action});
+      std::vector<int> edges = edges_for(node, {waiting_.action});
+      const auto is_there = [&](int edge) { return arena_.child_of(node, edge) != kNowhere; };
+      edges.erase(std::remove_if(edges.begin(), edges.end(), is_there), edges.end());
+      if (!has_pages(node, edges)) return false;
+      attach(node, edges);
     }
     waiting_ = {kNowhere, kNowhere};
     return true;
   }
 
-  void expand_leaf(int node) {
+  // Nothing is changed unless every child that the leaf gets has a page.
+  bool expand_leaf(int node) {
     const GrowingPage& page = page_at(node);
     std::vector<double> prior = page.uniform;
+    std::vector<int> edges(page.edges.size());
+    std::iota(edges.begin(), edges.end(), 0);
     if (page.actor >= 0) {
       if (const float* const row = outputs_of(node)) {
         read_prior(net_, page.inputs, page.actor, page.num_actions, page.legal.data(), row, prior.data());
       }
+      edges = edges_for(node, choose_first(node, page, prior));
     }
+    if (!has_pages(node, edges)) return false;
     arena_.open(node, page.num_actions, page.legal.data(), prior.data(), page.edges, page.entries);
-    if (page.actor < 0) {
-      std::vector<int> all(page.edges.size());
-      std::iota(all.begin(), all.end(), 0);
-      attach(node, all);
-    } else {
-      expand(node, choose_first(node, page, prior));
+    attach(node, edges);
+    return true;
+  }
+
+  bool has_pages(int node, const std::vector<int>& edges) {
+    const GrowingPage& page = page_at(node);
+    for (const int edge : edges) {
+      if (page.children[edge] == kNowhere) missing_edges.push_back(edge);
     }
+    return missing_edges.empty();
   }
 
   const float* outputs_of(int node) const {
@@ -270,17 +285,14 @@ class GrowingRun {
     return chosen;
   }
 
-  void expand(int node, const std::vector<int>& actions) {
+  // Edges to which some actions may lead, ascending.
+  std::vector<int> edges_for(int node, const std::vector<int>& actions) const {
     const GrowingPage& page = page_at(node);
     std::vector<int> edges;
-    for (const int action : actions) {
-      for (const int edge : page.edges_of[action]) {
-        if (arena_.child_of(node, edge) == kNowhere) edges.push_back(edge);
-      }
-    }
+    for (const int action : actions) edges.insert(edges.end(), page.edges_of[action].begin(), page.edges_of[action].end());
     std::sort(edges.begin(), edges.end());
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    attach(node, edges);
+    return edges;
   }
 
   void attach(int node, const std::vector<int>& edges) {

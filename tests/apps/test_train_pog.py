@@ -91,6 +91,14 @@ def test_board_games_are_trained_without_being_measured(tmp_path):
     assert "exploitability" not in json.loads(result.stdout)
 
 
+def test_workers_play_while_this_process_learns(tmp_path):
+    result = train(tmp_path / "run", "--workers", "2", "--checks", "1", "--json")
+
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["exploitability"] < 0.4583
+    assert StoredNet.load(tmp_path / "run" / NET).card["command"].endswith("--checks 1 --seeds 2 --seed 0 --workers 2")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

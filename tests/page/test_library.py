@@ -57,6 +57,9 @@ def test_other_games_show_what_the_server_says(visitor, server, game):
     assert shown == [*map(percent, state["strategy"][0]), written(actor["ev"][0])]
     page.get_by_role("radio", name="Regret").click()
     assert rows.first.locator("td").all_inner_texts()[3:] != shown
+    words = page.locator("section[aria-label=Decision]").inner_text()
+    assert {"dice": "1 \u00d7 2", "goofspiel": "prize 1"}[game] in words
+    assert {"dice": "1-2", "goofspiel": "1:"}[game] not in words
     page.locator("section[aria-label=Actions] tbody a").last.click()
     page.get_by_text("Player 2 to act").or_(page.get_by_text("Chance")).first.wait_for()
 
@@ -108,3 +111,18 @@ def test_a_server_that_does_not_answer_is_told(visitor):
     page.unroute("**/api/**")
     page.get_by_text("The server does not answer").wait_for(state="detached")
     visitor.complaints.clear()
+
+
+def test_a_file_that_was_refused_can_be_chosen_again_once_it_is_right(visitor, solved, tmp_path):
+    page = visitor.open("/library")
+    page.locator("tbody tr").first.wait_for()
+    chosen = tmp_path / "again.eq"
+    chosen.write_bytes(b"nonsense")
+    page.locator("input[type=file]").set_input_files(chosen)
+    page.get_by_text("the file is not an Equipoise file").first.wait_for()
+    chosen.write_bytes(solved["kuhn"].read_bytes())
+    page.locator("input[type=file]").set_input_files(chosen)
+    page.get_by_text("again.eq opened").first.wait_for()
+    page.locator("tr", has_text="again.eq").get_by_label("Delete kuhn").click()
+    page.locator("dialog[open] .danger").click()
+    page.locator("tr", has_text="again.eq").wait_for(state="detached")

@@ -55,6 +55,17 @@ def test_ten_hands_of_leduc(visitor, server):
     page.get_by_text("what it was thinking").wait_for()
 
 
+def test_dice_are_drawn_and_bids_said_as_people_say_them(visitor, server):
+    page = visitor.open("/play")
+    sit_down(page, "liars_dice", "uniform")
+    page.locator(CHOICE).first.wait_for()
+    seen = server.get(f"/tables/{page.url.rsplit('/', 1)[1]}")["view"].removeprefix("your dice ")[0]
+    expect(page.get_by_label("Your dice").locator("svg")).to_have_attribute("aria-label", f"a die showing {seen}")
+    assert "\u00d7" in page.locator(CHOICE).first.inner_text()
+    play_a_hand(page)
+    assert "\u00d7" in page.locator("[data-testid=over]").inner_text()
+
+
 def test_five_hands_of_holdem(visitor, server):
     page = visitor.open("/play")
     sit_down(page, "holdem", "call")

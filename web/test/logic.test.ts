@@ -4,6 +4,7 @@ import { ACTION_COLOURS, channels, heat, luminance, RAMPS, splitGradient, valueS
 import { coloursOf, formatLine, nameToken, parseLine } from '../src/lib/lines';
 import { bytes, combos, decade, duration, fixed, percent, significant } from '../src/lib/numbers';
 import { checkForm, formOf, spotOf, streetsOf } from '../src/lib/spot_form';
+import { inWords } from '../src/lib/words';
 import { ciede2000, perceivedDistance, simulate } from './vision';
 
 describe('cards', () => {
@@ -117,5 +118,21 @@ describe('the form of a spot', () => {
   });
   it('knows which streets are left', () => {
     expect([streetsOf('Ks7h2d'), streetsOf('Ks7h2d5cJs')]).toEqual([['flop', 'turn', 'river'], ['river']]);
+  });
+});
+
+describe('words', () => {
+  it('say bids of dice as people do, wherever they stand', () => {
+    const said = (text: string) => inWords('liars_dice(faces=3)', text);
+    expect(['2-2', 'liar', '3|', '3|2-2 2-3'].map(said)).toEqual(['2 × 2', 'liar', '3', '3 after 2 × 2, 2 × 3']);
+    expect(said('dice 1 and 12, play 1-2 2-3 liar')).toBe('dice 1 and 12, play 1 × 2, 2 × 3, liar');
+  });
+  it('say rounds of Goofspiel with prize and bids', () => {
+    const said = (text: string) => inWords('goofspiel', text);
+    expect(['|1:', '|1:2-1 2:*', 'bid 2'].map(said)).toEqual(['prize 1', 'prize 1: 2 against 1; prize 2, player 1 has bid', 'bid 2']);
+    expect(said('2 3|1:> 2:< 3:= 4:')).toBe('own bids 2 3; prize 1 to player 1; prize 2 to player 2; prize 3 split; prize 4');
+  });
+  it('leave other games as they are', () => {
+    expect([inWords('kuhn', 'K|'), inWords('leduc', 'K:r c'), inWords('own', '1-2')]).toEqual(['K', 'K:r c', '1-2']);
   });
 });

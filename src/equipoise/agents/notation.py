@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from equipoise.agents.base import Agent
+from equipoise.agents.boards import make_uct_agent
 from equipoise.agents.bots import digest_bot, limit_bot, make_bot
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.engines import limit_engine, make_gtp, make_uci
@@ -28,10 +29,11 @@ from equipoise.agents.files import (
 )
 from equipoise.agents.holdem.blueprint import game_of_blueprint, make_blueprint_agent
 from equipoise.agents.holdem.push_fold import PushFoldAgent
+from equipoise.agents.hunt import make_hunt_agent
 from equipoise.agents.ismcts import make_ismcts_agent
 from equipoise.agents.leduc import make_leduc_agent
 from equipoise.agents.own import make_own_agent
-from equipoise.agents.pog import digest_pog_run, game_of_pog_run, make_pog_agent
+from equipoise.agents.pog import digest_pog_run, game_of_pog_run, make_mcts_agent, make_pog_agent
 from equipoise.agents.rebel import digest_run, game_of_run, make_rebel_agent
 from equipoise.agents.resolving import OPTIONS, digest_resolving, make_resolving_agent
 from equipoise.agents.search import SearchWhen
@@ -252,10 +254,28 @@ AGENTS: Mapping[str, AgentEntry] = {
     ),
     "pog": AgentEntry(
         make=make_pog_agent,
-        settings="RUN[,s=N][,c=X][,alternating=true][,share=X][,seed=N]",
+        settings="RUN[,s=N][,c=X][,alternating=true][,share=X][,seed=N][,sampled=N]",
         game_of=game_of_pog_run,
         digest=digest_pog_run,
         description="plays a training of `train pog` (a folder, or one of the package), searching every decision",
+    ),
+    "mcts": AgentEntry(
+        make=make_mcts_agent,
+        settings="RUN[,s=N][,sampled=N]",
+        game_of=game_of_pog_run,
+        digest=digest_pog_run,
+        description="AlphaZero's search with a network of `train pog`, for games that hide nothing",
+    ),
+    "uct": AgentEntry(
+        make=make_uct_agent,
+        settings="SIMULATIONS[,C]",
+        description="tree search with uniform playouts at every decision, for games that hide nothing",
+    ),
+    "hunt": AgentEntry(
+        make=make_hunt_agent,
+        settings="SIMULATIONS[,FEATURE=false...]",
+        description="Scotland Yard by supposing where Mr. X is; FEATURE: one_tree, categories, coalition, greedy, "
+        "filter",
     ),
     "supremus": _resolving_entry("supremus", "hold'em, solving each decision's street with values at its end"),
     "deepstack": _resolving_entry(

@@ -18,7 +18,7 @@ from rich.console import Console
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
-from equipoise.apps.train_session import TrainSession, find_deadline
+from equipoise.apps.train_session import TrainSession, find_deadline, open_players
 from equipoise.core.errors import GameTooLargeError
 from equipoise.core.formatting import format_duration, format_small
 from equipoise.core.pool import Pool
@@ -36,7 +36,10 @@ from equipoise.trees.public import PublicTree, build_public_tree
 __all__ = ["TrainPogOptions", "train_pog"]
 
 MOST_NODES: Final = 20_000  # public states of a game that is tested on the way
-CHANGED: Final = ("examples", "hidden", "simulations", "per_sweep", "queries", "recursive_queries", "seeds", "seed")
+CHANGED: Final = (
+    *("examples", "hidden", "simulations", "per_sweep", "queries", "recursive_queries", "outcomes"),
+    *("checks", "check_seeds", "seeds", "seed"),
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +48,8 @@ class TrainPogOptions:
 
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "How long": ("hours", "examples", "seed"),
-        "How": ("hidden", "simulations", "per_sweep", "queries", "recursive_queries"),
-        "How it is tested": ("seeds",),
+        "How": ("hidden", "simulations", "per_sweep", "queries", "recursive_queries", "outcomes", "workers", "ray"),
+        "How it is tested": ("checks", "check_seeds", "seeds"),
         "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
     }
     sample_commands: ClassVar[tuple[str, ...]] = (
@@ -69,7 +72,18 @@ class TrainPogOptions:
     recursive_queries: Annotated[
         float | None, typer.Option(min=0.0, help="Of each solved query that are solved too.")
     ] = None
+    outcomes: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Share of an episode's decisions learnt with its outcome.")
+    ] = None
+    checks: Annotated[int | None, typer.Option(min=1, help="Tests of exploitability, the last at the end.")] = None
+    check_seeds: Annotated[int | None, typer.Option(min=1, help="Of searches in tests on the way.")] = None
     seeds: Annotated[int | None, typer.Option(min=1, help="Of searches in the last test.")] = None
+    workers: Annotated[
+        int, typer.Option("--workers", "-w", min=1, help="Processes that play while this one learns; 1: in turn.")
+    ] = 1
+    ray: Annotated[
+        str | None, typer.Option(help="Play on this Ray cluster: an address, or local.", metavar="ADDRESS")
+    ] = None
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 0
     tensorboard: Annotated[
         bool | None,
@@ -102,6 +116,7 @@ def train_pog(options: TrainPogOptions) -> None:
     trainer = PogTrainer(SelfPlayGame(game), settings)
     config = {"game": format_game(game), "settings": settings.as_dict(), "preset": options.preset}
     with SignalFlag() as flag, contextlib.ExitStack() as stack:
+        pool = open_players(options.workers, options.ray, stack)
         folder = RunFolder.open_or_create(
             options.out, KIND, config, is_resumed=options.resume, is_overwritten=options.overwrite
         )
@@ -113,7 +128,7 @@ def train_pog(options: TrainPogOptions) -> None:
         if options.overwrite:
             (folder.path / STATE).unlink(missing_ok=True)
         session.restore()
-        last = session.train(flag, None, find_deadline(options.hours))
+        last = session.train(flag, pool, find_deadline(options.hours))
         session.draw()
     _show(last, game, session, options, console)
     if flag():
@@ -148,7 +163,7 @@ class _Session(TrainSession):
         return self.settings.check_seeds, self.settings.seeds
 
     def records(self, is_over: Callable[[], bool], pool: Pool | None) -> Iterator[Any]:
-        yield from self.trainer.run(is_over)
+        yield from self.trainer.run(is_over, pool)
 
     def measure(self, count: int, flag: SignalFlag) -> dict[str, Any]:
         counts = dataclasses.asdict(self.trainer.self_play.counts)
@@ -193,6 +208,10 @@ def _spell(options: TrainPogOptions) -> str:
             if value is None
             else [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
         )
+    if options.workers > 1:
+        words += ["--workers", str(options.workers)]
+    if options.ray is not None:
+        words += ["--ray", "ADDRESS"]
     return shlex.join(words)
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "describe_os_error",
     "format_bytes",
     "lock",
+    "remove_stale",
     "write_atomically",
     "write_steadily",
     "write_text",
@@ -68,7 +69,7 @@ def check_writable(path: StrPath, *, num_bytes: int = 0) -> None:
     _refuse_non_files(path, target)
     if target.exists() and not os.access(target, os.W_OK):
         raise CheckpointError(f"cannot write {path}: the file is read-only")
-    _remove_stale(target)
+    remove_stale(target)
     free = shutil.disk_usage(target.parent).free
     if num_bytes > free:
         raise CheckpointError(
@@ -137,7 +138,7 @@ def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
     """
     target = _resolve(path)
     _refuse_non_files(path, target)
-    _remove_stale(target)
+    remove_stale(target)
     try:
         temporary, descriptor = _create_temporary(target)
         try:
@@ -228,7 +229,7 @@ def _create_temporary(target: Path) -> tuple[Path, int]:
         os.close(descriptor)  # taken for stale before it was locked
 
 
-def _remove_stale(target: Path) -> None:
+def remove_stale(target: Path) -> None:
     """Removes the target's temporary files that nobody has locked: who wrote them was killed."""
     stale = re.compile(f"{re.escape(_beside(target, '').name)}[0-9a-f]{{{2 * TOKEN_BYTES}}}\\.tmp")
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:

@@ -169,6 +169,10 @@ class Aivat:
         # forms of small games give a public state's decision once and for all
         self._kept: WeakKeyDictionary[PublicDecision, KnownMove] = WeakKeyDictionary()
 
+    def begin(self) -> None:
+        """Forgets what was heard of a game that was not played to its end."""
+        self._states, self._asked = [], []
+
     def hear(self, state: Any) -> None:
         """Takes in the next state of a game, before the move that is made in it."""
         actor = self.form.game.actor(state)
@@ -191,7 +195,7 @@ class Aivat:
     def estimate(self) -> FloatArray:
         """Returns `[P]` an estimate of what each player won in the game that was heard, and forgets it."""
         states, asked = self._states, self._asked
-        self._states, self._asked = [], []
+        self.begin()
         return estimate_game(self._begin, self.form.trace(states, asked))
 
 

@@ -7,6 +7,7 @@ States are looked at as they are asked for, so that chess and Go can be searched
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +15,19 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import CHANCE, ActionClass, Game, GameSpec
-from equipoise.games.public import NO_ACTION, PublicEdge, Relation
+from equipoise.games.openspiel import OpenSpielGame
+from equipoise.games.public import PublicEdge, Relation
+from equipoise.games.tic_tac_toe import TicTacToe
 
-__all__ = ["OpenState", "PerfectInformationGame"]
+__all__ = ["OpenState", "PerfectInformationGame", "find_open_form"]
 
 FloatArray = npt.NDArray[np.float64]
 STAY = Relation.pick([0])
+
+
+@functools.cache
+def _move(column: int) -> Relation:
+    return Relation.pick([0], action=column)
 
 
 class OpenState(NamedTuple):
@@ -80,10 +88,19 @@ class PerfectInformationGame:
             )
         edges = []
         for column, action in enumerate(self.game.legal_actions(inside)):
-            relations = [Relation.pick([0], action=column if player == actor else NO_ACTION) for player in (0, 1)]
             child = OpenState(self.game.apply(inside, action), state.chance)
-            edges.append(PublicEdge(child, (relations[0], relations[1])))
+            moves = _move(column)
+            edges.append(PublicEdge(child, (moves, STAY) if actor == 0 else (STAY, moves)))
         return tuple(edges)
+
+    def outline(self, state: OpenState) -> tuple[int, int] | None:
+        """Returns who moves and how many actions there are; None at chance, whose outcomes differ in weight."""
+        actor = self.actor(state)
+        return None if actor == CHANCE else (actor, len(self.legal_actions(state)))
+
+    def child(self, state: OpenState, edge: int) -> OpenState:
+        """Returns the state after an action."""
+        return OpenState(self.game.apply(state.inside, self.legal_actions(state)[edge]), state.chance)
 
     def joint_weights(self, state: OpenState) -> FloatArray:
         """Returns `[1, 1]` how likely chance brought the state about."""
@@ -108,3 +125,16 @@ class PerfectInformationGame:
     def action_class(self, state: OpenState, action: int) -> ActionClass:
         """Returns the kind of move that an action is."""
         return self.game.action_class(state.inside, action)
+
+
+def find_open_form(game: Game[Any]) -> PerfectInformationGame | None:
+    """Returns a game over public states if it has two players in sum 0 and hides nothing, else None.
+
+    >>> from equipoise.games import make_game
+    >>> find_open_form(make_game("kuhn")) is None
+    True
+    """
+    if game.spec.num_players != 2 or not game.spec.is_zero_sum:
+        return None
+    is_open = isinstance(game, TicTacToe) or (isinstance(game, OpenSpielGame) and game.is_perfect_information)
+    return PerfectInformationGame(game) if is_open else None

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from equipoise.games.base import ActionClass, GameSpec
 
-__all__ = ["NO_ACTION", "HasPublicForm", "PublicEdge", "PublicGame", "Relation", "SharesPayoffs"]
+__all__ = ["NO_ACTION", "HasPublicForm", "OpensAlike", "PublicEdge", "PublicGame", "Relation", "SharesPayoffs"]
 
 NO_ACTION: Final = -1  # action column in the relation of a player who did not move
 
@@ -142,6 +142,28 @@ class SharesPayoffs(Protocol):
         States of one name have the same private states, in the same order, and the same joint weights; their
         `payoffs` are in the ratio of their factors, none of which is 0.
         """
+        ...
+
+
+@runtime_checkable
+class OpensAlike(Protocol):
+    """A public game in which what follows a state looks alike in many, but for the states themselves.
+
+    >>> from equipoise.games import PerfectInformationGame, make_game
+    >>> form: OpensAlike = PerfectInformationGame(make_game("tic_tac_toe"))
+    >>> form.outline(form.initial_state())  # who moves, and among how many actions
+    (0, 9)
+    """
+
+    def outline(self, state: Any) -> Hashable:
+        """Returns a name: states of one name have the same actor, legality, relations and private states below.
+
+        None says that the state is not known to be like any other.
+        """
+        ...
+
+    def child(self, state: Any, edge: int) -> Any:
+        """Returns the state that an edge leads to."""
         ...
 
 

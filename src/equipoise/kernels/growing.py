@@ -66,8 +66,11 @@ class Opening:
         check_range("columns of actions", self.places[is_own, 1], 0, num_actions)
         if self.actor >= 0:
             check_array("legal", self.legal, np.bool_, (self.num_private[self.actor], num_actions))
-        found = [np.unique(edge[is_own & (self.places[:, 1] == column)]) for column in range(num_actions)]
-        object.__setattr__(self, "edges_of", tuple(tuple(map(int, edges)) for edges in found))
+        edges_of: list[list[int]] = [[] for _ in range(num_actions)]
+        for number, column in zip(edge[is_own].tolist(), self.places[is_own, 1].tolist(), strict=True):
+            if not edges_of[column] or edges_of[column][-1] != number:  # edges ascend
+                edges_of[column].append(number)
+        object.__setattr__(self, "edges_of", tuple(map(tuple, edges_of)))
 
 
 class GrowingArena:

@@ -95,6 +95,7 @@ class PublicBook:
         self.bound = _native.GrowingBook()
         self._facts: list[NodeFacts] = []
         self._inputs: list[StateInputs] = []
+        self._below: dict[int, npt.NDArray[np.int32]] = {}  # by open page, private states below each edge
 
     def __len__(self) -> int:
         return len(self._facts)
@@ -124,17 +125,12 @@ class PublicBook:
         """Returns whether it is known what follows a page."""
         return bool(self.bound.is_open(page))
 
-    def open_page(self, page: int, opening: Opening, children: Sequence[int]) -> None:
-        """Says what follows a page, and the pages of that."""
+    def open_page(self, page: int, opening: Opening) -> None:
+        """Says what follows a page; the pages of that are added when they are asked for."""
         facts, inputs = self._facts[page], self._inputs[page]
         if opening.actor != facts.actor or opening.num_private != facts.joint.shape:
             raise ValueError(f"page {page} has another actor or other private states than what is to follow it")
-        below = np.array(children, np.int32)
-        check_array("children", below, np.int32, opening.sizes.shape[:1])
-        check_range("children", below, 0, len(self))
-        if any(self._facts[child].joint.shape != tuple(opening.num_below[e]) for e, child in enumerate(children)):
-            raise ValueError(f"pages cannot follow page {page}: they have other private states")
-        inputs.check(self.sizes, facts, opening.legal.shape[1])
+        check_array("actions", inputs.actions, np.int32, opening.legal.shape[1:])
         uniform = opening.legal / np.maximum(opening.legal.sum(axis=1, keepdims=True), 1)
         self.bound.open_page(
             page,
@@ -144,9 +140,18 @@ class PublicBook:
             opening.sizes,
             opening.places,
             opening.weights,
-            below,
             inputs.actions,
         )
+        self._below[page] = opening.num_below
+
+    def set_child(self, page: int, edge: int, child: int) -> None:
+        """Says which page an edge of an open page leads to."""
+        below = self._below[page]
+        if not 0 <= edge < len(below) or not 0 <= child < len(self):
+            raise ValueError(f"page {page} has no edge {edge}, or there is no page {child}")
+        if self._facts[child].joint.shape != tuple(below[edge]):
+            raise ValueError(f"page {child} cannot follow page {page}: it has other private states")
+        self.bound.set_child(page, edge, child)
 
 
 class PublicNetKernel:
@@ -258,10 +263,13 @@ class GrowingRun:
             memory = gate.mass, gate.alternative, gate.deviation, gate.prior, gate.regret
             self._bound.set_gate(gate.player, int(gate.kind), gate.share, *memory)
 
-    def go_on(self) -> int | None:
-        """Goes on; returns a page of which it must be known what follows, None at the end."""
+    def go_on(self) -> tuple[int, list[int]] | None:
+        """Goes on; returns a page of which it must be known what follows, None at the end.
+
+        With the page come those of its edges that lead to no page yet; none if it is not open.
+        """
         page = int(self._bound.run())
-        return None if page == NOTHING else page
+        return None if page == NOTHING else (page, self._bound.missing_edges())
 
     @property
     def counts(self) -> tuple[int, int, int]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +12,21 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 
-__all__ = ["ColumnMemory", "Columns"]
+__all__ = ["ColumnMemory", "Columns", "count_bytes"]
 
 Columns = Mapping[str, npt.NDArray[Any]]  # [B, ...] each
+
+
+Shapes = Mapping[str, tuple[tuple[int, ...], npt.DTypeLike]]  # of one example's columns
+
+
+def count_bytes(capacity: int, shapes: Shapes) -> int:
+    """Returns the memory of so many examples.
+
+    >>> count_bytes(10, {"value": ((3,), np.float32)})
+    120
+    """
+    return capacity * sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
 
 
 class ColumnMemory:
@@ -25,7 +38,7 @@ class ColumnMemory:
     ([2.0, 3.0], 3)
     """
 
-    def __init__(self, capacity: int, shapes: Mapping[str, tuple[tuple[int, ...], npt.DTypeLike]]) -> None:
+    def __init__(self, capacity: int, shapes: Shapes) -> None:
         """Makes room for so many examples, of columns of some shapes and types."""
         self.capacity, self.count = capacity, 0
         self.columns: dict[str, npt.NDArray[Any]] = {

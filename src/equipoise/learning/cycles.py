@@ -8,6 +8,7 @@ are scheduled by steps, never by the clock. A run can be stopped after any cycle
 from __future__ import annotations
 
 import abc
+import contextlib
 import copy
 import dataclasses
 import json
@@ -21,8 +22,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.core.interruption import never
+from equipoise.core.pool import Pool
 from equipoise.learning.columns import ColumnMemory
 from equipoise.learning.networks import one_thread
+from equipoise.learning.pooled_play import PooledPlay
 from equipoise.learning.torch_extra import torch
 from equipoise.learning.values.configuration import ValueNetConfig
 from equipoise.learning.values.trunk import copy_weights
@@ -112,7 +115,7 @@ class CycleTrainer(abc.ABC):
         self.config, self._ring = config, memory
         self.net = self._make_net()
         self.averaged = copy.deepcopy(self.net)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=settings.rate, betas=BETAS)
+        self.optimizer = self._make_optimizer()
         self.examples = self.step = 0
         self.loss = math.nan
         self.cpu_seconds = 0.0
@@ -120,6 +123,16 @@ class CycleTrainer(abc.ABC):
     @abc.abstractmethod
     def _make_net(self) -> torch.nn.Module:
         """Returns a new network."""
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        """Returns what takes steps."""
+        return torch.optim.Adam(self.net.parameters(), lr=self.settings.rate, betas=BETAS)
+
+    def _find_rate(self) -> float:
+        """Returns the optimizer's rate at the present step: a cosine."""
+        settings = self.settings
+        share = 0.5 * (1.0 + math.cos(math.pi * min(1.0, self.step / max(settings.steps, 1))))
+        return settings.rate * (settings.final_rate + (1.0 - settings.final_rate) * share)
 
     @abc.abstractmethod
     def _play(self, count: int) -> None:
@@ -134,10 +147,37 @@ class CycleTrainer(abc.ABC):
         """Returns whether all examples are made."""
         return self.examples >= self.settings.examples
 
-    def run(self, is_over: Callable[[], bool] = never) -> Iterator[CycleRecord]:
-        """Yields a record after each cycle of self-play and learning; `is_over` is asked before each."""
-        while not self.is_done and not is_over():
-            yield self.run_cycle()
+    @abc.abstractmethod
+    def _begin_pooled(self, pool: Pool, is_over: Callable[[], bool]) -> PooledPlay[Any]:
+        """Returns self-play by a pool with the present weights."""
+
+    @abc.abstractmethod
+    def _remember(self, examples: Any) -> None:
+        """Counts and keeps what others played."""
+
+    def run(self, is_over: Callable[[], bool] = never, pool: Pool | None = None) -> Iterator[CycleRecord]:
+        """Yields a record after each cycle of self-play and learning.
+
+        Args:
+            is_over: whether to stop early; asked before each cycle.
+            pool: who plays; this process if None.
+        """
+        if pool is None:
+            while not self.is_done and not is_over():
+                yield self.run_cycle()
+            return
+        with contextlib.closing(self._begin_pooled(pool, is_over)) as played:
+            while not self.is_done and not is_over():
+                yield self.take_cycle(played)
+                played.begin_cycle(self.stored())
+
+    def take_cycle(self, played: PooledPlay[Any]) -> CycleRecord:
+        """Takes the examples that others played, and trains the network."""
+        began = time.process_time()
+        for examples, seconds in played.take_cycle():
+            self._remember(examples)
+            self.cpu_seconds += seconds
+        return self._learn(began)
 
     def run_cycle(self) -> CycleRecord:
         """Makes some examples with the present network, and trains it."""
@@ -165,10 +205,8 @@ class CycleTrainer(abc.ABC):
     def _take_step(self) -> None:
         settings = self.settings
         self.step += 1
-        share = 0.5 * (1.0 + math.cos(math.pi * min(1.0, self.step / max(settings.steps, 1))))
-        rate = settings.rate * (settings.final_rate + (1.0 - settings.final_rate) * share)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = self._find_rate()
         loss = self._find_loss()
         self.loss = loss.item() if math.isnan(self.loss) else 0.99 * self.loss + 0.01 * loss.item()
         if not math.isfinite(self.loss):

@@ -26,7 +26,7 @@ from equipoise.kernels.public_nets import GrowingRun, RunBudget
 from equipoise.search.beliefs import PublicBelief
 from equipoise.search.leaves import LeafEvaluator
 from equipoise.search.net_leaves import NetLeaves, RunBook
-from equipoise.search.rule_book import RuleBook
+from equipoise.search.rule_book import Children, RuleBook
 from equipoise.solvers.rules import CFRPlus, Rule, tabulate_discounts
 from equipoise.trees.joint import DenseJoint
 
@@ -216,7 +216,7 @@ class GrowingTree:
             gate=self.gate,
         )
         while (missing := run.go_on()) is not None:
-            book.open(missing)
+            book.look_up(*missing)
         self.num_sweeps, self.num_walks, self.num_asked = run.counts
         return [Query(book.states[number], reach) for number, reach in run.queries()]
 
@@ -307,7 +307,7 @@ class GrowingTree:
             self._new_points.append(node)
         return node
 
-    def _open(self, node: int) -> tuple[Opening, tuple[Any, ...]]:
+    def _open(self, node: int) -> tuple[Opening, Children]:
         opening, children = self.rules.opening(self.states[node])
         prior = self._priors.pop(node, None)
         if prior is not None:

@@ -55,10 +55,13 @@ class RunBook:
         most = float(self.rules.facts(state).joint.max(initial=0.0))
         return dataclasses.replace(inputs, unit=inputs.unit * (most or 1.0))
 
-    def open(self, number: int) -> None:
-        """Finds out what follows a public state."""
+    def look_up(self, number: int, edges: Sequence[int]) -> None:
+        """Finds out what follows a public state, or which states some edges of it lead to."""
         opening, children = self.rules.opening(self.states[number])
-        self.pages.open_page(number, opening, [self.number(child) for child in children])
+        if not edges:
+            self.pages.open_page(number, opening)
+        for edge in edges:
+            self.pages.set_child(number, edge, self.number(children[edge]))
 
 
 class NetLeaves:

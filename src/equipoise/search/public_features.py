@@ -75,7 +75,7 @@ def one_hot(*groups: tuple[int, int]) -> tuple[IntArray, npt.NDArray[np.float32]
 
 def sparse(amounts: Iterable[float]) -> tuple[IntArray, npt.NDArray[np.float32]]:
     """Returns those of some features that are not 0."""
-    given = np.fromiter(amounts, np.float32)
+    given = amounts if isinstance(amounts, np.ndarray) else np.fromiter(amounts, np.float32)
     feature = np.flatnonzero(given).astype(np.int32)
     return feature, given[feature]
 
@@ -286,8 +286,8 @@ class OpenFeatures:
     def inputs(self, state: OpenState) -> StateInputs:
         """Returns planes, and who is to move."""
         actor = self._form.actor(state)
-        turn = [float(actor == player) for player in (0, 1)]
-        feature, amount = sparse([*self._planes(state.inside).tolist(), *turn])
+        turn = np.array([actor == player for player in (0, 1)], np.float32)
+        feature, amount = sparse(np.concatenate([self._planes(state.inside), turn]))
         place = np.zeros(1, np.int32)
         actions = np.array(self._form.legal_actions(state) if actor >= 0 else (), np.int32)
         return StateInputs(

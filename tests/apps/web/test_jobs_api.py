@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +10,9 @@ import time
 import pytest
 
 from equipoise import load
+from equipoise.apps.web import jobs
 from equipoise.apps.web.events import EventLog
+from equipoise.core.errors import CheckpointError
 from tests.apps.web.asking import HOST, SPOT, refusal, wait_for
 
 LONG = SPOT | {"board": "Ks7h2d5c", "iterations": 10_000_000, "target": "0"}
@@ -48,7 +51,9 @@ def test_games_that_are_not_listed_are_refused(client, game):
 @pytest.mark.slow
 def test_jobs_hold_on_go_on_and_stop_within_a_second(client):
     id = submit(client, spot=LONG | {"ranges": RANGES})
-    wait_for(client, id, "running")
+    until = time.monotonic() + 20
+    while client.get(f"/api/jobs/{id}").json()["progress"] is None:  # nothing can be kept before the first iteration
+        assert time.monotonic() < until
     began = time.monotonic()
     assert client.post(f"/api/jobs/{id}/pause").json()["state"] in ("pausing", "paused")
     paused = wait_for(client, id, "paused")
@@ -80,6 +85,62 @@ def test_a_cancelled_job_leaves_nothing(client):
     assert client.get(f"/api/solutions/{id}").status_code == 404
     time.sleep(0.1)
     assert client.get(f"/api/jobs/{id}").json()["state"] == "cancelled"
+
+
+def test_what_is_done_is_not_cancelled(client):
+    id = submit(client, spot=SPOT, iterations=5)
+    wait_for(client, id, "done")
+    answer = client.post(f"/api/jobs/{id}/cancel")
+    assert (answer.status_code, refusal(answer)["code"]) == (409, "conflict")
+    assert client.get(f"/api/solutions/{id}").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_cancelled_save_leaves_no_part(client):
+    id = submit(client, spot=LONG)
+    wait_for(client, id, "running")
+    folder = client.app.state.services.jobs.folder / id
+    part = folder / f".result.eq.{'0' * 12}.tmp"
+    part.write_bytes(b"as a worker that was killed while it saved leaves it")
+    client.post(f"/api/jobs/{id}/cancel")
+    assert [path.name for path in folder.iterdir() if path.suffix in (".tmp", ".eq")] == []
+
+
+def test_a_job_without_its_folder_is_forgotten_and_hides_no_other(client):
+    kept, gone = (submit(client, spot=SPOT, iterations=5) for _ in range(2))
+    for id in (kept, gone):
+        wait_for(client, id, "done")
+    shutil.rmtree(client.app.state.services.jobs.folder / gone)
+    listed = [job["id"] for job in client.get("/api/jobs").json()["jobs"]]
+    assert kept in listed
+    assert gone not in listed
+    assert client.get(f"/api/jobs/{gone}").status_code == 404
+
+
+def test_a_new_job_has_neither_id_nor_name_of_one_that_was_removed(client):
+    old = submit(client, spot=SPOT, iterations=5)
+    wait_for(client, old, "done")
+    client.patch(f"/api/solutions/{old}", json={"name": "the old one"})
+    assert client.delete(f"/api/jobs/{old}").status_code == 204
+    assert old not in json.loads((client.app.state.services.settings.runs / "titles.json").read_text())
+    assert submit(client, spot=SPOT, iterations=5) != old
+
+
+def test_limits_that_cannot_be_are_refused(client):
+    id = submit(client, spot=SPOT, iterations=5)
+    wait_for(client, id, "done")
+    answer = client.post(f"/api/jobs/{id}/resume", json={"iterations": -1})
+    assert answer.status_code == 422
+    assert "iterations" in refusal(answer)["message"]
+    assert wait_for(client, id, "done")["error"] is None
+
+
+@pytest.mark.slow
+def test_a_job_under_way_takes_no_new_limits_in_silence(client):
+    id = submit(client, spot=LONG)
+    wait_for(client, id, "running")
+    assert client.post(f"/api/jobs/{id}/resume", json={"iterations": 10}).status_code == 409
+    client.post(f"/api/jobs/{id}/cancel")
 
 
 @pytest.mark.slow
@@ -219,3 +280,12 @@ def test_the_example_is_solved_at_the_first_start(serve):
     assert client.get("/api/jobs/example-river").json()["state"] == "done"
     assert client.get("/api/status").json()["first"] == "example-river"
     assert client.get("/api/solutions/example-river/node").json()["kind"] == "decision"
+
+
+def test_a_server_starts_without_its_example_where_that_cannot_be_kept(serve, monkeypatch):
+    def fail(*_arguments):
+        raise CheckpointError("cannot write the job: no space left on device")
+
+    monkeypatch.setattr(jobs, "solve_job", fail)
+    job = serve(files=(), solves_example=True).get("/api/jobs").json()["jobs"][0]
+    assert (job["state"], job["error"]) == ("failed", "cannot write the job: no space left on device")

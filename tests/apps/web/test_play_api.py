@@ -232,6 +232,29 @@ def test_a_table_whose_agent_is_gone_says_so_and_can_be_left(serve):
     assert client.get("/api/tables").json()["tables"] == []
 
 
+@pytest.mark.parametrize("where", ["begin_game", "observe", "act"])
+def test_a_table_whose_agent_dies_breaks_the_hand_off_and_goes_on(client, monkeypatch, where):
+    table = sit_down(client, game="kuhn", agent="file-kuhn")
+    table = play_hand(client, table, first)
+    agent = client.app.state.services.tables.find(table["id"]).agent
+
+    def die(*_arguments, **_named):
+        raise RuntimeError("it is dead")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(agent), where, die)
+        table = _settle(client, client.post(f"/api/tables/{table['id']}/next").json())
+        while not table["is_over"]:
+            table = act(client, table, first(table))
+    assert (table["error"], table["won"]) == ("the agent failed: RuntimeError", None)
+    assert table["result"]["hands"] == 1
+    for number in (2, 3):  # in both seats
+        table = _settle(client, client.post(f"/api/tables/{table['id']}/next").json())
+        table = play_hand(client, table, first)
+        assert table["result"]["hands"] == number
+    assert table["result"]["aivat"]["mean"] is not None
+
+
 def test_thoughts_about_a_spot_are_of_its_range_and_worth_what_the_spot_says(client, solved):
     table = play_hand(client, sit_down(client, agent="file-river"), first)
     while not (thoughts := client.get(f"/api/tables/{table['id']}/thoughts").json()["decisions"]):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import shutil
 
 import pytest
 
@@ -140,3 +141,25 @@ def test_a_file_that_changes_is_read_again(serve, tmp_path, solved):
     before = client.get("/api/solutions/mine/node").json()["actions"]
     load(path).resume(iterations=60).save(path)
     assert client.get("/api/solutions/mine/node").json()["actions"] != before
+
+
+def test_a_named_file_that_was_removed_is_not_listed_and_hides_no_other(serve, solved, tmp_path):
+    named = tmp_path / "named.eq"
+    shutil.copyfile(solved / "kuhn.eq", named)
+    client = serve(files=(named, "leduc.eq"))
+    assert client.get("/api/solutions/named/state").status_code == 200
+    named.unlink()
+    assert [one["id"] for one in client.get("/api/solutions").json()["solutions"]] == ["leduc"]
+    for path in ("solutions/named", "solutions/named/state", "solutions/named/file"):
+        assert client.get(f"/api/{path}").status_code == 404
+    assert "file-named" not in [one["id"] for one in client.get("/api/agents").json()["agents"]]
+    assert client.get("/api/status").json()["first"] == "leduc"
+    named.write_bytes(b"no file of ours")
+    assert refusal(client.get("/api/solutions/named/state"))["message"].startswith("named.eq is not an Equipoise file")
+
+
+def test_text_that_cannot_be_sent_is_refused_and_written_out(client):
+    answer = client.patch(
+        "/api/solutions/kuhn", content=b'{"name": "\\ud800"}', headers={"content-type": "application/json"}
+    )
+    assert (answer.status_code, refusal(answer)["field"], refusal(answer)["got"]) == (422, "name", "\\ud800")

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,11 @@ def test_examples_are_those_of_the_repository(client):
 
 def test_menus_have_names(client):
     assert "libratus" in {menu["name"] for menu in client.get("/api/menus").json()["menus"]}
+
+
+@pytest.mark.parametrize("name", ["BTN/CO 3bet", "100 %?", "Größe 开"])
+def test_names_of_ranges_are_what_people_write(client, name):
+    path = f"/api/ranges/{urllib.parse.quote(name, safe='')}"
+    assert client.put(path, json={"text": "AA"}).json()["name"] == name
+    assert name in [one["name"] for one in client.get("/api/ranges").json()["ranges"]]
+    assert client.delete(path).status_code == 204

@@ -183,9 +183,44 @@ def test_presets_are_told_and_read_back(name):
     assert PogSettings.from_dict(settings.as_dict()) == settings
 
 
+# Table 3 of the paper: batch, optimizer, rate, its decay and steps, weights of policies and values, memory, uses of an
+# example, p_td1, q_search, q_recursive, uniform mix, resignation, greedy after, most moves, prior's temperature, alpha
+TABLE_3 = {
+    "paper-chess": (2048, "sgd", 0.1, 0.8, 40e3, 1, 0.25, 50e6, 1, 0, 1, 0.2, 0, -0.9, 30, 512, 1.5, 0.2),
+    "paper-go": (2048, "sgd", 0.02, 0.1, 200e3, 1, 0.5, 50e6, 0.2, 0.2, 0, 0, 0, -0.9, 30, 722, 1.5, 0.2),
+    "paper-scotland-yard": (1024, "sgd", 0.1, 0.5, 2e6, 0.05, 1, 1e6, 5, 0, 0.3, 0.1, 0, -1, 0, 0, 1, 0.2),
+    "paper-holdem": (1024, "adam", 1e-4, 0.5, 2e6, 0.01, 1, 1e6, 10, 0, 0.9, 0.1, 0.1, -1, 0, 0, 1, 0.2),
+}
+FIELDS = (
+    *("batch", "optimizer", "rate", "rate_decay", "decay_steps", "policy_weight", "value_weight", "capacity", "reuse"),
+    *("outcomes", "queries", "recursive_queries", "exploration", "resign_below", "greedy_after", "most_moves"),
+    *("prior_temperature", "share"),
+)
+
+
+@pytest.mark.parametrize("name", TABLE_3)
+def test_presets_of_the_paper_are_its_table(name):
+    settings = find_preset(name)
+    assert tuple(getattr(settings, field) for field in FIELDS) == TABLE_3[name]
+    steps = {"paper-chess": 3e6, "paper-go": 1e6, "paper-scotland-yard": 17e6, "paper-holdem": 1.1e6}
+    assert settings.steps == steps[name]
+
+
+def test_rates_fall_as_the_paper_says():
+    settings = find_preset("paper-go")
+    assert [settings.rate_at(step) for step in (0, 200_000, 400_000)] == pytest.approx([0.02, 0.002, 0.0002])
+    small = find_preset("small")
+    assert small.rate_at(0) == small.rate
+    assert small.rate_at(small.steps) == pytest.approx(small.rate * small.final_rate)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"rate_decay": 0.5}, "rate_decay needs decay_steps"),
+        ({"decay_steps": 5}, "rate_decay needs decay_steps"),
+        ({"optimizer": "newton"}, "newton"),
+        ({"prior_temperature": 0.0}, "prior_temperature must be positive"),
         ({"recursive_queries": 1.0}, "recursive_queries must be below 1, or they never end"),
         ({"queries": 0.0}, "there must be something to learn"),
         ({"resign_below": 0.5}, "resign_below must lie between -1 and 0"),

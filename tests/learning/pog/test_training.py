@@ -4,12 +4,13 @@
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.games import make_game
 from equipoise.learning.pog.games import SelfPlayGame, check_public_net
 from equipoise.learning.pog.measuring import measure_composed
 from equipoise.learning.pog.runs import play_settings
-from equipoise.learning.pog.settings import PogSettings
+from equipoise.learning.pog.settings import PogSettings, find_preset
+from equipoise.search.leaves import batch_beliefs
 from equipoise.trees.public import build_public_tree
 
 torch = pytest.importorskip("torch", reason="training needs torch")
@@ -130,3 +131,38 @@ def test_a_network_of_another_game_is_refused():
     stored = trainer_of().stored()
     with pytest.raises(ConfigError, match="the network was made for kuhn, not for leduc"):
         check_public_net(stored, make_game("leduc"))
+
+
+def test_sgd_goes_on_to_the_bit():
+    changes = {"optimizer": "sgd", "rate": 0.05, "rate_decay": 0.5, "decay_steps": 10}
+    whole, stopped, again = (trainer_of(**changes) for _ in range(3))
+    for _ in whole.run():
+        pass
+    stopped.run_cycle()
+    again.restore(stopped.state())
+    for _ in again.run():
+        pass
+
+    for name, weights in whole.stored().tensors.items():
+        np.testing.assert_array_equal(again.stored().tensors[name], weights)
+    assert whole.optimizer.param_groups[0]["lr"] == pytest.approx(0.05 * 0.5 ** (whole.step / 10))
+
+
+def test_memory_that_is_not_there_is_refused(monkeypatch):
+    monkeypatch.setattr("equipoise.core.memory.available_bytes", lambda: 10**9)
+    with pytest.raises(GameTooLargeError, match="remembering 50,000,000 examples needs"):
+        PogTrainer(SelfPlayGame(make_game("kuhn")), find_preset("paper-go"))
+
+
+@pytest.mark.parametrize("temperature", [1.0, 4.0])
+def test_a_temperature_makes_policies_more_even_and_leaves_values(temperature):
+    game, trainer = SelfPlayGame(make_game("kuhn")), trainer_of()
+    reach = game.first_reach()
+    state = game.form.edges(game.form.initial_state())[0].child
+    belief = batch_beliefs([state], [game.belief(state, reach)])
+    plain = game.leaves(trainer.stored()).evaluate(belief)
+    found = game.leaves(trainer.stored(), temperature=temperature).evaluate(belief)
+
+    np.testing.assert_array_equal(found.cfv[0], plain.cfv[0])
+    expected = plain.prior ** (1.0 / temperature)  # shares of the likeliest action's
+    np.testing.assert_allclose(found.prior, expected, rtol=1e-5)

@@ -10,9 +10,11 @@ import pytest
 
 from equipoise.core.local_pool import LocalPool
 from equipoise.games.registry import parse_game
-from equipoise.learning.rebel.pooling import LAG, PooledPlay, play_episodes
+from equipoise.learning.pooled_play import LAG
+from equipoise.learning.rebel.pooling import PooledPlay, play_episodes
 from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
 from equipoise.search.belief_games import BeliefGame, parse_horizon
+from tests.learning.list_pool import ListPool
 
 training = pytest.importorskip("equipoise.learning.rebel.training", reason="training needs torch")
 
@@ -31,24 +33,6 @@ def learn(pool):
     for _ in trainer.run(pool=pool):
         pass
     return trainer.stored().tensors
-
-
-class ListPool:
-    """Does its tasks at once, as far ahead as a pool may."""
-
-    num_workers = 2
-
-    def __init__(self, num_ahead):
-        self.num_ahead, self.tasks = num_ahead, []
-
-    def map(self, function, tasks, *, supervision, in_order=True):
-        del supervision, in_order
-        ahead = []
-        for task in tasks:
-            self.tasks.append(task)
-            ahead.append(function(task))
-            if len(ahead) == self.num_ahead:
-                yield ahead.pop(0)
 
 
 @pytest.mark.parametrize("num_ahead", [1, 3, 4])

@@ -22,6 +22,7 @@ from equipoise.core.errors import (
     ParseError,
     UnknownNameError,
 )
+from equipoise.core.files import describe_os_error
 
 __all__ = ["ApiError", "answer_error", "install_handlers", "name_field"]
 
@@ -91,7 +92,8 @@ def answer_error(
 ) -> JSONResponse:
     """Returns an answer in the shape that all errors have."""
     content = {"code": code, "message": message, "field": field, "got": got, "hint": hint}
-    return JSONResponse({"error": content}, status_code=status)
+    shown = {name: None if text is None else _printable(text) for name, text in content.items()}
+    return JSONResponse({"error": shown}, status_code=status)
 
 
 def name_field(parts: tuple[Any, ...]) -> str | None:
@@ -129,10 +131,20 @@ def install_handlers(app: FastAPI) -> None:
     def _plain(_request: Request, error: HTTPException) -> JSONResponse:
         return answer_error(error.status_code, CODES.get(error.status_code, "failed"), str(error.detail).lower())
 
+    @app.exception_handler(OSError)
+    def _tell(request: Request, error: OSError) -> JSONResponse:
+        LOGGER.warning("%s %s: %s", request.method, request.url.path, error)
+        return answer_error(409, "failed", f"a file cannot be read or written: {describe_os_error(error)}")
+
     @app.exception_handler(Exception)
     def _fail(request: Request, error: Exception) -> JSONResponse:
         LOGGER.error("%s %s failed", request.method, request.url.path, exc_info=error)
         return answer_error(500, "failed", "the server failed; its log says why")
+
+
+def _printable(text: str) -> str:
+    """Returns a text that can be sent: halves of characters, which JSON can name, are written out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _shorten(value: Any) -> str:

@@ -25,9 +25,9 @@ from equipoise.apps.web.events import EventLog
 from equipoise.apps.web.job_text import FLOPS, Command, JobSpec, Limits
 from equipoise.apps.web.library import JOBS
 from equipoise.apps.web.settings import ServerSettings
-from equipoise.apps.web.worker import Controls, Voice, solve_job
-from equipoise.core.errors import CheckpointError
-from equipoise.core.files import write_text
+from equipoise.apps.web.worker import Controls, Voice, make_request, solve_job, tell_failure
+from equipoise.core.errors import CheckpointError, EquipoiseError
+from equipoise.core.files import remove_stale, write_text
 from equipoise.core.runs import RunFolder
 
 __all__ = ["ACTIVE", "FINAL", "Job", "JobBoard"]
@@ -36,6 +36,7 @@ RECORD: Final = "job.json"
 ACTIVE: Final = ("building", "running", "pausing", "paused", "stopping")  # a worker has it
 FINAL: Final = ("done", "failed", "interrupted", "cancelled")
 MOST_SAID: Final = 50
+SECONDS_TO_END: Final = 5.0  # that a worker that was killed has
 SECONDS_TO_SAVE: Final = 10.0  # that workers have when the server ends
 KEPT: Final = ("kind", "title", "state", "created", "changed", "bytes", "target", "error", "stopped_by", "totals")
 
@@ -75,6 +76,7 @@ class JobBoard:
         self._queue: list[str] = []
         self._threads: list[threading.Thread] = []
         self._is_closing = False
+        self._last_number = 0
         for path in sorted(self.folder.iterdir(), key=lambda path: (len(path.name), path.name)):
             job = _read_job(path)
             if job is None:
@@ -117,8 +119,12 @@ class JobBoard:
             job = self._add(spec, id, None)
             folder, said = self.folder_of(job), io.StringIO()
             limits = Limits(num_bytes=self.settings.find_job_bytes())
-            with folder.writing():
-                solve_job(folder, spec, limits, Controls(io.StringIO()), Voice(said))
+            voice = Voice(said)
+            try:
+                with folder.writing():
+                    solve_job(folder, spec, limits, Controls(io.StringIO()), voice)
+            except EquipoiseError as error:  # the server is of use without it
+                tell_failure(voice, error, folder.path)
             for line in said.getvalue().splitlines():
                 self._hear(job, json.loads(line))
         self.on_change()
@@ -127,13 +133,28 @@ class JobBoard:
     def find(self, id: str) -> Job:
         """Returns the job of an id; refuses an unknown one."""
         with self._lock:
+            if id in self._jobs:
+                self._forget_if_gone(self._jobs[id])
             if id not in self._jobs:
                 raise ApiError(404, "there is no such job", field="id", got=id)
             return self._jobs[id]
 
+    def _forget_if_gone(self, job: Job) -> None:
+        """Forgets a job whose folder somebody removed; its worker, if it has one, has nowhere to write to."""
+        if RunFolder.is_run(self.folder / job.id):
+            return
+        del self._jobs[job.id]
+        if job.id in self._queue:
+            self._queue.remove(job.id)
+        job.state = "cancelled"
+        if job.process is not None:
+            job.process.kill()
+
     def list_jobs(self) -> list[Job]:
         """Returns all jobs, the newest first."""
         with self._lock:
+            for job in list(self._jobs.values()):
+                self._forget_if_gone(job)
             return sorted(self._jobs.values(), key=lambda job: job.created, reverse=True)
 
     def folder_of(self, job: Job) -> RunFolder:
@@ -192,10 +213,11 @@ class JobBoard:
                 self._tell(job, Command.RESUME)
                 self._set_state(job, "running")
                 return job
-            if job.state in ("waiting", "building", "running"):
+            if job.state in ("waiting", "building", "running") and not totals:
                 return job
-            if job.process is not None:
-                raise ApiError(409, f"the job is {job.state}: new limits can be set when its worker has ended")
+            if job.process is not None or job.state == "waiting":
+                raise ApiError(409, f"the job is {job.state}: new limits can be set when it has ended")
+            make_request(JobSpec.from_json(self.folder_of(job).config).request, totals)  # refuses what cannot be
             if len(self._queue) >= self.settings.most_waiting:
                 raise ApiError(429, f"{len(self._queue)} jobs are waiting already: try again when one is done")
             job.totals |= {name: value for name, value in totals.items() if value is not None}
@@ -224,6 +246,8 @@ class JobBoard:
         """Ends a job at once and drops what it has."""
         with self._lock:
             job = self.find(id)
+            if job.state == "done":
+                raise ApiError(409, "the job is done: remove it if what it found is not wanted")
             if id in self._queue:
                 self._queue.remove(id)
             process = job.process
@@ -231,8 +255,11 @@ class JobBoard:
                 job.state = "cancelled"  # before the worker's end is heard
             if process is not None:
                 process.kill()
-            with contextlib.suppress(FileNotFoundError):
-                (self.folder / id / "result.eq").unlink()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(SECONDS_TO_END)  # a save under way would bring back what is dropped
+            result = self.folder_of(job).result
+            result.unlink(missing_ok=True)
+            remove_stale(result)
             self._set_state(job, "cancelled")
             self.on_change()
             return job
@@ -246,11 +273,6 @@ class JobBoard:
             del self._jobs[id]
             shutil.rmtree(self.folder / id, ignore_errors=True)
         self.on_change()
-
-    def forget(self, id: str) -> None:
-        """Forgets a job whose folder somebody removed."""
-        with self._lock:
-            self._jobs.pop(id, None)
 
     def close(self) -> None:
         """Lets workers keep what they have and leave; the next server goes on with their jobs."""
@@ -270,8 +292,10 @@ class JobBoard:
             thread.join(SECONDS_TO_SAVE)
 
     def _next_id(self) -> str:
+        """Returns an id that no job has had since the server began: pages remember what they saw of a job."""
         numbers = [int(path.name[1:]) for path in self.folder.iterdir() if path.name[1:].isdecimal()]
-        return f"j{max(numbers, default=0) + 1}"
+        self._last_number = max(self._last_number, *numbers, 0) + 1
+        return f"j{self._last_number}"
 
     def _schedule(self) -> None:
         """Starts workers for as many jobs as there is room for."""

@@ -172,7 +172,8 @@ class Library:
                 add(path.name, path / "result.eq", "run")
             elif path.is_file() and path.suffix == SUFFIX:
                 add(path.stem, path, "run")
-        return list(found.values())
+        # those that were removed keep their ids, so that no other file gets them meanwhile
+        return [one for one in found.values() if one.path.is_file()]
 
     def find(self, id: str) -> ListedFile:
         """Returns the file of an id; refuses what is not listed."""
@@ -208,7 +209,7 @@ class Library:
         listed = self.find(id)
         with self._lock:
             self._titles[listed.id] = name.strip()[:LONGEST_NAME]
-            write_text(self.folder / TITLES, json.dumps(self._titles, indent=1, ensure_ascii=False))
+            self._keep_titles()
         self.on_change()
         return self.describe(listed)
 
@@ -217,12 +218,22 @@ class Library:
         listed = self.find(id)
         if not listed.is_own:
             raise ApiError(409, "only what was solved or uploaded here is removed here", field="id", got=id)
-        self._forget(listed.id)
+        self.forget(listed.id)
         if listed.job is not None:
             shutil.rmtree(self.folder / JOBS / listed.job)
         else:
             listed.path.unlink(missing_ok=True)
         self.on_change()
+
+    def forget(self, id: str) -> None:
+        """Closes a file that is removed and drops its title, which the next file of that id is not to get."""
+        self._forget(id)
+        with self._lock:
+            if self._titles.pop(id, None) is not None:
+                self._keep_titles()
+
+    def _keep_titles(self) -> None:
+        write_text(self.folder / TITLES, json.dumps(self._titles, indent=1, ensure_ascii=False))
 
     def duplicate(self, id: str) -> dict[str, Any]:
         """Returns the card of a copy."""
@@ -258,17 +269,18 @@ class Library:
     @contextlib.contextmanager
     def opened(self, id: str) -> Iterator[OpenFile]:
         """Gives an open file to read from while entered; nobody else reads from it meanwhile."""
-        while True:
-            file = self._find_open(id)
-            with file.lock:
-                if file.is_closed:
-                    continue
-                try:
+        path = self.find(id).path
+        try:
+            while True:
+                file = self._find_open(id)
+                with file.lock:
+                    if file.is_closed:
+                        continue
                     yield file
-                except CheckpointError as error:
-                    message = str(error).replace(str(file.listed.path), file.listed.path.name)
-                    raise ApiError(409, message, code="failed") from None
-                return
+                    return
+        except CheckpointError as error:
+            message = str(error).replace(str(path), path.name)
+            raise ApiError(409, message, code="failed") from None
 
     @contextlib.contextmanager
     def opened_spot(self, id: str) -> Iterator[tuple[OpenFile, SolvedSpot]]:
@@ -293,18 +305,20 @@ class Library:
         listed = self.find(id)
         stamp = _stamp(listed.path)
         closing: list[OpenFile] = []
-        with self._lock:
-            file = self._open.get(id)
-            if file is None or file.stamp != stamp or file.listed.path != listed.path:
-                if file is not None:
-                    closing.append(self._open.pop(id))
-                file = OpenFile(listed, stamp)
-            self._open[id] = file
-            self._open.move_to_end(id)
-            while len(self._open) > 1 and (len(self._open) > MOST_OPEN or self._num_open_bytes() > self.open_bytes):
-                closing.append(self._open.popitem(last=False)[1])
-        for one in closing:
-            one.close()
+        try:
+            with self._lock:
+                file = self._open.get(id)
+                if file is None or file.stamp != stamp or file.listed.path != listed.path:
+                    if file is not None:
+                        closing.append(self._open.pop(id))
+                    file = OpenFile(listed, stamp)
+                self._open[id] = file
+                self._open.move_to_end(id)
+                while len(self._open) > 1 and (len(self._open) > MOST_OPEN or self._num_open_bytes() > self.open_bytes):
+                    closing.append(self._open.popitem(last=False)[1])
+        finally:  # also where what the file holds now cannot be read
+            for one in closing:
+                one.close()
         return file
 
     def _num_open_bytes(self) -> int:

@@ -27,7 +27,8 @@ class SavedRanges:
             found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             found = {}
-        self._texts: dict[str, str] = {str(name): str(text) for name, text in dict(found).items()}
+        given = found if isinstance(found, dict) else {}
+        self._texts: dict[str, str] = {str(name): str(text) for name, text in given.items()}
 
     def list_ranges(self) -> list[dict[str, Any]]:
         """Returns all ranges by name."""

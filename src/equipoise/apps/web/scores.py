@@ -76,6 +76,11 @@ class Scores:
         if self._aivat is not None:
             self._aivat[seat].hear(state)
 
+    def drop(self) -> None:
+        """Forgets a hand that was broken off."""
+        for one in self._aivat or ():
+            one.begin()
+
     def finish(self, state: Any, seat: int, won: float, expected: float) -> float | None:
         """Keeps what a hand brought, and returns AIVAT's estimate of it."""
         self._won.append(won)

@@ -80,6 +80,8 @@ class GameTable:
         self.error: str | None = None
         self.hands: list[dict[str, Any]] = []
         self._moves: list[int] = []  # of this hand, chance's included
+        self._unseen: list[Any] = []  # states of this hand that the agent is not told of yet
+        self._has_begun = False  # whether the agent knows of this hand
         self._expected: tuple[float, ...] | None = None
         self._is_closed = False
 
@@ -96,7 +98,7 @@ class GameTable:
         self.seat = self.hand % 2  # heads-up in hold'em: first on the button
         self.state, self.history, self.is_over, self.error = self.game.initial_state(), [], False, None
         self._moves, self._expected = [], None
-        self.agent.begin_game(1 - self.seat)
+        self._unseen, self._has_begun = [], False
         self.thinker.begin_hand(1 - self.seat)
 
     def restore(self, kept: dict[str, Any], hands: list[dict[str, Any]]) -> None:
@@ -113,6 +115,7 @@ class GameTable:
                 self.scores.prepare()
             for action in kept["moves"]:
                 if not is_over:
+                    self._hear()
                     self.scores.hear(self.state, self.seat)
                 self._apply(int(action), self.game.actor(self.state))
             self.thinker.recall(kept["thoughts"])
@@ -184,7 +187,7 @@ class GameTable:
                 "history": [
                     {**step, "seat": seats[step["player"]]} if "player" in step else step for step in self.history
                 ],
-                "won": self.hands[-1]["won"] if self.is_over and self.hands else None,
+                "won": self.hands[-1]["won"] if self.is_over and self.error is None and self.hands else None,
                 "result": self.scores.describe(),
                 "error": self.error,
             }
@@ -224,11 +227,9 @@ class GameTable:
         try:
             self._move_others()
         except EquipoiseError as error:
-            self.error = str(error)
-            self.is_over = True
+            self._break_off(str(error))
         except Exception as error:  # whatever an agent does, the person is told and may go on
-            self.error = f"the agent failed: {type(error).__name__}"
-            self.is_over = True
+            self._break_off(f"the agent failed: {type(error).__name__}")
         with self._changed:
             self.is_thinking = False
             self.version += 1
@@ -236,10 +237,25 @@ class GameTable:
             self._changed.notify_all()
         self._tell(self)
 
+    def _hear(self) -> None:
+        """Lets the agent begin and see what it has not seen yet."""
+        if not self._has_begun:
+            self.agent.begin_game(1 - self.seat)
+            self._has_begun = True
+        for state in self._unseen:
+            self.agent.observe(observe_state(self.game, state, 1 - self.seat))
+        self._unseen.clear()
+
+    def _break_off(self, reason: str) -> None:
+        """Ends a hand that cannot be played on; it is not counted."""
+        self.error, self.is_over = reason, True
+        self.scores.drop()
+
     def _move_others(self) -> None:
         game, other = self.game, 1 - self.seat
         self.scores.prepare()
         while (actor := game.actor(self.state)) != self.seat:
+            self._hear()
             if actor == TERMINAL:
                 self._finish()
                 return
@@ -272,7 +288,7 @@ class GameTable:
         self._moves.append(action)
         self.state = after
         if actor != 1 - self.seat:
-            self.agent.observe(observe_state(game, after, 1 - self.seat))
+            self._unseen.append(after)
 
     def _finish(self) -> None:
         """Keeps the score of a hand, and what it was."""

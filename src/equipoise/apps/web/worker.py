@@ -37,7 +37,7 @@ from equipoise.runs.spot_run import CARRIED_ITERATIONS, SpotRun, prepare_spot
 from equipoise.solvers.holdem.solved_spot import SolvedSpot
 from equipoise.solvers.solution_file import SolvedGame
 
-__all__ = ["Controls", "Voice", "main", "solve_job"]
+__all__ = ["Controls", "Voice", "main", "make_request", "solve_job", "tell_failure"]
 
 NICENESS: Final = 5  # so that pages are answered while a job has all cores
 SPARE_BYTES: Final = 600_000_000  # of libraries and trees under construction, above what a job may take
@@ -158,10 +158,15 @@ def main() -> None:
             do_job(folder, limits, controls, voice)
         code = 0
     except EquipoiseError as error:
-        voice.tell_state("failed", error=" ".join(str(error).split()).replace(str(path), "the job"))
+        tell_failure(voice, error, path)
     except MemoryError:
         voice.tell_state("failed", error=f"memory ran out: a job may take {limits.num_bytes / 1e9:.3g} GB")
     os._exit(code)  # native threads may be under way
+
+
+def tell_failure(voice: Voice, error: EquipoiseError, path: Path) -> None:
+    """Says why a job of a folder failed, without the folder's path."""
+    voice.tell_state("failed", error=" ".join(str(error).split()).replace(str(path), "the job"))
 
 
 def do_job(folder: RunFolder, limits: Limits, controls: Controls, voice: Voice) -> None:
@@ -246,7 +251,7 @@ def _rest(run: GameRun | SpotRun, folder: RunFolder, voice: Voice | None) -> Non
 
 def _prepare(folder: RunFolder, spec: JobSpec, limits: Limits, voice: Voice) -> GameRun | SpotRun:
     """Returns the run that is asked for, going on from what is saved."""
-    request = _make_request(spec.request, limits)
+    request = make_request(spec.request, limits.totals)
     saved = load_run(folder.result) if folder.result.exists() else None
     reporter = _Told(voice)
     if spec.spot is not None:
@@ -282,8 +287,9 @@ def _begin_from(run: SpotRun, path: str, request: RunRequest, reporter: Reporter
         run.set_limits(dataclasses.replace(request, iterations=request.iterations + carried))
 
 
-def _make_request(asked: Mapping[str, Any], limits: Limits) -> RunRequest:
-    changes = {**asked, **limits.totals}
+def make_request(asked: Mapping[str, Any], totals: Mapping[str, Any]) -> RunRequest:
+    """Returns what is asked of a run, limits that were set later in place of its own; refuses what cannot be."""
+    changes = {**asked, **totals}
     return RunRequest(**{name: value for name, value in changes.items() if value is not None})
 
 

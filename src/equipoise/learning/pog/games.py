@@ -10,12 +10,10 @@ import numpy.typing as npt
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game
-from equipoise.games.openspiel import OpenSpielGame
-from equipoise.games.perfect_information import PerfectInformationGame
+from equipoise.games.perfect_information import find_open_form
 from equipoise.games.public import PublicGame
 from equipoise.games.registry import format_game
 from equipoise.games.scotland_yard import ScotlandYard, ScotlandYardPublicGame
-from equipoise.games.tic_tac_toe import TicTacToe
 from equipoise.learning.values.configuration import NetKind, ValueNetConfig
 from equipoise.learning.values.weights import StoredNet
 from equipoise.search.belief_games import find_public_form
@@ -59,9 +57,15 @@ class SelfPlayGame:
             actions=sizes.actions,
         )
 
-    def leaves(self, stored: StoredNet) -> NetLeaves:
-        """Returns a network as searches ask it."""
-        return NetLeaves(self.features, stored.layers(), takes_roots=stored.config.takes_roots)
+    def leaves(self, stored: StoredNet, *, temperature: float = 1.0) -> NetLeaves:
+        """Returns a network as searches ask it, its policies made more even by a temperature above 1."""
+        layers = stored.layers()
+        if temperature != 1.0:
+            sizes = self.features.sizes
+            factor = np.ones(sizes.num_outputs, np.float32)
+            factor[sum(sizes.places) :] /= temperature  # values come first
+            layers[-1] = layers[-1]._replace(weight=layers[-1].weight * factor, bias=layers[-1].bias * factor)
+        return NetLeaves(self.features, layers, takes_roots=stored.config.takes_roots)
 
     def belief(self, state: Any, reach: tuple[FloatArray, FloatArray]) -> PublicBelief:
         """Returns beliefs at a public state."""
@@ -78,9 +82,7 @@ def _find_form(game: Game[Any]) -> PublicGame[Any]:
         raise ConfigError(f"Player of Games is for two players in sum 0, and {game.spec.label} is not such a game")
     if isinstance(game, ScotlandYard):
         return ScotlandYardPublicGame(game)
-    if isinstance(game, TicTacToe) or (isinstance(game, OpenSpielGame) and game.is_perfect_information):
-        return PerfectInformationGame(game)
-    return find_public_form(game)
+    return find_open_form(game) or find_public_form(game)
 
 
 def check_public_net(stored: StoredNet, game: Game[Any]) -> None:

@@ -86,16 +86,21 @@ class PogRun:
         """Raises `ConfigError` unless the run is of a game."""
         check_public_net(self.net, game)
 
+    def leaves(self) -> NetLeaves:
+        """Returns the network as searches ask it."""
+        return self.game.leaves(self.net, temperature=self.settings.prior_temperature)
+
     def play(self, growth: Growth | None = None, *, share: float | None = None, seed: int = 0) -> ContinualSettings:
         """Returns how decisions are searched, as in the run's tests unless told otherwise."""
         settings = self.settings if share is None else dataclasses.replace(self.settings, share=share)
-        found = play_settings(settings, self.game.leaves(self.net), growth)
+        found = play_settings(settings, self.leaves(), growth)
         return dataclasses.replace(found, seed=seed)
 
 
 def check_same_settings(folder: RunFolder, game: Game[Any], settings: PogSettings) -> None:
     """Raises `ConfigError` unless a run that goes on has the game and the settings that it began with."""
-    folder.check_same({"game": format_game(game), **settings.as_dict()}, free=FREE)
+    began = PogSettings.from_dict(folder.config.get("settings", {})).as_dict()
+    folder.check_same({"game": format_game(game), **settings.as_dict()}, free=FREE, began=began)
 
 
 def list_shipped() -> list[str]:

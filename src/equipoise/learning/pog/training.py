@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.learning.columns import ColumnMemory
+from equipoise.core.memory import check_memory
+from equipoise.core.pool import Pool
+from equipoise.learning.columns import ColumnMemory, Columns, count_bytes
 from equipoise.learning.cycles import CycleTrainer, bend_errors
 from equipoise.learning.pog.games import SelfPlayGame
+from equipoise.learning.pog.pooling import PooledSearches
 from equipoise.learning.pog.self_play import SoundSelfPlay, example_shapes
-from equipoise.learning.pog.settings import PogSettings
+from equipoise.learning.pog.settings import Optimizer, PogSettings
 from equipoise.learning.torch_extra import torch
 from equipoise.learning.values.configuration import ValueNetConfig
 from equipoise.learning.values.trunk import Trunk
@@ -55,26 +59,42 @@ class PogTrainer(CycleTrainer):
         """Begins a training."""
         self.game = game
         config = game.config(hidden=settings.hidden, layers=settings.layers, takes_roots=settings.takes_roots)
-        self.memory = ColumnMemory(settings.capacity, example_shapes(game.features.sizes))
+        shapes = example_shapes(game.features.sizes)
+        check_memory(count_bytes(settings.capacity, shapes), f"remembering {settings.capacity:,} examples")
+        self.memory = ColumnMemory(settings.capacity, shapes)
         super().__init__(settings, config, self.memory, word=21)
         self.settings: PogSettings = settings
         self.self_play = SoundSelfPlay(game, settings)
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        settings: PogSettings = self.settings
+        if settings.optimizer == Optimizer.SGD:
+            return torch.optim.SGD(self.net.parameters(), lr=settings.rate, momentum=settings.momentum)
+        return super()._make_optimizer()
+
+    def _find_rate(self) -> float:
+        return self.settings.rate_at(self.step)
 
     def _make_net(self) -> PublicNet:
         return PublicNet(self.config, generator=self.generator)
 
     def leaves(self) -> NetLeaves:
         """Returns the weights that play, as searches ask them."""
-        leaves = self.game.leaves(self.stored())
+        leaves = self.game.leaves(self.stored(), temperature=self.settings.prior_temperature)
         if self.self_play.leaves is not None:
             leaves.share_book(self.self_play.leaves)
         return leaves
 
     def _play(self, count: int) -> None:
         self.self_play.leaves = self.leaves()
-        examples = self.self_play.generate(count, rng=self.rng)
+        self._remember(self.self_play.generate(count, rng=self.rng))
+
+    def _remember(self, examples: Columns) -> None:
         self._count(len(examples["value"]))
         self.memory.append(examples)
+
+    def _begin_pooled(self, pool: Pool, is_over: Callable[[], bool]) -> PooledSearches:
+        return PooledSearches(pool, self.settings, self.examples, net=self.stored(), is_over=is_over)
 
     def _find_loss(self) -> torch.Tensor:
         settings = self.settings

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import time
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable
 
 import numpy as np
 
 from equipoise.core.interruption import never
-from equipoise.core.pool import Pool, Supervision
+from equipoise.core.pool import Pool
 from equipoise.games.registry import parse_game
+from equipoise.learning import pooled_play
 from equipoise.learning.rebel.nets import bind_belief_net
 from equipoise.learning.rebel.self_play import Examples, SelfPlay
 from equipoise.learning.rebel.settings import RebelSettings, SearchRecipe
@@ -22,8 +21,6 @@ from equipoise.learning.values.weights import StoredNet
 from equipoise.search.belief_games import BeliefGame, parse_horizon
 
 __all__ = ["PlayTask", "PooledPlay", "play_episodes"]
-
-LAG: Final = 2  # cycles by which players' weights are older: at most so many are handed out before results are in
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,13 +48,8 @@ def play_episodes(task: PlayTask) -> tuple[Examples, float]:
     return examples, time.process_time() - began
 
 
-class PooledPlay:
-    """Self-play by the workers of a pool, which go on while the caller learns.
-
-    Task n belongs to cycle n // workers, is drawn from a seed of its own and played with the weights of two cycles
-    before, whenever it is handed out: what is learnt depends on the number of workers, not on their speed. A worker
-    that dies is replaced, and its task played again.
-    """
+class PooledPlay(pooled_play.PooledPlay[StoredNet]):
+    """Self-play by the workers of a pool."""
 
     def __init__(
         self,
@@ -77,34 +69,16 @@ class PooledPlay:
             net: present weights.
             is_over: whether to stop waiting for workers.
         """
-        self.settings, self.so_far, self.num_workers = settings, so_far, pool.num_workers
-        self._cycle = 0  # that results are taken for
-        self._nets = {0: net}  # by the cycle before which there were these weights
-        supervision = Supervision(is_interrupted=is_over, num_ahead=1)
-        self._results = pool.map(play_episodes, self._tasks(), supervision=supervision)
+        self.settings, self.so_far = settings, so_far
+        super().__init__(pool, play_episodes, weights=net, is_over=is_over)
 
-    def _tasks(self) -> Iterator[PlayTask]:
+    def make_task(self, number: int, cycle: int, weights: StoredNet) -> PlayTask:
+        """Returns a task."""
         settings = self.settings
-        for number in itertools.count():
-            cycle = number // self.num_workers
-            yield PlayTask(
-                net=self._nets[max(cycle - LAG, 0)],
-                settings=settings,
-                recipe=settings.recipe_at(self.so_far + cycle * settings.cycle),
-                count=-(-settings.cycle // self.num_workers),
-                seed=(settings.seed, 23, self.so_far, number),
-            )
-
-    def take_cycle(self) -> Iterator[tuple[Examples, float]]:
-        """Yields the examples of one cycle, task by task, with the seconds that they took; fewer once it is over."""
-        yield from itertools.islice(self._results, self.num_workers)
-
-    def begin_cycle(self, net: StoredNet) -> None:
-        """Makes the weights known that were learnt from the cycle just taken."""
-        self._cycle += 1
-        self._nets[self._cycle] = net
-        self._nets.pop(self._cycle - LAG - 1, None)
-
-    def close(self) -> None:
-        """Drops what is under way."""
-        self._results.close()
+        return PlayTask(
+            net=weights,
+            settings=settings,
+            recipe=settings.recipe_at(self.so_far + cycle * settings.cycle),
+            count=self.share_of(settings.cycle),
+            seed=(settings.seed, 23, self.so_far, number),
+        )

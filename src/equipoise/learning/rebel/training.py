@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.core.interruption import never
 from equipoise.core.pool import Pool
 from equipoise.learning.cycles import CycleRecord, CycleTrainer, bend_errors
 from equipoise.learning.rebel.memory import ExampleMemory
@@ -73,29 +70,8 @@ class RebelTrainer(CycleTrainer):
     def _make_net(self) -> BeliefNet:
         return BeliefNet(self.config, generator=self.generator)
 
-    def run(self, is_over: Callable[[], bool] = never, pool: Pool | None = None) -> Iterator[CycleRecord]:
-        """Yields a record after each cycle of self-play and learning.
-
-        Args:
-            is_over: whether to stop early; asked before each cycle.
-            pool: who plays; this process if None.
-        """
-        if pool is None:
-            yield from super().run(is_over)
-            return
-        played = PooledPlay(pool, self.settings, self.examples, net=self.stored(), is_over=is_over)
-        with contextlib.closing(played):
-            while not self.is_done and not is_over():
-                yield self.take_cycle(played)
-                played.begin_cycle(self.stored())
-
-    def take_cycle(self, played: PooledPlay) -> CycleRecord:
-        """Takes the examples that others played, and trains the network."""
-        began = time.process_time()
-        for examples, seconds in played.take_cycle():
-            self._remember(examples)
-            self.cpu_seconds += seconds
-        return self._learn(began)
+    def _begin_pooled(self, pool: Pool, is_over: Callable[[], bool]) -> PooledPlay:
+        return PooledPlay(pool, self.settings, self.examples, net=self.stored(), is_over=is_over)
 
     def _play(self, count: int) -> None:
         self.self_play.search_with(self.settings.recipe_at(self.examples), bind_belief_net(self.stored()))

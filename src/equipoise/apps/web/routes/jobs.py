@@ -54,6 +54,7 @@ def show_job(id: str, services: UsedServices) -> Any:
 def remove_job(id: str, services: UsedServices) -> Response:
     """Forgets a job that is over, and its solution."""
     services.jobs.remove(id)
+    services.library.forget(id)
     return Response(status_code=204)
 
 

@@ -90,6 +90,7 @@ def remove(id: str, services: UsedServices) -> Response:
     listed = services.library.find(id)
     if listed.job is not None:
         services.jobs.remove(listed.job)
+        services.library.forget(id)
     else:
         services.library.remove(id)
     return Response(status_code=204)

@@ -88,13 +88,13 @@ def list_ranges(services: UsedServices) -> Any:
     return {"ranges": services.ranges.list_ranges()}
 
 
-@router.put("/ranges/{name}", response_model=SavedRange)
+@router.put("/ranges/{name:path}", response_model=SavedRange)
 def keep_range(name: str, content: RangeText, services: UsedServices) -> Any:
     """Keeps a range under a name."""
     return services.ranges.keep(name, content.text)
 
 
-@router.delete("/ranges/{name}", status_code=204)
+@router.delete("/ranges/{name:path}", status_code=204)
 def remove_range(name: str, services: UsedServices) -> Response:
     """Forgets a range."""
     services.ranges.remove(name)
