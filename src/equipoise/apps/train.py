@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`equipoise train`: networks that say what hands are worth, from solved situations or by self-play, in one folder."""
+"""`equipoise train values`: networks that say what hands are worth, from solved situations, in one folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from equipoise.apps.commands import add_command
 from equipoise.apps.display import make_console
-from equipoise.apps.help_page import HelpfulGroup
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
-from equipoise.apps.train_blueprint import TrainBlueprintOptions, train_blueprint
-from equipoise.apps.train_pog import TrainPogOptions, train_pog
-from equipoise.apps.train_rebel import TrainRebelOptions, train_rebel
 from equipoise.core.pool import Pool
 from equipoise.core.runs import RunFolder
 from equipoise.distributed.pools import open_pool
@@ -37,15 +32,13 @@ from equipoise.learning.values.presets import PRESETS, NetRecipe, Preset, find_p
 from equipoise.learning.values.shards import ShardFolder
 from equipoise.learning.values.shipped import SHIPPED
 
-__all__ = ["TrainValuesOptions", "train_app", "train_values"]
+__all__ = ["TrainValuesOptions", "train_values"]
 
 KIND: Final = "training"  # of a run's folder
 GENERATION_SHARE: Final = 0.65  # of a network's time
 FILLING_SHARES: Final = (0.1, 0.7, 0.1, 0.1)  # of that: situations held out, situations, what comes beside them
 SECONDS_PER_HOUR: Final = 3600.0
 TOLD_SECONDS: Final = 1.0  # between two events that say where a training stands
-
-train_app = typer.Typer(cls=HelpfulGroup, help="Train networks and blueprints.", no_args_is_help=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,9 +346,3 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
             )
     make_console(is_stderr=False).print(table)
     console.print(f"weights are in {options.out}")
-
-
-add_command(train_app, "values", TrainValuesOptions, train_values)
-add_command(train_app, "pog", TrainPogOptions, train_pog)
-add_command(train_app, "blueprint", TrainBlueprintOptions, train_blueprint)
-add_command(train_app, "rebel", TrainRebelOptions, train_rebel)
