@@ -39,6 +39,7 @@ FORMAT: Final = "blueprint of flat betting"
 PERCENTILE, POTENTIAL = "percentile", "potential"
 IntArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.uint8]
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,17 +247,24 @@ class StoredBlueprint:
         recipe = self.spec.recipe
         return build_buckets(recipe.method, self.spec.cards, sizes=recipe.sizes, seed=self.spec.seed)
 
-    def row(self, node: int, bucket: int) -> npt.NDArray[np.float64]:
+    def row(self, node: int, bucket: int) -> FloatArray:
         """Returns `[A]` what a bucket plays at a decision; uniform where training never came."""
+        _, slot, offset, packed = self.betting.arrays.nodes[node].tolist()
+        num_actions, width = packed >> 9 & 31, int(self.betting.arrays.width[slot])
+        first = int(self.start[slot]) + bucket * width + offset
+        return _normalize(self.cells[first : first + num_actions] if self.start[slot] >= 0 else np.zeros(num_actions))
+
+    def rows(self, node: int) -> FloatArray:
+        """Returns `[buckets, A]` what every bucket plays at a decision."""
         arrays = self.betting.arrays
         _, slot, offset, packed = arrays.nodes[node].tolist()
-        num_actions = packed >> 9 & 31
-        if self.start[slot] < 0:
-            return np.full(num_actions, 1.0 / num_actions)
-        first = int(self.start[slot]) + bucket * int(arrays.width[slot]) + offset
-        row = self.cells[first : first + num_actions].astype(np.float64)
-        total = row.sum()
-        return row / total if total > 0 else np.full(num_actions, 1.0 / num_actions)
+        num_actions, width = packed >> 9 & 31, int(arrays.width[slot])
+        num_buckets = int(self.spec.num_buckets[packed >> 4 & 7, packed >> 2 & 3])
+        first = int(self.start[slot])
+        if first < 0:
+            return _normalize(np.zeros((num_buckets, num_actions)))
+        block = self.cells[first : first + num_buckets * width].reshape(num_buckets, width)
+        return _normalize(block[:, offset : offset + num_actions])
 
     def actions(self, node: int) -> tuple[int, ...]:
         """Returns fold (0), call (1) and totals of a decision, as the rules number them."""
@@ -266,3 +274,10 @@ class StoredBlueprint:
         count = packed >> 9 & 31
         totals = (arrays.nodes[first + len(passive) : first + count, 3] >> 14).tolist()
         return (*passive, *totals)
+
+
+def _normalize(rows: npt.NDArray[Any]) -> FloatArray:
+    """Returns `[..., A]` shares that sum to 1, all alike where there are none."""
+    shares: FloatArray = rows.astype(np.float64)
+    totals = shares.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, shares / np.where(totals > 0, totals, 1.0), 1.0 / shares.shape[-1])

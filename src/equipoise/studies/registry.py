@@ -12,6 +12,7 @@ from typing import Any
 
 from equipoise.core.checks import check_text
 from equipoise.core.errors import UnknownNameError
+from equipoise.studies.blueprints.pluribus_habits import PLURIBUS_HABITS
 from equipoise.studies.discounting.dcfr_endgames import DCFR_ENDGAMES
 from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL
 from equipoise.studies.discounting.dcfr_toy import DCFR_TOY
@@ -79,6 +80,7 @@ STUDIES: Mapping[str, Study[Any]] = {
         LIARS_DICE_BASELINES,
         MULTI_VALUED_STATES,
         NESTED_SEARCH,
+        PLURIBUS_HABITS,
         PRUNED_SAMPLING,
         RBP,
         REBEL_LEDUC,
