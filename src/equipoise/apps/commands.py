@@ -120,6 +120,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "engine": CommandEntry(
         PLAYING, "Let other programs play against an agent.", "engine:engine", "engine:EngineOptions"
     ),
+    "dealer": CommandEntry(
+        PLAYING, "Deal poker to bots that connect (ACPC).", "acpc.dealer:dealer", "acpc.dealer:DealerOptions"
+    ),
+    "seat": CommandEntry(PLAYING, "Let an agent play at a dealer (ACPC).", "acpc.seat:seat", "acpc.seat:SeatOptions"),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
     "plot": CommandEntry(MEASURING, "Draw runs and studies from their files.", "plot:plot", "plot:PlotOptions"),
     "reproduce": CommandEntry(
