@@ -23,7 +23,7 @@ from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import ALL_RAISES, Holdem
 from equipoise.solvers.playouts import draw_index
 
-__all__ = ["BlueprintAgent", "Sharpening", "game_of_blueprint", "make_blueprint_agent"]
+__all__ = ["BlueprintAgent", "Sharpening", "check_blueprint_game", "game_of_blueprint", "make_blueprint_agent"]
 
 KEPT_BOARDS: Final = 64
 STREETS: Final = {street.name.lower(): street for street in Street}
@@ -186,16 +186,21 @@ def game_of_blueprint(text: str) -> Holdem:
     )
 
 
+def check_blueprint_game(blueprint: StoredBlueprint, game: Game[Any]) -> None:
+    """Raises `ConfigError` unless a game has the chips and the deck of a blueprint; its bets may be others."""
+    spec = blueprint.spec
+    if not isinstance(game, Holdem) or game.board or game.betting_rules != spec.rules or game.card_deck != spec.cards:
+        raise ConfigError(
+            f"{blueprint.path} is a blueprint of hold'em for {len(spec.stacks)} players with {spec.stacks[0]:,} chips, "
+            f"blinds {spec.small_blind} and {spec.big_blind} and the deck {spec.deck}; the game is {game.spec.label}"
+        )
+
+
 def make_blueprint_agent(game: Game[Any], text: str) -> BlueprintAgent:
     """Returns the agent of `PATH[,purify[=STREET]][,threshold=X]`."""
     path, *options = [part.strip() for part in text.split(",")]
     blueprint = StoredBlueprint(path)
-    spec = blueprint.spec
-    if not isinstance(game, Holdem) or game.board or game.betting_rules != spec.rules or game.card_deck != spec.cards:
-        raise ConfigError(
-            f"{path} is a blueprint of hold'em for {len(spec.stacks)} players with {spec.stacks[0]:,} chips, blinds "
-            f"{spec.small_blind} and {spec.big_blind} and the deck {spec.deck}; the game is {game.spec.label}"
-        )
+    check_blueprint_game(blueprint, game)
     changes: dict[str, Any] = {}
     for option in options:
         name, _, value = option.partition("=")
