@@ -19,6 +19,7 @@ from equipoise.agents.holdem.endgame import LEAST_REACH, EndgameAgent, EndgameSe
 from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.apps.cli import app
 from equipoise.core.errors import ConfigError, UnknownNameError
+from equipoise.evaluation.holdem.lbr import HoldemLbr, LbrMenu, play_lbr_hand
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.hands import hands_of
 from equipoise.games.holdem.menu_notation import parse_menu
@@ -168,6 +169,14 @@ def test_options_change_a_machine(path: Path, game: Holdem) -> None:
     for wrong in ("speed=3", "iterations=many", "iterations=0", "menu=nothing"):
         with pytest.raises(ConfigError):
             make_machine_agent(machine, game, f"{file},{wrong}")
+
+
+def test_a_local_best_response_plays_them(path: Path, game: Holdem) -> None:
+    agent = make_agent(path, dataclasses.replace(SEARCH, first_street=Street.RIVER))
+    lbr = HoldemLbr(dataclasses.replace(game, menu="all"), agent, menu=LbrMenu.FOLD_CALL)
+    won = [play_lbr_hand(lbr, number % 2, rng=np.random.default_rng(number)) for number in range(12)]
+    assert len(agent._solved) <= 1  # what was solved for a hand is forgotten with the next
+    assert np.isfinite(won).all()
 
 
 def test_machines_say_what_they_train() -> None:

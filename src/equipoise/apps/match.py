@@ -340,6 +340,7 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
                     {
                         "name": name,
                         **describe_estimate(result.estimate(agent), blind),
+                        "p_value": result.estimate(agent).p_value,
                         "results": list(results[agent]) if is_scored else None,
                     }
                     for agent, name in enumerate(result.names)
@@ -364,11 +365,14 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
     title = f"{name}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
     table = Table(title=title, title_justify="left")
     table.add_column("agent")
-    for name in ("wins a hand", "won", "drawn", "lost"):
+    is_ring = len(result.names) > 2  # whose results papers tell by standard errors and one-tailed tests
+    for name in ("wins a hand", "won", "drawn", "lost", *(("standard error", "p, one-tailed") if is_ring else ())):
         table.add_column(name, justify="right")
     for agent, name in enumerate(result.names):
         counts = [f"{count:,}" for count in results[agent]] if is_scored else ["-"] * 3
-        table.add_row(name, format_estimate(result.estimate(agent), blind), *counts)
+        estimate = result.estimate(agent)
+        tested = [_format_error(estimate, blind), f"{estimate.p_value:.3f}"] if is_ring else []
+        table.add_row(name, format_estimate(estimate, blind), *counts, *tested)
     parts: list[RenderableType] = [table]
     if elo is not None:
         parts.append(f"Elo {elo['difference']:+.0f} ± {elo['half_width']:.0f} by games won")
@@ -376,6 +380,11 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
     if result.won is not None:
         parts.append(_explain_aivat(result, blind))
     print_result(Group(*parts), is_quiet=options.quiet)
+
+
+def _format_error(estimate: Estimate, blind: float | None) -> str:
+    """Returns a standard error in the unit of results."""
+    return f"{estimate.standard_error:.2g}" if blind is None else f"{1000 * estimate.standard_error / blind:,.0f} mbb/h"
 
 
 def _describe_aivat(options: MatchOptions, result: MatchResult, blind: float | None) -> dict[str, Any] | None:
