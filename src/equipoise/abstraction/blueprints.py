@@ -142,6 +142,8 @@ class BlueprintSpec:
 # the smallest useful menus; six: one size before the flop, one or two after it, one while four or more are left
 SIX_PREFLOP: Final = "100%; preflop: 100% / 100% / 100% / a; preflop cap: 4; force: 50%"
 SIX_LATER: Final = "flop: 50%, 100% / a; flop cap: 2; turn: 75% / a; turn cap: 2; river: 75%, a / a; river cap: 2"
+# opens by half the pot, as people and Pluribus do: what is met in published hands
+OPEN_PREFLOP: Final = "100%; preflop: 50% / 90% / 75% / a; preflop cap: 4; force: 50%"
 SPECS: Final[Mapping[str, BlueprintSpec]] = {
     "heads-up": BlueprintSpec(menu="50%, 100%, a / 100%, a; cap: 4"),
     "three": BlueprintSpec(stacks=(10_000,) * 3, menu="50%, 100%, a / a; cap: 3", crowded={3: "100%, a / a; cap: 2"}),
@@ -149,6 +151,12 @@ SPECS: Final[Mapping[str, BlueprintSpec]] = {
         stacks=(10_000,) * 6,
         menu=f"{SIX_PREFLOP}; {SIX_LATER}",
         crowded={4: f"{SIX_PREFLOP}; flop cap: 1; turn cap: 1; river cap: 1"},
+    ),
+    "six-open": BlueprintSpec(
+        stacks=(10_000,) * 6,
+        menu=f"{OPEN_PREFLOP}; {SIX_LATER}",
+        crowded={4: f"{OPEN_PREFLOP}; flop cap: 1; turn cap: 1; river cap: 1"},
+        buckets=(200, 200, 150),
     ),
     "royal": BlueprintSpec(stacks=(1000, 1000), deck="royal", menu="100%, a; cap: 2", buckets=(20, 20, 20)),
 }

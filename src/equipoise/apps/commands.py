@@ -87,6 +87,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "blueprint": CommandEntry(
         SOLVING, "Train hold'em in buckets, by sampling.", "blueprint:blueprint", "blueprint:BlueprintOptions"
     ),
+    "improve": CommandEntry(
+        SOLVING, "Train a blueprint with the sizes that opponents bet.", "improve:improve", "improve:ImproveOptions"
+    ),
     "train": CommandEntry(SOLVING, "Train networks and blueprints.", "train:train_app", None),
     "show": CommandEntry(LOOKING, "Show a saved strategy.", "show:show", "show:ShowOptions"),
     "lines": CommandEntry(

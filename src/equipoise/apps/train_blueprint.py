@@ -29,7 +29,7 @@ from equipoise.core.runs import RunFolder
 from equipoise.kernels.skipping import SkipKind
 from equipoise.solvers.blueprints.trainer import BlueprintConfig, BlueprintTrainer, estimate_bytes
 
-__all__ = ["TrainBlueprintOptions", "train_blueprint"]
+__all__ = ["TrainBlueprintOptions", "train_blueprint", "train_spec"]
 
 KIND: Final = "blueprint"  # of a run's folder
 STATE, BLUEPRINT = "state.eq", "blueprint.eq"
@@ -121,7 +121,6 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
     External-sampling linear Monte Carlo CFR with cards in buckets. What it takes is said first, and what does not fit
     is refused. It is saved as it goes: stop it at any time and give --resume.
     """
-    console = make_console(is_quiet=options.quiet)
     if options.preset not in PRESETS:
         raise UnknownNameError("preset", options.preset, PRESETS)
     machine = MACHINES.get(options.spec)
@@ -132,6 +131,13 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
         options = dataclasses.replace(options, prune="none" if machine is None else machine.pruning)
     if options.prune not in PRUNINGS:
         raise UnknownNameError("pruning", options.prune, PRUNINGS)
+    train_spec(spec, options)
+
+
+def train_spec(spec: BlueprintSpec, options: TrainBlueprintOptions) -> None:
+    """Trains a blueprint of a spec, whatever the options name."""
+    console = make_console(is_quiet=options.quiet)
+    assert options.prune is not None
     preset = PRESETS[options.preset]
     hours = preset.hours if options.hours is None else options.hours
     num_threads = options.threads or os.cpu_count() or 1

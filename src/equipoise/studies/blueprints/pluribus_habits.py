@@ -95,7 +95,7 @@ def _points(decisions: list[RecordedDecision], deals: int) -> Iterator[Point]:
     for habit in HABITS:
         shares = [one.shares[habit.action_class] for one in decisions if one.habit == habit]
         if shares:
-            yield Point(panel=HABIT, curve=f"{habit.name}, blueprint", x=deals, y=sum(shares) / len(shares))
+            yield Point(panel=HABIT, curve=f"{habit.name}, blueprint", x=deals, y=float(sum(shares)) / len(shares))
 
 
 def conclude(configuration: HabitsConfiguration, measured: Measured) -> Conclusion:
