@@ -310,7 +310,7 @@ def test_who_does_not_speak_the_protocol_is_sent_away() -> None:
 def test_the_commands_play_over_a_socket(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    game = "holdem(menu=all,stacks=1000,1000)"
+    game = "holdem(stacks=1000,1000)"  # both sides take every bet, whatever the game's own menu is
     guest = SeatOptions(agent="call", dealer=f"127.0.0.1:{port}", game=game, quiet=True)
     threads = [threading.Thread(target=seat, args=(guest,)) for _ in (0, 1)]
     for thread in threads:

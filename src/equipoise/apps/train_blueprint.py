@@ -43,6 +43,7 @@ NUM_SNAPSHOTS: Final = 40
 EARLY: Final = 0.25  # of a training, before snapshots and pruning begin
 LATE: Final = 0.9  # after which regret-based sampling explores everything again
 GIGABYTE: Final = 10**9
+AUTO: Final = "auto"  # a machine's own pruning; none where no machine is trained
 PRUNINGS: Final[Mapping[str, SkipKind]] = {
     "none": SkipKind.NONE,
     "pluribus": SkipKind.COIN,
@@ -102,9 +103,8 @@ class TrainBlueprintOptions:
     ] = None
     gb: Annotated[float | None, typer.Option(min=0.01, help="Most memory for tables, in gigabytes.")] = None
     prune: Annotated[
-        str | None,
-        typer.Option(help=f"Which bad actions are left out: {', '.join(PRUNINGS)} (default: a machine's own)."),
-    ] = None
+        str, typer.Option(help=f"Which bad actions are left out: {', '.join(PRUNINGS)}; {AUTO}: as a machine does.")
+    ] = AUTO
     seat: Annotated[int | None, typer.Option(min=0, help="Whose blueprint, of machines with one for each seat.")] = None
     threshold: Annotated[int, typer.Option(max=0, help="Regret in chips below which actions are left out.")] = -300_000
     seed: Annotated[int, typer.Option(min=0, help="Of deals.")] = 0
@@ -127,7 +127,7 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
     if machine is None and options.seat is not None:
         raise ConfigError(f"--seat is for machines with a blueprint for each seat, got {options.spec}")
     spec = load_spec(options.spec) if machine is None else machine.find_spec(options.preset, options.seat)
-    if options.prune is None:
+    if options.prune == AUTO:
         options = dataclasses.replace(options, prune="none" if machine is None else machine.pruning)
     if options.prune not in PRUNINGS:
         raise UnknownNameError("pruning", options.prune, PRUNINGS)
@@ -137,7 +137,6 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
 def train_spec(spec: BlueprintSpec, options: TrainBlueprintOptions) -> None:
     """Trains a blueprint of a spec, whatever the options name."""
     console = make_console(is_quiet=options.quiet)
-    assert options.prune is not None
     preset = PRESETS[options.preset]
     hours = preset.hours if options.hours is None else options.hours
     num_threads = options.threads or os.cpu_count() or 1

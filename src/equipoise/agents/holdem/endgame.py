@@ -112,8 +112,9 @@ class EndgameAgent:
         ground, text = found
         hand = self._hand_of[observation.infostate.partition("|")[0]]
         stage, place = ground.stage_at(observation.seat, text)
+        assert isinstance(stage.profile, HoldemProfile)
         row = stage.profile.probabilities(place)[hand]
-        action: int = stage.profile.tree.betting.nodes[place.node].actions[draw_index(row.tolist(), rng.random())]
+        action = stage.profile.betting.nodes[place.node].actions[draw_index(row.tolist(), rng.random())]
         if action in observation.actions:
             return action
         raises = [total for total in observation.actions if total > CALL]  # of a game that does not offer every bet
@@ -187,7 +188,7 @@ class EndgameAgent:
     def _plan(self) -> SearchPlan:
         search, street = self.search, self.search.first_street
         settings = SearchSettings(
-            **({} if search.nested is None else {"method": search.nested}),
+            method=search.nested or REACH_MAXMARGIN,
             iterations=search.iterations,
             early_iterations=search.iterations,
             rule=search.rule,

@@ -30,7 +30,7 @@ from equipoise.games.holdem.acpc import (
     parse_match_state,
     replay_match_state,
 )
-from equipoise.games.holdem.rules import Holdem, HoldemState
+from equipoise.games.holdem.rules import ALL_RAISES, Holdem, HoldemState
 from equipoise.runs.matches import find_game
 
 __all__ = ["Seat", "SeatOptions", "find_holdem", "seat"]
@@ -73,6 +73,8 @@ def seat(options: SeatOptions) -> None:
     """Let an agent play at a dealer of the ACPC protocol, until the dealer ends the match."""
     (maker,) = limit_seconds([AgentText(options.agent)], options.seconds_per_decision)
     game = find_holdem([maker], options.game, options.parameters, options.definition)
+    if maker.game is None and not game.bet_sizes:  # whoever plays no file's menu is told every bet
+        game = dataclasses.replace(game, menu=ALL_RAISES)
     player = Seat(game, maker(game), np.random.default_rng(options.seed))
     console = make_console(is_quiet=options.quiet)
     link = _connect(options.dealer, options.wait)
