@@ -21,6 +21,7 @@ from equipoise.trees.holdem.flat_betting import MenuByPlayers
 __all__ = ["Gap", "NewSize", "add_sizes", "choose_sizes", "count_sizes", "midpoint", "score_gaps"]
 
 SAME: Final = 0.02  # of the pot: a bet so near to a known size has no gap
+NEAR: Final = 0.05  # of the pot: of two new sizes so near to each other the first is enough
 DIGITS: Final = 2  # sizes are told apart by whole percents of the pot
 
 
@@ -123,7 +124,7 @@ def choose_sizes(
     for number, size, _ in counted:
         if sum(new.is_offensive for new in chosen) >= offensive:
             break
-        if not any(new.raise_number == number and abs(new.size - size) <= SAME for new in chosen):
+        if not any(new.raise_number == number and abs(new.size - size) <= NEAR for new in chosen):
             chosen.append(NewSize(number, size, True))
     return chosen
 
