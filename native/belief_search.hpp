@@ -33,7 +33,7 @@ struct BeliefForm {
 
   std::int64_t num_cells[2], num_table_cells;
   std::int64_t num_steps;
-  const std::int32_t* steps;  // [S, 2] 0 for a decision or 1 for a transfer, and its number
+  const std::int32_t* steps;  // [steps, 2] 0 for a decision or 1 for a transfer, and its number
   const Decision* decisions;
   const Transfer* transfers;
   const std::int32_t *entry_source, *entry_target;
@@ -78,7 +78,7 @@ enum class BeliefMode : int { cfr_d = 0, cfr_avg = 1, modified_cfr_avg = 2, fict
 struct BeliefSettings {
   BeliefMode mode;
   bool is_alternating, is_optimistic, floors_regrets;
-  const Discount* rows;  // [T]
+  const Discount* rows;  // [iterations]
   std::int64_t num_iterations;
   double exploration;
 };

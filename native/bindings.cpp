@@ -156,8 +156,16 @@ void bind_steps(nb::module_& module) {
 void bind_history(nb::module_& module) {
   module.attr("MAX_PLAYERS") = max_players;
   nb::class_<BoundRun>(module, "SweepRun")
-      .def(nb::init<int, int, bool, bool, bool, MutableDoubles, MutableDoubles, MutableDoubles, MutableDoubles,
-                    MutableDoubles, MutableDoubles>());
+      .def("__init__", [](BoundRun* self, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+                          bool tracks_variance, const nb::dict& given) {
+        NamedArrays arrays(given);
+        const auto table = [&](const char* name) { return arrays.view<MutableDoubles>(name); };
+        BoundRun run(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance, table("regret_sum"),
+                     table("strategy_sum"), table("strategy"), table("realization"), table("scale"),
+                     table("value_moments"));
+        arrays.check_all_asked();
+        new (self) BoundRun(std::move(run));
+      });
   nb::class_<BoundHistoryForm> history(module, "HistoryForm");
   history.def(nb::init<const nb::dict&>());
   bind_sweeps(history);

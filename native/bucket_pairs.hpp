@@ -19,8 +19,8 @@ struct BucketRanges {
 };
 
 // Adds up one board: what the second range is worth to each bucket of the first, in all and with each card, then hands.
-// Sums run over hands in their order. `columns` `[K, K]`: row b is what bucket b of the second range is worth to all of
-// the first's. `sums` has `[kNumCards + 1, K]` cells.
+// Sums run over hands in their order. `columns` `[buckets, buckets]`: row b is what bucket b of the second range is worth to
+// all of the first's. `sums` has `[kNumCards + 1, buckets]` cells.
 inline double sum_board_pairs(const double* columns, std::int64_t num_buckets, const std::int32_t* buckets,
                               const BucketRanges& ranges, std::vector<double>& sums) {
   std::fill(sums.begin(), sums.end(), 0.0);

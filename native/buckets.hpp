@@ -94,7 +94,7 @@ inline bool count_scores(const std::int32_t* previous, const std::uint16_t* scor
   return true;
 }
 
-// Overwrites `out` `[N]` with `previous * num_ranks + ranks[previous, score]`, -1 where blocked; returns whether
+// Overwrites `out` `[B]` with `previous * num_ranks + ranks[previous, score]`, -1 where blocked; returns whether
 // previous buckets and scores lay within `[num_previous, num_scores]`.
 inline bool rank_scores(const std::int32_t* previous, const std::uint16_t* scores, std::int64_t size,
                         const std::uint16_t* ranks, std::int64_t num_previous, std::int64_t num_scores,
@@ -108,8 +108,8 @@ inline bool rank_scores(const std::int32_t* previous, const std::uint16_t* score
   return true;
 }
 
-// Overwrites `nearest` and `distance` `[N]` with the centroid of the least L1 distance to each point, the first if
-// several are. `points` `[N, F]`; `centroids` `[F, K]`: the innermost loop runs over centroids.
+// Overwrites `nearest` and `distance` `[B]` with the centroid of the least L1 distance to each point, the first if
+// several are. `points` `[B, F]`; `centroids` `[F, centroids]`: the innermost loop runs over centroids.
 inline void find_nearest(const float* points, std::int64_t num_points, std::int64_t num_features,
                          const float* centroids, std::int64_t num_centroids, std::int32_t* nearest, float* distance) {
   std::vector<float> sums(static_cast<std::size_t>(num_centroids));

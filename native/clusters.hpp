@@ -54,7 +54,7 @@ inline std::uint32_t sum_of(const std::uint8_t* point) {
   return sum;
 }
 
-// The nearest of centroids `[K, 64]` in ascending order of their sums, the first of several.
+// The nearest of centroids `[centroids, 64]` in ascending order of their sums, the first of several.
 class NearestHistogram {
  public:
   NearestHistogram(const std::uint8_t* centroids, int size) : centroids_(centroids), size_(size) {
@@ -146,7 +146,7 @@ class NextHistograms {
   std::array<std::array<std::uint16_t, kNumCards>, kNumCards> hand_{};
 };
 
-// Overwrites `out` `[B, per_board, 64]` with histograms of some hands `[B, per_board]` of boards `[B, n]`.
+// Overwrites `out` `[B, per_board, 64]` with histograms of some hands `[B, per_board]` of boards `[B, cards]`.
 inline void sample_histograms(const NextHistograms& histograms, const std::uint8_t* boards, std::int64_t num_boards,
                               const std::int32_t* hands, std::int64_t per_board, int num_threads, std::uint8_t* out) {
   std::atomic<std::int64_t> next{0};
@@ -180,9 +180,9 @@ inline void assign_histograms(const NextHistograms& histograms, const std::uint8
   });
 }
 
-// One of Lloyd's iterations over points `[N, 64]`: writes each point's centroid, moves centroids `[K, 64]` to the medians of
-// their points (one without points stays), and returns the sum of distances before the move. Sums are of whole numbers:
-// the same for any number of threads.
+// One of Lloyd's iterations over points `[B, 64]`: writes each point's centroid, moves centroids
+// `[centroids, 64]` to the medians of their points (one without points stays), and returns the sum of distances before
+// the move. Sums are of whole numbers: the same for any number of threads.
 inline std::uint64_t move_centroids(const std::uint8_t* points, std::int64_t num_points, std::uint8_t* centroids,
                                     int num_clusters, int num_threads, std::int32_t* nearest_of) {
   const NearestHistogram nearest(centroids, num_clusters);
@@ -218,7 +218,7 @@ inline std::uint64_t move_centroids(const std::uint8_t* points, std::int64_t num
   return cost;
 }
 
-// Lowers `gap` `[N]` to the distance from one more centre.
+// Lowers `gap` `[B]` to the distance from one more centre.
 inline void lower_gaps(const std::uint8_t* points, std::int64_t num_points, const std::uint8_t* centre,
                        std::uint32_t* gap) {
   for (std::int64_t i = 0; i < num_points; ++i) {

@@ -114,8 +114,20 @@ template <typename Real, typename Cell>
 void bind_holdem_run(nb::module_& module, const char* name) {
   using Average = typename AverageOf<Cell>::Type;
   nb::class_<BoundHoldemRun<Cell>>(module, name)
-      .def(nb::init<int, int, bool, bool, bool, Array<Cell>, Array<Average>, Array<Cell>, Exponents, Exponents,
-                    Exponents, Array<Cell>, Array<Cell>, Array<Cell>>())
+      .def("__init__",
+           [](BoundHoldemRun<Cell>* self, int policy_map, int fallback, bool is_optimistic, bool floors_regrets,
+              bool tracks_variance, const nb::dict& given) {
+             NamedArrays arrays(given);
+             const auto table = [&](const char* name) { return arrays.view<Array<Cell>>(name); };
+             const auto exponents = [&](const char* name) { return arrays.view<Exponents>(name); };
+             BoundHoldemRun<Cell> run(policy_map, fallback, is_optimistic, floors_regrets, tracks_variance,
+                                      table("regret_sum"), arrays.view<Array<Average>>("strategy_sum"),
+                                      table("last_regret"), exponents("regret_exponent"),
+                                      exponents("strategy_exponent"), exponents("last_exponent"), table("scale"),
+                                      table("step"), table("value_moments"));
+             arrays.check_all_asked();
+             new (self) BoundHoldemRun<Cell>(std::move(run));
+           })
       .def(
           "bind_steps",
           [](const BoundHoldemRun<Cell>& run, BoundHoldemForm& bound, bool is_alternating, int num_threads, Turn& turn,

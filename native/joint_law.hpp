@@ -23,7 +23,7 @@ class JointCounter {
         order_(static_cast<std::size_t>(num_hands)), below_(static_cast<std::size_t>((kNumCards + 1) * stride_)),
         wins_(static_cast<std::size_t>(num_paths * stride_)), ties_(static_cast<std::size_t>(num_paths * stride_)) {}
 
-  // Adds weights `[B]` into `wins` and `ties` `[P, P]` for every pair of hands on boards `[B, 5]`, once for each of
+  // Adds weights `[B]` into `wins` and `ties` `[paths, paths]` for every pair of hands on boards `[B, 5]`, once for each of
   // `num_rows` rows of paths `[B, num_rows, H]`: rows are the winner's path, columns the loser's. Ties count both ways.
   void accumulate(const std::uint8_t* boards, std::int64_t num_boards, const std::int32_t* paths,
                   std::int64_t num_rows, const std::int64_t* weights, std::int64_t* wins, std::int64_t* ties) {
@@ -124,7 +124,7 @@ class JointCounter {
   std::vector<std::uint16_t> strength_;
   StrengthOrder order_;
   std::vector<std::uint16_t> below_;         // [52 + 1, stride] weaker hands by path that hold a card; last: all
-  std::vector<std::uint32_t> wins_, ties_;   // [P, stride] since the last flush
+  std::vector<std::uint32_t> wins_, ties_;   // [paths, stride] since the last flush
 };
 
 }  // namespace equipoise

@@ -32,15 +32,18 @@ void bind_learning(nb::module_& module) {
     for (int word = 0; word < 4; ++word) state[word] = generator.state[word];
     return count;
   });
-  module.def("toy_games_solve", [](Ints kind, Ints player, Ints first_child, Ints child, Array<const float> amount,
-                                   Array<const float> discounts, Array<const float> mass, Array<float> out) {
-    nb::gil_scoped_release release;
+  module.def("toy_games_solve", [](const nb::dict& given, Array<const float> discounts, Array<const float> mass,
+                                   Array<float> out) {
+    NamedArrays arrays(given);
+    const Ints kind = arrays.view<Ints>("kind");
     const ToyBetting betting{.num_nodes = static_cast<std::int64_t>(kind.size()),
                              .kind = kind.data(),
-                             .player = player.data(),
-                             .first_child = first_child.data(),
-                             .child = child.data(),
-                             .amount = amount.data()};
+                             .player = arrays.data<Ints>("player"),
+                             .first_child = arrays.data<Ints>("first_child"),
+                             .child = arrays.data<Ints>("child"),
+                             .amount = arrays.data<Array<const float>>("amount")};
+    arrays.check_all_asked();
+    nb::gil_scoped_release release;
     const auto size = static_cast<std::int64_t>(mass.shape(2));
     ToySolver solver(betting, static_cast<std::int32_t>(size));
     for (std::int64_t game = 0; game < static_cast<std::int64_t>(mass.shape(0)); ++game) {

@@ -46,9 +46,9 @@ struct LineForm {
   std::vector<LineNode> nodes;
   std::vector<LineEnd> ends;           // [nodes]
   std::vector<std::int32_t> child;
-  std::vector<double> cumulative;      // [P, P, 3] pairs of private states, then player 0 wins, ties or loses
-  std::vector<std::int32_t> ancestor;  // [levels, P] private state at a level
-  std::int32_t num_private = 0;        // P, at the last level
+  std::vector<double> cumulative;      // [H, H, 3] pairs of private states, then player 0 wins, ties or loses
+  std::vector<std::int32_t> ancestor;  // [levels, H] private state at a level
+  std::int32_t num_private = 0;        // H, at the last level
 
   struct Deal {
     std::int32_t path[2];

@@ -189,7 +189,9 @@ template <typename Real>
 
 [[gnu::always_inline]] inline void set_lane(Pack<float>& pack, int lane, float value) { pack[lane] = value; }
 [[gnu::always_inline]] inline void set_lane(DoublePack& pack, int lane, double value) {
-  (lane < 4 ? pack.low : pack.high)[lane % 4] = value;
+  // by a reference: GCC 12's sanitizers write what is chosen and indexed at once to the first half whatever the lane
+  DoublePack::Half& half = lane < 4 ? pack.low : pack.high;
+  half[lane % 4] = value;
 }
 
 // Rows become columns: pairs, then pairs of pairs within each half of a row, then the halves. Written so that each step

@@ -65,8 +65,8 @@ struct SamplingScratch {
   std::vector<double> strategy;            // [Q] frozen at the first meeting of a traversal
   std::vector<std::int64_t> stamp;         // [I]
   std::vector<std::int32_t> drawn_action;  // [I] where actions are sampled
-  std::vector<std::int64_t> public_stamp;  // [S]
-  std::vector<std::int32_t> drawn_slot;    // [S]
+  std::vector<std::int64_t> public_stamp;  // [public states]
+  std::vector<std::int32_t> drawn_slot;    // [public states]
   std::vector<double> stack;               // of the actions of the traverser's nodes on the path: values, then reaches
   std::size_t stack_top = 0;
   std::vector<BaselineSample> samples;     // of the traversal

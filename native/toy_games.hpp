@@ -31,8 +31,9 @@ class ToySolver {
     for (auto& reach : reach_) reach.resize(node_size());
   }
 
-  // `mass` is `[2, G]`, each adding up to 1; `discounts` `[T, 3]`: of positive regrets, of negative ones, of averages.
-  // Overwrites `out` `[2, G]` with what each strength of both players earns under the average strategies.
+  // `mass` is `[2, strengths]`, each adding up to 1; `discounts` `[iterations, 3]`: of positive regrets, of
+  // negative ones, of averages.
+  // Overwrites `out` `[2, strengths]` with what each strength of both players earns under the average strategies.
   void solve(const float* mass, const float* discounts, std::int64_t num_iterations, float* out) {
     std::fill(regret_.begin(), regret_.end(), 0.0f);
     std::fill(average_.begin(), average_.end(), 0.0f);
@@ -157,9 +158,9 @@ class ToySolver {
 
   ToyBetting betting_;
   std::int32_t size_;
-  std::vector<float> regret_, average_, strategy_;  // [edges, G]
-  std::vector<float> reach_[2], value_;             // [N, G]
-  std::vector<float> sum_, nobody_;                 // [G]; every strength with weight 1
+  std::vector<float> regret_, average_, strategy_;  // [edges, strengths]
+  std::vector<float> reach_[2], value_;             // [N, strengths]
+  std::vector<float> sum_, nobody_;                 // [strengths]; every strength with weight 1
 };
 
 }  // namespace equipoise

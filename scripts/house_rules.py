@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SUPPRESSION = re.compile(r"#\s*(noqa|type:\s*ignore|pragma: no cover)")
+SHAPE = re.compile(r"(?:# |// |`)\[([\w+*, ]+)\]")  # of an array, as comments and docstrings give it
 FORBIDDEN_FILES = {"utils.py", "helpers.py", "common.py"}
 LINES_PER_SUPPRESSION = 500
 LONG_FILE, LONG_FUNCTION = 500, 60
@@ -146,6 +147,22 @@ def exported_names(tree: ast.Module) -> set[str] | None:
     return None
 
 
+def check_axes(files: list[Path]) -> list[str]:
+    """Returns shapes with letters that docs/notation.md does not say the meaning of."""
+    known = set(re.findall(r"^\| `(\w)` \|", (ROOT / "docs" / "notation.md").read_text(encoding="utf8"), re.MULTILINE))
+    problems = []
+    for path in files:
+        if path.suffix not in {".py", ".cpp", ".hpp"} or path.is_relative_to(ROOT / "tests"):
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf8").splitlines(), 1):
+            axes = {letter for shape in SHAPE.findall(line) for letter in re.findall(r"\b[A-Zn]\b", shape)}
+            problems += [
+                f"{path.relative_to(ROOT)}:{number}: no axis {letter} in docs/notation.md: name it there, or use a word"
+                for letter in sorted(axes - known)
+            ]
+    return problems
+
+
 def report_sizes(files: list[Path]) -> None:
     """Prints long files and functions: places to look again, not failures."""
     for path in files:
@@ -162,7 +179,15 @@ def report_sizes(files: list[Path]) -> None:
 def main() -> int:
     """Runs every check and returns the exit code."""
     files = tracked_files()
-    checks = (check_headers, check_suppressions, check_confined_imports, check_names, check_large_files, check_exports)
+    checks = (
+        check_headers,
+        check_suppressions,
+        check_confined_imports,
+        check_names,
+        check_large_files,
+        check_exports,
+        check_axes,
+    )
     problems = [problem for check in checks for problem in check(files)]
     for problem in problems:
         sys.stdout.write(problem + "\n")

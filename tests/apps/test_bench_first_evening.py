@@ -44,6 +44,14 @@ def test_times_stand_beside_their_bars(equipoise, tmp_path, monkeypatch):
     assert json.dumps(done.json)
 
 
+@pytest.mark.slow
+def test_a_command_that_goes_on_is_ended_once_it_waits(tmp_path):
+    ran = first_evening._run_until_it_waits(["serve"], tmp_path)
+    assert ran.code == 0
+    assert 0 < ran.seconds < first_evening.PAGE_BAR
+    assert first_evening._run_until_it_waits(["serve", "--host"], tmp_path).code == 1  # it ended by itself
+
+
 def test_every_bar_is_passed_or_missed():
     row = {"what": "start", "seconds": 0.3, "bar": 0.4, "is_met": True, "cpu_seconds": 0.3}
     report = FirstEveningReport(settings=FirstEveningSettings(spot="x", readme=None))

@@ -14,6 +14,7 @@ from equipoise.runs import game_run, preparation
 from equipoise.solvers import treeless_mccfr
 from equipoise.solvers.methods import METHODS
 from equipoise.solvers.strategy import TabularStrategy
+from tests.apps.commands import run_command
 
 KEYS = {
     "game": str,
@@ -478,3 +479,27 @@ def test_pruning_that_a_method_does_not_have_is_refused(equipoise, options, mess
     outcome = equipoise("solve", "kuhn", *options, "-n", 10)
     assert outcome.code != 0
     assert message in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (("so",), ["solve"]),
+        (("bench", "f"), ["first-evening"]),
+        (("solve", "lem"), ["lemonade_stand"]),
+        (("solve", "kuhn", "--rule", "dc"), ["dcfr", "dcfr+"]),
+        (("solve", "kuhn", "--method", "eg"), ["egt"]),
+        (("reproduce", "coin"), ["coin-toss"]),
+        (("solve", "examples/"), []),  # the shell's own: files
+    ],
+)
+def test_shells_are_told_what_a_word_may_become(tmp_path, typed, offered):
+    asked = {"_EQUIPOISE_COMPLETE": "complete_bash", "COMP_CWORD": str(len(typed))}
+    program = "import sys; sys.argv[0] = 'equipoise'; from equipoise.apps import cli; cli.main()"
+    done = run_command(program, tmp_path, **asked, COMP_WORDS=" ".join(("equipoise", *typed)))
+    assert done.stdout.split() == offered
+
+
+@pytest.mark.parametrize("words", [("reproduce",), ("games",), ("pushfold", "--stack", 10, "--deck", "QKA/cd")])
+def test_lists_and_charts_are_silent_if_asked(equipoise, words):
+    assert equipoise(*words, "--quiet").out == ""

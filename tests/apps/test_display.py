@@ -38,6 +38,19 @@ def make_console(*, is_terminal):
     return Console(file=io.StringIO(), force_terminal=is_terminal, width=100)
 
 
+def test_lines_break_between_words_but_commands_stay_whole(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    console = display.make_console(is_stderr=False)
+    said = "solving to exploitability 0.3 chips; Ctrl-C stops it and keeps the work"
+    console.print(said)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 40
+    assert " ".join(line.strip() for line in lines) == said
+    console.print(f"go on with: equipoise solve {'x' * 40} --resume")
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
 def test_a_terminal_sees_every_figure():
     console = make_console(is_terminal=True)
     with SolveDisplay(console, "kuhn · dcfr") as shown:

@@ -14,10 +14,11 @@ GROUPS = {
 }
 MOST_TOGETHER = 10  # options under one heading
 PAGES = [(name, *rest) for name in COMMANDS for rest in [(one,) for one in GROUPS.get(name, ())] or [()]]
+LISTS = [(), *((name,) for name in GROUPS)]  # pages that list commands
 
 
 @pytest.mark.parametrize("width", [80, 40])
-@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+@pytest.mark.parametrize("words", [*LISTS, *PAGES], ids=" ".join)
 def test_nothing_is_cut(equipoise, monkeypatch, words, width):
     monkeypatch.setenv("COLUMNS", str(width))
     page = equipoise(*words, "--help").out
@@ -27,13 +28,28 @@ def test_nothing_is_cut(equipoise, monkeypatch, words, width):
     assert "--help, -h" in page
 
 
-@pytest.mark.parametrize("words", [one for one in PAGES if one[0] != "bench"], ids=" ".join)
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
 def test_every_command_has_examples_that_can_be_copied(equipoise, monkeypatch, words):
     monkeypatch.setenv("COLUMNS", "80")
     examples = equipoise(*words, "--help").out.partition("Examples:\n")[2]
     commands = [shlex.split(line) for line in examples.replace("\\\n", "").splitlines() if line.strip()]
     assert commands
     assert all(command[: len(words) + 1] == ["equipoise", *words] for command in commands)
+
+
+@pytest.mark.parametrize("words", LISTS, ids=" ".join)
+def test_lists_name_every_command_whole(equipoise, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "40")
+    page = equipoise(*words, "--help").out
+    assert all(
+        re.search(rf"^│ {re.escape(name)} ", page, re.MULTILINE) for name in (GROUPS[words[0]] if words else COMMANDS)
+    )
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_every_command_can_be_quiet(equipoise, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "--quiet, -q" in equipoise(*words, "--help").out
 
 
 def test_usage_and_values_are_named(equipoise, monkeypatch):

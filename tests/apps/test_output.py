@@ -35,5 +35,15 @@ def test_a_narrow_terminal_does_without_what_can_be_spared(terminal):
     assert "6.1% -1.98" in shown
 
 
+def test_columns_that_cannot_be_spared_stand_in_a_table_below(monkeypatch):
+    monkeypatch.setattr(output, "make_console", lambda **_: Console(file=io.StringIO(), force_terminal=True, width=24))
+    console = Console(file=io.StringIO(), width=24)
+    console.print(output.make_table(COLUMNS))
+    shown = console.file.getvalue()
+    assert shown.count("AsKs") == 3
+    assert all(cells[0] in shown for cells in COLUMNS.values())
+    assert max(map(len, shown.splitlines())) <= 24
+
+
 def test_a_file_has_all_columns(terminal):
     assert "100.0%" in terminal(20, is_terminal=False)

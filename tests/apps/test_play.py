@@ -288,3 +288,9 @@ def test_a_terminal_is_left_with_the_score(key, code):
         assert terminal.process.wait(30) == code
     finally:
         terminal.close()
+
+
+def test_quiet_play_shows_what_happens_alone():
+    shown = play("call\nq\n", "kuhn", "--against", "call", "--seed", "1", "--quiet", "--hands", "1").output
+    assert "you can: " in shown
+    assert not re.search("q leaves|score|in 1 hand", shown)

@@ -184,7 +184,10 @@ def test_locks_bind_everybody(equipoise, spot, buckets):
         (["--against", "static:other.eq"], "other.eq is for another spot: it has pot = 30, this one pot = 20"),
         (["--against", "static:none.eq"], "none.eq cannot be read"),
         (["--against", "abstract:villain.eq"], "villain.eq"),
-        (["--against", "best", "--merge", "[AK]"], "[AK]"),
+        (
+            ["--against", "best", "--merge", "[AK]"],
+            "--merge of a spot is a blueprint's file, as in buckets.eq; got '[AK]'",
+        ),
     ],
 )
 def test_misuse_is_said_in_one_line(equipoise, spot, arguments, message):

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from equipoise.abstraction.bucketed_strategy import BucketedStrategy, BucketRecipe
+from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.agents.search import SearchAgent, SearchPlan
 from equipoise.agents.simple import ClassAgent, UniformAgent
 from equipoise.agents.strategies import StrategyAgent
 from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.evaluation import aivat as aivat_core
 from equipoise.evaluation.aivat import Aivat, estimate_game
 from equipoise.evaluation.holdem import aivat as aivat_module
 from equipoise.evaluation.holdem.aivat import HoldemForm, group_actions
+from equipoise.evaluation.holdem.checked_down import CheckedDownForm
 from equipoise.evaluation.holdem.guesses import build_guesses
 from equipoise.evaluation.holdem.images import LOST, ImageWalk
 from equipoise.evaluation.holdem.solved import SolvedForm
@@ -258,6 +261,47 @@ def test_a_solution_without_all_its_values_does_not_guess():
     with pytest.raises(ConfigError, match="too large to be read whole"):
         SolvedForm(game, SpotViews(strategy.tree, strategy.sums, kernel=None))
     assert view_strategy(train(flop_spot(WIDE), 2, 1)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "known", "expects_all_ins"), [("flop", (0,), False), ("preflop", (0, 1), True)])
+def test_hands_are_guessed_to_be_checked_down_where_nobody_knows_more(name, known, expects_all_ins):
+    game, agents, _ = blueprints(name)
+    hands = played(name, expects_all_ins=expects_all_ins)
+    value, mean, raw, deviation = expectations_of(CheckedDownForm(game), pick(agents, known), hands)
+    assert mean == pytest.approx(value, abs=1e-9)
+    assert deviation < 0.8 * raw
+
+
+def test_who_looks_at_no_cards_is_kept_as_one_row(monkeypatch):
+    game, agents, guesses = blueprints("flop")
+    pair = agents[0], ClassAgent(ActionClass.CALL)
+    hands = list(list_games(game, pair, ends=functools.partial(expect_all_in, game)))
+    before = expectations(game, guesses[NARROW], pick(pair, (0, 1)), hands)
+    monkeypatch.setattr(aivat_core, "LARGE", 1)
+    assert expectations(game, guesses[NARROW], pick(pair, (0, 1)), hands) == before
+    decision = describe_holdem_decision(game, next(states[4] for states, _, _ in hands))
+    said = [
+        aivat_core.KnownMove(decision, agent.public_strategy(decision, rng=np.random.default_rng(0)), "it")
+        for agent in pair
+    ]
+    assert [one.table.strides[0] == 0 for one in said] == [False, True]
+
+
+@pytest.mark.parametrize("kind", list(ActionClass))
+@pytest.mark.parametrize("place", [4, 5])
+def test_who_always_does_one_thing_is_asked_for_that_alone(kind, place):
+    game, agent = blueprints("flop")[0], ClassAgent(kind)
+    decision = describe_holdem_decision(
+        game, next(s[place] for s, _, _ in played("flop") if "r" in s[place + 1].public)
+    )
+    rng = np.random.default_rng(0)
+    actions = agent.public_actions(decision)
+    narrow = agent.public_strategy(decision.narrow(actions), rng=rng)
+    columns = [decision.actions.index(action) for action in actions]
+    whole = agent.public_strategy(decision, rng=rng)
+    assert (whole[:, columns] == narrow).all()
+    assert (np.delete(whole, columns, axis=1) == 0).all()
 
 
 def num_searches(agent):

@@ -135,6 +135,7 @@ def test_unknown_game_offers_the_nearest_names():
         ("openspiel:kuhn_poker(players=many)", "players must be an integer, got 'many'"),
         ("openspiel:kuhn_poker(players=1)", "OpenSpiel cannot load kuhn_poker"),
         ("openspiel:mfg_crowd_modelling", "is not supported: it is a mean-field game"),
+        ("openspiel:morpion_solitaire", "is not supported: OpenSpiel crashes where it copies a state"),
         ("openspiel:negotiation", "is not supported: it hides the probabilities of chance"),
         ("openspiel:gin_rummy", "is not supported: no information state strings"),
         ("openspiel:nfg_game", r"is read from a file: openspiel:nfg_game\(filename=PATH\)"),

@@ -42,7 +42,29 @@ CALL = {name: np.zeros(1) for name in ("regret_sum", "strategy_sum", "missed")} 
     "edge_guess": ints(0),
     "baseline": np.zeros((0, 0)),
 }
+RULE = 0, 0, False, False, False  # as the native module reads one
+SWEPT = {name: np.zeros(1) for name in ("regret_sum", "strategy_sum", "strategy", "realization", "scale")} | {
+    "value_moments": np.zeros((1, 2))
+}
+HELD = {name: np.zeros(8, np.float32) for name in ("regret_sum", "strategy_sum", "last_regret", "scale", "step")} | {
+    "value_moments": np.zeros((1, 2), np.float32),
+    **{name: np.zeros(0, np.uint8) for name in ("regret_exponent", "strategy_exponent", "last_exponent")},
+}
+TOY = {
+    "kind": ints(1) + 2,
+    "player": ints(1),
+    "first_child": ints(2),
+    "child": ints(0),
+    "amount": np.ones(1, np.float32),
+}
+MASS = np.ones((1, 2, 1), np.float32)
 FORMS = {
+    "run of sweeps": (lambda arrays: native.SweepRun(*RULE, arrays), SWEPT),
+    "run by hands": (lambda arrays: native.HoldemRun_float32(*RULE, arrays), HELD),
+    "toy betting": (
+        lambda arrays: native.toy_games_solve(arrays, np.ones((1, 3), np.float32), MASS, np.zeros_like(MASS)),
+        TOY,
+    ),
     "pruned run": (
         lambda arrays: native.PrunedRun(arrays, *SETTINGS),
         arrays_by_name(lay_out_for_pruning(KUHN)),

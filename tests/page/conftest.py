@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -25,6 +26,36 @@ from equipoise.core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = str(Path(sys.executable).with_name("equipoise"))
+OWN_GAME = """
+from equipoise import BaseGame
+from equipoise.games import TERMINAL
+
+
+class Coin(BaseGame):
+    \"\"\"One hides a coin in a hand, the other points at a hand.\"\"\"
+
+    def initial_state(self):
+        return ()
+
+    def actor(self, state):
+        return len(state) if len(state) < 2 else TERMINAL
+
+    def legal_actions(self, state):
+        return (0, 1) if len(state) < 2 else ()
+
+    def next_state(self, state, action):
+        return (*state, action)
+
+    def utilities(self, state):
+        won = (1.0, 3.0)[state[0]] if state[0] == state[1] else 0.0
+        return (-won, won)
+
+    def infostate(self, state, player):
+        return f"{len(state)} moves made"
+
+    def action_name(self, state, action):
+        return ("left", "right")[action]
+"""
 PATIENCE = 1000 * int(os.environ.get("EQUIPOISE_PAGE_PATIENCE", "30"))  # milliseconds; more on a busy machine
 
 
@@ -40,9 +71,12 @@ class Server:
     address: str
 
     def get(self, path: str, **query: str) -> Any:
+        return json.loads(self.read(path, **query))
+
+    def read(self, path: str, **query: str) -> bytes:
         answer = httpx.get(f"{self.address}/api{path}", params=query, timeout=60)
         answer.raise_for_status()
-        return answer.json()
+        return answer.content
 
     def post(self, path: str, body: object) -> Any:
         answer = httpx.post(f"{self.address}/api{path}", json=body, timeout=60)
@@ -56,17 +90,21 @@ def run(*words: str) -> None:
 
 @pytest.fixture(scope="session")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Returns solved files to serve: a turn, a river with other sizes, two small games."""
+    """Returns solved files to serve: a turn, a river with other sizes, small games, one of somebody's own."""
     folder = tmp_path_factory.mktemp("solved")
     spots = ROOT / "examples" / "spots"
     target = os.environ.get("EQUIPOISE_PAGE_TARGET", "2% pot")
     river = (spots / "river.toml").read_text().replace("33%, 75%, 150%, a / 60%, a", "33%, 75%, 150%, a / 100%, a")
     (folder / "other.toml").write_text(river)
-    files = {name: folder / f"{name}.eq" for name in ("turn", "other", "kuhn", "leduc")}
+    (folder / "coin.py").write_text(OWN_GAME)
+    files = {name: folder / f"{name}.eq" for name in ("turn", "other", "kuhn", "leduc", "dice", "goofspiel", "coin")}
     run("solve", str(spots / "turn.toml"), "--target", target, "--out", str(files["turn"]), "--quiet")
     run("solve", str(folder / "other.toml"), "--out", str(files["other"]), "--quiet")
     run("solve", "kuhn", "--target", "1e-4", "--out", str(files["kuhn"]), "--quiet")
     run("solve", "leduc", "--target", "1e-3", "--out", str(files["leduc"]), "--quiet")
+    run("solve", "liars_dice", "-p", "faces=3", "--target", "1e-3", "--out", str(files["dice"]), "--quiet")
+    run("solve", "goofspiel", "-p", "cards=3", "--target", "1e-3", "--out", str(files["goofspiel"]), "--quiet")
+    run("solve", f"{folder / 'coin.py'}:Coin", "--target", "1e-3", "--out", str(files["coin"]), "--quiet")
     return files
 
 

@@ -39,7 +39,8 @@ VIEWS = {
     "library": ("/library", "td a", (1440, 900), "light"),
     "game": ("/g/leduc", "h2", (1440, 900), "light"),
     "tree": ("/g/kuhn?m=tree", ".tree svg", (1440, 900), "light"),
-    "flops": ("/flops", "h1", (1440, 900), "light"),
+    "dice": ("/g/dice", "h2", (1440, 900), "dark"),
+    "own-game": ("/g/coin", ".tree svg", (1440, 900), "light"),
 }
 
 
@@ -49,6 +50,23 @@ def test_picture_of_a_view(visitor, tmp_path, name):
     page = visitor.open(path, size=size, theme=theme)
     page.locator(sign).first.wait_for()
     keep_picture(page, name, tmp_path)
+
+
+def test_picture_of_a_report_over_flops(visitor, server, tmp_path):
+    spot = {
+        "pot": 6,
+        "stacks": 20,
+        "big_blind": 1,
+        "ranges": {"oop": "JJ-77, AJs, KQs, KJs, QJs, JTs, T9s", "ip": "AA-TT, AKs, AQs, AJs, KQs"},
+        "menu": "50%, a / a; cap: 2",
+        "target": "1% pot",
+    }
+    flops = ["Ks7h2d", "QsJs4h", "Ah8h5h", "9c8d7h", "6s6d3c", "AdKcQh", "Tc7c2s", "5d4h3s"]
+    job = server.post("/jobs", {"kind": "flops", "spot": spot, "flops": flops, "line": []})
+    page = visitor.open(f"/flops/{job['id']}")
+    expect(page.locator("tbody tr")).to_have_count(len(flops) + 1, timeout=10 * PATIENCE)
+    page.get_by_role("button", name="EV").click()
+    keep_picture(page, "flops", tmp_path)
 
 
 def test_picture_of_a_solve(visitor, tmp_path):

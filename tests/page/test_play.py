@@ -48,6 +48,10 @@ def test_ten_hands_of_leduc(visitor, server):
     play_hands(page, 10)
     table = server.get(f"/tables/{page.url.rsplit('/', 1)[1]}")
     assert table["result"]["hands"] == 10
+    shown = page.locator(".stats dd").all_inner_texts()
+    for text, estimate in zip(shown[1:], (table["result"], table["result"]["aivat"]), strict=True):
+        low, high = estimate["interval"]
+        assert text.replace("\u2212", "-") == f"{estimate['mean']:.2f} ± {(high - low) / 2:.2f}"
     page.get_by_text("what it was thinking").wait_for()
 
 
@@ -57,6 +61,11 @@ def test_five_hands_of_holdem(visitor, server):
     play_hands(page, 5)
     table = server.get(f"/tables/{page.url.rsplit('/', 1)[1]}")
     assert table["result"]["hands"] == 5
+    assert (
+        page.locator(".stats dd")
+        .last.inner_text()
+        .startswith(f"{table['result']['aivat']['mbb'] / 10:,.1f}".replace("-", "\u2212"))
+    )
     assert page.locator(".board-row .card:not(.none)").count() == len(table["board"])
 
 

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
 
 from equipoise.abstraction.solutions import open_solution
+from equipoise.games.holdem.spot_file import parse_spot
 from equipoise.solvers.description import describe_node
 
+Image = pytest.importorskip("PIL.Image")
 pytestmark = pytest.mark.browser
 
 
@@ -108,6 +111,22 @@ def test_gain_of_a_best_response(visitor, server):
     asked = server.get("/solutions/turn/gain", line="x")
     gain = asked["players"][1]["summary"]["gain"] / asked["big_blind"]
     assert f"{gain:.3f} bb more" in page.locator(".node .note").inner_text()
+
+
+def test_hands_grid_and_spot_are_saved(visitor, server):
+    page = visitor.open("/s/turn/x")
+    page.locator("h1", has_text="to act").wait_for()
+
+    def save(name):
+        with page.expect_download() as found:
+            page.get_by_label(name, exact=True).click()
+        return found.value.path().read_bytes()
+
+    assert save("Save hands as CSV") == server.read("/solutions/turn/csv", line="x")
+    assert parse_spot(save("Save the spot file").decode()) == parse_spot(server.get("/solutions/turn")["text"])
+    picture = Image.open(io.BytesIO(save("Save the grid as PNG")))
+    assert picture.format == "PNG"
+    assert len(picture.convert("RGB").getcolors(1 << 20)) > 20  # fills, names, a caption
 
 
 def test_a_wrong_line_is_told(visitor):

@@ -151,7 +151,7 @@ class CardBuckets:
         return row
 
     def assign_boards(self, boards: npt.ArrayLike) -> BucketArray:
-        """Returns `[B, H]` the buckets of all hands on boards `[B, n]` of one street; see `assign`."""
+        """Returns `[B, H]` the buckets of all hands on boards `[B, cards]` of one street; see `assign`."""
         cards = np.ascontiguousarray(boards, np.uint8)
         if cards.ndim != 2:
             raise ConfigError(f"boards must have shape [B, n], got {list(cards.shape)}")

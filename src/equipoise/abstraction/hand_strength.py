@@ -69,7 +69,7 @@ class CanonicalBoards:
     """One board for each class of boards that differ by the names of suits alone, cards in ascending order."""
 
     deck: Deck
-    sets: CardArray  # [boards, n]
+    sets: CardArray  # [boards, cards]
     counts: npt.NDArray[np.int64]  # [boards] how many boards each stands for
     permutations: CardArray  # [G, 4] every relabelling of suits
     hand_images: ScoreArray  # [G, H] hands after each relabelling

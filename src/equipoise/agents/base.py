@@ -78,7 +78,8 @@ class PublicDecision:
 
     def narrow(self, actions: Sequence[int]) -> PublicDecision:
         """Returns the same decision with some of its actions, ascending: for whoever never does another."""
-        columns = [self.actions.index(action) for action in actions]
+        places = {action: column for column, action in enumerate(self.actions)}
+        columns = [places[action] for action in actions]
         return dataclasses.replace(
             self,
             actions=tuple(actions),

@@ -43,7 +43,7 @@ class RebelAgent(PolicyAgent):
         tree = searcher.game.tree
         self._node = {label: node for node, label in enumerate(tree.public_labels)}
         self._strategy = tree.legal_share.copy()
-        self._reach: dict[int, FloatArray] = {}  # by solved root's leaf, `[2, W]` by player
+        self._reach: dict[int, FloatArray] = {}  # by solved root's leaf, `[2, width]` by player
         self._solved: set[int] = set()
         self._first_policies: npt.NDArray[np.float32] | None = None
         self.begin_game(0)
@@ -140,7 +140,7 @@ class RebelAgent(PolicyAgent):
         return self.searcher.play(kind, belief[None], np.zeros(iteration.size, np.int32), iteration)
 
     def _reach_below(self, root: int, leaf: int) -> FloatArray:
-        """Returns `[2, W]` both players' reach of a leaf, from that of the root."""
+        """Returns `[2, width]` both players' reach of a leaf, from that of the root."""
         tree = self.searcher.game.tree
         way = [leaf]
         while way[-1] != root:

@@ -79,6 +79,18 @@ class ClassAgent(PolicyAgent):
             is_open &= ~found
         return _share_out(chosen)
 
+    def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
+        """Returns the actions of the kind, and of second choices where some private state lacks it."""
+        is_open = decision.legality.any(axis=1)
+        chosen = np.zeros(len(decision.actions), np.bool_)
+        for kind in (self.kind, *SECOND_CHOICES[self.kind]):
+            wanted = np.array([own is kind for own in decision.classes])
+            found = is_open & decision.legality[:, wanted].any(axis=1)
+            if found.any():
+                chosen |= wanted
+            is_open &= ~found
+        return decision.actions if is_open.any() else tuple(np.array(decision.actions)[chosen].tolist())
+
 
 def _share_out(chosen: npt.NDArray[np.bool_]) -> FloatArray:
     """Returns `[H, A]` equal shares for the columns chosen in each row."""

@@ -14,6 +14,7 @@ import typer
 from equipoise.apps.commands import LazyGroup
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.help_page import format_examples
 from equipoise.apps.signals import exit_code_of_interrupt, raise_at_signals
 from equipoise.apps.usage import USAGE_ERROR, describe_usage_error, is_call_for_help
 from equipoise.core.errors import AgentFailedError, CheckpointError, EquipoiseError, NotConvergedError
@@ -86,6 +87,7 @@ app = typer.Typer(
     name="equipoise",
     cls=ReportingGroup,
     help="Solves, measures and shows games with hidden information.",
+    epilog=format_examples(("equipoise solve leduc --target 1e-3 --out leduc.eq", "equipoise show leduc.eq")),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import typer
 import typer.main
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
-from equipoise.apps.help_page import EXAMPLES, HelpfulCommand
+from equipoise.apps.help_page import HelpfulCommand, HelpfulGroup, format_examples
 from equipoise.apps.options import make_command
 
 __all__ = ["COMMANDS", "CommandEntry", "LazyGroup", "add_command"]
@@ -63,13 +63,8 @@ def _load_later(place: str, about: str) -> Callable[[Any], None]:
 
 def add_command(group: typer.Typer, name: str, options: type, run: Callable[[Any], None]) -> None:
     """Adds a command whose options are the fields of a dataclass."""
-    group.command(name, cls=HelpfulCommand, epilog=format_examples(options))(make_command(options, run))
-
-
-def format_examples(options: type) -> str | None:
-    """Returns the examples of a command as typer wants them below its help, None without examples."""
-    examples: tuple[str, ...] = getattr(options, "sample_commands", ())
-    return "\n\n".join([EXAMPLES, *(f"  {example}" for example in examples)]) if examples else None
+    epilog = format_examples(getattr(options, "sample_commands", ()))
+    group.command(name, cls=HelpfulCommand, epilog=epilog)(make_command(options, run))
 
 
 def _named(command: Any, name: str) -> Any:
@@ -138,7 +133,7 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
 }
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(HelpfulGroup):
     """A group whose commands are loaded when they are run; help and completion list them without."""
 
     def __init__(self, **attributes: Any) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, Group, RenderableType
 
 from equipoise.apps.display import ConsoleReporter, SolveDisplay, make_console
 from equipoise.apps.output import make_table, print_result, write_json
@@ -248,7 +247,7 @@ def _describe(config: RunConfig, runs: list[list[Progress]]) -> dict[str, Any]:
     }
 
 
-def _as_table(game: Game[Any], curves: Runs) -> Table:
+def _as_table(game: Game[Any], curves: Runs) -> RenderableType:
     is_sampled = any(run[-1].sampled is not None for runs in curves.values() for run in runs)
     has_bands = any(len(runs) > 1 for runs in curves.values())
     quality, value = (
@@ -267,9 +266,7 @@ def _as_table(game: Game[Any], curves: Runs) -> Table:
         columns["seeds: best ... worst"] = [_say_band(runs) for _, runs in ranked]
     else:
         columns[value] = [one[1] for one in found]
-    table = make_table(columns, spare=("time", "iterations", value))
-    table.title, table.title_justify = format_game(game), "left"
-    return table
+    return Group(format_game(game), make_table(columns, spare=("time", "iterations", value)))
 
 
 def _say_band(runs: list[list[Progress]]) -> str:

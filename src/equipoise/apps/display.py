@@ -41,6 +41,7 @@ SECONDS_BETWEEN_LINES = 5.0  # where the output is not a terminal
 SECONDS_OF_SILENCE = 0.5  # where the output is not a terminal and a stage has begun
 BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKLINE_WIDTH = 32
+COMMAND = "equipoise "  # how commands begin
 NARROW = 72  # columns below which figures stand one below the other
 
 
@@ -48,7 +49,7 @@ def make_console(*, is_stderr: bool = True, is_quiet: bool = False) -> Console:
     """Returns a console that prints text as it is: on the error stream for messages, on standard output for results."""
     # a stream that is not open is None, and so is a console's when it should find the stream itself
     file = _ForgivingStream(sys.stderr) if is_stderr and sys.stderr is not None else None
-    return Console(
+    return _WordConsole(
         file=cast("IO[str] | None", file),
         stderr=is_stderr,
         quiet=is_quiet,
@@ -57,6 +58,15 @@ def make_console(*, is_stderr: bool = True, is_quiet: bool = False) -> Console:
         emoji=False,
         soft_wrap=True,
     )
+
+
+class _WordConsole(Console):
+    """A console that breaks lines on a terminal between words, but for commands: those are copied, and stay whole."""
+
+    def print(self, *objects: Any, **settings: Any) -> None:
+        if self.is_terminal and all(isinstance(one, str) and COMMAND not in one for one in objects):
+            settings.setdefault("soft_wrap", False)
+        super().print(*objects, **settings)
 
 
 class _ForgivingStream:

@@ -57,6 +57,9 @@ class EngineOptions:
     seconds_per_decision: Annotated[
         float | None, typer.Option(help="The longest that an agent which searches may take.", metavar="S")
     ] = None
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="As in every command; an engine only ever says answers.")
+    ] = False
 
 
 def engine(options: EngineOptions) -> None:

@@ -10,10 +10,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import typer
 from rich.console import Group
-from rich.table import Table
 
 from equipoise.apps.display import ConsoleReporter, make_console
-from equipoise.apps.output import print_result, write_json
+from equipoise.apps.output import make_rows, print_result, write_json
 from equipoise.core.interruption import call_interruptibly
 from equipoise.core.provenance import version
 from equipoise.games.holdem.cards import format_board, format_deck, parse_deck
@@ -93,12 +92,12 @@ def _list_classes(found: Equity, player: int) -> dict[str, float]:
 
 def _as_table(found: Equity, *, has_classes: bool) -> Group:
     where = f"on {format_board(found.board)}" if found.board else "before the flop"
-    table = Table(title=f"Equity {where}, {found.total:,.0f} showdowns", title_justify="left")
-    for name in ("range", "equity", "wins", "ties", "combos"):
-        table.add_column(name, justify="left" if name == "range" else "right")
+    rows = []
     for player, name in enumerate(("first", "second")):
         shares = [found.equity[player], found.wins[player] / found.total, found.ties / found.total]
-        table.add_row(name, *(f"{share:.2%}" for share in shares), f"{found.reach[player].sum():g}")
+        rows.append([name, *(f"{share:.2%}" for share in shares), f"{found.reach[player].sum():g}"])
+    title = f"Equity {where}, {found.total:,.0f} showdowns"
+    table = make_rows(("range", "equity", "wins", "ties", "combos"), rows, title=title, spare=("combos", "ties"))
     if not has_classes:
         return Group(table)
     lists = [f"{name}: " + ", ".join(f"{hand} {share:.1%}" for hand, share in _list_classes(found, player).items())

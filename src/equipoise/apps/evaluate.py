@@ -12,14 +12,13 @@ from typing import Annotated, Any, ClassVar, Final
 import numpy as np
 import typer
 from rich.console import Group
-from rich.table import Table
 
 from equipoise.abstraction.solutions import open_solution
 from equipoise.agents.notation import AGENTS
 from equipoise.apps.display import ConsoleReporter, describe_figures, explain_no_guarantee, make_console
 from equipoise.apps.evaluate_agent import evaluate_agent
 from equipoise.apps.grading import Graded, Grading, grade
-from equipoise.apps.output import print_result, write_json
+from equipoise.apps.output import make_rows, print_result, write_json
 from equipoise.apps.show_spot import SHOWN, evaluate_spot
 from equipoise.core.errors import ConfigError
 from equipoise.core.formatting import format_duration, format_small, format_utility
@@ -244,11 +243,12 @@ def _report_samples(options: EvaluateOptions, file: SolvedGame, game: Game[Any],
 def _print_evaluation(
     options: EvaluateOptions, described: Mapping[str, Any], evaluation: Evaluation, seconds: float
 ) -> None:
-    table = Table(title=f"{described['label']}, evaluated in {format_duration(seconds)}", title_justify="left")
-    for name in ("player", "value", "best response", "gain"):
-        table.add_column(name, justify="right")
-    for player, (value, best) in enumerate(zip(evaluation.values, evaluation.best_response_values, strict=True)):
-        table.add_row(str(player), format_utility(value), format_utility(best), format_small(best - value))
+    rows = [
+        (str(player), format_utility(value), format_utility(best), format_small(best - value))
+        for player, (value, best) in enumerate(zip(evaluation.values, evaluation.best_response_values, strict=True))
+    ]
+    title = f"{described['label']}, evaluated in {format_duration(seconds)}"
+    table = make_rows(("player", "value", "best response", "gain"), rows, title=title, spare=("best response",))
     exploitability, nash_conv = format_small(evaluation.exploitability), format_small(evaluation.nash_conv)
     free = described.get("exploitability_without_locks")
     beside = "" if free is None else f" (without locks {format_small(free)})"

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import typer
-from rich.table import Table
 
 from equipoise.agents.notation import AgentText
 from equipoise.agents.pog import PogAgent
 from equipoise.agents.rebel import RebelAgent
 from equipoise.apps.display import ConsoleReporter, make_console
-from equipoise.apps.output import print_result, write_json
+from equipoise.apps.output import make_rows, print_result, write_json
 from equipoise.apps.signals import SignalFlag, Stopped
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -132,14 +131,13 @@ def _evaluate_playthroughs(
             }
         )
     else:
-        table = Table(title=f"{text} in {format_game(game)}, {agent.searcher.recipe}", title_justify="left")
-        for name in ("exploitability", "of the average", "at least", "standard error"):
-            table.add_column(name, justify="left" if name == "exploitability" else "right")
+        heads = ("exploitability", "of the average", "at least", "standard error")
         figures = (found.exploitability, found.lower, found.lower_error)
-        table.add_row("per game", *(f"{value:.5f}" for value in figures))
+        rows = [("per game", *(f"{value:.5f}" for value in figures))]
         if scale is not None:
-            table.add_row("mbb/h", *(f"{value * scale:,.1f}" for value in figures))
-        print_result(table, is_quiet=is_quiet)
+            rows.append(("mbb/h", *(f"{value * scale:,.1f}" for value in figures)))
+        title = f"{text} in {format_game(game)}, {agent.searcher.recipe}"
+        print_result(make_rows(heads, rows, title=title), is_quiet=is_quiet)
         console.print(
             f"exact for the average of {found.playthroughs:,} playthroughs, which is above that of all on average; "
             f"in {format_duration(seconds)}"
@@ -171,12 +169,9 @@ def _report(
             }
         )
         return
-    table = Table(title=f"{text} in {format_game(game)}, {len(found.evaluations)} seeds", title_justify="left")
-    table.add_column("exploitability")
-    for name in figures:
-        table.add_column(name, justify="right")
-    table.add_row("per game", *(format_small(value) for value in figures.values()))
+    rows = [("per game", *(format_small(value) for value in figures.values()))]
     if scale is not None:
-        table.add_row("mbb/h", *(f"{value * scale:,.1f}" for value in figures.values()))
-    print_result(table, is_quiet=is_quiet)
+        rows.append(("mbb/h", *(f"{value * scale:,.1f}" for value in figures.values())))
+    title = f"{text} in {format_game(game)}, {len(found.evaluations)} seeds"
+    print_result(make_rows(("exploitability", *figures), rows, title=title), is_quiet=is_quiet)
     make_console(is_quiet=is_quiet).print(f"exact for each seed, in {format_duration(seconds)}")

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy.typing as npt
 import typer
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, RenderableType
 
 from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.output import make_rows
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -45,13 +45,10 @@ class Graded:
     grading: Grading
     exit_code: int | None  # of the signal that cut it short
 
-    def as_table(self) -> Table:
+    def as_table(self) -> RenderableType:
         """Returns the rows for people."""
-        table = Table(title="against responses, mean of both seats", title_justify="left")
-        for name in ("response", "earns", "± 95 %", "seat 0", "seat 1", "draws", "time"):
-            table.add_column(name, justify="left" if name == "response" else "right")
-        for row in self.rows:
-            table.add_row(
+        rows = [
+            (
                 row.response,
                 format_utility(row.value.mean),
                 _format_width(row.value.half_width),
@@ -59,7 +56,10 @@ class Graded:
                 str(row.value.num_responses) + ("" if row.is_done else f" of {row.num_wanted}"),
                 format_duration(row.seconds),
             )
-        return table
+            for row in self.rows
+        ]
+        heads = ("response", "earns", "± 95 %", "seat 0", "seat 1", "draws", "time")
+        return make_rows(heads, rows, title="against responses, mean of both seats")
 
     def as_json(self) -> dict[str, Any]:
         """Returns the keys of a result."""

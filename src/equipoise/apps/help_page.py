@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Help of one command: what it does, its options by panel, examples. Nothing is cut, however narrow the terminal."""
+"""Help: what a command does, its options by panel, examples; of a group its commands. No terminal is too narrow."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import enum
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
-from typer.core import TyperArgument, TyperCommand
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-__all__ = ["EXAMPLES", "HelpfulCommand"]
+__all__ = ["HelpfulCommand", "HelpfulGroup", "format_examples"]
 
 EXAMPLES: Final = "Examples:"  # the first paragraph of an epilog; each other one is an example
-ARGUMENTS, OPTIONS = "Arguments", "Options"
+ARGUMENTS, OPTIONS, COMMANDS = "Arguments", "Options", "Commands"
 WIDEST: Final = 100  # letters in a line
 MOST_NAMED: Final = 26  # letters of a name that has its help beside it
 LEAST_BESIDE: Final = 60  # letters in a line, below which help stands under every name
@@ -26,6 +26,12 @@ WORD: Final = re.compile(r"(?:'[^']*'|\S)+")  # of a command; what is quoted sta
 MARGIN: Final = 6  # letters that a line of an example leaves free
 FRAME: Final = 4  # letters that a panel takes
 VALUES: Final = {"int": "N", "int range": "N", "float": "X", "float range": "X", "path": "PATH", "str": "TEXT"}
+
+
+def format_examples(examples: Iterable[str]) -> str | None:
+    """Returns examples as typer wants them below a command's help, None without any."""
+    lines = [f"  {example}" for example in examples]
+    return "\n\n".join([EXAMPLES, *lines]) if lines else None
 
 
 class HelpfulCommand(TyperCommand):
@@ -38,33 +44,58 @@ class HelpfulCommand(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Prints the help."""
-        console = Console(highlight=False, markup=False, emoji=False)
-        console.width = min(console.width, WIDEST)
-        width = console.width - FRAME
-        usage = f"Usage: {ctx.command_path} {' '.join(self.collect_usage_pieces(ctx))}"
-        console.print(Text(f"\n{_wrap(usage, width)}", style="bold"))
-        for paragraph in inspect.cleandoc(self.help or "").partition("\f")[0].split("\n\n"):
-            console.print(Text(f"\n{_wrap(' '.join(paragraph.split()), width)}"))
-        console.print()
-        for title, params in self._find_panels(ctx):
-            rows = [_describe_parameter(param, ctx) for param in params]
-            console.print(Panel(_lay_out(rows, width), title=title, title_align="left", border_style="dim"))
-        if self.epilog:
-            head, *examples = self.epilog.split("\n\n")
-            shown = [line for example in examples for line in _wrap_command(example.strip(), width)]
-            # no letter behind a line: a backslash is to be the last one
-            console.print(Text("\n".join(["", f" {head}", *shown])), soft_wrap=True)
-        console.print()
+        _print_page(self, ctx, _find_panels(self, ctx))
 
-    def _find_panels(self, ctx: Any) -> list[tuple[str, list[Any]]]:
-        """Returns by title what is listed, arguments first, then the panel of whatever is in no other."""
-        found: dict[str, list[Any]] = {ARGUMENTS: [], OPTIONS: []}
-        for param in self.get_params(ctx):
-            if getattr(param, "hidden", False):
-                continue
-            usual = ARGUMENTS if isinstance(param, TyperArgument) else OPTIONS
-            found.setdefault(getattr(param, "rich_help_panel", None) or usual, []).append(param)
-        return [(title, params) for title, params in found.items() if params]
+
+class HelpfulGroup(TyperGroup):
+    """A group of commands with the same help, and its commands below."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Prints the help."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            title = getattr(command, "rich_help_panel", None) or COMMANDS
+            panels.setdefault(title, []).append((name, next(iter(_list_paragraphs(command.help)), "")))
+        _print_page(self, ctx, [*_find_panels(self, ctx), *panels.items()])
+
+
+def _print_page(command: Any, ctx: Any, panels: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> None:
+    """Prints usage, what a command does, panels of names with what is said of each, and examples."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.width = min(console.width, WIDEST)
+    width = console.width - FRAME
+    usage = f"Usage: {ctx.command_path} {' '.join(command.collect_usage_pieces(ctx))}"
+    console.print(Text(f"\n{_wrap(usage, width)}", style="bold"))
+    for paragraph in _list_paragraphs(command.help):
+        console.print(Text(f"\n{_wrap(paragraph, width)}"))
+    console.print()
+    for title, rows in panels:
+        console.print(Panel(_lay_out(rows, width), title=title, title_align="left", border_style="dim"))
+    if command.epilog:
+        head, *examples = command.epilog.split("\n\n")
+        shown = [line for example in examples for line in _wrap_command(example.strip(), width)]
+        # no letter behind a line: a backslash is to be the last one
+        console.print(Text("\n".join(["", f" {head}", *shown])), soft_wrap=True)
+    console.print()
+
+
+def _list_paragraphs(text: str | None) -> list[str]:
+    """Returns the paragraphs of a command's help, each in one line."""
+    shown = inspect.cleandoc(text or "").partition("\f")[0]
+    return [" ".join(paragraph.split()) for paragraph in shown.split("\n\n")]
+
+
+def _find_panels(command: Any, ctx: Any) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Returns by title what is listed, arguments first, then the panel of whatever is in no other."""
+    found: dict[str, list[tuple[str, str]]] = {ARGUMENTS: [], OPTIONS: []}
+    for param in command.get_params(ctx):
+        if getattr(param, "hidden", False):
+            continue
+        usual = ARGUMENTS if isinstance(param, TyperArgument) else OPTIONS
+        title = getattr(param, "rich_help_panel", None) or usual
+        found.setdefault(title, []).append(_describe_parameter(param, ctx))
+    return [(title, rows) for title, rows in found.items() if rows]
 
 
 def _lay_out(rows: Sequence[tuple[str, str]], width: int) -> Text:

@@ -14,14 +14,14 @@ from typing import Annotated, Any, ClassVar, Final
 import numpy as np
 import typer
 from rich.console import Console, Group
-from rich.table import Table
 
 from equipoise.agents.base import PublicAgent
 from equipoise.agents.notation import AgentText, describe_agents
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.match import MOST_WORKERS, Keeping, explain_miss, run_shown
-from equipoise.apps.output import print_result, write_json
+from equipoise.apps.output import make_rows, print_result, write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -69,7 +69,10 @@ class LbrOptions:
     }
 
     agent: Annotated[str, typer.Argument(help=f"Who is exploited: {describe_agents()}.")]
-    game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the file's game).")] = None
+    game: Annotated[
+        str | None,
+        typer.Option("--game", "-g", help="What is played (default: the file's game).", autocompletion=complete_game),
+    ] = None
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
@@ -264,12 +267,9 @@ def _report_exact(options: LbrOptions, game: Game[Any], found: LocalResponse, se
             }
         )
         return
-    table = Table(title=f"{format_game(game)}, LBR ({options.menu}) against {options.agent}", title_justify="left")
-    for name in ("seat", "LBR", "best response"):
-        table.add_column(name, justify="right")
-    for seat in (0, 1):
-        values = found.values[seat], found.best_response_values[seat]
-        table.add_row(str(seat), *(format_utility(value) for value in values))
-    table.add_row("mean", format_utility(found.mean), format_utility(best))
+    pairs = [*zip(found.values, found.best_response_values, strict=True), (found.mean, best)]
+    rows = [(seat, *map(format_utility, pair)) for seat, pair in zip(("0", "1", "mean"), pairs, strict=True)]
+    title = f"{format_game(game)}, LBR ({options.menu}) against {options.agent}"
+    table = make_rows(("seat", "LBR", "best response"), rows, title=title)
     parts = [] if scale is None else [f"{found.mean * scale:,.1f} of {best * scale:,.1f} mbb/h"]
     print_result(Group(table, *parts, f"exact, in {format_duration(seconds)}"), is_quiet=options.quiet)

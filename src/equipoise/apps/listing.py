@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import dataclasses
-import textwrap
+import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 import typer
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.output import print_result, write_json
@@ -24,7 +26,10 @@ from equipoise.games.registry import describe_game, describe_parameters, game_na
 
 __all__ = ["GamesOptions", "games"]
 
-LEAST_WIDTH: Final = 20  # of a description
+NAME_WIDTH: Final = 16  # of a parameter
+VALUE_WIDTH: Final = 10  # of its default
+LEAST_WIDTH: Final = 30  # of a description beside its name
+PART_END: Final = re.compile(r"[:;,.](?= |$)| (?=\(|(?:with|that|after|of|on|by|from|at) )")  # of a sentence
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +43,10 @@ class GamesOptions:
     )
 
     name: Annotated[
-        str | None, typer.Argument(help="Only this game, for instance openspiel:leduc_poker or mine.py:Class.")
+        str | None,
+        typer.Argument(
+            help="Only this game, for instance openspiel:leduc_poker or mine.py:Class.", autocompletion=complete_game
+        ),
     ] = None
     parameters: Annotated[
         list[str] | None,
@@ -71,22 +79,31 @@ def games(options: GamesOptions) -> None:
         return
     output = make_console(is_stderr=False, is_quiet=options.quiet)
     if options.name is None:
-        table = Table.grid(padding=(0, 2))
-        table.add_column(style="bold", no_wrap=True)
-        table.add_column(no_wrap=True)
-        room = max(output.width - 2 - max(len(row["name"]) for row in rows), LEAST_WIDTH)
+        names_width = max(len(row["name"]) for row in rows) + 2
+        room = output.width - names_width
         for row in rows:
-            table.add_row(row["name"], textwrap.shorten(row["description"], room, placeholder=" ..."))
-        output.print(table)
+            name, said = row["name"], row["description"]
+            if room >= LEAST_WIDTH:
+                output.print(Text.assemble((f"{name:<{names_width}}", "bold"), _fit(said, room)))
+            else:
+                output.print(Text.assemble((name, "bold"), f"\n  {_fit(said, output.width - 2)}"))
+        output.print("\n`equipoise games NAME` says what can be set.")
         output.print(
-            "\n`equipoise games NAME` says what can be set. Also openspiel:NAME for any game of OpenSpiel, FILE.efg "
-            "for one of Gambit's, and FILE.py:CLASS for one of your own."
+            "Also openspiel:NAME for any game of OpenSpiel, FILE.efg for one of Gambit's, and FILE.py:CLASS for one of "
+            "your own."
         )
         return
     for row in rows:
-        output.print(Text.assemble((row["name"], "bold"), f"  {row['description']}"))
+        print_result(Group(Text.assemble((row["name"], "bold"), f"  {row['description']}")), is_quiet=options.quiet)
         if row["parameters"]:
-            output.print(_table(row["parameters"]))
+            is_narrow = output.width - NAME_WIDTH - VALUE_WIDTH < LEAST_WIDTH
+            print_result(_table(row["parameters"], is_narrow=is_narrow), is_quiet=options.quiet)
+
+
+def _fit(sentence: str, room: int) -> str:
+    """Returns a sentence, or as many of its first parts as there is room for."""
+    parts = [sentence[: end.start()].rstrip(",;:") for end in PART_END.finditer(sentence)]
+    return next((part for part in (sentence, *reversed(parts)) if len(part) <= room), parts[0])
 
 
 def _check(options: GamesOptions, game: Game[Any]) -> None:
@@ -118,10 +135,10 @@ def _describe(name: str) -> dict[str, Any]:
     return {"name": name, "description": describe_game(name), "parameters": parameters}
 
 
-def _table(parameters: list[dict[str, str]]) -> Table:
+def _table(parameters: list[dict[str, str]], *, is_narrow: bool) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column(min_width=16, style="cyan")
-    table.add_column(min_width=10)
+    table.add_column(min_width=0 if is_narrow else NAME_WIDTH, style="cyan")
+    table.add_column(min_width=0 if is_narrow else VALUE_WIDTH)
     table.add_column(overflow="fold")
     for row in parameters:
         table.add_row(

@@ -16,9 +16,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 
 from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.output import print_result, write_json
+from equipoise.apps.output import make_rows, print_result, write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.errors import ConfigError
@@ -69,7 +70,10 @@ class MatchOptions:
     }
 
     agents: Annotated[list[str], typer.Argument(help=f"Two or more of: {describe_agents()}.", metavar="AGENT...")]
-    game: Annotated[str | None, typer.Option("--game", "-g", help="What is played (default: the file's game).")] = None
+    game: Annotated[
+        str | None,
+        typer.Option("--game", "-g", help="What is played (default: the file's game).", autocompletion=complete_game),
+    ] = None
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
@@ -363,17 +367,15 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
         return
     name = textwrap.shorten(format_game(game), LONGEST_TITLE, placeholder=" ...)")  # ranges may name every hand
     title = f"{name}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
-    table = Table(title=title, title_justify="left")
-    table.add_column("agent")
     is_ring = len(result.names) > 2  # whose results papers tell by standard errors and one-tailed tests
-    for name in ("wins a hand", "won", "drawn", "lost", *(("standard error", "p, one-tailed") if is_ring else ())):
-        table.add_column(name, justify="right")
+    rows = []
     for agent, name in enumerate(result.names):
         counts = [f"{count:,}" for count in results[agent]] if is_scored else ["-"] * 3
         estimate = result.estimate(agent)
         tested = [_format_error(estimate, blind), f"{estimate.p_value:.3f}"] if is_ring else []
-        table.add_row(name, format_estimate(estimate, blind), *counts, *tested)
-    parts: list[RenderableType] = [table]
+        rows.append([name, format_estimate(estimate, blind), *tested, *counts])
+    heads = ("agent", "wins a hand", *(("standard error", "p, one-tailed") if is_ring else ()), "won", "drawn", "lost")
+    parts: list[RenderableType] = [make_rows(heads, rows, title=title, spare=("drawn", "lost", "won"))]
     if elo is not None:
         parts.append(f"Elo {elo['difference']:+.0f} ± {elo['half_width']:.0f} by games won")
     parts.append(f"± is half an interval of {options.confidence:.0%} confidence over {result.num_deals:,} deals")

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer
-from rich.console import JustifyMethod, RenderableType
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from equipoise.apps.display import make_console
 from equipoise.core.files import write_text
 from equipoise.core.records import make_finite
 
-__all__ = ["format_json", "make_table", "print_result", "write_document", "write_json"]
+__all__ = ["format_json", "make_rows", "make_table", "print_result", "write_document", "write_json"]
 
 
 WIDEST: Final = 1000  # letters in a line
@@ -29,32 +30,53 @@ def print_result(result: RenderableType, *, is_quiet: bool = False) -> None:
     What does not fit a narrow terminal runs over its edge: cut numbers are no result.
     """
     console = make_console(is_stderr=False, is_quiet=is_quiet)
-    least = console.measure(result, options=console.options.update(width=WIDEST)).minimum
-    console.width = max(console.width, least)
-    console.print(result)
+    if isinstance(result, str):
+        console.print(result)
+    else:
+        least = console.measure(result, options=console.options.update(width=WIDEST)).minimum
+        console.width = max(console.width, least)
+        console.print(result, soft_wrap=not console.is_terminal)
 
 
-def make_table(columns: Mapping[str, Sequence[str]], *, texts: Sequence[str] = (), spare: Sequence[str] = ()) -> Table:
+def make_rows(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    texts: Sequence[str] = (),
+    spare: Sequence[str] = (),
+) -> RenderableType:
+    """Returns the table of `make_table` from its rows, a title above it."""
+    columns = {head: [row[place] for row in rows] for place, head in enumerate(heads)}
+    table = make_table(columns, texts=texts, spare=spare)
+    return Group(Text(title, style="italic"), table) if title else table
+
+
+def make_table(
+    columns: Mapping[str, Sequence[str]], *, texts: Sequence[str] = (), spare: Sequence[str] = ()
+) -> RenderableType:
     """Returns a table whose cells are never broken or cut: numbers to the right, the first column and `texts` left.
+
+    On a terminal too narrow for all columns those behind the edge stand in a table below, behind the first column.
 
     Args:
         columns: cells of each column by its head.
         texts: heads of columns that hold words.
-        spare: heads of columns that a terminal too narrow for all does without, the first of them first; which these
+        spare: heads of columns that a narrow terminal does without instead, the first of them first; which these
             are is said below the table.
     """
-    columns, left_out = _fit(columns, spare)
+    columns, left_out = _spare(columns, spare)
+    *tables, last = (_make_table(part, texts) for part in _split(columns))
     if left_out:
-        return _make_table(columns, texts, f"too narrow for: {', '.join(left_out)}")
-    return _make_table(columns, texts, None)
+        last.caption, last.caption_justify = f"too narrow for: {', '.join(left_out)}", "left"
+    return Group(*tables, last) if tables else last
 
 
-def _fit(columns: Mapping[str, Sequence[str]], spare: Sequence[str]) -> tuple[dict[str, Sequence[str]], list[str]]:
-    """Returns the columns that a terminal has room for, and the heads of the others; all of them anywhere else."""
-    console = make_console(is_stderr=False)
-    kept, left_out = dict(columns), []
-    for name in spare if console.is_terminal else ():
-        if 1 + sum(max(map(len, (head, *cells))) + FRAME for head, cells in kept.items()) <= console.width:
+def _spare(columns: Mapping[str, Sequence[str]], spare: Sequence[str]) -> tuple[dict[str, Sequence[str]], list[str]]:
+    """Returns the columns that are left for the room that there is, and the heads of the others."""
+    room, kept, left_out = _find_room(), dict(columns), []
+    for name in spare:
+        if 1 + sum(map(_find_width, kept.items())) <= room:
             break
         if name in kept:
             del kept[name]
@@ -62,13 +84,36 @@ def _fit(columns: Mapping[str, Sequence[str]], spare: Sequence[str]) -> tuple[di
     return kept, left_out
 
 
-def _make_table(columns: Mapping[str, Sequence[str]], texts: Sequence[str], caption: str | None) -> Table:
+def _split(columns: Mapping[str, Sequence[str]]) -> list[dict[str, Sequence[str]]]:
+    """Returns columns as tables that there is room for, each with the first column."""
+    room = _find_room()
+    first, *others = columns.items()
+    parts = [dict([first])]
+    for column in others:
+        if len(parts[-1]) > 1 and 1 + sum(map(_find_width, (*parts[-1].items(), column))) > room:
+            parts.append(dict([first]))
+        parts[-1][column[0]] = column[1]
+    return parts
+
+
+def _find_room() -> float:
+    """Returns how many letters a line has: any number where there is no terminal."""
+    console = make_console(is_stderr=False)
+    return console.width if console.is_terminal else float("inf")
+
+
+def _find_width(column: tuple[str, Sequence[str]]) -> int:
+    """Returns how many letters a column takes, with its frame."""
+    head, cells = column
+    return max(map(len, (head, *cells))) + FRAME
+
+
+def _make_table(columns: Mapping[str, Sequence[str]], texts: Sequence[str]) -> Table:
     """Returns a table of all columns."""
-    table = Table(caption=caption, caption_justify="left")
+    table = Table()
     for place, (head, cells) in enumerate(columns.items()):
-        width = max(map(len, (head, *cells)))
         justify: JustifyMethod = "left" if place == 0 or head in texts else "right"
-        table.add_column(head, justify=justify, no_wrap=True, min_width=width)
+        table.add_column(head, justify=justify, no_wrap=True, min_width=_find_width((head, cells)) - FRAME)
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     return table

@@ -47,7 +47,7 @@ class PushFoldOptions:
     deck: Annotated[str, typer.Option(help="full, short or RANKS/SUITS.")] = "full"
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     csv: Annotated[bool, typer.Option("--csv", help="Write CSV: a line for each class of hands.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages and no progress.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
 
 def push_fold(options: PushFoldOptions) -> None:
@@ -70,7 +70,7 @@ def push_fold(options: PushFoldOptions) -> None:
         write_json(describe_chart(chart))
     elif options.csv:
         typer.echo(_as_csv(chart), nl=False)
-    else:
+    elif not options.quiet:
         print_chart(chart)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console
 
 from equipoise.apps.amount_units import Amounts, AmountUnit, format_percent
 from equipoise.apps.display import ConsoleReporter, make_console
@@ -230,10 +230,7 @@ def _as_table(options: ReportOptions, found: BoardReport, columns: dict[str, lis
             shown["exploitable, % pot"] = ["-" if cell is None else f"{cell:.3f}" for cell in cells]
         else:
             shown[name] = [format_percent(cell) for cell in cells]
-    heads = [f"ev {seat}, {amounts.head}" for seat in first["seats"]]
-    actions = [name for name in shown if name in columns and name not in ("board", "texture", "weight")]
-    spare = ("texture", heads[1], "weight", f"equity {first['seats'][0]}", *reversed(actions))
-    return Group(make_table(shown, texts=("texture",), spare=spare))
+    return make_table(shown, texts=("texture",))
 
 
 def _draw(path: Path, found: BoardReport, columns: dict[str, list[Any]]) -> None:

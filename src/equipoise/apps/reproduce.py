@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Final
 import typer
 from rich.table import Table
 
+from equipoise.apps.completion import complete_study
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
@@ -27,6 +28,7 @@ from equipoise.studies.reproduction import configure_study
 
 __all__ = ["ReproduceOptions", "reproduce"]
 
+NARROW: Final = 60  # columns below which a list has names and costs alone
 KIND: Final = "study"  # of a run's folder
 
 
@@ -40,7 +42,9 @@ class ReproduceOptions:
         "equipoise reproduce coin-toss --out results",
     )
 
-    name: Annotated[str | None, typer.Argument(help="A study; without it all are listed.")] = None
+    name: Annotated[
+        str | None, typer.Argument(help="A study; without it all are listed.", autocompletion=complete_study)
+    ] = None
     full: Annotated[bool, typer.Option("--full", help="As large as published, not the quick form.")] = False
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", help="Change a setting of the study.", metavar="KEY=VALUE")
@@ -120,16 +124,18 @@ def _list_studies(options: ReproduceOptions) -> None:
     if options.json:
         write_json(rows)
         return
-    output = make_console(is_stderr=False)
+    output = make_console(is_stderr=False, is_quiet=options.quiet)
+    is_narrow = output.width < NARROW
     for paper in sorted({row["paper"] for row in rows}):
-        table = Table(title=paper, title_justify="left", title_style="bold", expand=True)
+        table = Table(title=paper, title_justify="left", title_style="bold", expand=True, show_lines=is_narrow)
         table.add_column("study", no_wrap=True)
-        table.add_column("shows", overflow="fold", ratio=1)
-        table.add_column("of", overflow="fold", ratio=1)
+        if not is_narrow:
+            table.add_column("shows", overflow="fold", ratio=1)
+            table.add_column("of", overflow="fold", ratio=1)
         table.add_column("quick: CPU, memory, data", overflow="fold", width=13)
         for row in (one for one in rows if one["paper"] == paper):
             place = row["source"].removeprefix(paper).lstrip(",: ")
-            table.add_row(row["name"], row["title"], place, _say_cost(row))
+            table.add_row(row["name"], *([] if is_narrow else [row["title"], place]), _say_cost(row))
         output.print(table)
     output.print(
         "equipoise reproduce NAME runs one in its quick size, --full as published, which takes much longer; "

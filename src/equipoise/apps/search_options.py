@@ -51,7 +51,10 @@ class SearchOptions:
     iterations: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Of CFR (default 1,000; of a spot 10,000, before its last street 100, with leaves 300)."
+            "--iterations",
+            "-n",
+            min=1,
+            help="Of CFR (default 1,000; of a spot 10,000, before its last street 100, with leaves 300).",
         ),
     ] = None
     rule: Annotated[str, typer.Option(help="Variant of CFR, as for `solve`.")] = "cfr+linear"

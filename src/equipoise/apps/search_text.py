@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group
-from rich.table import Table
 
+from equipoise.apps.output import make_rows
 from equipoise.core.formatting import format_duration, format_utility
 from equipoise.games.holdem.betting import pot
 from equipoise.games.holdem.menus import POSITIONS
@@ -26,23 +26,19 @@ def show_game_search(search: GameSearch, limit: int) -> Group:
     decisions = search.decisions()
     if decisions:
         names = list(search.blueprint.tree.action_labels[search.node])
-        table = Table(
-            title=f"player {search.searcher} at {search.request.state!r}, blueprint > now", title_justify="left"
-        )
-        table.add_column("information state")
-        for name in names:
-            table.add_column(name, justify="right")
+        rows = []
         for row in decisions[:most]:
             shares = [(row["before"].get(name), row["after"].get(name)) for name in names]
-            table.add_row(row["infostate"], *("" if a is None else f"{a:.3f} > {b:.3f}" for a, b in shares))
-        parts.append(table)
-    margins = Table(title=f"player {search.opponent}, given each private state", title_justify="left")
-    for name in ("private state", "alternative", "value now", "margin"):
-        margins.add_column(name, justify="left" if name == "private state" else "right")
-    for row in search.margins()[:most]:
-        figures = ("" if row[key] is None else f"{row[key]:+.4f}" for key in ("alternative", "value", "margin"))
-        margins.add_row(row["private"], *figures)
-    parts.append(margins)
+            rows.append([row["infostate"], *("" if a is None else f"{a:.3f} > {b:.3f}" for a, b in shares)])
+        title = f"player {search.searcher} at {search.request.state!r}, blueprint > now"
+        parts.append(make_rows(("information state", *names), rows, title=title))
+    keys = ("alternative", "value", "margin")
+    margins = [
+        (row["private"], *("" if row[key] is None else f"{row[key]:+.4f}" for key in keys))
+        for row in search.margins()[:most]
+    ]
+    title = f"player {search.opponent}, given each private state"
+    parts.append(make_rows(("private state", "alternative", "value now", "margin"), margins, title=title))
     least = "" if search.least_margin is None else f"least margin {search.least_margin:+.4f}; "
     parts.append(
         f"{search.request.method}, {search.iterations:,} iterations in {format_duration(search.seconds)}; {least}"
@@ -65,21 +61,17 @@ def show_spot_search(search: SpotSearch, limit: int) -> Group:
     ]
     names, frequencies = search.actions(), search.frequencies()
     if names:
-        table = Table(title=f"{POSITIONS[search.searcher]}, strategy so far > now", title_justify="left")
-        for name in ("hand", "weight", *names):
-            table.add_column(name, justify="left" if name == "hand" else "right")
-        table.add_row("all", "", *_pair_up(names, frequencies["before"], frequencies["after"]))
+        rows = [["all", "", *_pair_up(names, frequencies["before"], frequencies["after"])]]
         for row in search.decisions()[:most]:
-            table.add_row(row["hand"], f"{row['weight']:.3g}", *_pair_up(names, row["before"], row["after"]))
-        parts.append(table)
-    other = POSITIONS[search.opponent]
-    margins = Table(title=f"{other}, share of the pot in chips with each hand", title_justify="left")
-    for name in ("hand", "weight", "alternative", "value now", "margin"):
-        margins.add_column(name, justify="left" if name == "hand" else "right")
-    for row in search.margins()[:most]:
-        figures = (_chips(row[key]) for key in ("alternative", "value", "margin"))
-        margins.add_row(row["hand"], f"{row['weight']:.2%}", *figures)
-    parts += [margins, _price(search)]
+            rows.append([row["hand"], f"{row['weight']:.3g}", *_pair_up(names, row["before"], row["after"])])
+        title = f"{POSITIONS[search.searcher]}, strategy so far > now"
+        parts.append(make_rows(("hand", "weight", *names), rows, title=title))
+    margins = [
+        [row["hand"], f"{row['weight']:.2%}", *(_chips(row[key]) for key in ("alternative", "value", "margin"))]
+        for row in search.margins()[:most]
+    ]
+    title = f"{POSITIONS[search.opponent]}, share of the pot in chips with each hand"
+    parts += [make_rows(("hand", "weight", "alternative", "value now", "margin"), margins, title=title), _price(search)]
     return Group(*parts)
 
 

@@ -36,6 +36,8 @@ from equipoise.solvers.strategy_rows import format_csv
 __all__ = ["ShowOptions", "show"]
 
 # of spots, about hands at a decision
+ROOM_AROUND: Final = 19  # letters of a row that are no information state, words or strategy
+LEAST_FOR_WORDS: Final = 60  # columns below which states are not said in words
 HAND_OPTIONS: Final = ("csv", "grid", "by_class", "made", "draw", "sort", "exploit")
 
 
@@ -321,15 +323,19 @@ def _row(strategy: TabularStrategy, row: int) -> dict[str, Any]:
 
 def _as_table(strategy: TabularStrategy, rows: list[int], game: Game[Any]) -> Table:
     words = [explain_infostate(game, int(strategy.player[row]), strategy.infostates[row]) for row in rows]
+    plays = [[f"{name} {probability:.4f}" for name, probability in strategy.row(row).items()] for row in rows]
+    names = [strategy.infostates[row] for row in rows]
+    columns = (["information state", *names], [one or "" for one in words], map("  ".join, plays))
+    widths = [max(map(len, cells), default=0) for cells in columns]
+    is_narrow = sum(widths) + ROOM_AROUND > make_console(is_stderr=False).width
     table = Table(title=strategy.game_label, title_justify="left")
     table.add_column("player", justify="right")
     table.add_column("information state", overflow="fold")
-    if any(words):
+    has_words = any(words) and make_console(is_stderr=False).width >= LEAST_FOR_WORDS
+    if has_words:
         table.add_column("in words", overflow="fold")
-    table.add_column("strategy", overflow="fold")
-    for row, said in zip(rows, words, strict=True):
-        actions = "  ".join(f"{name} {probability:.4f}" for name, probability in strategy.row(row).items())
-        table.add_row(
-            str(strategy.player[row]), strategy.infostates[row], *([said or ""] if any(words) else []), actions
-        )
+    table.add_column("strategy", no_wrap=is_narrow, overflow="fold")
+    for row, name, said, play in zip(rows, names, words, plays, strict=True):
+        cells = [name, *([said or ""] if has_words else []), ("\n" if is_narrow else "  ").join(play)]
+        table.add_row(str(strategy.player[row]), *cells)
     return table

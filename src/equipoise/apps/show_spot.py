@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from equipoise.apps.amount_units import Amounts, AmountUnit, format_percent
@@ -151,7 +150,7 @@ class SpotReport:
             f"{asked}, {self.amounts.say(min(stacks))} behind{seen}"
         )
 
-    def _as_ranges(self) -> Table:
+    def _as_ranges(self) -> RenderableType:
         """Returns both ranges in sum."""
         sums = [player["summary"] for player in self.described["players"]]
         shares = [None if one["ev"] is None else one["ev"] / self.view.pot for one in sums]
@@ -167,7 +166,7 @@ class SpotReport:
             spare=("EV/pot", "combos"),
         )
 
-    def _as_actions(self) -> Table:
+    def _as_actions(self) -> RenderableType:
         """Returns how often each action is taken, by how much, and what it is worth to the hands that take it."""
         actions = self.described["actions"]
         worth = [one["ev"] if (one["frequency"] or 0.0) >= LEAST_FREQUENCY else None for one in actions]
@@ -216,7 +215,7 @@ class SpotReport:
         shares, present = self.view.grid()
         return render_grid(shares, self.actions, deck=self.spot.deck, weights=present)
 
-    def _as_table(self, limit: int) -> Table:
+    def _as_table(self, limit: int) -> RenderableType:
         """Returns hands; under each action how often it is taken and what it is worth."""
         unit, amounts = self.amounts.head, self.amounts
         rows = [self._describe(row) for row in self.rows[: limit or None]]
@@ -239,7 +238,7 @@ class SpotReport:
             columns[name] = [row["frequency"][place] for row in rows]
         return columns
 
-    def _as_classes(self, title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    def _as_classes(self, title: str, rows: Sequence[Mapping[str, Any]]) -> RenderableType:
         columns = {
             title: [row["name"] for row in rows],
             "combos": [f"{row['combos']:.1f}" for row in rows],
@@ -249,7 +248,7 @@ class SpotReport:
         }
         for place, name in enumerate(self.actions if self.is_actor else ()):
             columns[name] = [format_percent(row["frequency"][place]) for row in rows]
-        return make_table(columns)
+        return make_table(columns, spare=("share",))
 
 
 class GainReport:

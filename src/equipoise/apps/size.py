@@ -6,10 +6,9 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
-from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +26,9 @@ from equipoise.runs.request import find_subject
 from equipoise.runs.sizing import SizeChoice, choose_menu, list_choices
 
 __all__ = ["SizeOptions", "show_sizes", "size"]
+
+MENU_WIDTH: Final = 20  # least letters of a menu
+NARROW: Final = 60  # columns below which memory and time stand one above the other
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,25 +72,25 @@ def show_sizes(file: SpotFile, name: str | Path, *, threads: int | None, is_json
     by_menu: dict[str, list[SizeChoice]] = {}
     for choice in choices:
         by_menu.setdefault(format_menu(choice.menu), []).append(choice)
-    table = Table(
-        title=f"{file.spot.name}: {_say_free(available)}; memory and time of an iteration", title_justify="left"
-    )
-    table.add_column("menu", overflow="fold", min_width=20)
+    title = f"{file.spot.name}: {_say_free(available)}; memory and time of an iteration"
+    is_narrow = make_console(is_stderr=False).width < NARROW
+    table = Table(title=title, title_justify="left", show_lines=is_narrow)
+    table.add_column("menu", overflow="fold", min_width=0 if is_narrow else MENU_WIDTH)
     for choice in next(iter(by_menu.values())):
         table.add_column(choice.precision, justify="right", no_wrap=True)
     for menu, row in by_menu.items():
         is_taken = row[0].menu == taken
-        cells = [f"{format_bytes(one.num_bytes)}, {format_duration(one.seconds)}" for one in row]
+        between = "\n" if is_narrow else ", "
+        cells = [f"{format_bytes(one.num_bytes)}{between}{format_duration(one.seconds)}" for one in row]
         styles = ["" if one.is_comfortable else "dim" for one in row]
         marked = Text(f"{menu}  <- solve takes this" if is_taken else menu, style="bold" if is_taken else "")
         table.add_row(marked, *(Text(cell, style=style) for cell, style in zip(cells, styles, strict=True)))
-    shown: list[Any] = [table]
+    print_result(table, is_quiet=is_quiet)
     fitting = [choice for choice in choices if choice.is_comfortable]
     if fitting:
         first = next((choice for choice in fitting if choice.menu == taken), fitting[0])
         command = ["equipoise", "solve", str(name), "--menu", format_menu(first.menu), "--precision", first.precision]
-        shown.append(f"To paste:\n{shlex.join(command)}")
-    print_result(Group(*shown), is_quiet=is_quiet)
+        print_result(f"To paste:\n{shlex.join(command)}", is_quiet=is_quiet)
 
 
 def _say_free(available: int | None) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from equipoise.apps.completion import complete_game, complete_method, complete_rule
 from equipoise.apps.names import MAX_HISTORIES, METHODS, PRUNINGS, RESPONSES, RULES, SAMPLED_PRUNINGS, Bound, Forms
 from equipoise.kernels.calls import MAX_THREADS
 
@@ -57,7 +58,10 @@ class MachineOptions:
 class GameOptions(MachineOptions):
     """Which game, and how much of the machine it may take."""
 
-    game: Annotated[str, typer.Argument(help="A game that `equipoise games` lists, or openspiel:NAME.")]
+    game: Annotated[
+        str,
+        typer.Argument(help="A game that `equipoise games` lists, or openspiel:NAME.", autocompletion=complete_game),
+    ]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +92,10 @@ class SolveOptions(MachineOptions):
 
     game: Annotated[
         str | None,
-        typer.Argument(help="A game that `equipoise games` lists, openspiel:NAME, or a hold'em spot SPOT.toml."),
+        typer.Argument(
+            help="A game that `equipoise games` lists, openspiel:NAME, or a hold'em spot SPOT.toml.",
+            autocompletion=complete_game,
+        ),
     ] = None
     endgame: Annotated[
         Path | None, typer.Option(help="A hold'em spot in the public format of the Libratus endgames.")
@@ -122,10 +129,13 @@ class SolveOptions(MachineOptions):
     rule: Annotated[
         str | None,
         typer.Option(
-            help=f"One of {', '.join(RULES)}; with numbers: dcfr(1.5,0,2); file.py:Class for your own (default dcfr)."
+            help=f"One of {', '.join(RULES)}; with numbers: dcfr(1.5,0,2); file.py:Class for your own (default dcfr).",
+            autocompletion=complete_rule,
         ),
     ] = None
-    method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).")] = None
+    method: Annotated[
+        str | None, typer.Option(help=f"One of {', '.join(METHODS)} (default cfr).", autocompletion=complete_method)
+    ] = None
     form: Annotated[
         Forms | None,
         typer.Option(

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from equipoise.apps.commands import add_command
 from equipoise.apps.display import make_console
+from equipoise.apps.help_page import HelpfulGroup
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
@@ -44,7 +45,7 @@ FILLING_SHARES: Final = (0.1, 0.7, 0.1, 0.1)  # of that: situations held out, si
 SECONDS_PER_HOUR: Final = 3600.0
 TOLD_SECONDS: Final = 1.0  # between two events that say where a training stands
 
-train_app = typer.Typer(help="Train networks and blueprints.", no_args_is_help=True)
+train_app = typer.Typer(cls=HelpfulGroup, help="Train networks and blueprints.", no_args_is_help=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

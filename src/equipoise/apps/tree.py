@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from equipoise.abstraction.solutions import open_solution
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import make_console
 from equipoise.apps.output import write_json
 from equipoise.core.checkpoint import Kind
@@ -31,7 +32,7 @@ class TreeOptions:
         "equipoise tree leduc --after 'Jh, Qh, check, check'",
     )
 
-    game: Annotated[str, typer.Argument(help="A small game.")]
+    game: Annotated[str, typer.Argument(help="A small game.", autocompletion=complete_game)]
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None

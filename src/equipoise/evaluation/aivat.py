@@ -8,6 +8,7 @@ guessed is a form's business: `aivat_histories` lists a small game, `holdem.aiva
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol, Self
 from weakref import WeakKeyDictionary
@@ -23,6 +24,7 @@ __all__ = ["Aivat", "AivatForm", "Beliefs", "KnownMove", "estimate_game", "expla
 
 FloatArray = npt.NDArray[np.float64]
 MANY_ACTIONS: Final = 32  # for whole tables of them: agents are asked for those that they may play
+LARGE: Final = 1_000_000  # entries of a table
 SUM_TOLERANCE: Final = 1e-6  # by which the probabilities that an agent says may miss 1
 
 
@@ -61,10 +63,14 @@ class KnownMove:
         """
         # not the decision itself, under which this is remembered as long as somebody has it
         self.infostates, self.actions = decision.infostates, decision.actions
-        self.table, self.name = table, name
+        self.table, self.name = _keep_rows(table, decision.legality), name
 
     def shares(self, is_live: npt.NDArray[np.bool_]) -> FloatArray:
         """Returns `[H, A]` the table with rows in sum 1 where they count; raises if they are none."""
+        if self.table.strides[0] == 0 and len(self.table) > 1:  # one row, seen many times: so are its shares
+            once = copy.copy(self)
+            once.table = self.table[:1]
+            return np.broadcast_to(once.shares(np.ones(1, np.bool_)), self.table.shape)
         sums = np.einsum("ha->h", self.table)  # several times as fast as a sum along short rows
         # turned around, so that what is no number is refused too
         is_wrong = is_live & ~(np.abs(sums - 1.0) <= SUM_TOLERANCE)
@@ -77,6 +83,17 @@ class KnownMove:
             )
         shares: FloatArray = self.table / np.where(is_live, sums, 1.0)[:, None]
         return shares
+
+
+def _keep_rows(table: FloatArray, legality: npt.NDArray[np.bool_]) -> FloatArray:
+    """Returns a large table whose rows are all alike as one row seen many times; hands with every bet have 200 MB."""
+    if table.size < LARGE:
+        return table
+    rows = np.flatnonzero(legality.any(axis=1))
+    if rows.size < 2 or not np.array_equal(table[rows[0]], table[rows[1]]):
+        return table
+    first = table[rows[0]].copy()
+    return np.broadcast_to(first, table.shape) if (table == first).all(axis=1)[rows].all() else table
 
 
 class AivatForm(Protocol):

@@ -223,8 +223,8 @@ class HistoryBeliefs:
         Args:
             form: of the game.
             known: players whose strategies are known.
-            nodes: `[n]` histories of one public state.
-            weights: `[n]` in proportion to their probability.
+            nodes: `[B]` histories of one public state.
+            weights: `[B]` in proportion to their probability.
         """
         self.form, self.known, self.nodes, self.weights = form, known, nodes, weights
 

@@ -110,7 +110,7 @@ class _ChanceNumbers:
         self.rows = np.zeros((0, num_deals))
 
     def look_up(self, events: IndexArray, deals: IndexArray) -> FloatArray:
-        """Returns `[n]` the numbers of events, counted from 0 in each deal."""
+        """Returns `[events]` the numbers of events, counted from 0 in each deal."""
         missing = int(events.max(initial=-1)) + 1 - len(self.rows)
         if missing > 0:
             self.rows = np.vstack([self.rows, self.rng.random((missing, self.num_deals))])

@@ -48,7 +48,7 @@ class CrossTable:
 
     @property
     def winnings(self) -> npt.NDArray[np.float64]:
-        """Returns `[P, P]` what the row's agent wins a game against the column's; 0 where they have not met."""
+        """Returns `[agents, agents]` what the row's agent wins a game against the column's; 0 where none was."""
         table = np.zeros((len(self.names), len(self.names)))
         for pair, estimate in self.estimates.items():
             table[pair] = estimate.mean

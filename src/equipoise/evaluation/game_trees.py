@@ -12,6 +12,7 @@ import numpy as np
 from equipoise.core.errors import ConfigError, GameTooLargeError, ParseError
 from equipoise.core.markup import TreeNode, svg_tree
 from equipoise.games.base import CHANCE, TERMINAL, Game
+from equipoise.games.registry import format_game
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.history import estimate_num_histories
 
@@ -163,7 +164,7 @@ class _Drawing:
     def _too_large(self) -> GameTooLargeError:
         size = estimate_num_histories(self.game, rng=np.random.default_rng(0), num_probes=NUM_PROBES)
         return GameTooLargeError(
-            f"{self.game.spec.label} has some {size:,.0f} histories, and a picture holds {self.most:,}: "
+            f"{format_game(self.game)} has some {size:,.0f} histories, and a picture holds {self.most:,}: "
             "--after 'ACTION, ACTION' draws what follows, --most N draws more"
         )
 

@@ -520,7 +520,7 @@ def _chunks(num_done: int, config: MatchConfig, pace: _Pace | None) -> Iterator[
 
 
 def _samples(parts: Sequence[FloatArray], agent: int = 0) -> FloatArray:
-    """Returns `[N]` what an agent won on average over the seats of each deal."""
+    """Returns `[B]` what an agent won on average over the seats of each deal."""
     return np.concatenate([part[:, :, agent].mean(axis=1) for part in parts])
 
 
@@ -529,7 +529,7 @@ def _estimate(parts: Sequence[FloatArray], config: MatchConfig, agent: int = 0) 
 
 
 def _is_precise(samples: FloatArray, precision: float, confidence: float) -> bool:
-    """Returns whether samples `[N]` tell their mean as precisely as wanted, and how precisely that is."""
+    """Returns whether samples `[B]` tell their mean as precisely as wanted, and how precisely that is."""
     if samples.size < LEAST_SAMPLES or estimate_mean(samples, confidence=confidence).half_width > precision:
         return False
     _, counts = np.unique(samples, return_counts=True)

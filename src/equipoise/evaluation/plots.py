@@ -288,8 +288,8 @@ def plot_shares(
     """Returns stacked columns of shares, a panel below the other: how often each action is taken, by card or by board.
 
     Args:
-        panels: by name, actions `[A]` and rows of shares `[N, A]` in the order of `names`; None where nobody comes.
-        names: `[N]` of the columns.
+        panels: by name, actions `[A]` and shares `[columns, A]` in the order of `names`; None where nobody comes.
+        names: `[columns]` of the columns.
         path: a picture of type png, svg or pdf to write as well.
         title: of the whole.
     """

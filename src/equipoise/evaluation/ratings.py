@@ -56,7 +56,7 @@ def fit_elo(names: Sequence[str], scores: npt.ArrayLike, *, anchor: int = 0, con
 
     Args:
         names: of the agents.
-        scores: `[P, P]` games that the row's agent won against the column's, a draw being half for each.
+        scores: `[agents, agents]` games that the row's agent won against the column's, a draw being half for each.
         anchor: whose rating is 0.
         confidence: of the intervals, which come from the curvature at the maximum.
 
@@ -99,10 +99,10 @@ def fit_elo(names: Sequence[str], scores: npt.ArrayLike, *, anchor: int = 0, con
 
 
 def rank_by_bankroll(table: npt.ArrayLike) -> tuple[tuple[int, ...], FloatArray]:
-    """Returns agents from the first to the last by what they win in all, and `[P]` what each wins on average.
+    """Returns agents from the first to the last by what they win in all, and `[agents]` what each wins on average.
 
     Args:
-        table: `[P, P]` what the row's agent wins against the column's; the diagonal is not read.
+        table: `[agents, agents]` what the row's agent wins against the column's; the diagonal is not read.
 
     >>> order, winnings = rank_by_bankroll([[0, 1, 4], [-1, 0, 2], [-4, -2, 0]])
     >>> order
@@ -122,7 +122,7 @@ def rank_by_runoff(table: npt.ArrayLike) -> tuple[int, ...]:
     Checked by: tests/evaluation/test_ratings.py.
 
     Args:
-        table: `[P, P]` what the row's agent wins against the column's; the diagonal is not read.
+        table: `[agents, agents]` what the row's agent wins against the column's; the diagonal is not read.
 
     >>> rank_by_runoff([[0, 1, 4], [-1, 0, 2], [-4, -2, 0]])
     (0, 1, 2)

@@ -74,7 +74,7 @@ class Estimate:
 
 
 def estimate_mean(samples: npt.NDArray[np.float64], *, confidence: float = 0.95) -> Estimate:
-    """Returns the mean of samples `[N]` with its standard error.
+    """Returns the mean of samples `[B]` with its standard error.
 
     >>> estimate = estimate_mean(np.array([1.0, 2.0, 3.0, 4.0]))
     >>> estimate.mean, round(estimate.standard_error, 3)

@@ -25,6 +25,7 @@ __all__ = ["PREFIX", "OpenSpielGame", "OpenSpielState", "load_openspiel", "opens
 
 PREFIX = "openspiel:"
 FILE = "filename"  # a parameter without which games that are read from files do not exist
+UNCOPYABLE = frozenset({"morpion_solitaire"})  # games that OpenSpiel 2.0 crashes on where it copies a state
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -236,6 +237,8 @@ def _game_type(short_name: str) -> Any:
 def _load(short_name: str, settings: dict[str, Any]) -> Any:
     """Returns the turn-based pyspiel game; raises `ConfigError` for what no tree can hold."""
     pyspiel = _import_pyspiel()
+    if short_name in UNCOPYABLE:
+        raise ConfigError(f"{PREFIX}{short_name} is not supported: OpenSpiel crashes where it copies a state of it")
     if _game_type(short_name).parameter_specification.get(FILE) == "" and not settings.get(FILE):
         raise ConfigError(f"{PREFIX}{short_name} is read from a file: {PREFIX}{short_name}({FILE}=PATH)")
     try:

@@ -53,9 +53,9 @@ class BeliefFormArrays:
     """A subgame as cells of two players; see `native/belief_search.hpp`. W is the most private states of anybody."""
 
     num_cells: IntArray  # [2]
-    steps: IntArray  # [S, 2] 0 for a decision or 1 for a transfer, and its number; parents first
+    steps: IntArray  # [steps, 2] 0 for a decision or 1 for a transfer, and its number; parents first
     decisions: IntArray  # [D, 6] player, first cell of the node, of the actions, of the table, hands, actions
-    transfers: IntArray  # [X, 3] player, entries from, to
+    transfers: IntArray  # [transfers, 3] player, entries from, to
     entry_source: IntArray
     entry_target: IntArray
     entry_weight: SingleArray
@@ -68,17 +68,17 @@ class BeliefFormArrays:
     gain_other_1: IntArray
     gain_weight_1: SingleArray
     legal_share: SingleArray  # [C] 1 / number of legal actions where legal, else 0
-    leaf_cell: IntArray  # [Z, 2]
-    leaf_kind: IntArray  # [Z] of the form's own kinds
-    leaf_swapped: npt.NDArray[np.int8]  # [Z] whether player 1 stands first in the kind
-    leaf_scale: SingleArray  # [Z]
-    kind_row: IntArray  # [K] number of the kind to the network
-    kind_hands: IntArray  # [K, 2]
-    kind_weight: SingleArray  # [K, 2, W]
-    kind_joint: FloatArray  # [K, W, W]
+    leaf_cell: IntArray  # [leaves, 2]
+    leaf_kind: IntArray  # [leaves] of the form's own kinds
+    leaf_swapped: npt.NDArray[np.int8]  # [leaves] whether player 1 stands first in the kind
+    leaf_scale: SingleArray  # [leaves]
+    kind_row: IntArray  # [kinds] number of the kind to the network
+    kind_hands: IntArray  # [kinds, 2]
+    kind_weight: SingleArray  # [kinds, 2, width]
+    kind_joint: FloatArray  # [kinds, width, width]
     root_hands: IntArray  # [2]
-    root_weight: SingleArray  # [2, W]
-    root_joint: FloatArray  # [W, W]
+    root_weight: SingleArray  # [2, width]
+    root_joint: FloatArray  # [width, width]
 
     def check(self) -> None:
         """Raises unless every number points to where there is something."""
@@ -131,10 +131,10 @@ class BeliefNetKernel:
 class BeliefDraws:
     """Iterations at which something of a lane is wanted."""
 
-    lane: IntArray  # [D]
-    iteration: IntArray  # [D] from 1
-    explorer: npt.NDArray[np.int8]  # [D] player who explores, -1: nobody
-    point: FloatArray  # [D] on [0, 1), which leaf play comes to
+    lane: IntArray  # [draws]
+    iteration: IntArray  # [draws] from 1
+    explorer: npt.NDArray[np.int8]  # [draws] player who explores, -1: nobody
+    point: FloatArray  # [draws] on [0, 1), which leaf play comes to
     exploration: float = 0.0  # share of uniform play of whoever explores
 
     @classmethod
@@ -153,7 +153,7 @@ class BeliefSearchSettings:
     """How subgames are solved."""
 
     rule: KernelRule  # by which strategies follow from regrets: regret matching
-    discounts: FloatArray  # [T, 6] one row for each iteration
+    discounts: FloatArray  # [iterations, 6] one row for each iteration
     mode: BeliefMode = BeliefMode.CFR_D
     is_alternating: bool = True  # whether each player sees the other's update of the same iteration
     num_lanes: int = 16  # beliefs that are solved at a time
@@ -172,10 +172,10 @@ class BeliefSearchSettings:
 class BeliefResult:
     """What came of a search."""
 
-    value: SingleArray  # [B, 2, W] what private states are worth on average, if asked for
-    leaf: IntArray  # [D] that play comes to, -1: the game ends before
-    belief: SingleArray  # [D, 2, W] there, the kind's first player first
-    drawn_policy: SingleArray  # [D, C] what is played in the iteration, if asked for
+    value: SingleArray  # [B, 2, width] what private states are worth on average, if asked for
+    leaf: IntArray  # [draws] that play comes to, -1: the game ends before
+    belief: SingleArray  # [draws, 2, width] there, the kind's first player first
+    drawn_policy: SingleArray  # [draws, C] what is played in the iteration, if asked for
     policy: SingleArray  # [B, C] averages, if asked for
     net_seconds: float  # within the network
 
@@ -204,7 +204,7 @@ class BeliefKernel:
         """Returns what solving the subgame for beliefs gives.
 
         Args:
-            belief: `[B, 2, W]` ranges of both players, each in sum 1.
+            belief: `[B, 2, width]` ranges of both players, each in sum 1.
             net: values leaves; None if there are none.
             settings: how it is solved.
             draws: what is wanted of single iterations.

@@ -41,7 +41,7 @@ class MenuArrays:
     """The rules of a hand and its menus by the number of players left."""
 
     terms: IntArray  # [22] players, first and last street, blinds, ante, pot, limit; stacks [6], bets [4], caps [4]
-    sizes: FloatArray  # [S, 2] unit and amount
+    sizes: FloatArray  # [sizes, 2] unit and amount
     list_start: IntArray  # [lists + 1] into the sizes
     rounds: IntArray  # [(players + 1) * 8, 4] by players left, street and position: first list, lists, donk list, cap
     menus: FloatArray  # [players + 1, 4] counts actions, merge and force percent, has limps

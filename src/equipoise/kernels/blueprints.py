@@ -99,7 +99,7 @@ class CardDeals:
             evaluator: of hands.
             deck: its cards; suits that it has must have the same ranks.
             hole_cards: `[H, 2]`.
-            boards: by street that is played, the first to the last: canonical boards `[B, n]`.
+            boards: by street that is played, the first to the last: canonical boards `[B, cards]`.
             buckets: of each player by street: `[B, H]`, whatever where the board blocks the hand.
         """
         streets = sorted(boards)
@@ -125,11 +125,11 @@ class CardDeals:
     def look_up(
         self, boards: npt.NDArray[np.uint8], hole_cards: npt.NDArray[np.uint8]
     ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-        """Returns buckets `[D, players, 4]` and strengths `[D, players]` of deals that are given.
+        """Returns buckets `[deals, players, 4]` and strengths `[deals, players]` of deals that are given.
 
         Args:
-            boards: `[D, n]` complete boards.
-            hole_cards: `[D, players, 2]`.
+            boards: `[deals, cards]` complete boards.
+            hole_cards: `[deals, players, 2]`.
         """
         check_array("boards", boards, np.uint8, (len(boards), self._num_board))
         check_array("hole_cards", hole_cards, np.uint8, (len(boards), self.num_players, 2))
@@ -151,9 +151,9 @@ class ListedDeals:
         """Keeps them.
 
         Args:
-            weights: `[D]` positive.
-            buckets: `[D, players, 4]` by street.
-            strengths: `[D, players]` at the showdown.
+            weights: `[deals]` positive.
+            buckets: `[deals, players, 4]` by street.
+            strengths: `[deals, players]` at the showdown.
         """
         check_axes("strengths", strengths, 2)
         num_deals, num_players = strengths.shape

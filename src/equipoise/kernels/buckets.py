@@ -31,7 +31,7 @@ class BoardRows:
         """Keeps the arrays.
 
         Args:
-            sets: `[sets, n]` canonical sets as `list_card_sets` lists them.
+            sets: `[sets, cards]` canonical sets as `list_card_sets` lists them.
             permutations: `[G, 4]` the relabellings under which they are canonical.
             hand_images: `[G, H]` the number of each hand after each relabelling.
             table: `[sets, H]` scores.
@@ -51,7 +51,7 @@ class BoardRows:
         self._index = _native.CardSetIndex({"sets": sets, "permutations": permutations})
 
     def look_up(self, boards: CardArray) -> ScoreArray:
-        """Returns the scores `[B, H]` of all hands on boards `[B, n]`; the order of a board's cards does not matter."""
+        """Returns the scores `[B, H]` of all hands on boards `[B, cards]`, whose cards are in any order."""
         check_axes("boards", boards, 2)
         check_array("boards", boards, np.uint8, (boards.shape[0], self.sets.shape[1]))
         if boards.size and int(boards.max()) >= NUM_CARDS:
@@ -127,7 +127,7 @@ def sum_bucket_pairs(
     """Returns `[B]` sums over pairs of hands that share no card of what their buckets are worth on each board.
 
     Args:
-        values: `[K, K]` of pairs of buckets.
+        values: `[buckets, buckets]` of pairs of buckets.
         buckets: `[B, H]` on each board, negative where it blocks a hand.
         cards: `[H, 2]` of each hand.
         first: `[H]` weights of the first range.

@@ -67,7 +67,7 @@ class HistogramKernel:
         Args:
             deck: cards; suits that it has must have the same ranks.
             hole_cards: `[H, 2]`.
-            next_boards: `[B, n + 1]` canonical boards of the next street.
+            next_boards: `[B, cards + 1]` canonical boards of the next street.
             next_class: `[B, H]` classes of hands there, `NO_CLASS` where blocked.
             num_classes: at most `MAX_CLASSES`.
         """
@@ -87,7 +87,7 @@ class HistogramKernel:
         self._form = _native.NextHistograms(arrays, num_classes)
 
     def sample(self, boards: ByteArray, hands: npt.NDArray[np.int32], *, num_threads: int = 1) -> ByteArray:
-        """Returns `[B, hands, 64]` histograms so far of some hands `[B, hands]` of boards `[B, n]`."""
+        """Returns `[B, hands, 64]` histograms so far of some hands `[B, hands]` of boards `[B, cards]`."""
         check_num_threads(num_threads)
         check_array("boards", boards, np.uint8, (len(boards), self.board_size))
         check_array("hands", hands, np.int32, (len(boards), hands.shape[1]))
@@ -97,7 +97,7 @@ class HistogramKernel:
         return out
 
     def assign(self, boards: ByteArray, centroids: ByteArray, *, num_threads: int = 1) -> ByteArray:
-        """Returns `[B, H]` the nearest of centroids `[K, 64]`, whose sums ascend, for all hands on boards `[B, n]`."""
+        """Returns `[B, H]` for hands on boards `[B, cards]` the nearest of `[centroids, 64]`, whose sums ascend."""
         check_num_threads(num_threads)
         check_array("boards", boards, np.uint8, (len(boards), self.board_size))
         _check_centroids(centroids)
@@ -109,9 +109,9 @@ class HistogramKernel:
 def move_centroids(
     points: ByteArray, centroids: ByteArray, *, num_threads: int = 1
 ) -> tuple[int, npt.NDArray[np.int32]]:
-    """Moves centroids `[K, 64]`, whose sums ascend, to the medians of the points `[N, 64]` that are nearest.
+    """Moves centroids `[centroids, 64]`, whose sums ascend, to the medians of the points `[B, 64]` that are nearest.
 
-    Returns the sum of distances before, and `[N]` the nearest of each point.
+    Returns the sum of distances before, and `[B]` the nearest of each point.
     """
     check_num_threads(num_threads)
     check_array("points", points, np.uint8, (len(points), HISTOGRAM_BYTES))
@@ -123,7 +123,7 @@ def move_centroids(
 
 
 def lower_gaps(points: ByteArray, centre: ByteArray, gap: npt.NDArray[np.uint32]) -> None:
-    """Lowers `gap` `[N]` to the distance of each point `[N, 64]` from one more centre `[64]`."""
+    """Lowers `gap` `[B]` to the distance of each point `[B, 64]` from one more centre `[64]`."""
     check_array("points", points, np.uint8, (len(points), HISTOGRAM_BYTES))
     check_array("centre", centre, np.uint8, (HISTOGRAM_BYTES,))
     check_array("gap", gap, np.uint32, (len(points),), is_written=True)

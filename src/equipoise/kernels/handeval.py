@@ -208,7 +208,7 @@ class HandKernel:
         wins: CountArray,
         ties: CountArray,
     ) -> None:
-        """Adds into `wins` and `ties` `[P, P]` the weights of the pairs of hands that meet on boards `[B, 5]`.
+        """Adds into `wins` and `ties` `[paths, paths]` the weights of the pairs of hands that meet on boards `[B, 5]`.
 
         Args:
             boards: complete boards.

@@ -40,8 +40,8 @@ class LineArrays:
     raise_: IntArray  # [N] column of raising, or of calling where nobody may raise
     is_showdown: npt.NDArray[np.uint8]  # [N]
     stake: FloatArray  # [N] what player 0 gets where a line ends; at a showdown, if it wins
-    cumulative: FloatArray  # [P * P * 3] probabilities of pairs and of win, tie and loss of player 0, summed up
-    ancestor: IntArray  # [levels, P] private state at a level
+    cumulative: FloatArray  # [H * H * 3] probabilities of pairs and of win, tie and loss of player 0, summed up
+    ancestor: IntArray  # [levels, H] private state at a level
     num_table_cells: int
 
 

@@ -225,7 +225,7 @@ class GrowingRun:
             net: what leaves are worth.
             budget: how far the tree grows.
             start: the node from which walks begin.
-            discounts: `[T, 6]` of the rule, a row for each sweep.
+            discounts: `[iterations, 6]` of the rule, a row for each sweep.
             random_words: `[4]` of the generator of walks.
             num_queries: of what the network is asked, drawn as the run goes on.
             query_words: `[4]` of the generator that draws them.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import check_array, check_finite
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_finite
 from equipoise.kernels.calls import check_num_threads, check_player
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate
@@ -41,18 +41,6 @@ class SweepTables(RunTables):
     realization: FloatArray  # [Q] own reach under `strategy`; on a public tree over all cells, the root's given
     scale: FloatArray  # [I] or [0]
     value_moments: FloatArray  # [I, 2] or [0, 2]
-
-    @property
-    def native_arguments(self) -> tuple[FloatArray, ...]:
-        """Returns the tables in the order in which the native module takes them."""
-        return (
-            self.regret_sum,
-            self.strategy_sum,
-            self.strategy,
-            self.realization,
-            self.scale,
-            self.value_moments,
-        )
 
 
 class Substitutes(NamedTuple):
@@ -229,7 +217,7 @@ class SweepKernel(VectorKernel):
 
         def bind() -> Any:
             self.check_tables(rule, tables)
-            return _native.SweepRun(*rule.native_arguments, *tables.native_arguments)
+            return _native.SweepRun(*rule.native_arguments, arrays_by_name(tables))
 
         return self._run.find((rule, tables), bind)
 

@@ -44,18 +44,18 @@ class ToyBetting(NamedTuple):
 
 
 def solve_toy_games(betting: ToyBetting, mass: FloatArray, discounts: npt.NDArray[np.float64]) -> FloatArray:
-    """Returns `[B, 2, G]` what each strength of both players earns under the average strategies.
+    """Returns `[B, 2, strengths]` what each strength of both players earns under the average strategies.
 
     Args:
         betting: of all games.
-        mass: `[B, 2, G]` of every strength of each player, weakest first, adding up to 1.
-        discounts: `[T, 3]` by iteration: of positive regrets, of negative ones, of the averages.
+        mass: `[B, 2, strengths]` of every strength of each player, weakest first, adding up to 1.
+        discounts: `[iterations, 3]` by iteration: of positive regrets, of negative ones, of the averages.
     """
     betting.check()
     if mass.ndim != 3 or mass.shape[1] != 2 or mass.shape[2] < 1:
-        raise ValueError(f"mass must have shape [B, 2, G], got {mass.shape}")
+        raise ValueError(f"mass must have shape [games, 2, strengths], got {mass.shape}")
     check_array("mass", mass, np.float32, mass.shape)
     check_array("discounts", discounts, np.float64, (len(discounts), 3))
     out = np.zeros(mass.shape, np.float32)
-    _native.toy_games_solve(*betting, discounts.astype(np.float32), mass, out)
+    _native.toy_games_solve(betting._asdict(), discounts.astype(np.float32), mass, out)
     return out

@@ -82,6 +82,8 @@ def build_run(tree: PlayTree, config: RunConfig, locks: Sequence[NodeLock] = ())
 def _merge(tree: PlayTree, text: str) -> npt.NDArray[np.int32] | HandBuckets:
     """Returns what learners cannot tell apart, by a pattern or by the buckets in a file."""
     if isinstance(tree, HoldemTree):
+        if not text.endswith(SOLUTION_SUFFIX):
+            raise ConfigError(f"--merge of a spot is a blueprint's file, as in buckets{SOLUTION_SUFFIX}; got {text!r}")
         return read_buckets(Path(text), tree)
     if not isinstance(tree, HistoryTree):
         raise ConfigError(f"--merge {text!r} is for --form history")

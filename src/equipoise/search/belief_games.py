@@ -80,9 +80,9 @@ class BeliefSubgame:
 
     kind: int
     kernel: BeliefKernel
-    decisions: IntArray  # [D] nodes of the kind's first state at which players move, in the form's order
-    leaves: IntArray  # [Z] its leaves
-    leaf_kind: IntArray  # [Z]
+    decisions: IntArray  # [decisions] nodes of the kind's first state at which players move, in the form's order
+    leaves: IntArray  # [leaves] its leaves
+    leaf_kind: IntArray  # [leaves]
 
     __repr__ = brief_repr
 
@@ -97,7 +97,7 @@ class BeliefGame:
 
     Paper: Brown et al. 2020, "Combining Deep Reinforcement Learning and Search for Imperfect-Information Games"; Brown
         2020, PhD thesis, sections 5.3.1 and 5.3.2.
-    Symbols: beta -> beliefs `[2, W]`; s_pub -> a kind of public state.
+    Symbols: beta -> beliefs `[2, width]`; s_pub -> a kind of public state.
     Departs from the paper: public states after which the same game follows are one, found from the tree; beliefs are
         products of reach and chance's weight, of which a dense joint weight is made where cards block each other.
     Checked by: tests/search/test_belief_games.py, tests/kernels/test_belief_search.py.
@@ -133,7 +133,7 @@ class BeliefGame:
 
     @functools.cached_property
     def is_live(self) -> npt.NDArray[np.bool_]:
-        """Returns `[K, 2, W]` which private states there are at states of a kind."""
+        """Returns `[kinds, 2, width]` which private states there are at states of a kind."""
         hands = np.array([subgame.arrays.root_hands for subgame in self.subgames])
         live: npt.NDArray[np.bool_] = np.arange(self.width) < hands[:, :, None]
         return live
@@ -162,7 +162,7 @@ class BeliefGame:
 
     @functools.cache  # noqa: B019 - as long as the game
     def joint_at(self, node: int) -> FloatArray:
-        """Returns `[W, W]` chance's weights of pairs, the kind's first player first, as the tree has them."""
+        """Returns `[width, width]` chance's weights of pairs, the kind's first player first, as the tree has them."""
         joint = self.public.joint_weights(self.tree.states[node])
         if self.first_player_at(node) == 1:
             joint = joint.T
@@ -171,13 +171,13 @@ class BeliefGame:
         return out
 
     def shares_at(self, node: int) -> SingleArray:
-        """Returns `[2, W]` each private state's share in chance's weights."""
+        """Returns `[2, width]` each private state's share in chance's weights."""
         joint = self.joint_at(node)
         shares: SingleArray = (np.stack([joint.sum(axis=1), joint.sum(axis=0)]) / joint.sum()).astype(np.float32)
         return shares
 
     def root_belief(self) -> SingleArray:
-        """Returns `[2, W]` what everybody believes when the game begins."""
+        """Returns `[2, width]` what everybody believes when the game begins."""
         return self.shares_at(0)
 
     # --- layout ---

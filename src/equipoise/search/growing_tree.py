@@ -393,7 +393,7 @@ class GrowingTree:
 
 @functools.lru_cache(8)
 def _tabulate(rule: Hashable, count: int) -> FloatArray:
-    """Returns `[T, 6]` discounts of all sweeps of a run."""
+    """Returns `[iterations, 6]` discounts of all sweeps of a run."""
     return tabulate_discounts(cast("Rule", rule), 1, count)
 
 

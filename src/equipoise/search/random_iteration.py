@@ -20,7 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def iteration_chances(rule: Rule, num_iterations: int) -> FloatArray:
-    """Returns `[T]` the share of each iteration's strategies in the average after so many."""
+    """Returns `[iterations]` the share of each iteration's strategies in the average after so many."""
     if num_iterations < 1:
         raise ConfigError(f"iterations must be at least 1, got {num_iterations}")
     decay, weight = tabulate_discounts(rule, 1, num_iterations)[:, 2:4].T

@@ -29,6 +29,7 @@ STYLES: Final = {
     Verdict.NOT_MEASURED: "yellow",
 }
 TEXT_WIDTH: Final = 120  # of the text file
+WIDEST: Final = 1000  # letters in a line
 
 
 def check_output_directory(directory: Path, study: str) -> None:
@@ -47,7 +48,7 @@ def print_result(result: StudyResult, console: Console) -> None:
     """Prints the table, the claims, the notes and the origin of a result."""
     partial = (" (partial: interrupted)", "bold yellow") if result.is_partial else ""
     console.print(Text.assemble((result.title, "bold"), partial, f"\n{result.source}"))
-    console.print(_row_table(result))
+    _print_whole(_row_table(result), console)
     console.print(_claim_table(result))
     for note in result.conclusion.notes:
         console.print(f"- {note}")
@@ -57,6 +58,17 @@ def print_result(result: StudyResult, console: Console) -> None:
         f"({origin['commit'] or 'no commit'}), seed {result.seed}",
         style="dim",
     )
+
+
+def _print_whole(table: Table, console: Console) -> None:
+    """Prints a table whose words and figures are whole, over the edge of a console that is too narrow for them."""
+    width, wide = console.width, console.options.update(width=WIDEST)
+    if console.measure(table, options=wide).maximum > width:
+        for column in table.columns:  # rich breaks the widest columns first, and words too
+            column.width = column.min_width if column.justify == "right" else None
+    console.width = max(width, console.measure(table, options=wide).minimum)
+    console.print(table)
+    console.width = width
 
 
 def write_result(study: Study[Any], result: StudyResult, directory: Path) -> list[Path]:
@@ -103,7 +115,9 @@ def _row_table(result: StudyResult) -> Table:
     rows = result.conclusion.rows
     table = Table(title_justify="left")
     for key, value in (rows[0] if rows else {}).items():
-        table.add_column(key, justify="left" if isinstance(value, str) else "right")
+        cells = [key, *(format_cell(row[key]) for row in rows)]
+        longest = max(len(word) for cell in cells for word in cell.split())
+        table.add_column(key, justify="left" if isinstance(value, str) else "right", min_width=longest)
     group = None
     for row in rows:
         first = next(iter(row.values()))

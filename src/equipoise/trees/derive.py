@@ -187,15 +187,15 @@ class _Numbering:
         rank[self.order] = np.arange(self.order.size)
         self.actor, self.parent = actor[self.order], rank[parent[self.order]]
 
-        self.node = rank[node]  # [M] of each private state; ROOT at deals
+        self.node = rank[node]  # [members] of each private state; ROOT at deals
         kept = np.flatnonzero(self.node >= 0)
         segment = 2 * self.node + player
         self.private_order = kept[np.argsort(segment[kept], kind="stable")]
         self.num_private = np.bincount(segment[kept], minlength=2 * self.order.size).reshape(-1, 2)
-        self.place = np.full(node.size, -1)  # [M] number within the public state and player
+        self.place = np.full(node.size, -1)  # [members] number within the public state and player
         self.place[self.private_order] = number_within(self.num_private.ravel())
         self.step_above = step_above
-        self.is_actor = self.actor[self.node] == player  # [M]
+        self.is_actor = self.actor[self.node] == player  # [members]
 
 
 def _concatenate(first: array[int], second: array[int]) -> LongArray:

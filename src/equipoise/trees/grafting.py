@@ -31,7 +31,7 @@ class Choice:
     """What stands for the rest of the game at a leaf."""
 
     chooser: int  # the player who chooses first, unseen
-    payoff: FloatArray  # [K, M, H0, H1] joint weight times what player 0 earns, by the chooser's and the other's choice
+    payoff: FloatArray  # [choices, the other's, H0, H1] joint weight times what player 0 earns
 
     def __post_init__(self) -> None:
         if self.payoff.ndim != 4 or 0 in self.payoff.shape[:2]:

@@ -123,9 +123,9 @@ class PublicTree:
     relation_target: IntArray  # [K] private state here
     relation_weight: FloatArray  # [K]
     terminal_node: IntArray  # [Z]
-    payoff_table: IntArray  # [Z] which of the T tables of payoffs holds each terminal's
+    payoff_table: IntArray  # [Z] which of the tables of payoffs holds each terminal's
     payoff_factor: FloatArray  # [Z] factor on them
-    payoff_start: IntArray  # [T+1]
+    payoff_start: IntArray  # [tables + 1]
     payoff_private: IntArray  # [2, K] pair of private states
     payoff_chance: FloatArray  # [K] joint weight of the pair
     payoff: FloatArray  # [2, K] joint weight times each player's utility

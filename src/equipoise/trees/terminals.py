@@ -46,9 +46,9 @@ class _Entries:
     weight: FloatArray  # [K]
     own_extent: LongArray  # [Z]
     member_start: LongArray  # [Z+1]
-    own_cell: LongArray  # [M] first cells of both sides
-    other_cell: LongArray  # [M]
-    factor: FloatArray  # [M] on the weights
+    own_cell: LongArray  # [members] first cells of both sides
+    other_cell: LongArray  # [members]
+    factor: FloatArray  # [members] on the weights
 
     @property
     def num_terminals(self) -> int:
@@ -119,7 +119,7 @@ def _list_entries(arrays: PublicArrays, layout: Layout, player: int) -> _Entries
     """Returns a player's payoffs by terminal."""
     node = np.flatnonzero(arrays.actor == TERMINAL)
     members = _find_members(arrays, layout, node)
-    leader = np.array([same[0] for same in members], np.int64)  # [L]
+    leader = np.array([same[0] for same in members], np.int64)  # [groups]
     table = arrays.payoff_table[leader]
     count = (arrays.payoff_start[table + 1] - arrays.payoff_start[table]).astype(np.int64)
     group = np.repeat(np.arange(leader.size), count)

@@ -121,6 +121,28 @@ def test_a_killed_worker_is_told_and_the_job_goes_on(client):
 
 
 @pytest.mark.slow
+def test_a_killed_worker_loses_at_most_what_it_had_not_saved(client):
+    id = submit(client, spot=LONG)
+    wait_for(client, id, "running")
+    client.post(f"/api/jobs/{id}/pause")
+    saved = wait_for(client, id, "paused")["progress"]["iteration"]
+    client.post(f"/api/jobs/{id}/resume")
+    wait_for(client, id, "running")
+    jobs = client.app.state.services.jobs
+    os.kill(jobs.find(id).process.pid, signal.SIGKILL)
+    assert wait_for(client, id, "interrupted")["can_resume"]
+    kept = load(jobs.folder / id / "result.eq")
+    assert kept.progress[-1].iteration >= saved
+    client.post(f"/api/jobs/{id}/resume")
+    wait_for(client, id, "running")
+    client.post(f"/api/jobs/{id}/stop")
+    wait_for(client, id, "done")
+    again = load(jobs.folder / id / "result.eq")
+    assert again.progress[: len(kept.progress)] == kept.progress  # it went on from there, not from the beginning
+    assert len(again.progress) > len(kept.progress)
+
+
+@pytest.mark.slow
 def test_jobs_go_on_after_the_server_was_started_again(serve):
     first = serve(files=())
     id = submit(first, spot=LONG)

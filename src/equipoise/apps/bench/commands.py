@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Protocol, TypeVar
 
 import typer
 from rich.console import Console
@@ -38,6 +38,7 @@ from equipoise.apps.bench.values import ValuesSettings, run_values
 from equipoise.apps.commands import add_command
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
+from equipoise.apps.help_page import HelpfulGroup, format_examples
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag
@@ -74,12 +75,14 @@ __all__ = [
 
 TABLE_WIDTH: Final = 110  # letters that the widest table takes
 
-bench_app = typer.Typer(help="Measure speed beside other programs; print the signature of results.")
+bench_app = typer.Typer(cls=HelpfulGroup, help="Measure speed beside other programs; print the signature of results.")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class TabularOptions:
     """What `equipoise bench tabular` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench tabular --games kuhn,leduc --rules cfr,cfr+",)
 
     games: Annotated[str, typer.Option(help="Separated by commas.", metavar="NAME,NAME,...")] = ",".join(GAMES)
     rules: Annotated[str, typer.Option(help="Separated by commas.", metavar="NAME,NAME,...")] = ",".join(RULES)
@@ -115,6 +118,11 @@ def tabular(options: TabularOptions) -> None:
 class HoldemOptions:
     """What `equipoise bench holdem` is told."""
 
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise bench holdem --threads 1,2",
+        "equipoise bench holdem --endgames DIR",
+    )
+
     endgames: Annotated[
         Path | None, typer.Option(help="Measure the Libratus endgames (subgame*.txt) of this directory.", metavar="DIR")
     ] = None
@@ -147,6 +155,8 @@ def holdem(options: HoldemOptions) -> None:
 class ResponsesOptions:
     """What `equipoise bench responses` is told."""
 
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench responses --game leduc",)
+
     game: Annotated[str, typer.Option(help="A game of two players, zero sum.")] = "leduc"
     count: Annotated[int, typer.Option(min=1, help="Iterations of UCT, or hands, in one call.")] = 100_000
     repeats: Annotated[int, typer.Option(min=1, help="Measurements in each seat; the median counts.")] = 9
@@ -163,6 +173,8 @@ def responses(options: ResponsesOptions) -> None:
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class MatchesOptions:
     """What `equipoise bench matches` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench matches --workers 1,2",)
 
     deck: Annotated[str, typer.Option(help="Of limit hold'em to the river.")] = "short"
     workers: Annotated[
@@ -184,6 +196,8 @@ def matches(options: MatchesOptions) -> None:
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ValuesOptions:
     """What `equipoise bench values` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench values --workers 1",)
 
     menu: Annotated[str, typer.Option(help="Bets that are considered.")] = Labels().menu
     iterations: Annotated[int, typer.Option(min=1, help="Of each solve.")] = Labels().iterations
@@ -210,6 +224,8 @@ def values(options: ValuesOptions) -> None:
 class BeliefsOptions:
     """What `equipoise bench beliefs` is told."""
 
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench beliefs --game liars_dice",)
+
     game: Annotated[str, typer.Option("--game", "-g", help="What is played.")] = BeliefsSettings().game
     horizon: Annotated[str, typer.Option(help="Where searches end: a number of actions, or round.")] = "2"
     seconds: Annotated[float, typer.Option(help="Least CPU time of one measurement.")] = 2.0
@@ -226,6 +242,8 @@ def beliefs(options: BeliefsOptions) -> None:
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionsOptions:
     """What `equipoise bench decisions` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench decisions --hands 4",)
 
     agent: Annotated[str, typer.Option(help="Who is timed.")] = DecisionsSettings().agent
     opponent: Annotated[str, typer.Option(help="Whom it plays.")] = DecisionsSettings().opponent
@@ -245,12 +263,17 @@ def decisions(options: DecisionsOptions) -> None:
 class PageOptions:
     """What `equipoise bench page` is told."""
 
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench page --clients 50",)
+
     clients: Annotated[int, typer.Option(min=1, help="Readers at once.")] = 50
     pause: Annotated[float, typer.Option(min=0.0, help="Seconds from an answer to the reader's next question.")] = 2.0
     iterations: Annotated[int, typer.Option(min=1, help="Of the solve that runs meanwhile.")] = 150
     repeats: Annotated[int, typer.Option(min=1, help="Solves with and without readers, in turn.")] = 2
     threads: Annotated[int | None, typer.Option(min=1, help="Of the solve (default: as many as help).")] = None
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Measure in Chromium as well.")] = True
+    file: Annotated[
+        Path | None, typer.Option(help="Click through this solved spot too, as soon as the server is there.")
+    ] = None
     json: Annotated[bool, typer.Option("--json", help="Write the result as JSON to standard output.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages, progress or tables.")] = False
 
@@ -264,6 +287,7 @@ def page(options: PageOptions) -> None:
         repeats=options.repeats,
         threads=options.threads,
         has_browser=options.browser,
+        file=options.file,
     )
     _measure("page", options, lambda on_step: run_page(settings, on_step=on_step), print_page_report)
 
@@ -271,6 +295,8 @@ def page(options: PageOptions) -> None:
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
     """What `equipoise bench search` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = ("equipoise bench search --turn-pots none --threads 1",)
 
     river_pots: Annotated[str, typer.Option(help="Chips of stacks of 20,000 each, or none.", metavar="N,N,...")] = (
         "4000,500"
@@ -304,6 +330,11 @@ def search(options: SearchOptions) -> None:
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class FirstEveningOptions:
     """What `equipoise bench first-evening` is told."""
+
+    sample_commands: ClassVar[tuple[str, ...]] = (
+        "equipoise bench first-evening",
+        "equipoise bench first-evening --no-readme",
+    )
 
     spot: Annotated[Path, typer.Option(help="A flop without a menu.", metavar="FILE")] = Path(
         "examples/spots/first_flop.toml"
@@ -383,7 +414,7 @@ def _measure(
         raise typer.Exit(flag.exit_code or ExitCode.INTERRUPTED)
 
 
-@bench_app.callback(invoke_without_command=True)
+@bench_app.callback(invoke_without_command=True, epilog=format_examples(("equipoise bench --signature",)))
 def bench(
     context: typer.Context,
     signature: Annotated[

@@ -41,6 +41,8 @@ SECONDS_TO_END: Final = 120.0  # that a process which was told to end may take
 ANSWERS: Final = (b"stopping", b"interrupted")
 BLOCK: Final = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MENTION: Final = re.compile(r"`(equipoise [^`]+)`")
+ENDLESS: Final = ("serve",)  # commands that go on until Ctrl-C
+ADDRESS: Final = b"http://"  # what these say once they wait
 NOT_TYPED: Final = ("COMMAND", "SPOT.toml", "--install", "--help")  # mentions that are no whole commands
 
 
@@ -102,7 +104,8 @@ def _measure_all(
             yield _row(f"Ctrl-C after {moment:g} s, answered", answered, STOP_BAR, None)
     for command in commands:
         steps.take(command)
-        ran = _run(shlex.split(command)[1:], here)
+        words = shlex.split(command)[1:]
+        ran = _run_until_it_waits(words, here) if words[0] in ENDLESS else _run(words, here)
         row = _row(command, ran.seconds, PAGE_BAR, ran)
         yield {**row, "is_met": row["is_met"] and ran.code == 0, "code": ran.code}
 
@@ -178,6 +181,37 @@ def _run(words: Sequence[str], here: Path) -> _Ran:
         raise
     process.returncode = os.waitstatus_to_exitcode(status)
     return _Ran(time.monotonic() - began, used.ru_utime + used.ru_stime, process.returncode)
+
+
+def _run_until_it_waits(words: Sequence[str], here: Path) -> _Ran:
+    """Returns what a command took that goes on until Ctrl-C, up to its address; its code is 0 if it ended as told."""
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words, "--port", "0"],
+        cwd=here,
+        env={**os.environ, "XDG_DATA_HOME": str(here / "data")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=_hear_signals,  # noqa: PLW1509 - a bench in the background may have them ignored
+    )
+    assert process.stderr is not None
+    try:
+        _drain(process.stderr.fileno(), PAGE_BAR, until=(ADDRESS,))
+        seconds = time.monotonic() - began
+        # not `poll`, which would keep what the process used to itself
+        is_waiting = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        os.kill(process.pid, signal.SIGINT)
+        _, status, used = os.wait4(process.pid, 0)
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        process.stderr.close()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    is_ended = is_waiting and process.returncode in (0, 128 + signal.SIGINT)
+    return _Ran(seconds, used.ru_utime + used.ru_stime, 0 if is_ended else 1)
 
 
 def _row(what: str, measured: float | None, bar: float, ran: _Ran | None) -> dict[str, Any]:

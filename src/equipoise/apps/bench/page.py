@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from equipoise.apps.bench.browser import measure_page
+from equipoise.apps.bench.browser import measure_file, measure_page
 from equipoise.apps.bench.rows import RowsReport, Steps
 from equipoise.core.errors import ConfigError, MissingExtraError
 from equipoise.core.reporting import OnStep
@@ -53,6 +53,7 @@ class PageSettings:
     repeats: int = 2  # of the solve, with and without readers in turn; the fastest count
     threads: int | None = None  # of the solve; None: as many as help
     has_browser: bool = True  # whether to measure in Chromium as well
+    file: Path | None = None  # a solved spot to click through as well, first of all
 
     def __post_init__(self) -> None:
         for name in ("clients", "iterations", "repeats"):
@@ -60,6 +61,8 @@ class PageSettings:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not self.pause >= 0:
             raise ConfigError(f"pause must be at least 0, got {self.pause}")
+        if self.file is not None and not self.has_browser:
+            raise ConfigError("a file is clicked through in a browser: leave out --no-browser")
 
 
 PageReport = RowsReport[PageSettings]
@@ -75,7 +78,8 @@ def run_page(settings: PageSettings, *, on_step: OnStep | None = None) -> PageRe
     steps = Steps(3 + 2 * settings.repeats, on_step)
     try:
         steps.take("starting a server, solving a turn to read")
-        with serving(*([] if settings.threads is None else ["--threads", str(settings.threads)])) as (address, process):
+        options = [] if settings.threads is None else ["--threads", str(settings.threads)]
+        with serving(*options, *([] if settings.file is None else [str(settings.file)])) as (address, process):
             _measure(settings, client_class(address), (address, process), steps, report)
     except KeyboardInterrupt:
         report.is_partial = True
@@ -102,6 +106,9 @@ def serving(*options: str) -> Iterator[tuple[str, int]]:
 def _measure(settings: PageSettings, client: Any, server: tuple[str, int], steps: Steps, report: PageReport) -> None:
     address, process = server
     _wait_until_up(client)
+    if settings.file is not None:
+        id = next(card.id for card in client.solutions() if card.file == settings.file.name)
+        report.rows += measure_file(address, id)
     spot = _find_spot(client)
     first = client.wait(client.solve(spot, iterations=settings.iterations).id)
     lines, first_waits = _find_lines(client, first.id)

@@ -12,6 +12,7 @@ import typer
 
 from equipoise.agents.base import Agent
 from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
+from equipoise.apps.completion import complete_game
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.signals import exit_code_of_interrupt
@@ -38,7 +39,9 @@ class PlayOptions:
         "equipoise play holdem --against call --seed 3",
     )
 
-    game: Annotated[str | None, typer.Argument(help="What is played (default: the agent's game).")] = None
+    game: Annotated[
+        str | None, typer.Argument(help="What is played (default: the agent's game).", autocompletion=complete_game)
+    ] = None
     against: Annotated[str, typer.Option("--against", "-a", help=f"Who plays: {describe_agents()}.", metavar="AGENT")]
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
@@ -51,6 +54,7 @@ class PlayOptions:
     seconds_per_decision: Annotated[
         float | None, typer.Option(help="The longest that an agent which searches may take.", metavar="S")
     ] = None
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what happens: no greeting and no score.")] = False
 
 
 def play(options: PlayOptions) -> None:
@@ -59,7 +63,8 @@ def play(options: PlayOptions) -> None:
     game = find_game(maker, options)
     console = make_console(is_stderr=False)
     session = Session(game, maker, Table(game, console), options)
-    session.table.say(f"{game.spec.name} against {maker.name}; ? helps, q leaves")
+    if not options.quiet:
+        session.table.say(f"{game.spec.name} against {maker.name}; ? helps, q leaves")
     try:
         session.run()
     except KeyboardInterrupt as error:
@@ -121,7 +126,8 @@ class Session:
         )
         self.won.append(returns[seat])
         self._show_end()
-        table.say(f"you {_say_won(returns[seat])}; {self._score()}", style="bold")
+        score = "" if self.options.quiet else f"; {self._score()}"
+        table.say(f"you {_say_won(returns[seat])}{score}", style="bold")
 
     def _name_seat(self, seat: int) -> str:
         if not isinstance(self.game, Holdem) or self.game.spec.num_players != 2 or self.game.board:
@@ -146,7 +152,8 @@ class Session:
 
     def conclude(self) -> None:
         """Says how it went."""
-        self.table.say(f"score: {self._score()}" if self.won else "no hand was finished", style="bold")
+        if not self.options.quiet:
+            self.table.say(f"score: {self._score()}" if self.won else "no hand was finished", style="bold")
 
 
 def _signed(amount: float) -> str:

@@ -61,6 +61,7 @@ class ServeOptions:
         float | None,
         typer.Option(help="Most gigabytes of a job (default: half of what is free).", metavar="GB", show_default=False),
     ] = None
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say where the page is.")] = False
 
 
 def serve(options: ServeOptions) -> None:
@@ -78,7 +79,7 @@ def serve(options: ServeOptions) -> None:
         threads=options.threads,
         job_bytes=None if options.memory is None else int(options.memory * 1e9),
     )
-    serve_files(settings, opens=options.open)
+    serve_files(settings, opens=options.open, is_quiet=options.quiet)
 
 
 def open_page(path: Path, line: str) -> None:
@@ -98,19 +99,20 @@ def open_page(path: Path, line: str) -> None:
     serve_files(settings, opens=True, path=f"/{where}")
 
 
-def serve_files(settings: ServerSettings, *, opens: bool, path: str = "/") -> None:
+def serve_files(settings: ServerSettings, *, opens: bool, path: str = "/", is_quiet: bool = False) -> None:
     """Serves until Ctrl-C.
 
     Args:
         settings: of the server.
         opens: whether a browser is opened.
         path: of the page that is opened.
+        is_quiet: whether nothing is said.
     """
     try:
         runner = importlib.import_module("equipoise.apps.web.running")
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "fastapi", "web", "the page") from None
-    console = make_console()
+    console = make_console(is_quiet=is_quiet)
 
     def announce(address: str) -> None:
         shown = address + path

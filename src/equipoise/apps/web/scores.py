@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Final
 
 import numpy as np
 
 from equipoise.agents.base import Agent
 from equipoise.agents.strategies import StrategyAgent
-from equipoise.core.errors import EquipoiseError
+from equipoise.core.errors import ConfigError, EquipoiseError
 from equipoise.evaluation.aivat import Aivat, AivatForm, explain_unknown
 from equipoise.evaluation.aivat_histories import HistoryForm
+from equipoise.evaluation.holdem.checked_down import CheckedDownForm
 from equipoise.evaluation.holdem.solved import SolvedForm
 from equipoise.evaluation.statistics import big_blind_of, estimate_mean
 from equipoise.games.base import Game
@@ -62,7 +64,9 @@ class Scores:
         game, agent = self.game, self.agent
         if isinstance(game, Holdem):
             views = view_strategy(agent.hand_strategy) if isinstance(agent, StrategyAgent) else None
-            return None if views is None else SolvedForm(game, views)
+            with contextlib.suppress(ConfigError):  # a solution without the values that guesses need
+                return CheckedDownForm(game) if views is None else SolvedForm(game, views)
+            return CheckedDownForm(game)
         if estimate_num_histories(game, rng=np.random.default_rng(0)) > MOST_HISTORIES:
             return None
         return HistoryForm.of(game, solve(game, iterations=ITERATIONS).strategy)

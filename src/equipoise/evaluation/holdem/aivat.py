@@ -22,7 +22,17 @@ from equipoise.evaluation.holdem.guesses import HoldemGuesses, matched_chips
 from equipoise.evaluation.holdem.images import LOST, ImageWalk, Point
 from equipoise.evaluation.holdem.odds import find_range_odds
 from equipoise.games.base import CHANCE
-from equipoise.games.holdem.betting import CALL, FOLD, BettingState, Stage, Street, next_street, payoffs, pot
+from equipoise.games.holdem.betting import (
+    CALL,
+    FOLD,
+    BettingRules,
+    BettingState,
+    Stage,
+    Street,
+    next_street,
+    payoffs,
+    pot,
+)
 from equipoise.games.holdem.betting_tree import BettingTree
 from equipoise.games.holdem.cards import parse_board
 from equipoise.games.holdem.dealing import HAND_SIZE, parse_ranges
@@ -70,16 +80,17 @@ class HoldemForm:
         """
         tree = guesses.blueprint.tree
         self.guesses = guesses
-        self._lay_out(game, tree.spot, tree.betting)
+        self._lay_out(game, tree.betting, tree.spot)
 
-    def _lay_out(self, game: Holdem, spot: HoldemSpot, betting: BettingTree) -> None:
-        """Keeps what is played, and what guesses know of it."""
+    def _lay_out(self, game: Holdem, betting: BettingTree | BettingRules, spot: HoldemSpot | None = None) -> None:
+        """Keeps what is played, and what guesses know of it: betting, and the spot that they are of."""
         if game.spec.num_players != 2:
             raise ConfigError(f"guesses of hold'em are for two players, {game.spec.name} has {game.spec.num_players}")
-        check_holdem_game(spot, game)
+        if spot is not None:
+            check_holdem_game(spot, game)
         self.game, self.deck = game, game.card_deck
         self.board = parse_board(game.board, self.deck)
-        if set(self.board) != set(spot.board):
+        if spot is not None and set(self.board) != set(spot.board):
             raise ConfigError(f"the guesses are of another board than {game.spec.label}")
         self.hands: Hands = hands_of(self.deck)
         self.walk = ImageWalk(betting)
@@ -113,7 +124,7 @@ class HoldemForm:
                 yield DealtBoard(after.board)
 
     def table(self, point: Point) -> FloatArray:
-        """Returns `[K, K]` the guesses of pairs of buckets where nothing has ended."""
+        """Returns `[buckets, buckets]` the guesses of pairs of buckets where nothing has ended."""
         betting, total = point.betting, None
         for node, share in point.images:
             table = self.guesses.shown[betting.street] if node == LOST else self.guesses.by_buckets[node]
@@ -139,6 +150,18 @@ class HoldemForm:
                 matrix, weight = self.guesses.shown_mean, weight * chips
             total += weight * _bilinear(matrix, reach)
         return total
+
+    def mean_over_cards(self, point: Point, board: tuple[int, ...], reach: Sequence[FloatArray]) -> float:
+        """Returns the sum over pairs of hands of the mean of the guesses over the cards that may follow a board.
+
+        Args:
+            point: on the turn or the river.
+            board: before the card.
+            reach: of both seats, `[H]`.
+        """
+        left = [card for card in self.deck.cards if card not in board]
+        sums = self.sum_pairs(point, self.assign([(*board, card) for card in left]), reach)
+        return float(sums.sum()) / (len(left) - 2 * HAND_SIZE)  # each pair of hands leaves so many cards
 
     def score(self, betting: BettingState, board: tuple[int, ...], reach: Sequence[FloatArray]) -> tuple[float, float]:
         """Returns what player 0 wins where nobody bets any more, summed over pairs of hands and boards, and these."""
@@ -277,9 +300,7 @@ class HoldemBeliefs:
             return total * self._weight / weight
         if self.point.betting.street is Street.PREFLOP:
             return form.mean_over_flops(below, self.reach)
-        left = [card for card in form.deck.cards if card not in cards]
-        sums = form.sum_pairs(below, form.assign([(*cards, card) for card in left]), self.reach)
-        return float(sums.sum()) / (len(left) - 2 * HAND_SIZE)  # each pair of hands leaves so many cards
+        return form.mean_over_cards(below, cards, self.reach)
 
 
 class _Board:

@@ -43,8 +43,8 @@ NOWHERE: Final = -1
 class HoldemDeals:
     """Cards of many hands."""
 
-    hands: IndexArray  # [D, 2] number of each seat's hand
-    boards: npt.NDArray[np.uint8]  # [D, n] the last street's boards, the flop ascending
+    hands: IndexArray  # [deals, 2] number of each seat's hand
+    boards: npt.NDArray[np.uint8]  # [deals, cards] the last street's boards, the flop ascending
 
 
 class RowSource(Protocol):
@@ -60,7 +60,7 @@ class RowSource(Protocol):
         ...
 
     def shares(self, prepared: object, seat: int, nodes: IndexArray, deals: IndexArray) -> FloatArray:
-        """Returns `[n, A]` numbers in proportion to which a seat plays at betting nodes in deals, by their place."""
+        """Returns `[B, A]` numbers in proportion to which a seat plays at betting nodes in deals, by their place."""
         ...
 
 
@@ -86,11 +86,11 @@ class BucketRows:
             self.is_action[node, : decision.num_actions] = True
 
     def prepare(self, spot: HoldemSpot, deals: HoldemDeals) -> IndexArray:
-        """Returns `[streets, D, 2]` the bucket of each seat's hand on each street."""
+        """Returns `[streets, deals, 2]` the bucket of each seat's hand on each street."""
         return find_buckets(self.assigner, self.streets, deals)
 
     def shares(self, prepared: object, seat: int, nodes: IndexArray, deals: IndexArray) -> FloatArray:
-        """Returns `[n, A]` the table's numbers."""
+        """Returns `[B, A]` the table's numbers."""
         assert isinstance(prepared, np.ndarray)
         row = prepared[self.street[nodes], deals, seat]
         tile, lane = np.divmod(row, TILE)
@@ -117,7 +117,7 @@ class PolicyRows:
         return deals
 
     def shares(self, prepared: object, seat: int, nodes: IndexArray, deals: IndexArray) -> FloatArray:
-        """Returns `[n, A]` what the hands play."""
+        """Returns `[B, A]` what the hands play."""
         assert isinstance(prepared, HoldemDeals)
         out = np.zeros((nodes.size, self.most))
         hands = prepared.hands[deals, seat]
@@ -146,7 +146,7 @@ class BlindRows:
         return None
 
     def shares(self, prepared: object, seat: int, nodes: IndexArray, deals: IndexArray) -> FloatArray:
-        """Returns `[n, A]` what is played whatever the cards."""
+        """Returns `[B, A]` what is played whatever the cards."""
         rows: FloatArray = self.table[nodes]
         return rows
 
@@ -226,7 +226,7 @@ class _Ends:
         self.is_fold = np.array([node.kind is NodeKind.FOLD for node in nodes])
 
     def pay(self, spot: HoldemSpot, dealt: HoldemDeals, nodes: IndexArray, places: IndexArray) -> FloatArray:
-        """Returns `[n]` what seat 0 wins where hands have ended."""
+        """Returns `[B]` what seat 0 wins where hands have ended."""
         odds = np.zeros((nodes.size, 3))
         odds[:, 0] = 1.0  # folds pay the same in any case
         last = spot.last_street.num_board_cards
@@ -252,7 +252,7 @@ class _Ends:
 def _walk(
     ends: _Ends, seats: Sequence[tuple[RowSource, object]], places: IndexArray, rng: np.random.Generator
 ) -> IndexArray:
-    """Returns `[n]` the betting node at which each hand ends."""
+    """Returns `[B]` the betting node at which each hand ends."""
     node = np.zeros(places.size, np.int64)
     active = np.flatnonzero(~ends.is_end[node])
     while active.size:
@@ -269,7 +269,7 @@ def _walk(
 
 
 def _draw(shares: FloatArray, rng: np.random.Generator) -> IndexArray:
-    """Returns `[n]` a column of each row, drawn in proportion to its number."""
+    """Returns `[B]` a column of each row, drawn in proportion to its number."""
     bounds = np.cumsum(shares, axis=1)
     number = np.minimum(rng.random(len(shares)) * bounds[:, -1], np.nextafter(bounds[:, -1], 0.0))
     chosen: IndexArray = (bounds <= number[:, None]).sum(axis=1)
@@ -301,7 +301,7 @@ def deal_hands(spot: HoldemSpot, count: int, *, rng: np.random.Generator) -> Hol
 
 
 def find_buckets(assigner: BucketAssigner, streets: Sequence[int], deals: HoldemDeals) -> IndexArray:
-    """Returns `[streets, D, 2]` the bucket of each seat's hand on each street."""
+    """Returns `[streets, deals, 2]` the bucket of each seat's hand on each street."""
     count = len(deals.hands)
     out = np.zeros((len(streets), count, 2), np.int64)
     for place, street in enumerate(streets):
@@ -313,7 +313,7 @@ def find_buckets(assigner: BucketAssigner, streets: Sequence[int], deals: Holdem
 
 
 def _assign(assigner: BucketAssigner, boards: npt.NDArray[np.uint8], hands: IndexArray) -> IndexArray:
-    """Returns `[n, 2]` the buckets of two hands on each board."""
+    """Returns `[B, 2]` the buckets of two hands on each board."""
     if not boards.shape[1]:
         before: IndexArray = assigner.assign(())[hands].astype(np.int64)
         return before

@@ -46,8 +46,8 @@ class HoldemGuesses:
     """What player 0 is guessed to win, in chips."""
 
     blueprint: BucketedStrategy  # whose buckets and strategy they come from
-    by_buckets: dict[int, FloatArray]  # node: [K, K] buckets of its street
-    shown: dict[Street, FloatArray]  # [K, K] how often player 0 wins, less how often it loses, without more bets
+    by_buckets: dict[int, FloatArray]  # node: [buckets, buckets] buckets of its street
+    shown: dict[Street, FloatArray]  # [buckets, buckets] wins of player 0 less losses, without more bets
     # exact means over the flops that two hands leave, 0 where they share a card; empty unless the hand begins before it
     means: dict[int, MatrixArray]  # end of the first street, with bets to come: [H, H] of the guesses on the flop
     shown_mean: MatrixArray  # [H, H] of `shown` on the flop
@@ -122,7 +122,7 @@ class _BucketLaw:
         buckets = find_buckets(tree.assigner, tree.streets, deals)
         keys = [rows[:, 0] * count + rows[:, 1] for rows, count in zip(buckets, counts, strict=True)]
         self.sizes = dict(zip(tree.streets, counts, strict=True))
-        self._met: dict[Street, scipy.sparse.csr_array] = {}  # [K * K, K' * K'] deals from a street to the next
+        self._met: dict[Street, scipy.sparse.csr_array] = {}  # by pairs of buckets: deals from a street to the next
         for place, street in enumerate(tree.streets[:-1]):
             shape = counts[place] ** 2, counts[place + 1] ** 2
             pairs = keys[place], keys[place + 1]
@@ -137,7 +137,7 @@ class _BucketLaw:
                 self.shown[street] = self.before(street, self.shown[Street(street + 1)])
 
     def before(self, street: Street, values: FloatArray) -> FloatArray:
-        """Returns `[K, K]` the mean on a street of values `[K', K']` on the next."""
+        """Returns `[buckets, buckets]` the mean on a street of values `[buckets there, buckets there]` on the next."""
         met, size = self._met[street], self.sizes[street]
         total = met.sum(axis=1) + EMPTY_WEIGHT
         mean: FloatArray = (met @ values.ravel() + EMPTY_WEIGHT * values.mean()) / total
@@ -145,7 +145,7 @@ class _BucketLaw:
 
 
 def _compare(blueprint: BucketedStrategy, deals: HoldemDeals) -> FloatArray:
-    """Returns `[D]` 1 where player 0 wins the showdown, -1 where it loses, 0 where both split."""
+    """Returns `[deals]` 1 where player 0 wins the showdown, -1 where it loses, 0 where both split."""
     deck = blueprint.tree.spot.deck
     cards = hands_of(deck).cards
     strengths = [
@@ -165,7 +165,7 @@ def _guess_node(
     law: _BucketLaw,
     blind: Mapping[int, FloatArray],
 ) -> FloatArray:
-    """Returns `[K, K]` the guess at a node; what follows it is known, and so is the mean over flops if that is next."""
+    """Returns `[buckets, buckets]` the guess at a node; what follows is known, means over flops too if they come."""
     street, nodes = node.state.street, blueprint.tree.betting.nodes
     size = law.sizes[street]
     if node.kind is NodeKind.FOLD:
@@ -191,7 +191,7 @@ def _mix(shares: FloatArray, node: BettingNode, below: Sequence[FloatArray]) -> 
 
 
 def _mean_over_buckets(blueprint: BucketedStrategy, matrix: MatrixArray) -> FloatArray:
-    """Returns `[K, K]` for numbers `[H, H]` before the flop their means over the pairs of hands of two buckets."""
+    """Returns `[buckets, buckets]` the means of numbers `[H, H]` before the flop over the hands of two buckets."""
     tree = blueprint.tree
     hands, buckets = hands_of(tree.spot.deck), tree.buckets(())
     size = tree.assigner.num_buckets(Street.PREFLOP)
@@ -227,7 +227,7 @@ def _load_or_build_means(
 def _mean_over_flops(
     blueprint: BucketedStrategy, values: Sequence[FloatArray], on_progress: Callable[[float], None] | None
 ) -> list[MatrixArray]:
-    """Returns for values `[K, K]` of flop buckets `[H, H]` their means over the flops that two hands leave."""
+    """Returns `[H, H]` the means of values `[buckets, buckets]` of the flop over the flops that two hands leave."""
     deck = blueprint.tree.spot.deck
     hands = hands_of(deck)
     permutations = suit_permutations(deck)

@@ -7,6 +7,7 @@ For guesses only: nothing is drawn, and what is taken for what changes how well 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from equipoise.abstraction.translation import translate_action
@@ -38,16 +39,16 @@ class Point(NamedTuple):
 class ImageWalk:
     """Steps of hands, and of their images in a betting tree of the same cards and chips."""
 
-    def __init__(self, betting: BettingTree) -> None:
-        """Keeps a tree."""
-        self.nodes = betting.nodes
-        self.rules: BettingRules = betting.rules
+    def __init__(self, betting: BettingTree | BettingRules) -> None:
+        """Keeps a tree; of rules alone every hand is `LOST`."""
+        self.nodes: Sequence[BettingNode] = betting.nodes if isinstance(betting, BettingTree) else ()
+        self.rules: BettingRules = betting.rules if isinstance(betting, BettingTree) else betting
         self.act = functools.lru_cache(KEPT_STEPS)(self._act)
         self.deal = functools.lru_cache(KEPT_STEPS)(self._deal)
 
     def begin(self) -> Point:
         """Returns the beginning of a hand."""
-        return Point(initial_betting(self.rules), ((0, 1.0),))
+        return Point(initial_betting(self.rules), ((0 if self.nodes else LOST, 1.0),))
 
     def _act(self, point: Point, action: int) -> Point:
         """Returns where a hand stands after an action."""

@@ -46,7 +46,7 @@ class SolvedForm(HoldemForm):
             raise ConfigError("the solution is too large to be read whole, which its values need")
         if not views.tree.spot.board:
             raise ConfigError("a spot that begins before the flop has too many flops to value them all")
-        self._lay_out(game, views.tree.spot, views.tree.betting)
+        self._lay_out(game, views.tree.betting, views.tree.spot)
         self.views = views
         self.seats: tuple[int, ...] = (0, 1)
         self._values = functools.lru_cache(KEPT_VALUES)(self._find_values)

@@ -42,8 +42,8 @@ class BucketLaw:
     """
 
     num_buckets: int  # k, on every street
-    wins: CountArray  # [P, P] deals in which the row's path holds the better hand
-    ties: CountArray  # [P, P] deals in which both are as good
+    wins: CountArray  # [paths, paths] deals in which the row's path holds the better hand
+    ties: CountArray  # [paths, paths] deals in which both are as good
 
     @property
     def num_deals(self) -> int:

@@ -123,7 +123,7 @@ def _name_pairs(
 
 
 def _straights(deck: Deck) -> npt.NDArray[np.int64]:
-    """Returns `[W, 5]` the ranks of every straight: neighbours in the deck, the ace also below the lowest rank."""
+    """Returns `[straights, 5]` the ranks of straights: neighbours in the deck, the ace also below the lowest rank."""
     ranks = sorted(RANKS.index(rank) for rank in deck.ranks)
     if ACE in ranks:
         ranks = [ACE, *ranks]
@@ -133,7 +133,7 @@ def _straights(deck: Deck) -> npt.NDArray[np.int64]:
 
 
 def _count_in(has_rank: BoolArray, windows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Returns `[H, W]` how many ranks of each straight there are."""
+    """Returns `[H, straights]` how many ranks of each straight there are."""
     found: npt.NDArray[np.int64] = has_rank[:, windows].sum(axis=2)
     return found
 

@@ -103,7 +103,7 @@ def find_symmetries(board: Iterable[int] = (), ranges: Sequence[Range] = (), dec
 
 
 def find_stabilizers(permutations: CardArray, sets: CardArray) -> npt.NDArray[np.bool_]:
-    """Returns `[B, G]` which relabellings of a group map each set of cards `[B, K]` to itself."""
+    """Returns `[B, G]` which relabellings of a group map each set of cards `[B, cards]` to itself."""
     suits = np.asarray(permutations, np.uint8)[:, sets & 3]
     images = np.sort((sets & 0xFC) | suits, axis=2)
     is_fixed: npt.NDArray[np.bool_] = (images == np.sort(sets, axis=1)).all(axis=2).T

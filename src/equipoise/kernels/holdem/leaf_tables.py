@@ -65,8 +65,8 @@ def add_leaf_values(
         weights: by player, `[choice, kind]` factors on actions, all positive.
         line: which part of the last street.
         player: whose values.
-        boards: `[V]` of the tree, on the last street.
-        rows: by player, `[V, row of out]` where each board has a hand, -1 if it cannot be there.
+        boards: `[boards]` of the tree, on the last street.
+        rows: by player, `[boards, row of out]` where each board has a hand, -1 if it cannot be there.
         num_threads: size of the team.
         out: `[other's choice, other's row, own choice, own row]`, float32 or float64.
     """

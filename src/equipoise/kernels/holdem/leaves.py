@@ -32,9 +32,9 @@ ENTRY_TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.in
 class LeafTables:
     """What the leaves of a street pay; T tables, L leaves, one for each line that leaves the street."""
 
-    tables: IntArray  # [T, 4] first leaf, number of leaves, choices of player 0, of player 1
-    lines: IntArray  # [L] line of each leaf, by table
-    scale: FloatArray  # [L] factor on what the table says
+    tables: IntArray  # [tables, 4] first leaf, number of leaves, choices of player 0, of player 1
+    lines: IntArray  # [leaves] line of each leaf, by table
+    scale: FloatArray  # [leaves] factor on what the table says
     num_rows: tuple[int, int]  # of each player, in whole tiles
     # by player whose values: for each table [other's choice, other's row, own choice, own row]
     entries: tuple[EntryArray, EntryArray]
@@ -46,7 +46,7 @@ class LeafTables:
         return sum(array.nbytes for array in (*self.entries, *self.unit, self.tables, self.lines, self.scale))
 
     def starts(self, player: int) -> tuple[LongArray, LongArray]:
-        """Returns `[T + 1]` where the entries of each table begin, and where its units do."""
+        """Returns `[tables + 1]` where the entries of each table begin, and where its units do."""
         choices = self.tables[:, 2:].astype(np.int64)
         units = choices[:, 1 - player] * self.num_rows[1 - player]
         entries = units * choices[:, player] * self.num_rows[player]
@@ -88,10 +88,10 @@ class HoldemLeaves:
             has_units = dtype == np.int16
             check_array(f"unit[{player}]", tables.unit[player], np.float64, (int(units[-1]) * has_units,))
         self._starts = [np.ascontiguousarray(tables.starts(player)[kind]) for kind in (0, 1) for player in (0, 1)]
-        of_leaf = np.repeat(tables.tables[:, 2:], tables.tables[:, 1], axis=0)  # [L, 2]
+        of_leaf = np.repeat(tables.tables[:, 2:], tables.tables[:, 1], axis=0)  # [leaves, 2]
         ends = np.cumsum(of_leaf, axis=0)
         self.num_choices: tuple[int, int] = int(ends[-1, 0]), int(ends[-1, 1])
-        self.first_choice: IntArray = (ends - of_leaf).astype(np.int32)  # [L, 2] into [choice, row]
+        self.first_choice: IntArray = (ends - of_leaf).astype(np.int32)  # [leaves, 2] into [choice, row]
         shapes = [(count, rows) for count, rows in zip(self.num_choices, tables.num_rows, strict=True)]
         self.regret_sum: tuple[FloatArray, FloatArray] = np.zeros(shapes[0]), np.zeros(shapes[1])
         self.strategy_sum: tuple[FloatArray, FloatArray] = np.zeros(shapes[0]), np.zeros(shapes[1])

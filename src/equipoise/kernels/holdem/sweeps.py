@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
-from equipoise.kernels.arrays import check_array, check_range, check_segments
+from equipoise.kernels.arrays import arrays_by_name, check_array, check_range, check_segments
 from equipoise.kernels.calls import check_finished, check_integer, check_num_threads
 from equipoise.kernels.frontier import Frontier
 from equipoise.kernels.gates import RootGate, gate_arrays
@@ -344,11 +344,9 @@ class HoldemKernel(VectorKernel):
         _check_dtype(dtype, AVERAGE_TYPES)
         if rule.needs_scale and dtype == np.int16:
             raise ValueError("Hedge's scales and steps are floats, got tables of int16")
-        given = []
         for name, (shape, kind) in HoldemTables.shapes(self.arrays, dtype, rule).items():
-            given.append(getattr(tables, name))
-            check_array(name, given[-1], kind, shape, is_written=True)
-        return getattr(_native, f"HoldemRun_{dtype}")(*rule.native_arguments, *given)
+            check_array(name, getattr(tables, name), kind, shape, is_written=True)
+        return getattr(_native, f"HoldemRun_{dtype}")(*rule.native_arguments, arrays_by_name(tables))
 
     def _bind_leaves(self) -> tuple[Any, Any]:
         """Returns leaf tables and frontier as the native module reads them."""

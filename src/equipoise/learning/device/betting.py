@@ -55,15 +55,15 @@ class BettingRows:
             depth[node] = 1 + depth[owner[source[node] - 1]]
         order = np.lexsort((counts, depth))
         parts = [np.arange(first[node], first[node] + counts[node]) for node in order]
-        self.cell_order = np.concatenate([*parts, np.zeros(0, np.int64)])  # [K] place in the tree's tables
+        self.cell_order = np.concatenate([*parts, np.zeros(0, np.int64)])  # [cells] place in the tree's tables
         place = np.empty(self.num_cells, np.int64)
         place[self.cell_order] = np.arange(self.num_cells)
-        self.slot_row = np.concatenate([[0], 1 + place])  # [1 + K] from the tree's slots to rows here
+        self.slot_row = np.concatenate([[0], 1 + place])  # [1 + cells] from the tree's slots to rows here
         depth, counts, source = depth[order], counts[order], self.slot_row[source[order]]
         start = np.concatenate([[0], np.cumsum(counts)])
         self.num_nodes = len(nodes)
         self.node_of_cell = torch.as_tensor(np.repeat(np.arange(len(nodes)), counts), device=device)
-        self.uniform = torch.as_tensor(1.0 / np.repeat(counts, counts)[:, None], device=device)  # [K, 1]
+        self.uniform = torch.as_tensor(1.0 / np.repeat(counts, counts)[:, None], device=device)  # [cells, 1]
         self._levels: list[_Level] = []
         for level in range(int(depth.max(initial=-1)) + 1):
             own = np.flatnonzero(depth == level)
@@ -81,7 +81,7 @@ class BettingRows:
         ]
 
     def play(self, regret: torch.Tensor, fallback: Fallback) -> torch.Tensor:
-        """Returns `[K, X]` the strategies that match regrets."""
+        """Returns `[cells, X]` the strategies that match regrets."""
         positive = regret.clamp(min=0.0)
         total = self._add_actions(positive).index_select(0, self.node_of_cell)
         spare = self.uniform.to(regret.dtype)
@@ -90,14 +90,14 @@ class BettingRows:
         return torch.where(total > 0, positive / total, spare)
 
     def spread(self, strategy: torch.Tensor) -> torch.Tensor:
-        """Returns `[1 + K, X]` own reach of every slot, 1 where the street begins."""
+        """Returns `[1 + cells, X]` own reach of every slot, 1 where the street begins."""
         reach = strategy.new_ones((1 + self.num_cells, strategy.shape[1]))
         for level in self._levels:
             torch.mul(strategy[level.cells], reach.index_select(0, level.cell_source), out=reach[1:][level.cells])
         return reach
 
     def back_up(self, strategy: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-        """Adds what decisions are worth into `value` `[1 + K, X]` of the slots above; returns it `[D, X]`."""
+        """Adds what decisions are worth into `value` `[1 + cells, X]` of the slots above; returns it `[D, X]`."""
         expected = value.new_empty((self.num_nodes, value.shape[1]))
         cells = value[1:]
         for level, blocks in zip(reversed(self._levels), reversed(self._blocks), strict=True):
@@ -109,7 +109,7 @@ class BettingRows:
         return expected
 
     def respond(self, value: torch.Tensor) -> None:
-        """Adds what the best action of each decision is worth into `value` `[1 + K, X]` of the slots above."""
+        """Adds what the best action of each decision is worth into `value` `[1 + cells, X]` of the slots above."""
         for level, blocks in zip(reversed(self._levels), reversed(self._blocks), strict=True):
             parts = [torch.unflatten(value[1:][block.cells], 0, (-1, block.num_actions)).amax(1) for block in blocks]
             value.index_add_(0, level.node_source, torch.cat(parts))
@@ -123,7 +123,7 @@ class BettingRows:
         return out
 
     def _choose(self, regret: torch.Tensor) -> torch.Tensor:
-        """Returns `[K, X]` 1 at the first action of the largest regret."""
+        """Returns `[cells, X]` 1 at the first action of the largest regret."""
         out = torch.zeros_like(regret)
         for block in (block for level in self._blocks for block in level):
             part = torch.unflatten(regret[block.cells], 0, (-1, block.num_actions))

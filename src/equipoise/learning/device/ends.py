@@ -79,15 +79,15 @@ class HandMatch:
             self._sort(own, other, device)
 
     def count(self, reach: torch.Tensor) -> torch.Tensor:
-        """Returns `[T, X own]` the other's reach `[T, X other]` that shares no card with each hand."""
-        by_subgame = torch.unflatten(reach, 1, (self.num_subgames, -1)).transpose(0, 1)  # [B, T, H]
+        """Returns `[ends, X own]` the other's reach `[ends, X other]` that shares no card with each hand."""
+        by_subgame = torch.unflatten(reach, 1, (self.num_subgames, -1)).transpose(0, 1)  # [B, ends, H]
         blocked = by_subgame @ self._other_cards @ self._own_cards
         total = by_subgame.sum(2, keepdim=True)
         same = torch.unflatten(_pad(reach).index_select(1, self._same), 1, (self.num_subgames, -1)).transpose(0, 1)
         return self._clean(total - blocked + same, total).transpose(0, 1).flatten(1)
 
     def compare(self, reach: torch.Tensor) -> torch.Tensor:
-        """Returns `[T, X own]` the other's reach of weaker hands minus that of stronger ones."""
+        """Returns `[ends, X own]` the other's reach of weaker hands minus that of stronger ones."""
         by_hand = torch.unflatten(reach, 1, (self.num_subgames, -1)).cumsum(2)
         by_card = torch.unflatten(
             _pad(reach).index_select(1, self._card_rows), 1, (self.num_subgames, NUM_CARDS, -1)
@@ -131,5 +131,5 @@ class HandMatch:
 
 
 def _pad(reach: torch.Tensor) -> torch.Tensor:
-    """Returns reaches `[T, X]` with a column of zeros behind."""
+    """Returns reaches `[ends, X]` with a column of zeros behind."""
     return torch.nn.functional.pad(reach, (0, 1))

@@ -44,7 +44,7 @@ class AskedFrontier:
         self.num_columns = TILE * tree.street(0).flat_packs
 
     def evaluate(self, reach: Pair) -> Pair:
-        """Returns both players' values `[L, X]` of lines."""
+        """Returns both players' values `[lines, X]` of lines."""
         cells = [np.zeros((own.shape[1], self.num_columns)) for own in reach]
         for held, own in zip(cells, reach, strict=True):
             held[:, : len(own)] = own.T.cpu().numpy()

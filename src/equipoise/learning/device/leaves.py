@@ -55,7 +55,7 @@ class NetworkLines:
             _check(net.config, tree)
         self.facts = shared_boards(net.config.cards).find([tree.spot.board for tree in trees])
         states = [[tree.betting.nodes[node].state for node in tree.leaving_nodes()] for tree in trees]
-        pot = np.array([[2 * min(state.committed) for state in own] for own in states], np.float64).T  # [L, B]
+        pot = np.array([[2 * min(state.committed) for state in own] for own in states], np.float64).T  # [lines, B]
         left = np.array([[min(state.stacks) for state in own] for own in states], np.float64).T
         self._pot = self._load(pot[:, :, None])
         ratio = (left / pot).ravel()
@@ -71,9 +71,9 @@ class NetworkLines:
             self._bucket = torch.as_tensor(found.astype(np.int64), device=self.device)  # [B, n]
 
     def evaluate(self, reach: Pair) -> Pair:
-        """Returns both players' values `[L, X]` of lines for their reaches `[L, X]`."""
-        held = [self._spread(own, player) for player, own in enumerate(reach)]  # [L, B, n]
-        ranges = torch.stack([_round_range(own) for own in held], 2)  # [L, B, 2, n]
+        """Returns both players' values `[lines, X]` of lines for their reaches `[lines, X]`."""
+        held = [self._spread(own, player) for player, own in enumerate(reach)]  # [lines, B, n]
+        ranges = torch.stack([_round_range(own) for own in held], 2)  # [lines, B, 2, n]
         value = self.net(self._describe(ranges)).view(ranges.shape).double()
         out = []
         for player in (0, 1):
@@ -117,13 +117,13 @@ class NetworkLines:
         self._pairs = self._load(np.stack([_count_pairs(each) for each in facts]))
 
     def _spread(self, reach: torch.Tensor, player: int) -> torch.Tensor:
-        """Returns `[L, B, n]` reaches `[L, X]` of live hands in the order of the deck."""
+        """Returns `[lines, B, n]` reaches `[lines, X]` of live hands in the order of the deck."""
         rows = torch.unflatten(reach.double(), 1, (len(self.facts), -1))
         out = rows.new_zeros((*rows.shape[:2], self.facts[0].num_hands + 1))
         return out.scatter_(2, self._places[player].expand(len(rows), -1, -1), rows)[:, :, :-1]
 
     def _describe(self, ranges: torch.Tensor) -> CurveTensors | BucketTensors:
-        """Returns what the network sees of ranges `[L, B, 2, n]`."""
+        """Returns what the network sees of ranges `[lines, B, 2, n]`."""
         both = {"extra": self._extra, "share": self._share, "range": ranges.flatten(0, 1).to(self.dtype)}
         other = ranges.flip(2)
         blocked = other @ self._held @ self._held.transpose(1, 2)
@@ -135,7 +135,7 @@ class NetworkLines:
         return CurveTensors(**both, **self._place(ranges))
 
     def _place(self, ranges: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Returns where hands stand among both ranges `[L, B, 2, n]` and all hands, and what cells hold."""
+        """Returns where hands stand among both ranges `[lines, B, 2, n]` and all hands, and what cells hold."""
         cells, across, segments = self.config.axes
         even = torch.full_like(ranges[:, :, :1], 1.0 / ranges.shape[3])
         mixture = torch.cat([ranges, even], 2)
@@ -158,7 +158,7 @@ class NetworkLines:
             "segment": segment,
         }
         shown = torch.nn.functional.one_hot(segment, max(segments, 1))[..., :segments]
-        spread = ranges[..., None] * shown[:, :, None]  # [L, B, 2, n, segments]
+        spread = ranges[..., None] * shown[:, :, None]  # [lines, B, 2, n, segments]
         found["card_mass"] = (self._held.transpose(1, 2)[:, None] @ spread).to(self.dtype)
         found["side"] = self._side.expand(len(ranges), -1, -1)
         found["cards"] = self._cards.expand(len(ranges), -1, -1, -1)
@@ -166,7 +166,7 @@ class NetworkLines:
 
 
 def _round_range(reach: torch.Tensor) -> torch.Tensor:
-    """Returns ranges `[L, B, n]` in multiples of 2^-32; all hands alike without any reach."""
+    """Returns ranges `[lines, B, n]` in multiples of 2^-32; all hands alike without any reach."""
     most = reach.amax(2, keepdim=True)
     weight = torch.round(reach.clamp(min=0.0) / most * 2.0**40)
     scaled = torch.round(weight * (2.0**32 / weight.sum(2, keepdim=True))) * 2.0**-32
@@ -174,7 +174,7 @@ def _round_range(reach: torch.Tensor) -> torch.Tensor:
 
 
 def _round_weights(ranges: torch.Tensor) -> torch.Tensor:
-    """Returns ranges `[L, B, 2, n]` as the native module weighs pairs with them."""
+    """Returns ranges `[lines, B, 2, n]` as the native module weighs pairs with them."""
     most = ranges.amax(3, keepdim=True)
     rounded = torch.round(ranges / most * FINE_WEIGHT) * (most / FINE_WEIGHT)
     is_peaked = most.amax(2, keepdim=True) * ranges.shape[3] > MOST_PEAKED

@@ -3,7 +3,7 @@
 
 Paper: Zarick, Pellegrino, Brown & Banister 2020, "Unlocking the Potential of Deep Counterfactual Value Networks",
     arXiv:2007.10442, section 4.2: the tree is loaded once, and the result read once.
-Symbols: regrets, averages -> `[K, X]` over cells and hands; ranges -> root_reach.
+Symbols: regrets, averages -> `[cells, X]` over cells and hands; ranges -> root_reach.
 Departs from the paper: the tree is one street; several subgames share an iteration.
 Checked by: tests/learning/test_device_kernel.py.
 """
@@ -35,38 +35,38 @@ class DeviceLeaves(Protocol):
     """What lines that leave the street are worth, asked on the device."""
 
     def evaluate(self, reach: Pair) -> Pair:
-        """Returns both players' values `[L, X]` of lines for their reaches `[L, X]`, on the scale of these."""
+        """Returns both players' values `[lines, X]` of lines for their reaches `[lines, X]`, on the scale of these."""
         ...
 
 
 class DeviceTables(NamedTuple):
     """One player's tables on the device, over cells and hands."""
 
-    regret_sum: torch.Tensor  # [K, X]
-    strategy_sum: torch.Tensor  # [K, X]
-    last_regret: torch.Tensor | None  # [K, X] of optimistic rules
+    regret_sum: torch.Tensor  # [cells, X]
+    strategy_sum: torch.Tensor  # [cells, X]
+    last_regret: torch.Tensor | None  # [cells, X] of optimistic rules
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class DeviceWatch:
     """One player's watched values: where they stand in `[1 + lines, X]`, and their sum."""
 
-    cells: torch.Tensor  # [W]
-    value_sum: torch.Tensor  # [W] float64
+    cells: torch.Tensor  # [watched]
+    value_sum: torch.Tensor  # [watched] float64
 
 
 class _Play(NamedTuple):
     """What a player does now."""
 
-    strategy: torch.Tensor  # [K, X]
-    reach: torch.Tensor  # [1 + K, X] own, 1 where the street begins
+    strategy: torch.Tensor  # [cells, X]
+    reach: torch.Tensor  # [1 + cells, X] own, 1 where the street begins
 
 
 class _Ends(NamedTuple):
     """Ends of one kind: T of them."""
 
-    slots: tuple[torch.Tensor, torch.Tensor]  # [T] of both players
-    scales: tuple[torch.Tensor, torch.Tensor]  # [T, B, 1]
+    slots: tuple[torch.Tensor, torch.Tensor]  # [ends] of both players
+    scales: tuple[torch.Tensor, torch.Tensor]  # [ends, B, 1]
 
 
 class StreetLoop:
@@ -121,7 +121,7 @@ class StreetLoop:
         return self.tensor(out.ravel())
 
     def load_cells(self, tables: Sequence[npt.NDArray[np.floating]], player: int) -> torch.Tensor:
-        """Returns `[K, X]` a player's part of tables, given by subgame as trees keep it."""
+        """Returns `[cells, X]` a player's part of tables, given by subgame as trees keep it."""
         betting = self.betting[player]
         out = np.zeros((betting.num_cells, self.num_subgames, self.widths[player]))
         for index, table in enumerate(tables):
@@ -130,7 +130,7 @@ class StreetLoop:
         return self.tensor(out.reshape(betting.num_cells, -1))
 
     def store_cells(self, cells: torch.Tensor, player: int, tables: Sequence[npt.NDArray[np.floating]]) -> None:
-        """Overwrites a player's part of tables, by subgame, with `cells` `[K, X]`."""
+        """Overwrites a player's part of tables, by subgame, with `cells` `[cells, X]`."""
         betting = self.betting[player]
         found = cells.reshape(betting.num_cells, self.num_subgames, -1).cpu().numpy()
         for index, table in enumerate(tables):
@@ -173,7 +173,7 @@ class StreetLoop:
     def values(
         self, sums: Pair, root_reach: Pair, *, is_best: bool, leaves: DeviceLeaves | None = None
     ) -> tuple[torch.Tensor, ...]:
-        """Returns `[X]` both players' values at the roots, of what sums `[K, X]` give or of best responses to it."""
+        """Returns `[X]` both players' values at the roots: what sums `[cells, X]` give, or best responses to it."""
         tables = [DeviceTables(own, own, None) for own in sums]
         plays = [self._play(player, tables[player], Fallback.UNIFORM) for player in (0, 1)]
         lines, found = self._ask(plays, root_reach, leaves), []
@@ -210,7 +210,7 @@ class StreetLoop:
         return entering[0], entering[1]
 
     def _ask(self, plays: Sequence[_Play], root_reach: Pair, leaves: DeviceLeaves | None) -> Pair | None:
-        """Returns `[L, X]` what lines that leave the street are worth to both; None if it is the last."""
+        """Returns `[lines, X]` what lines that leave the street are worth to both; None if it is the last."""
         if self.is_last:
             return None
         if leaves is None:
@@ -224,7 +224,7 @@ class StreetLoop:
     def _value_slots(
         self, player: int, plays: Sequence[_Play], root_reach: Pair, lines: Pair | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns `[1 + K, X]` what ends are worth by own slots, and `[T, X]` showdowns or lines alone."""
+        """Returns `[1 + cells, X]` what ends are worth by own slots, and `[ends, X]` showdowns or lines alone."""
         other, match, own_reach = 1 - player, self.match[player], plays[player].reach
         value = torch.zeros_like(own_reach)
         if lines is not None:
@@ -239,14 +239,14 @@ class StreetLoop:
         return value, ends
 
     def _show_down(self, player: int, match: HandMatch, reach: torch.Tensor) -> torch.Tensor:
-        """Returns `[T, X]` what showdowns are worth for the other's reach `[T, X]`."""
+        """Returns `[ends, X]` what showdowns are worth for the other's reach `[ends, X]`."""
         won = match.compare(reach)
         if self._rake is not None:
             won = won - self._scale(match.count(reach), self._rake)
         return self._scale(won, self.flats.scales[player])
 
     def _scale(self, ends: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
-        """Returns `[T, X]` numbers times a factor `[T, B, 1]` of end and subgame."""
+        """Returns `[ends, X]` numbers times a factor `[ends, B, 1]` of end and subgame."""
         return (torch.unflatten(ends, 1, (self.num_subgames, -1)) * factor).flatten(1)
 
     def _update(

@@ -40,7 +40,7 @@ class PublicNet(torch.nn.Module):
     def forward(
         self, feature: torch.Tensor, belief: torch.Tensor, is_there: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns `[B, W]` values and `[B, C]` logits of both players' policies, for features and ranges `[B, W]`."""
+        """Returns `[B, width]` values and `[B, C]` logits of both policies, for features and ranges `[B, width]`."""
         width = sum(self.config.places)
         ranges = torch.sqrt(belief) if self.config.takes_roots else belief
         found = self.trunk(torch.cat([feature, ranges], dim=1))

@@ -50,7 +50,7 @@ def bind_belief_net(stored: StoredNet) -> BeliefNetKernel:
 
 
 def predict(stored: StoredNet, kind: npt.NDArray[np.int32], belief: SingleArray) -> SingleArray:
-    """Returns `[B, 2, W]` what private states are worth at public states of kinds `[B]` for beliefs `[B, 2, W]`."""
+    """Returns `[B, 2, width]` what private states are worth at states of kinds `[B]` for beliefs `[B, 2, width]`."""
     config, count = stored.config, len(kind)
     inputs = np.zeros((count, config.num_inputs), np.float32)
     inputs[np.arange(count), kind] = 1.0

@@ -66,7 +66,7 @@ class _Level:
         self.parts: dict[int, list[FloatArray]] = {}
 
     def add(self, node: int, reach: FloatArray) -> None:
-        """Adds playthroughs that stand at a node with reach `[n, 2, W]`; those that nobody comes with are left out."""
+        """Adds playthroughs that stand at a node with reach `[B, 2, width]`; those of no reach are left out."""
         kept = reach[reach.sum(axis=(1, 2)) > LEAST_REACH]
         if len(kept):
             self.parts.setdefault(node, []).append(kept)

@@ -38,8 +38,8 @@ class Examples:
     """Beliefs and what searches found private states to be worth."""
 
     kind: IntArray  # [B]
-    belief: SingleArray  # [B, 2, W]
-    value: SingleArray  # [B, 2, W] zero-sum under the beliefs
+    belief: SingleArray  # [B, 2, width]
+    value: SingleArray  # [B, 2, width] zero-sum under the beliefs
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -82,7 +82,7 @@ class BeliefSearcher:
         return drawn
 
     def search(self, kind: int, belief: SingleArray, draws: BeliefDraws | None = None, **wanted: bool) -> BeliefResult:
-        """Returns what solving a kind of subgame for beliefs `[B, 2, W]` gives; `wanted` as `BeliefKernel.search`."""
+        """Returns what solving a kind of subgame for beliefs `[B, 2, width]` gives; `wanted` as in `BeliefKernel`."""
         # no more lanes than there is use for
         size = min((size for size in self._settings if size >= len(belief)), default=self.lanes)
         kernel = self.game.subgames[kind].kernel
@@ -91,7 +91,7 @@ class BeliefSearcher:
         return found
 
     def play(self, kind: int, belief: SingleArray, lane: IntArray, iteration: IntArray) -> SingleArray:
-        """Returns `[D, C]` what is played in iterations `[D]` of searches for beliefs `[B, 2, W]`, by their lane.
+        """Returns `[draws, C]` what is played in iterations `[draws]` of searches for beliefs `[B, 2, width]`, by lane.
 
         Searches that can end early run beside each other: lanes stop together.
         """

@@ -42,7 +42,7 @@ class BeliefNet(torch.nn.Module):
         self.trunk = Trunk(config, generator=generator)
 
     def forward(self, kind: torch.Tensor, belief: torch.Tensor) -> torch.Tensor:
-        """Returns `[B, 2, W]` for kinds `[B]` and beliefs `[B, 2, W]`."""
+        """Returns `[B, 2, width]` for kinds `[B]` and beliefs `[B, 2, width]`."""
         shown = torch.nn.functional.one_hot(kind, self.config.kinds).to(belief.dtype)
         shares = self.config.buckets * belief.flatten(start_dim=1)
         ranges = torch.sqrt(shares) if self.config.takes_roots else shares

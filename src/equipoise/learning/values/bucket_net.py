@@ -39,7 +39,7 @@ class BucketTensors(NamedTuple):
         return type(self)(*(tensor[rows] for tensor in self))
 
     def take_hands(self, hands: torch.Tensor) -> Self:
-        """Returns the states with some of their hands `[S]` alone."""
+        """Returns the states with some of their hands `[hands]` alone."""
         names = ("range", "matched", "base", "bucket")
         return self._replace(**{name: getattr(self, name).index_select(-1, hands) for name in names})
 
@@ -68,7 +68,7 @@ class BucketNet(torch.nn.Module):
         return states.range.new_zeros(shape).scatter_add(2, states.bucket.long(), states.range)
 
     def forward(self, states: BucketTensors, hands: torch.Tensor | None = None) -> torch.Tensor:
-        """Returns values `[B, 2, n]` that sum to zero, or of some hands `[S]` before they are made to.
+        """Returns values `[B, 2, n]` that sum to zero, or of some hands `[hands]` before they are made to.
 
         Args:
             states: what the network sees.

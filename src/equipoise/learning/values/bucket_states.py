@@ -45,7 +45,7 @@ class BucketStates(Protocol):
 
     @property
     def orbits(self) -> IntArray:
-        """Returns `[K]` a number of each bucket, equal for those that differ by the names of suits alone."""
+        """Returns `[buckets]` a number of each bucket, equal for those that differ by the names of suits alone."""
         ...
 
     def find(self, state: Any) -> BucketState:
@@ -63,11 +63,11 @@ class BucketPlan:
     equity: FloatArray  # [B, n, n]
     ratio: FloatArray  # [B]
     unit: FloatArray  # [B] the game's own value of a pot: chips times chance's largest weight
-    orbits: IntArray  # [K] of buckets
+    orbits: IntArray  # [buckets] of buckets
 
     @classmethod
     def of(cls, states: Sequence[BucketState], orbits: IntArray) -> Self:
-        """Returns states as arrays, with the orbits of buckets `[K]`."""
+        """Returns states as arrays, with the orbits of buckets `[buckets]`."""
         count = len(states)
         width = max((own.size for state in states for own in state.bucket), default=0)
         bucket, is_live = np.zeros((count, 2, width), np.int64), np.zeros((count, 2, width), np.bool_)
@@ -147,7 +147,7 @@ def see_shards(
 
 
 def sum_buckets(bucket: npt.NDArray[Any], ranges: npt.NDArray[Any], num_buckets: int) -> npt.NDArray[Any]:
-    """Returns `[B, 2, K]` what ranges `[B, 2, n]` have in each bucket."""
+    """Returns `[B, 2, buckets]` what ranges `[B, 2, n]` have in each bucket."""
     out = np.zeros((*bucket.shape[:2], num_buckets), ranges.dtype)
     np.add.at(out, (np.arange(len(bucket))[:, None, None], np.arange(2)[:, None], bucket), ranges)
     return out

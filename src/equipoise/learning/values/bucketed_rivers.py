@@ -134,7 +134,7 @@ class BucketedRivers:
         """Returns `[B, 2, n]` what betting adds to a showdown, for every unit of mass that a hand can meet."""
         added = np.zeros(found.range.shape, np.float32)
         for betting, rows in plan.games:
-            bucket = plan.bucket[plan.board_of[rows]]  # [R, n]
+            bucket = plan.bucket[plan.board_of[rows]]  # [ranges, n]
             mass = self._gather(found.range[rows], bucket)
             earned = solve_toy_games(betting, mass, self._discounts)
             below = np.cumsum(mass, axis=2) - mass
@@ -144,7 +144,7 @@ class BucketedRivers:
         return added
 
     def _gather(self, ranges: SingleArray, bucket: npt.NDArray[np.int64]) -> SingleArray:
-        """Returns `[R, 2, G]` ranges `[R, 2, n]` by bucket."""
+        """Returns `[ranges, 2, buckets]` ranges `[ranges, 2, n]` by bucket."""
         lines = np.arange(2 * len(ranges)).reshape(-1, 2, 1) * self.num_buckets
         places = (lines + bucket[:, None]).ravel()
         sums = np.bincount(places, ranges.ravel(), minlength=2 * len(ranges) * self.num_buckets)

@@ -43,7 +43,7 @@ class CurveTensors(NamedTuple):
         return type(self)(*(tensor[rows] for tensor in self))
 
     def take_hands(self, hands: torch.Tensor) -> Self:
-        """Returns the states with some of their hands `[S]` alone."""
+        """Returns the states with some of their hands `[hands]` alone."""
         own = {name: getattr(self, name).index_select(-1, hands) for name in ("range", "matched", "base")}
         own |= {name: getattr(self, name).index_select(-1, hands) for name in ("place", "side", "segment")}
         return self._replace(**own, cards=self.cards.index_select(1, hands))
@@ -72,7 +72,7 @@ class CurveNet(torch.nn.Module):
         return found
 
     def forward(self, states: CurveTensors, hands: torch.Tensor | None = None) -> torch.Tensor:
-        """Returns values `[B, 2, n]` that sum to zero, or of some hands `[S]` before they are made to.
+        """Returns values `[B, 2, n]` that sum to zero, or of some hands `[hands]` before they are made to.
 
         Args:
             states: what the network sees.

@@ -77,7 +77,7 @@ class LeducStates:
 
     @property
     def orbits(self) -> IntArray:
-        """Returns `[K]` the place of each bucket in the order of strength: its suits play no part."""
+        """Returns `[buckets]` the place of each bucket in the order of strength: its suits play no part."""
         return _orbits(self.game)
 
     @property
@@ -157,7 +157,7 @@ def round_range(own: FloatArray) -> FloatArray:
 
 
 def _orbits(game: Leduc) -> IntArray:
-    """Returns `[K]` the place of each bucket in the order of strength."""
+    """Returns `[buckets]` the place of each bucket in the order of strength."""
     return np.repeat(np.arange(game.ranks), 1 if game.merge_suits else game.suits)
 
 
@@ -221,7 +221,7 @@ class LeducSource:
         return {**dataclasses.asdict(self), "game": format_game(self.game)}
 
     def make(self, number: int) -> Arrays:
-        """Returns the arrays of a shard: `part` `[N]` of `states`, `range` and `value` in pots, both `[N, 2, n]`."""
+        """Returns the arrays of a shard: `part` `[B]` of `states`, `range` and `value` in pots, both `[B, 2, n]`."""
         rng = np.random.default_rng([self.seed, number])
         parts = self.parts
         which = rng.integers(len(parts), size=self.per_shard)

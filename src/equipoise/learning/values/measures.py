@@ -38,14 +38,14 @@ class ErrorReport:
 class Errors:
     """What situations add to the measures, one number a situation."""
 
-    ratio: FloatArray  # [N] chips behind, in pots
-    huber: FloatArray  # [N]
-    square: FloatArray  # [N] mean over hands
-    weighted_square: FloatArray  # [N] mean over ranges
+    ratio: FloatArray  # [B] chips behind, in pots
+    huber: FloatArray  # [B]
+    square: FloatArray  # [B] mean over hands
+    weighted_square: FloatArray  # [B] mean over ranges
 
     @classmethod
     def of(cls, found: FloatArray, value: FloatArray, ranges: FloatArray, ratio: npt.ArrayLike) -> Self:
-        """Returns the errors of values found `[N, 2, n]` against those known, for ranges that add up to 1."""
+        """Returns the errors of values found `[B, 2, n]` against those known, for ranges that add up to 1."""
         error = np.asarray(found, np.float64) - value
         size = np.abs(error)
         huber = np.where(size < 1.0, 0.5 * error**2, size - 0.5)

@@ -63,7 +63,7 @@ class ToySource:
         }
 
     def make(self, number: int) -> Arrays:
-        """Returns the arrays of a shard: `mass` `[N, 3, G]` of both ranges and of all hands alike, `ratio`, `value`."""
+        """Returns the arrays of a shard: `mass` `[B, 3, strengths]` of ranges and of all hands, `ratio`, `value`."""
         rng = np.random.default_rng([self.seed, len(Street), number])
         parts: list[Arrays] = []
         for begin in range(0, self.per_shard, SAME_BETTING):
@@ -89,7 +89,7 @@ class ToySource:
 
 
 def cell_masses(keys: npt.NDArray[Any], ranges: npt.NDArray[np.float64], num_cells: int) -> npt.NDArray[np.float64]:
-    """Returns `[B, 3, G]` what both ranges, and all hands alike, have in cells of their mean's distribution.
+    """Returns `[B, 3, strengths]` what both ranges, and all hands alike, have in cells of their mean's distribution.
 
     Args:
         keys: `[B, n]` strengths, ascending; hands of equal strength stay in one cell.

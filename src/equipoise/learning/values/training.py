@@ -48,7 +48,7 @@ class SituationSet:
     """Solved situations as a network sees them."""
 
     def __init__(self, inputs: CurveInputs | BucketInputs, value: HalfArray, ratio: npt.NDArray[np.float32]) -> None:
-        """Keeps what is seen, `[N, 2, n]` what hands are worth in pots, and `[N]` what is behind."""
+        """Keeps what is seen, `[B, 2, n]` what hands are worth in pots, and `[B]` what is behind."""
         self.inputs, self.value, self.ratio = inputs, value, ratio
         self.tensors: Any = CurveTensors.of(inputs) if isinstance(inputs, CurveInputs) else BucketTensors.of(inputs)
 
@@ -236,7 +236,7 @@ class ValueTrainer:
         return Errors.of(found, held_out.value.astype(np.float64), ranges, held_out.ratio.astype(np.float64))
 
     def predict(self, held_out: SituationSet) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Returns `[N, 2, n]` what the averaged weights say of situations, in pots, and their ranges."""
+        """Returns `[B, 2, n]` what the averaged weights say of situations, in pots, and their ranges."""
         found, ranges = [], []
         with torch.no_grad():
             for begin in range(0, len(held_out), VALIDATED_AT_ONCE):

@@ -389,7 +389,7 @@ class _TableBuilder:
         )
 
     def _match_hands(self) -> tuple[IntArray, tuple[IntArray, IntArray]]:
-        """Returns `[V]` the blueprint's board for each card that may come, by player `[V, rows]` where it has hands."""
+        """Returns `[boards]` the blueprint's board for each card, by player `[boards, rows]` where it has hands."""
         known, spot = self.blueprint.tree, self.tree.spot
         cards = [card for card in spot.deck.cards if card not in spot.board]
         located = [known.locate((*known.spot.board, card)) for card in cards]

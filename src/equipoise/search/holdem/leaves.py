@@ -177,15 +177,15 @@ class HoldemRest:
 class _Deal(NamedTuple):
     """Leaves on one board, L of them, behind some of the cards that may come, C of them."""
 
-    leaves: npt.NDArray[np.int64]  # [L] rows of the batch
-    states: list[HoldemState]  # [C * L] cards first
-    joint: list[CardRemoval]  # [C * L]
-    is_held: npt.NDArray[np.bool_]  # [C, H] hands that the new board leaves
+    leaves: npt.NDArray[np.int64]  # [lines] rows of the batch
+    states: list[HoldemState]  # [cards * lines] cards first
+    joint: list[CardRemoval]  # [cards * lines]
+    is_held: npt.NDArray[np.bool_]  # [cards, H] hands that the new board leaves
     chance: float  # of each of the cards, both hands known
 
 
 def _sum_held(values: FloatArray, is_held: npt.NDArray[np.bool_]) -> FloatArray:
-    """Returns `[L, H]` values `[C, L, H]` summed over the first axis, where hands `[C, H]` can be held."""
+    """Returns `[lines, H]` values `[cards, lines, H]` summed over cards, where hands `[cards, H]` can be held."""
     total = np.zeros(values.shape[1:])
     for own, held in zip(values, is_held, strict=True):  # one by one: they stay in the cache
         total += np.where(held, own, 0.0)

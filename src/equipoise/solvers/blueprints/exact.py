@@ -61,7 +61,7 @@ class _Measure:
         return float(self._walk(0, player, self.posted[player], self.weights, is_best=is_best).sum())
 
     def _walk(self, node: int, me: int, mine: int, reach: FloatArray, *, is_best: bool) -> FloatArray:
-        """Returns `[D]` what the player wins below a node, times the others' reach."""
+        """Returns `[deals]` what the player wins below a node, times the others' reach."""
         if self.ending[node]:
             return reach * self._payoff(node, me, mine)
         first, count, who = int(self.arrays.nodes[node, 0]), int(self.num_actions[node]), int(self.player[node])
@@ -84,7 +84,7 @@ class _Measure:
         return best
 
     def _payoff(self, node: int, me: int, mine: int) -> FloatArray:
-        """Returns `[D]` what the player wins at an end."""
+        """Returns `[deals]` what the player wins at an end."""
         pot, left = int(self.arrays.nodes[node, 0]), int(self.arrays.nodes[node, 1])
         size = len(self.weights)
         if not left >> me & 1:
@@ -99,7 +99,7 @@ class _Measure:
         return np.where(self.deals.strengths[:, me] == best, pot / num_best, 0.0) - mine
 
     def _split(self, node: int, me: int, mine: int) -> FloatArray:
-        """Returns `[D]` what the player wins of a main pot and side pots."""
+        """Returns `[deals]` what the player wins of a main pot and side pots."""
         committed = self.arrays.side_pots[self.arrays.nodes[node, 0]]
         left = [seat for seat in range(self.deals.num_players) if self.arrays.nodes[node, 1] >> seat & 1]
         won = np.full(len(self.weights), -float(mine))

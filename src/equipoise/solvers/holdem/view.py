@@ -118,8 +118,8 @@ class NodeView:
         """Returns what classes of hands do, in the order of `Hands.class_names`.
 
         Returns:
-            `[K, A]` how often each class takes each action, hands weighted by how likely they are here; and `[K]` how
-            much of the class is here, from 0 to 1, 1 being the likeliest hand.
+            `[classes, A]` how often each class takes each action, hands weighted by how likely they are here;
+            and `[classes]` how much of the class is here, from 0 to 1, 1 being the likeliest hand.
         """
         hands, own = hands_of(self.deck), self.players[self.actor]
         odds, strategy = np.zeros(hands.num_hands), np.zeros((hands.num_hands, len(self.actions)))

@@ -62,7 +62,7 @@ class LeducDeepStackConfiguration:
 
 
 def printed_huber(found: npt.NDArray[Any], value: npt.NDArray[Any]) -> float:
-    """Returns the loss of values `[N, 2, n]` in pots as DeepStack-Leduc's code prints it.
+    """Returns the loss of values `[B, 2, n]` in pots as DeepStack-Leduc's code prints it.
 
     Its values are in units of what each player has paid, half a pot. It adds up the errors of possible buckets and
     divides by the number of the others: by 72 - 10 in place of 10.

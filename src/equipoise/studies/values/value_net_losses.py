@@ -203,8 +203,8 @@ def find_bucket_huber(error: FloatArray, boards: npt.NDArray[np.uint8], deck: De
     count for nothing.
 
     Args:
-        error: `[N, 2, n]` in pots, over live hands.
-        boards: `[N, cards]`.
+        error: `[B, 2, n]` in pots, over live hands.
+        boards: `[B, cards]`.
         deck: the cards in play.
         num_buckets: on every board.
     """

@@ -63,7 +63,7 @@ class SuitGroups:
 class BoardLevel:
     """All boards of a street."""
 
-    cards: CardArray  # [B, K] the lowest of those that differ by suits' names alone
+    cards: CardArray  # [B, cards] the lowest of those that differ by suits' names alone
     above: CountArray  # [B] place of the board that each follows in the level above
     num_images: CountArray  # [B] boards that each stands for, suits relabelled
     group: CountArray  # [B] number of the relabellings that leave it, and all that came before, as it is

@@ -98,9 +98,9 @@ class End(NamedTuple):
 class _Ends(NamedTuple):
     """All of them as columns, padded to whole packs."""
 
-    slots: IntArray  # [2, T]
-    scales: FloatArray  # [2, T]
-    rake: FloatArray  # [T]
+    slots: IntArray  # [2, ends]
+    scales: FloatArray  # [2, ends]
+    rake: FloatArray  # [ends]
 
 
 class StreetForest(NamedTuple):
