@@ -50,7 +50,7 @@ class SeatOptions:
     }
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise seat blueprint:heads-up/blueprint.eq --dealer 127.0.0.1:20000",
-        "equipoise seat call --dealer 20000 --definition holdem.nolimit.2p.reverse_blinds.game",
+        "equipoise seat call --dealer 20000 --definition nolimit.game",
     )
 
     agent: Annotated[str, typer.Argument(help=f"Who plays: {describe_agents()}.")]
