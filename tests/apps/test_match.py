@@ -45,6 +45,18 @@ def test_a_match_says_who_wins_and_how_surely(equipoise):
     assert found["elo"] is None  # chips say it better
 
 
+def test_six_players_are_told_with_one_tailed_tests(equipoise):
+    six = ("match", "call", *["fold"] * 5, "--game", "holdem_six", "-n", 60)
+    found = equipoise(*six, "--json").json
+    assert [agent["p_value"] < 0.5 for agent in found["agents"]] == [agent["mean"] > 0 for agent in found["agents"]]
+    assert sum(agent["mean"] for agent in found["agents"]) == pytest.approx(0)
+    for agent in found["agents"]:  # the lower end of an interval of 95 % is above 0 where the test says 2.5 %
+        assert (agent["p_value"] < 0.025) == (agent["interval_mbb"][0] > 0)
+    told = equipoise(*six).out
+    assert "one-tailed" in told
+    assert "standard error" in told
+
+
 def test_elo_is_for_games_without_chips(equipoise):
     found = equipoise("match", "uniform", "uniform", "--game", "tic_tac_toe", "-n", 400, "--json").json
     assert found["elo"]["half_width"] > 0

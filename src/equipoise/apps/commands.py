@@ -82,6 +82,9 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "blueprint": CommandEntry(
         SOLVING, "Train hold'em in buckets, by sampling.", "blueprint:blueprint", "blueprint:BlueprintOptions"
     ),
+    "improve": CommandEntry(
+        SOLVING, "Train a blueprint with the sizes that opponents bet.", "improve:improve", "improve:ImproveOptions"
+    ),
     "train": CommandEntry(SOLVING, "Train networks and blueprints.", "groups:train_app", None),
     "show": CommandEntry(LOOKING, "Show a saved strategy.", "show:show", "show:ShowOptions"),
     "lines": CommandEntry(
@@ -115,6 +118,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "engine": CommandEntry(
         PLAYING, "Let other programs play against an agent.", "engine:engine", "engine:EngineOptions"
     ),
+    "dealer": CommandEntry(
+        PLAYING, "Deal poker to bots that connect (ACPC).", "acpc.dealer:dealer", "acpc.dealer:DealerOptions"
+    ),
+    "seat": CommandEntry(PLAYING, "Let an agent play at a dealer (ACPC).", "acpc.seat:seat", "acpc.seat:SeatOptions"),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
     "plot": CommandEntry(MEASURING, "Draw runs and studies from their files.", "plot:plot", "plot:PlotOptions"),
     "reproduce": CommandEntry(

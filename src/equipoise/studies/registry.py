@@ -41,6 +41,7 @@ STUDIES: Mapping[str, Study[Any]] = LazyTable(
         "liars-dice-baselines": "equipoise.studies.discounting.liars_dice_baselines:LIARS_DICE_BASELINES",
         "multi-valued-states": "equipoise.studies.search.multi_valued_states:MULTI_VALUED_STATES",
         "nested-search": "equipoise.studies.search.nested_search:NESTED_SEARCH",
+        "pluribus-habits": "equipoise.studies.blueprints.pluribus_habits:PLURIBUS_HABITS",
         "pog-boards": "equipoise.studies.learning.pog_boards:POG_BOARDS",
         "pog-glasses": "equipoise.studies.learning.pog_games:POG_GLASSES",
         "pog-leduc": "equipoise.studies.learning.pog_games:POG_LEDUC",

@@ -229,6 +229,7 @@ def play_lbr_hand(lbr: HoldemLbr, seat: int, *, rng: np.random.Generator) -> flo
     hand = int(rng.choice(odds.size, p=odds / odds.sum()))
     weights = np.where((hands.masks & hands.masks[hand]) == 0, weights, 0.0)
     state = _deal_hands(game, seat, hand, weights, rng)
+    lbr.agent.begin_game(1 - seat)
     while (actor := game.actor(state)) != TERMINAL:
         if actor == CHANCE:
             if _is_run_out(game, state):
