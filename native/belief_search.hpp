@@ -81,6 +81,9 @@ struct BeliefSettings {
   const Discount* rows;  // [iterations]
   std::int64_t num_iterations;
   double exploration;
+  const float* prior;        // [lanes, table cells] strategies that searches begin with, or null
+  const float* meeting;      // [lanes, table cells] how much each private state meets there
+  std::int64_t num_assumed;  // iterations that these count for
 };
 
 // Iterations at which something of a lane is wanted, in order of time.
@@ -131,8 +134,12 @@ class BeliefSearch {
     begin(first_lane, count, belief);
     const bool is_fictitious = settings_.mode == BeliefMode::fictitious_play;
     const std::int64_t last = out.value == nullptr ? last_draw(first_lane, count, draws) : settings_.num_iterations;
-    std::int64_t next = 0;
-    for (std::int64_t t = 1; t <= last; ++t) {
+    std::int64_t next = 0, done = 0;
+    if (settings_.prior != nullptr) {
+      done = settings_.num_assumed;
+      start_warm(first_lane, count);
+    }
+    for (std::int64_t t = done + 1; t <= last; ++t) {
       const Discount& row = settings_.rows[t - 1];
       if (is_fictitious) respond(t, row);
       find_means(row, is_fictitious);
@@ -192,6 +199,86 @@ class BeliefSearch {
         }
       }
       spread(player, policy_, reach_[player]);
+    }
+  }
+
+  // Begins as if the given strategies had been played for some iterations: averages and values are theirs; regrets are those of
+  // each player who goes on with a best response, against what the strategies earn, and more in proportion to the strategies: what
+  // regrets grow to in so many iterations where a value is of the size of 1. Without it those of an equilibrium would be next to
+  // nothing, and searches would leave it at once.
+  void start_warm(std::int64_t first_lane, std::int64_t count) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const std::int64_t from = (first_lane + std::min<std::int64_t>(lane, count - 1)) * form_.num_table_cells;
+      for (std::int64_t i = 0; i < form_.num_table_cells; ++i) {
+        at(policy_, i)[lane] = settings_.prior[from + i];
+        at(regret_, i)[lane] = settings_.prior[from + i] * settings_.meeting[from + i];
+      }
+    }
+    Start start;
+    Discount whole{.positive = 0, .negative = 0, .average_decay = 0, .average_weight = 0, .eta_scale = 0, .threshold = 0};
+    for (std::int64_t t = 0; t < settings_.num_assumed; ++t) {
+      const Discount& row = settings_.rows[t];
+      start.gained = start.gained * static_cast<float>(row.positive) + 1.0F;
+      start.lost = start.lost * static_cast<float>(row.negative) + 1.0F;
+      whole.average_weight = whole.average_weight * row.average_decay + row.average_weight;
+    }
+    start.kept = start.gained / std::sqrt(static_cast<float>(settings_.num_assumed));
+    for (int player = 0; player < 2; ++player) {
+      spread(player, policy_, reach_[player]);
+      mean_reach_[player] = reach_[player];
+      for_steps(player, [&](const auto& step) {
+        add_step(step, 0.0F, static_cast<float>(whole.average_weight), reach_[player]);
+      });
+      weight_[player] = whole.average_weight;
+    }
+    ask(whole, 3);
+    for (int player = 0; player < 2; ++player) {
+      collect(player, reach_);
+      for_steps_back(player, [&](const auto& step) { pass_step(step, player); });
+      add_root(player, whole);
+    }
+    for (int player = 0; player < 2; ++player) {
+      collect(player, reach_);
+      for_steps_back(player, [&](const auto& step) { warm_step(step, player, start); });
+    }
+    for (int player = 0; player < 2; ++player) spread(player, policy_, reach_[player]);
+  }
+
+  // What iterations before the first weigh in regrets that are positive, negative, and in those that strategies are given.
+  struct Start {
+    float gained = 0.0F, lost = 0.0F, kept = 0.0F;
+  };
+
+  void warm_step(const BeliefForm::Transfer& step, int player, const Start&) { update_step(step, player, Discount{}); }
+
+  void warm_step(const BeliefForm::Decision& step, int player, const Start& start) {
+    for (std::int32_t h = 0; h < step.num_hands; ++h) {
+      Lanes expected, total = {}, most;
+      expect(step, h, policy_, value_[player], expected);
+      std::fill_n(most, kLanes, -INFINITY);
+      for (int a = 0; a < step.num_actions; ++a) {
+        const std::int64_t cell = step.table_cell + a * step.num_hands + h;
+        if (form_.legal_share[cell] == 0.0F) continue;
+        const float* __restrict value = at(value_[player], step.action_cell + a * step.num_hands + h);
+        float* __restrict regret = at(regret_, cell);
+        for (int lane = 0; lane < kLanes; ++lane) {
+          const float instant = value[lane] - expected[lane];
+          const float found = instant * (instant > 0.0F ? start.gained : start.lost) + start.kept * regret[lane];
+          most[lane] = std::max(most[lane], value[lane]);
+          regret[lane] = settings_.floors_regrets && found < 0.0F ? 0.0F : found;
+          total[lane] += regret[lane] > 0.0F ? regret[lane] : 0.0F;
+        }
+      }
+      for (int a = 0; a < step.num_actions; ++a) {
+        const std::int64_t cell = step.table_cell + a * step.num_hands + h;
+        if (form_.legal_share[cell] == 0.0F) continue;
+        for (int lane = 0; lane < kLanes; ++lane) {
+          const float counted = at(regret_, cell)[lane] > 0.0F ? at(regret_, cell)[lane] : 0.0F;
+          if (total[lane] > kLeastMass) at(policy_, cell)[lane] = counted / total[lane];
+        }
+      }
+      float* __restrict node = at(value_[player], step.node_cell + h);
+      for (int lane = 0; lane < kLanes; ++lane) node[lane] += most[lane];
     }
   }
 

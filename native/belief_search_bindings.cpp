@@ -79,7 +79,8 @@ void bind_belief_search(nb::module_& module) {
            [](BeliefNet& net, Floats weight, Floats bias, Floats slope, bool is_residual) {
              net.trunk.add({static_cast<std::int64_t>(weight.shape(0)), static_cast<std::int64_t>(weight.shape(1)),
                             weight.data(), bias.data(), slope.size() == 0 ? nullptr : slope.data(), is_residual});
-           })
+           },
+           nb::kw_only(), nb::arg("weight"), nb::arg("bias"), nb::arg("slope"), nb::arg("is_residual"))
       .def("set_starts", [](BeliefNet& net, Floats starts) {  // [kinds, first layer's outputs], once layers are there
         const auto num_outputs = static_cast<std::int64_t>(starts.shape(1));
         net.start_stride = net.trunk.first_layer().padded();
@@ -93,7 +94,8 @@ void bind_belief_search(nb::module_& module) {
   module.def(
       "search_beliefs",
       [](const BoundBeliefForm& bound, const BeliefNet* net, int mode, bool is_alternating, bool is_optimistic,
-         bool floors_regrets, Doubles discounts, double exploration, int num_lanes, Floats belief, Ints draw_lane,
+         bool floors_regrets, Doubles discounts, double exploration, int num_lanes, Floats belief, Floats prior,
+         Floats meeting, int num_assumed, Ints draw_lane,
          Ints draw_iteration, Bytes draw_explorer, Doubles draw_point, Array<std::int32_t> leaf, Array<float> next,
          Array<float> draw_policy, Array<float> value, Array<float> policy) {
         const BeliefSettings settings{.mode = static_cast<BeliefMode>(mode),
@@ -102,7 +104,10 @@ void bind_belief_search(nb::module_& module) {
                                       .floors_regrets = floors_regrets,
                                       .rows = view_rows(discounts),
                                       .num_iterations = static_cast<std::int64_t>(discounts.shape(0)),
-                                      .exploration = exploration};
+                                      .exploration = exploration,
+                                      .prior = prior.size() == 0 ? nullptr : prior.data(),
+                                      .meeting = meeting.data(),
+                                      .num_assumed = num_assumed};
         const BeliefDraws draws{.count = static_cast<std::int64_t>(draw_lane.size()),
                                 .lane = draw_lane.data(),
                                 .iteration = draw_iteration.data(),
@@ -118,9 +123,11 @@ void bind_belief_search(nb::module_& module) {
         return search_with(num_lanes, bound.form, net, settings, num_beliefs, belief.data(), draws, out);
       },
       nb::arg("form"), nb::arg("net").none(), nb::arg("mode"), nb::arg("is_alternating"), nb::arg("is_optimistic"),
-      nb::arg("floors_regrets"), nb::arg("discounts"), nb::arg("exploration"), nb::arg("num_lanes"), nb::arg("belief"),
-      nb::arg("draw_lane"), nb::arg("draw_iteration"), nb::arg("draw_explorer"), nb::arg("draw_point"), nb::arg("leaf"),
-      nb::arg("next"), nb::arg("draw_policy"), nb::arg("value"), nb::arg("policy"));
+      nb::arg("floors_regrets"), nb::kw_only(), nb::arg("discounts"), nb::arg("exploration"), nb::arg("num_lanes"),
+      nb::arg("belief"), nb::arg("prior"), nb::arg("meeting"), nb::arg("num_assumed"),
+      nb::arg("draw_lane"), nb::arg("draw_iteration"), nb::arg("draw_explorer"),
+      nb::arg("draw_point"), nb::arg("leaf"), nb::arg("next"), nb::arg("draw_policy"), nb::arg("value"),
+      nb::arg("policy"));
 }
 
 }  // namespace equipoise

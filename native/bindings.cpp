@@ -119,30 +119,38 @@ void bind_sweeps(nb::class_<Bound> bound_class) {
     nb::gil_scoped_release release;
     run_learning(bound, run.rule, view_rows(discounts), first_t, static_cast<std::int64_t>(discounts.shape(0)), player,
                  terminal_values.data(), run.tables, utility.data());
-  });
+  },
+      nb::arg("run"), nb::kw_only(), nb::arg("discounts"), nb::arg("first_t"), nb::arg("player"),
+      nb::arg("terminal_values"), nb::arg("utility"));
   bound_class.def("realize", [](const Bound& bound, Doubles strategy, MutableDoubles realization) {
     realize_all(bound.form, strategy.data(), realization.data());
-  });
+  },
+      nb::kw_only(), nb::arg("strategy"), nb::arg("realization"));
   bound_class.def("normalize", [](const Bound& bound, Doubles sums, MutableDoubles out) {
     normalize_sums(bound.form, sums.data(), out.data());
-  });
+  },
+      nb::kw_only(), nb::arg("sums"), nb::arg("out"));
   bound_class.def("terminal_values", [](Bound& bound, int player, Doubles realization, int num_threads,
                                         MutableDoubles cfv) {
     const auto& plans = bound.team(num_threads);
     nb::gil_scoped_release release;
     evaluate_terminals(bound.form, plans, player, realization.data(), bound.crew, cfv.data());
-  });
+  },
+      nb::arg("player"), nb::kw_only(), nb::arg("realization"), nb::arg("num_threads"), nb::arg("cfv"));
   bound_class.def("back_up_best", [](const Bound& bound, int player, bool respects_locks, MutableDoubles cfv,
                                      MutableDoubles best) {
     back_up_best(bound.form, player, respects_locks, cfv.data(), best.data());
-  });
+  },
+      nb::arg("player"), nb::arg("respects_locks"), nb::kw_only(), nb::arg("cfv"), nb::arg("best"));
   bound_class.def("back_up_strategy", [](const Bound& bound, int player, Doubles strategy, MutableDoubles cfv) {
     back_up_strategy(bound.form, player, strategy.data(), cfv.data());
-  });
+  },
+      nb::arg("player"), nb::kw_only(), nb::arg("strategy"), nb::arg("cfv"));
   bound_class.def("back_up_substitutes", [](const Bound& bound, int player, Doubles budget, MutableDoubles cfv,
                                             MutableDoubles row_value, MutableDoubles regret) {
     back_up_substitutes(bound.form, player, budget.data(), cfv.data(), row_value.data(), regret.data());
-  });
+  },
+      nb::arg("player"), nb::kw_only(), nb::arg("budget"), nb::arg("cfv"), nb::arg("row_value"), nb::arg("regret"));
 }
 
 void bind_steps(nb::module_& module) {
@@ -172,7 +180,8 @@ void bind_history(nb::module_& module) {
   history.def("back_up_biased", [](const BoundHistoryForm& bound, int player, Doubles model, Doubles trust,
                                    MutableDoubles cfv, MutableDoubles best) {
     back_up_biased(bound.form, player, model.data(), trust.data(), cfv.data(), best.data());
-  });
+  },
+      nb::arg("player"), nb::kw_only(), nb::arg("model"), nb::arg("trust"), nb::arg("cfv"), nb::arg("best"));
 }
 
 void bind_public(nb::module_& module) {
@@ -233,11 +242,13 @@ void bind_sampling(nb::module_& module) {
   nb::class_<BoundSamplingForm>(module, "SamplingForm").def(nb::init<const nb::dict&, std::int64_t>());
   module.def("sampling_depth", [](Ints first_edge, Ints edge_child) {
     return find_depth(first_edge.data(), edge_child.data(), static_cast<std::int64_t>(first_edge.size()) - 1);
-  });
+  },
+      nb::kw_only(), nb::arg("first_edge"), nb::arg("edge_child"));
   module.def("sampling_accumulate_chance", [](Ints first_edge, Doubles edge_probability, MutableDoubles out) {
     accumulate_chance(first_edge.data(), edge_probability.data(), static_cast<std::int64_t>(first_edge.size()) - 1,
                       out.data());
-  });
+  },
+      nb::kw_only(), nb::arg("first_edge"), nb::arg("edge_probability"), nb::arg("out"));
   nb::class_<BoundSkipping>(module, "Skipping")
       .def(nb::init<int, bool, const std::vector<double>&, std::int64_t, std::int64_t, Cards, Doubles>());
   nb::class_<SamplingCall>(module, "SamplingCall").def(nb::init<double, double, const nb::dict&>());
@@ -276,7 +287,9 @@ void bind_treeplex(nb::module_& module) {
                nb::gil_scoped_release release;
                return respond_smoothly(bound.form, player, mu, weights.data(), log_prior.data(), values.data(),
                                        log_strategy.data(), realization.data());
-             });
+             },
+             nb::arg("bound"), nb::arg("player"), nb::arg("mu"), nb::kw_only(), nb::arg("weights"),
+             nb::arg("log_prior"), nb::arg("values"), nb::arg("log_strategy"), nb::arg("realization"));
 }
 
 // Keeps the arrays alive that its nodes point into.
@@ -303,7 +316,9 @@ void bind_likely(nb::module_& module) {
                 Doubles realization, MutableDoubles cfv) {
                nb::gil_scoped_release release;
                return accumulate_likely(bound.form, walked.nodes, player, least, realization.data(), cfv.data());
-             });
+             },
+             nb::arg("bound"), nb::arg("walked"), nb::arg("player"), nb::arg("least"), nb::kw_only(),
+             nb::arg("realization"), nb::arg("cfv"));
 }
 
 void bind_policy(nb::module_& module) {
@@ -322,7 +337,9 @@ void bind_policy(nb::module_& module) {
                    regret_matching(chosen, num_actions, regret.data(), out.data());
                }
                cut_small(threshold, num_actions, out.data());
-             });
+             },
+             nb::arg("policy_map"), nb::arg("fallback"), nb::arg("eta"), nb::arg("threshold"), nb::kw_only(),
+             nb::arg("regret"), nb::arg("out"));
 }
 
 void bind_cards(nb::module_& module) {
@@ -358,14 +375,16 @@ void bind_cards(nb::module_& module) {
       evaluate_hole_cards(evaluator, boards.data() + i * num_board, static_cast<int>(num_board), hole_cards.data(),
                           num_hands, out.data() + i * num_hands);
     }
-  });
+  },
+      nb::arg("evaluator"), nb::kw_only(), nb::arg("boards"), nb::arg("hole_cards"), nb::arg("out"));
   module.def("list_card_sets", [](Cards cards, int size, Cards permutations, Array<std::uint8_t> sets,
                                   Array<std::uint8_t> counts) {
     nb::gil_scoped_release release;
     return CardSetLister(cards.data(), static_cast<int>(cards.size()), size, permutations.data(),
                          static_cast<int>(permutations.shape(0)), sets.data(), counts.data())
         .list();
-  });
+  },
+      nb::kw_only(), nb::arg("cards"), nb::arg("size"), nb::arg("permutations"), nb::arg("sets"), nb::arg("counts"));
   module.def("accumulate_showdowns",
              [](const HandEvaluator& evaluator, Cards hole_cards, Doubles first_reach, Doubles second_reach,
                 Cards boards, Doubles weights, MutableDoubles out) {
@@ -373,20 +392,25 @@ void bind_cards(nb::module_& module) {
                nb::gil_scoped_release release;
                accumulate_showdowns(evaluator, hole_cards.data(), num_hands, first_reach.data(), second_reach.data(),
                                     boards.data(), weights.data(), static_cast<std::int64_t>(boards.shape(0)), out.data());
-             });
+             },
+             nb::arg("evaluator"), nb::kw_only(), nb::arg("hole_cards"), nb::arg("first_reach"),
+             nb::arg("second_reach"), nb::arg("boards"), nb::arg("weights"), nb::arg("out"));
 }
 
 void bind_arithmetic(nb::module_& module) {
   module.def("multiply", [](Doubles first, Doubles second, MutableDoubles out) {
     multiply(static_cast<std::int64_t>(first.shape(0)), static_cast<std::int64_t>(first.shape(1)),
              static_cast<std::int64_t>(second.shape(1)), first.data(), second.data(), out.data());
-  });
+  },
+      nb::kw_only(), nb::arg("first"), nb::arg("second"), nb::arg("out"));
   module.def("exponential", [](Doubles values, MutableDoubles out) {
     std::transform(values.data(), values.data() + values.size(), out.data(), exponential);
-  });
+  },
+      nb::kw_only(), nb::arg("values"), nb::arg("out"));
   module.def("logarithm", [](Doubles values, MutableDoubles out) {
     std::transform(values.data(), values.data() + values.size(), out.data(), logarithm);
-  });
+  },
+      nb::kw_only(), nb::arg("values"), nb::arg("out"));
   module.def("raise_to", [](double base, double exponent) { return raise(base, exponent); });
 }
 

@@ -162,12 +162,14 @@ void bind_betting(nb::module_& module) {
     nb::gil_scoped_release release;
     BettingWalk(bound.terms, bound.menus)
         .build(reinterpret_cast<BettingNode*>(nodes.data()), width.data(), side_pots.data());
-  });
+  },
+      nb::arg("bound"), nb::kw_only(), nb::arg("nodes"), nb::arg("width"), nb::arg("side_pots"));
   module.def("fill_rises", [](Ints nodes, Ints side_pots, Array<std::int32_t> out) {
     nb::gil_scoped_release release;
     fill_rises(reinterpret_cast<const BettingNode*>(nodes.data()), static_cast<std::int64_t>(nodes.shape(0)),
                side_pots.data(), static_cast<int>(side_pots.shape(1)), out.data());
-  });
+  },
+      nb::kw_only(), nb::arg("nodes"), nb::arg("side_pots"), nb::arg("out"));
 }
 
 }  // namespace
@@ -197,7 +199,9 @@ void bind_blueprint(nb::module_& module) {
         strengths.data()[i * num_players + player] = deal.strength[player];
       }
     }
-  });
+  },
+      nb::arg("bound"), nb::kw_only(), nb::arg("boards"), nb::arg("hole_cards"), nb::arg("buckets"),
+      nb::arg("strengths"));
   module.def("discount_blueprint", [](const BoundBlueprint& bound, double factor, int num_threads) {
     nb::gil_scoped_release release;
     discount_blueprint(bound.form, factor, num_threads);

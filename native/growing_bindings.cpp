@@ -117,8 +117,10 @@ void open_page(GrowingBook& book, int number, int num_actions, Flags legal, Doub
 void bind_runs(nb::module_& module) {
   nb::class_<GrowingBook>(module, "GrowingBook")
       .def(nb::init<>())
-      .def("add_page", &add_page)
-      .def("open_page", &open_page)
+      .def("add_page", &add_page, nb::arg("actor"), nb::kw_only(), nb::arg("joint"), nb::arg("payoff"), nb::arg("feature"),
+           nb::arg("amount"), nb::arg("first_place"), nb::arg("second_place"), nb::arg("unit"))
+      .def("open_page", &open_page, nb::arg("number"), nb::arg("num_actions"), nb::kw_only(), nb::arg("legal"),
+           nb::arg("uniform"), nb::arg("sizes"), nb::arg("places"), nb::arg("weights"), nb::arg("actions"))
       .def("set_child", [](GrowingBook& book, int page, int edge, int child) { book.pages[page].children[edge] = child; })
       .def("is_open", [](const GrowingBook& book, int page) { return book.pages[page].is_open; });
   nb::class_<PublicNet>(module, "PublicNet")
@@ -134,12 +136,14 @@ void bind_runs(nb::module_& module) {
               bool is_residual) {
              net.trunk.add({static_cast<std::int64_t>(weight.shape(0)), static_cast<std::int64_t>(weight.shape(1)),
                             weight.data(), bias.data(), slope.size() == 0 ? nullptr : slope.data(), is_residual});
-           })
+           },
+           nb::kw_only(), nb::arg("weight"), nb::arg("bias"), nb::arg("slope"), nb::arg("is_residual"))
       .def("set_features",
            [](PublicNet& net, Array<const float> weight, Array<const float> bias) {
              net.set_features(weight.data(), static_cast<std::int64_t>(weight.shape(0)),
                               static_cast<std::int64_t>(weight.shape(1)), bias.data());
-           })
+           },
+           nb::kw_only(), nb::arg("weight"), nb::arg("bias"))
       .def("forget_starts", &PublicNet::forget_starts);
   nb::class_<GrowingRun>(module, "GrowingRun")
       .def(
@@ -164,12 +168,16 @@ void bind_runs(nb::module_& module) {
             new (self) GrowingRun(arena, book, net, budget, view_rows(rows), start, words(random), num_queries,
                                   words(query_random));
           },
-          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::arg("arena"), nb::arg("book"), nb::arg("net"), nb::arg("numbers"), nb::arg("weights"), nb::kw_only(),
+          nb::arg("rows"), nb::arg("start"), nb::arg("random"), nb::arg("num_queries"), nb::arg("query_random"))
       .def("set_gate",
            [](GrowingRun& run, int player, int kind, double share, Doubles mass, Doubles alternative, Doubles deviation,
               Doubles prior, MutableDoubles regret) {
              run.set_gate(make_gate(kind, share, mass, alternative, deviation, prior, regret), player);
-           })
+           },
+           nb::arg("player"), nb::arg("kind"), nb::arg("share"), nb::kw_only(), nb::arg("mass"),
+           nb::arg("alternative"), nb::arg("deviation"), nb::arg("prior"), nb::arg("regret"))
       .def("run", [](GrowingRun& run) { return run.run(); }, nb::call_guard<nb::gil_scoped_release>())
       .def("missing_edges", [](const GrowingRun& run) { return run.missing_edges; })
       .def("counts", [](const GrowingRun& run) { return nb::make_tuple(run.num_sweeps, run.num_walks, run.num_asked); })
@@ -193,8 +201,11 @@ void bind_growing(nb::module_& module) {
       .def("add_node",
            [](GrowingArena& arena, int actor, int first, int second, Doubles joint, Doubles payoff) {
              return arena.add_node(actor, first, second, joint.data(), payoff.data());
-           })
-      .def("open", &open_node)
+           },
+           nb::arg("actor"), nb::arg("first"), nb::arg("second"), nb::kw_only(), nb::arg("joint"),
+           nb::arg("payoff"))
+      .def("open", &open_node, nb::arg("number"), nb::arg("num_actions"), nb::kw_only(), nb::arg("legal"),
+           nb::arg("prior"), nb::arg("sizes"), nb::arg("places"), nb::arg("weights"))
       .def("attach", &GrowingArena::attach)
       .def("settle_children", &GrowingArena::settle_children)
       .def("set_unit", &GrowingArena::set_unit)
@@ -208,7 +219,8 @@ void bind_growing(nb::module_& module) {
              arena.descend();
              arena.gather(first.data(), static_cast<std::int64_t>(first.shape(1)), second.data(),
                           static_cast<std::int64_t>(second.shape(1)));
-           })
+           },
+           nb::kw_only(), nb::arg("first"), nb::arg("second"))
       .def("ascend",
            [](GrowingArena& arena, Doubles first, Doubles second, Doubles discount, bool updates_first,
               bool updates_second) {
@@ -216,7 +228,9 @@ void bind_growing(nb::module_& module) {
              arena.ascend(first.data(), static_cast<std::int64_t>(first.shape(1)), second.data(),
                           static_cast<std::int64_t>(second.shape(1)), *view_rows(discount), updates_first,
                           updates_second);
-           })
+           },
+           nb::kw_only(), nb::arg("first"), nb::arg("second"), nb::arg("discount"), nb::arg("updates_first"),
+           nb::arg("updates_second"))
       .def("walk",
            [](GrowingArena& arena, int start, double exploration, double share_of_puct, double value_scale,
               MutableWords random) {
@@ -231,7 +245,10 @@ void bind_growing(nb::module_& module) {
               Doubles deviation, Doubles prior, MutableDoubles regret, Doubles discount, std::int64_t t) {
              const RootGate gate = make_gate(kind, share, mass, alternative, deviation, prior, regret);
              arena.enter(gate, player, *view_rows(discount), t);
-           })
+           },
+           nb::arg("player"), nb::arg("kind"), nb::arg("share"), nb::kw_only(), nb::arg("mass"),
+           nb::arg("alternative"), nb::arg("deviation"), nb::arg("prior"), nb::arg("regret"), nb::arg("discount"),
+           nb::arg("t"))
       .def("set_origin", &GrowingArena::set_origin)
       .def("num_nodes", [](const GrowingArena& arena) { return static_cast<int>(arena.all_nodes().size()); })
       .def("shape",

@@ -185,7 +185,10 @@ void bind_holdem_evaluate(nb::module_& module, const char* name) {
     }
     frontier.finish();
     return is_done;
-  });
+  },
+      nb::arg("bound"), nb::arg("is_best_response"), nb::arg("respects_locks"), nb::kw_only(), nb::arg("sums"),
+      nb::arg("num_threads"), nb::arg("given"), nb::arg("leaves"), nb::arg("frontier"), nb::arg("first_out"),
+      nb::arg("second_out"), nb::arg("pause"));
 }
 
 // Values of every slot of a board, given both players' reach on one of the lines that enter it; says whether it was done.
@@ -205,7 +208,10 @@ void bind_holdem_slots(nb::module_& module, const char* name) {
     const auto purpose = is_best_response ? HoldemPurpose::best_response : HoldemPurpose::expected_value;
     return evaluate_holdem<double, Cell>(bound.form, purpose, respects_locks, sums.data(), start, num_threads,
                                          workspace, bound.crew, nullptr, nullptr, &pause.pause);
-  });
+  },
+      nb::arg("bound"), nb::arg("board"), nb::arg("line"), nb::arg("is_best_response"), nb::arg("respects_locks"),
+      nb::kw_only(), nb::arg("sums"), nb::arg("first_reach"), nb::arg("second_reach"), nb::arg("num_threads"),
+      nb::arg("first_out"), nb::arg("second_out"), nb::arg("pause"));
 }
 
 // Substitute values of a warm start; arrays may be empty, see HoldemKernel.substitute.
@@ -235,7 +241,11 @@ void bind_holdem_substitute(nb::module_& module, const char* name) {
     substitute_holdem<double, Cell>(bound.form, sums.data(), substitution, rule, tables, num_threads, workspace, bound.crew);
     std::copy_n(workspace.root_value[0].data(), first_out.size(), first_out.data());
     std::copy_n(workspace.root_value[1].data(), second_out.size(), second_out.data());
-  });
+  },
+      nb::arg("bound"), nb::kw_only(), nb::arg("sums"), nb::arg("row_bound"), nb::arg("factor"),
+      nb::arg("positive_weight"), nb::arg("negative_weight"), nb::arg("average_weight"), nb::arg("trace"),
+      nb::arg("floors_regrets"), nb::arg("num_threads"), nb::arg("row_value"), nb::arg("regret_sum"),
+      nb::arg("strategy_sum"), nb::arg("first_out"), nb::arg("second_out"));
 }
 
 }  // namespace

@@ -38,7 +38,10 @@ void bind_leaf_table(nb::module_& module, const char* name) {
         .out = out.data()};
     nb::gil_scoped_release release;
     build_leaf_table<Real, Cell>(bound.form, task, num_threads);
-  });
+  },
+      nb::arg("bound"), nb::kw_only(), nb::arg("sums"), nb::arg("first_kinds"), nb::arg("second_kinds"),
+      nb::arg("first_weights"), nb::arg("second_weights"), nb::arg("line"), nb::arg("player"), nb::arg("boards"),
+      nb::arg("first_rows"), nb::arg("second_rows"), nb::arg("num_threads"), nb::arg("out"));
 }
 
 // Entries of both players' tables, whatever their type.

@@ -45,7 +45,9 @@ void bind_pair_values(nb::module_& module, const char* name) {
     HoldemWorkspace<double> workspace;
     sweep_once<double, Cell>(bound.form, task, num_threads, workspace);
     std::copy_n(workspace.root_value[player].data(), value.size(), value.data());
-  });
+  },
+      nb::arg("bound"), nb::arg("player"), nb::kw_only(), nb::arg("own"), nb::arg("other"), nb::arg("model"),
+      nb::arg("trust"), nb::arg("num_threads"), nb::arg("answer"), nb::arg("action_value"), nb::arg("value"));
 }
 
 // Own reach and probabilities of both players, from what a rule makes of sums.
@@ -67,7 +69,10 @@ void bind_realize(nb::module_& module, const char* name) {
     task.play = {.plan = data_or_null(plan), .strategy = data_or_null(strategy)};
     HoldemWorkspace<double> workspace;
     sweep_once<double, Cell>(bound.form, task, num_threads, workspace);
-  });
+  },
+      nb::arg("bound"), nb::arg("policy_map"), nb::arg("fallback"), nb::arg("is_optimistic"),
+      nb::arg("floors_regrets"), nb::arg("tracks_variance"), nb::kw_only(), nb::arg("sums"), nb::arg("last_regret"),
+      nb::arg("step"), nb::arg("num_threads"), nb::arg("plan"), nb::arg("strategy"));
 }
 
 // One player's part of a run, once per row of discounts, against what stands still; its values at the root each time.
@@ -102,7 +107,11 @@ void bind_learn(nb::module_& module, const char* name) {
       sweep_once<Cell, Cell>(bound.form, task, num_threads, workspace);
       std::copy_n(workspace.root_value[player].data(), num_rows, value.data() + update * num_rows);
     }
-  });
+  },
+      nb::arg("bound"), nb::arg("policy_map"), nb::arg("fallback"), nb::arg("is_optimistic"),
+      nb::arg("floors_regrets"), nb::arg("tracks_variance"), nb::kw_only(), nb::arg("discounts"), nb::arg("first_t"),
+      nb::arg("player"), nb::arg("other"), nb::arg("num_threads"), nb::arg("regret_sum"), nb::arg("strategy_sum"),
+      nb::arg("last_regret"), nb::arg("scale"), nb::arg("step"), nb::arg("value_moments"), nb::arg("value"));
 }
 
 template <typename Cell>

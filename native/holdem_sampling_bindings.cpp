@@ -52,7 +52,9 @@ void bind_tree_sampling(nb::module_& module) {
     return with_sample(words, counter, [&](HoldemSample& sample) {
       return sample_holdem(sampler, sample, num_iterations, node_limit);
     });
-  });
+  },
+      nb::arg("bound"), nb::arg("nodes_per_sweep"), nb::arg("num_iterations"), nb::arg("node_limit"), nb::kw_only(),
+      nb::arg("regret_sum"), nb::arg("strategy_sum"), nb::arg("words"), nb::arg("counter"));
   module.def("holdem_sweep_public", [](const BoundHoldemForm& bound, Longs boards, int player, Array<Real> regret_sum,
                                        Array<Real> strategy_sum) {
     nb::gil_scoped_release release;
@@ -60,7 +62,9 @@ void bind_tree_sampling(nb::module_& module) {
     PublicSampler<Real> sampler(bound.form, 0, regret_sum.data(), strategy_sum.data());
     HoldemSample sample{};
     sampler.sweep(boards.data(), player, sample);
-  });
+  },
+      nb::arg("bound"), nb::kw_only(), nb::arg("boards"), nb::arg("player"), nb::arg("regret_sum"),
+      nb::arg("strategy_sum"));
   module.def("holdem_sample_external", [](const BoundHoldemForm& bound, const BoundBetting& betting,
                                           std::int64_t num_iterations, std::int64_t node_limit, Array<Real> regret_sum,
                                           Array<Real> strategy_sum, MutableWords words, MutableWords counter,
@@ -74,7 +78,10 @@ void bind_tree_sampling(nb::module_& module) {
       *num_skipped.data() = static_cast<std::uint64_t>(sample.skips.num_skipped);
       return done;
     });
-  });
+  },
+      nb::arg("bound"), nb::arg("betting"), nb::arg("num_iterations"), nb::arg("node_limit"), nb::kw_only(),
+      nb::arg("regret_sum"), nb::arg("strategy_sum"), nb::arg("words"), nb::arg("counter"), nb::arg("skipping"),
+      nb::arg("missed"), nb::arg("num_skipped"));
 }
 
 // The betting of streets, and the memory of sweeps over runouts.
@@ -143,26 +150,31 @@ RunoutTask<Real> make_task(RunoutPurpose purpose, int player, const Array<const 
 template <typename Real>
 void bind_runouts(nb::module_& module) {
   using Sums = Array<const Real>;
-  module.def("runout_update", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first, Sums second,
+  module.def("runout_update", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first_sums, Sums second_sums,
                                  Doubles first_reach, Doubles second_reach, Doubles own_weight, Array<Real> regret_sum,
                                  Array<Real> strategy_sum) {
     nb::gil_scoped_release release;
     const FlushSubnormals flush;
-    auto task = make_task<Real>(RunoutPurpose::update, player, first, second, first_reach, second_reach);
+    auto task = make_task<Real>(RunoutPurpose::update, player, first_sums, second_sums, first_reach, second_reach);
     task.own_weight = own_weight.data();
     task.regret_sum = regret_sum.data();
     task.strategy_sum = strategy_sum.data();
     form.sweep<Real>().run(runout.boards.data(), task);
-  });
-  module.def("runout_values", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first, Sums second,
+  },
+      nb::arg("form"), nb::arg("runout"), nb::arg("player"), nb::kw_only(), nb::arg("first_sums"),
+      nb::arg("second_sums"), nb::arg("first_reach"), nb::arg("second_reach"), nb::arg("own_weight"),
+      nb::arg("regret_sum"), nb::arg("strategy_sum"));
+  module.def("runout_values", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first_sums, Sums second_sums,
                                  Doubles first_reach, Doubles second_reach, MutableDoubles out) {
     nb::gil_scoped_release release;
     const FlushSubnormals flush;
-    auto task = make_task<Real>(RunoutPurpose::expected_value, player, first, second, first_reach, second_reach);
+    auto task = make_task<Real>(RunoutPurpose::expected_value, player, first_sums, second_sums, first_reach, second_reach);
     task.root_value = out.data();
     form.sweep<Real>().run(runout.boards.data(), task);
-  });
-  module.def("runout_collect", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first, Sums second,
+  },
+      nb::arg("form"), nb::arg("runout"), nb::arg("player"), nb::kw_only(), nb::arg("first_sums"),
+      nb::arg("second_sums"), nb::arg("first_reach"), nb::arg("second_reach"), nb::arg("out"));
+  module.def("runout_collect", [](BoundRunoutForm& form, const BoundRunout& runout, int player, Sums first_sums, Sums second_sums,
                                   Doubles first_reach, Doubles second_reach, Doubles own_weight,
                                   const std::vector<MutableDoubles>& flat_sums,
                                   const std::vector<MutableDoubles>& fold_sums) {
@@ -171,12 +183,15 @@ void bind_runouts(nb::module_& module) {
     for (const auto& sums : fold_sums) folds.push_back(sums.data());
     nb::gil_scoped_release release;
     const FlushSubnormals flush;
-    auto task = make_task<Real>(RunoutPurpose::collect, player, first, second, first_reach, second_reach);
+    auto task = make_task<Real>(RunoutPurpose::collect, player, first_sums, second_sums, first_reach, second_reach);
     task.own_weight = own_weight.data();
     task.flat_sum = flats.data();
     task.fold_sum = folds.data();
     form.sweep<Real>().run(runout.boards.data(), task);
-  });
+  },
+      nb::arg("form"), nb::arg("runout"), nb::arg("player"), nb::kw_only(), nb::arg("first_sums"),
+      nb::arg("second_sums"), nb::arg("first_reach"), nb::arg("second_reach"), nb::arg("own_weight"),
+      nb::arg("flat_sums"), nb::arg("fold_sums"));
 }
 
 }  // namespace

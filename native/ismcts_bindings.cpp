@@ -40,7 +40,9 @@ void bind_ismcts(nb::module_& module) {
                  run.search(infosets.data()[i], num_simulations, visits.data(), return_sum.data());
                }
                for (int word = 0; word < 4; ++word) state[word] = run.random.state[word];
-             });
+             },
+             nb::arg("tree"), nb::arg("bound"), nb::kw_only(), nb::arg("infosets"), nb::arg("num_simulations"),
+             nb::arg("exploration"), nb::arg("random"), nb::arg("visits"), nb::arg("return_sum"));
 }
 
 }  // namespace equipoise

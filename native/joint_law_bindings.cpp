@@ -14,7 +14,9 @@ void bind_joint_law(nb::module_& module) {
                JointCounter(evaluator, hole_cards.data(), num_hands, static_cast<std::int64_t>(wins.shape(0)))
                    .accumulate(boards.data(), static_cast<std::int64_t>(boards.shape(0)), paths.data(),
                                static_cast<std::int64_t>(paths.shape(1)), weights.data(), wins.data(), ties.data());
-             });
+             },
+             nb::arg("evaluator"), nb::kw_only(), nb::arg("hole_cards"), nb::arg("boards"), nb::arg("paths"),
+             nb::arg("weights"), nb::arg("wins"), nb::arg("ties"));
 }
 
 }  // namespace equipoise

@@ -31,7 +31,9 @@ void bind_learning(nb::module_& module) {
     const std::int64_t count = play_games(tree.form, strategy.data(), num_games, generator, log);
     for (int word = 0; word < 4; ++word) state[word] = generator.state[word];
     return count;
-  });
+  },
+      nb::arg("tree"), nb::kw_only(), nb::arg("strategy"), nb::arg("num_games"), nb::arg("random"),
+      nb::arg("sequence"), nb::arg("next_infoset"), nb::arg("returns"));
   module.def("toy_games_solve", [](const nb::dict& given, Array<const float> discounts, Array<const float> mass,
                                    Array<float> out) {
     NamedArrays arrays(given);
@@ -50,7 +52,8 @@ void bind_learning(nb::module_& module) {
       solver.solve(mass.data() + 2 * size * game, discounts.data(), static_cast<std::int64_t>(discounts.shape(0)),
                    out.data() + 2 * size * game);
     }
-  });
+  },
+      nb::arg("given"), nb::kw_only(), nb::arg("discounts"), nb::arg("mass"), nb::arg("out"));
 }
 
 }  // namespace equipoise

@@ -51,14 +51,18 @@ void bind_lines(nb::module_& module) {
           model_by_probe(bound.form, target, num_hands, strategy.data(), random, bound.counts.data(), bound.met,
                          model.data(), goes_on);
         });
-      })
+      },
+          nb::arg("target"), nb::arg("num_hands"), nb::kw_only(), nb::arg("strategy"), nb::arg("words"),
+          nb::arg("model"), nb::arg("is_interrupted"))
       .def("search_uct", [](BoundLines& bound, int player, std::int64_t num_iterations, double exploration,
                             Doubles strategy, MutableWords words, MutableDoubles out, nb::callable is_interrupted) {
         return call_patiently(is_interrupted, words, [&](Random& random, Patience& goes_on) {
           search_uct(bound.form, player, num_iterations, exploration, strategy.data(), random, bound.actions.data(),
                      bound.met, out.data(), goes_on);
         });
-      });
+      },
+          nb::arg("player"), nb::arg("num_iterations"), nb::arg("exploration"), nb::kw_only(), nb::arg("strategy"),
+          nb::arg("words"), nb::arg("out"), nb::arg("is_interrupted"));
 }
 
 }  // namespace equipoise

@@ -41,13 +41,17 @@ void bind_responses(nb::module_& module) {
                search_uct(bound.form, player, num_iterations, exploration, strategy.data(), fallback.data(), random,
                           bound.scratch, out.data(), goes_on);
              });
-           })
+           },
+           nb::arg("player"), nb::arg("num_iterations"), nb::arg("exploration"), nb::kw_only(),
+           nb::arg("strategy"), nb::arg("fallback"), nb::arg("words"), nb::arg("out"), nb::arg("is_interrupted"))
       .def("count_actions", [](BoundWalks& bound, int player, std::int64_t num_hands, Doubles strategy,
                                MutableWords words, MutableDoubles counts, nb::callable is_interrupted) {
         return call_patiently(is_interrupted, words, [&](Random& random, Patience& goes_on) {
           count_actions(bound.form, player, num_hands, strategy.data(), random, bound.scratch, counts.data(), goes_on);
         });
-      });
+      },
+          nb::arg("player"), nb::arg("num_hands"), nb::kw_only(), nb::arg("strategy"), nb::arg("words"),
+          nb::arg("counts"), nb::arg("is_interrupted"));
 }
 
 }  // namespace equipoise

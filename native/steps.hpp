@@ -45,16 +45,19 @@ class BoundSteps {
   std::int64_t step(nb::handle first_t, nb::handle num_iterations) const {
     if (!PyLong_CheckExact(first_t.ptr()) || !PyLong_CheckExact(num_iterations.ptr())) return -1;
     int is_large = 0, is_long = 0;
-    const std::int64_t skipped = PyLong_AsLongLongAndOverflow(first_t.ptr(), &is_large) - first_t_;
+    const std::int64_t first = PyLong_AsLongLongAndOverflow(first_t.ptr(), &is_large);
     const std::int64_t count = PyLong_AsLongLongAndOverflow(num_iterations.ptr(), &is_long);
     const auto num_known = discounts_.is_valid() ? static_cast<std::int64_t>(discounts_.shape(0)) : 0;
-    if (is_large || is_long || skipped < 0 || count < 0 || skipped > num_known || count > num_known - skipped) return -1;
+    if (is_large || is_long || first < first_t_ || count < 0) return -1;
+    const std::int64_t skipped = first - first_t_;
+    if (skipped > num_known || count > num_known - skipped) return -1;
     if (!turn_->take()) return -1;
     const struct Taken {
       Turn* turn;
       ~Taken() { turn->give_back(); }
     } taken{turn_};
-    return iterate_(view_rows(discounts_) + skipped, first_t_ + skipped, count);
+    const Doubles rows = discounts_;  // another caller may hand over others meanwhile, before it is refused
+    return iterate_(view_rows(rows) + skipped, first, count);
   }
 
  private:

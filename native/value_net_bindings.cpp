@@ -89,10 +89,10 @@ void bind_value_nets(nb::module_& module) {
   bind_boards(module);
   module.def("value_features",
              [](const std::vector<std::int64_t>& axes_of, std::vector<const ValueBoard*> boards, Ints board_of,
-                Doubles first, Doubles second, bool is_by_deck, const nb::dict& out) {
+                Doubles first_reach, Doubles second_reach, bool is_by_deck, const nb::dict& out) {
                const CurveAxes axes{axes_of[0], axes_of[1], axes_of[2]};
                const FeatureArrays arrays(out);
-               const ValueQuery query = make_query(std::move(boards), board_of, first, second, is_by_deck);
+               const ValueQuery query = make_query(std::move(boards), board_of, first_reach, second_reach, is_by_deck);
                nb::gil_scoped_release release;
                FeatureBlock block;
                for (std::int64_t begin = 0; begin < query.num_states; begin += value_block) {
@@ -100,24 +100,28 @@ void bind_value_nets(nb::module_& module) {
                  block.run(axes, query, begin, end);
                  for (std::int64_t i = begin; i < end; ++i) arrays.write(i, query.board(i), axes, block[i - begin]);
                }
-             });
+             },
+             nb::arg("axes_of"), nb::arg("boards"), nb::kw_only(), nb::arg("board_of"), nb::arg("first_reach"),
+             nb::arg("second_reach"), nb::arg("is_by_deck"), nb::arg("out"));
   nb::class_<Perceptron>(module, "Perceptron")
       .def(nb::init<>())
       .def("add_layer", [](Perceptron& net, Floats weight, Floats bias, Floats slope,
-                           bool is_residual) { net.add(make_layer(weight, bias, slope, is_residual)); })
-      .def("run", [](const Perceptron& net, Floats in, MutableFloats out) {
-        const auto num_rows = static_cast<std::int64_t>(in.shape(0));
+                           bool is_residual) { net.add(make_layer(weight, bias, slope, is_residual)); },
+                           nb::kw_only(), nb::arg("weight"), nb::arg("bias"), nb::arg("slope"), nb::arg("is_residual"))
+      .def("run", [](const Perceptron& net, Floats inputs, MutableFloats out) {
+        const auto num_rows = static_cast<std::int64_t>(inputs.shape(0));
         nb::gil_scoped_release release;
         std::vector<float> first(static_cast<std::size_t>(num_rows * net.stride())), second(first.size());
         std::vector<float> packed(first.size());
         for (std::int64_t row = 0; row < num_rows; ++row) {
-          std::copy_n(in.data() + row * net.num_inputs(), net.num_inputs(), first.data() + row * net.stride());
+          std::copy_n(inputs.data() + row * net.num_inputs(), net.num_inputs(), first.data() + row * net.stride());
         }
         const float* const found = net.run(num_rows, first.data(), second.data(), packed.data());
         for (std::int64_t row = 0; row < num_rows; ++row) {
           std::copy_n(found + row * net.stride(), net.num_outputs(), out.data() + row * net.num_outputs());
         }
-      });
+      },
+          nb::kw_only(), nb::arg("inputs"), nb::arg("out"));
   nb::class_<ValueNet>(module, "ValueNet")
       .def_static("of_curves",
                   [](const std::vector<std::int64_t>& axes_of, std::int64_t num_extra) {
@@ -133,16 +137,20 @@ void bind_value_nets(nb::module_& module) {
       .def("add_layer",
            [](ValueNet& net, Floats weight, Floats bias, Floats slope, bool is_residual) {
              net.trunk.add(make_layer(weight, bias, slope, is_residual));
-           })
-      .def("evaluate", [](ValueNet& net, std::vector<const ValueBoard*> boards, Ints board_of, Doubles first,
-                          Doubles second, bool is_by_deck, Array<const std::uint16_t> bucket, Floats extra, Floats share,
+           },
+           nb::kw_only(), nb::arg("weight"), nb::arg("bias"), nb::arg("slope"), nb::arg("is_residual"))
+      .def("evaluate", [](ValueNet& net, std::vector<const ValueBoard*> boards, Ints board_of, Doubles first_reach,
+                          Doubles second_reach, bool is_by_deck, Array<const std::uint16_t> bucket, Floats extra, Floats share,
                           Doubles scale, int num_threads, MutableDoubles first_out, MutableDoubles second_out) {
-        ValueQuery query = make_query(std::move(boards), board_of, first, second, is_by_deck);
+        ValueQuery query = make_query(std::move(boards), board_of, first_reach, second_reach, is_by_deck);
         query.bucket = bucket.data();
         double* const out[2] = {first_out.data(), second_out.data()};
         nb::gil_scoped_release release;
         net.evaluate(query, extra.data(), share.data(), scale.data(), num_threads, out);
-      });
+      },
+          nb::arg("boards"), nb::kw_only(), nb::arg("board_of"), nb::arg("first_reach"), nb::arg("second_reach"),
+          nb::arg("is_by_deck"), nb::arg("bucket"), nb::arg("extra"), nb::arg("share"), nb::arg("scale"),
+          nb::arg("num_threads"), nb::arg("first_out"), nb::arg("second_out"));
 }
 
 }  // namespace equipoise

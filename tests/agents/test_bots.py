@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from equipoise.agents.base import observe_state
-from equipoise.agents.bots import BotAgent, digest_bot, make_bot
+from equipoise.agents.bot_programs import BotAgent, digest_bot, make_bot
 from equipoise.agents.notation import AgentText, limit_seconds
 from equipoise.apps.cli import app
 from equipoise.core.errors import AgentFailedError, ConfigError
@@ -144,7 +144,7 @@ def test_a_failure_is_one_line(make_text, answer, said):
 
 
 def test_slow_bots_run_out_of_time(make_text, monkeypatch):
-    monkeypatch.setattr("equipoise.agents.bots.LEAST_SECONDS_TO_START", 0.0)
+    monkeypatch.setattr("equipoise.agents.bot_programs.LEAST_SECONDS_TO_START", 0.0)
     agent = limit_seconds([AgentText(make_text("time.sleep(60)"))], 0.2)[0](KUHN)
     state = KUHN.apply(KUHN.apply(KUHN.initial_state(), 0), 1)
     agent.begin_game(0)
@@ -153,7 +153,7 @@ def test_slow_bots_run_out_of_time(make_text, monkeypatch):
 
 
 def test_bots_that_do_not_listen(monkeypatch):
-    monkeypatch.setattr("equipoise.agents.bots.LEAST_SECONDS_TO_START", 0.0)
+    monkeypatch.setattr("equipoise.agents.bot_programs.LEAST_SECONDS_TO_START", 0.0)
     agent = BotAgent(KUHN, [sys.executable, "-c", "import time; time.sleep(60)"], seconds=0.2)
     with pytest.raises(AgentFailedError, match="does not read"):
         collections.deque(map(agent.begin_game, [0] * 5000))

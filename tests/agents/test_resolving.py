@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeepStack and Supremus by name: whole hands of hold'em with values at the ends of streets."""
 
+import dataclasses
 import math
 import time
 
@@ -21,8 +22,10 @@ from equipoise.games.registry import make_game
 from equipoise.learning.values.bucketed_rivers import BucketedRivers
 from equipoise.learning.values.configuration import NetKind, NetStage, ValueNetConfig
 from equipoise.learning.values.leaves import NetworkLeaves
+from equipoise.learning.values.shipped import LEDUC_NETS, SHIPPED
+from equipoise.learning.values.weights import StoredNet
 from equipoise.search.holdem.leaves import AfterDeal
-from equipoise.search.leaves import SwitchedLeaves, ZeroLeaves
+from equipoise.search.leaves import HeldLeaves, ZeroLeaves
 from equipoise.solvers.rules import DCFRPlus
 from tests.learning.test_value_leaves import make_net
 
@@ -76,8 +79,9 @@ def test_deepstack_looks_from_the_turn_to_the_end_with_rivers_in_buckets():
     agent = make_resolving_agent("deepstack", GAME, f"{QUICK},menu=100%,a")
     streets = stage_at(agent, 0, (CALL, CALL, FLOP, CALL, CALL, TURN_CARD))[0].profile.streets
     assert isinstance(streets.starts[Street.RIVER], BucketedRivers)
-    assert streets.ends[Street.TURN].first.inner is streets.starts[Street.RIVER]
-    assert streets.ends[Street.TURN].first.num_cards == 2
+    asked = streets.ends[Street.TURN].first.inner
+    assert asked.inner is streets.starts[Street.RIVER]
+    assert asked.num_cards == 2
     assert streets.ends[Street.TURN].last.num_cards == 0
 
 
@@ -107,6 +111,30 @@ def test_the_flop_may_be_asked_about_in_the_last_iterations(monkeypatch):
     assert set(streets.ends) == {Street.PREFLOP, Street.FLOP, Street.TURN}
     with pytest.raises(ConfigError, match="there is none"):
         make_resolving_agent("deepstack", GAME, f"{QUICK},flops=1")
+
+
+@pytest.mark.parametrize(("updates", "asked"), [("once", 1), ("alternating", 2), ("simultaneous", 1)])
+def test_how_often_leaves_are_asked_about(monkeypatch, updates, asked):
+    """In every iteration but the last so often; players are updated in turn unless they are at once."""
+
+    class Counted(ZeroLeaves):
+        count = 0
+
+        def evaluate(self, batch):
+            self.count += 1
+            return super().evaluate(batch)
+
+    leaves = Counted()
+    monkeypatch.setattr(NetFolder, "find_end", lambda *_, **__: leaves)
+    monkeypatch.setattr(NetFolder, "find_start", lambda *_: ZeroLeaves())
+    counts = []
+    for iterations in (11, 31):
+        agent = make_resolving_agent("supremus", GAME, f"iterations={iterations},updates={updates},menu=a,seconds=0")
+        leaves.count = 0
+        assert agent._play.walk_of(1).search.settings.is_alternating is (updates != "simultaneous")
+        stage_at(agent, 1, ())
+        counts.append(leaves.count)
+    assert counts[1] - counts[0] == 20 * asked
 
 
 def test_options_are_read():
@@ -170,8 +198,11 @@ def test_networks_of_a_folder_are_played(tmp_path, wanted, cards):
     game = Holdem(menu="all", **CHIPS, **BOARD)
     agent = parse_agent(f"supremus:nets={tmp_path},cards={cards},iterations=4,menu=100%,a", game)
     streets = agent._play.walk_of(0).search.profile.streets
-    kind = {"before": NetworkLeaves if wanted == NETS else AfterDeal, "after": AfterDeal, "some": SwitchedLeaves}[cards]
-    assert isinstance(streets.ends[Street.TURN], kind)
+    kind = NetworkLeaves if cards == "before" and wanted == NETS else AfterDeal
+    assert isinstance(streets.ends[Street.TURN].first.inner, kind)  # asked once an iteration
+    assert isinstance(
+        streets.ends[Street.TURN].last, AfterDeal if cards == "after" or wanted != NETS else NetworkLeaves
+    )
     assert isinstance(streets.starts[Street.RIVER], NetworkLeaves)
     rng = np.random.default_rng(3)
     assert abs(sum(play_game(game, [agent, UniformAgent()], chance=rng, rng=rng))) < 1e-9
@@ -183,11 +214,20 @@ def test_the_networks_that_come_along_play_every_street(name):
     agent = parse_agent(f"{name}:iterations=2,early=2,menu=100%,a,seconds=0", game)
     streets = agent._play.walk_of(0).search.profile.streets
     assert set(streets.ends) >= {Street.PREFLOP, Street.FLOP}
-    assert all(isinstance(leaves, NetworkLeaves | SwitchedLeaves) for leaves in streets.ends.values())
+    assert all(isinstance(leaves.first, HeldLeaves) for leaves in streets.ends.values())
     assert set(streets.starts) == {Street.FLOP, Street.TURN, Street.RIVER}
     rng = np.random.default_rng(4)
     won = play_game(game, [agent, parse_agent("call", game)], chance=rng, rng=rng)
     assert abs(sum(won)) < 1e-9
+
+
+@pytest.mark.parametrize("path", sorted([*SHIPPED.iterdir(), *LEDUC_NETS.iterdir()]), ids=lambda path: path.stem)
+def test_networks_that_come_along_say_where_they_come_from(path):
+    card = StoredNet.load(path).card
+    assert card["command"].startswith("equipoise train values --preset")
+    assert len(card["commit"].removesuffix("-dirty")) == 12
+    assert card["training"]["steps"] >= card["steps"] > 0
+    assert sum(each["situations"] for name, each in card["data"].items() if not name.endswith("-held-out")) > 0
 
 
 def test_agents_are_known_by_their_weights(tmp_path):
@@ -198,6 +238,11 @@ def test_agents_are_known_by_their_weights(tmp_path):
     write_nets(tmp_path, NETS[:1], deck="full")
     assert len({before, agent.digest(), AgentText("supremus").digest()}) == 3
     assert AgentText("supremus:leaves=equity").digest() is None
+    for path in tmp_path.iterdir():  # what a card says changes nothing
+        stored = StoredNet.load(path)
+        changed = agent.digest()
+        dataclasses.replace(stored, card={"what": "another"}).save(path)
+        assert agent.digest() == changed
 
 
 def test_weights_that_do_not_fit_are_refused_in_a_line(tmp_path):

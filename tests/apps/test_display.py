@@ -7,6 +7,7 @@ from rich.console import Console
 
 from equipoise.apps import display
 from equipoise.apps.display import BuildDisplay, SolveDisplay, sparkline
+from equipoise.apps.task_display import TaskDisplay
 from equipoise.core.progress import Progress, SampledFigures
 from equipoise.evaluation import plots
 from equipoise.games.holdem.units import format_net
@@ -132,3 +133,11 @@ def test_a_curve_looks_the_same_in_every_panel_and_like_no_other(tmp_path, monke
     assert looks(second)[names[9]] == looks(first)[names[9]]
     assert looks(second)["other"] not in looks(first).values()
     assert second.get_legend() is not None
+
+
+def test_on_a_narrow_terminal_the_figures_of_a_task_stay_whole():
+    console = Console(file=io.StringIO(), force_terminal=True, width=40, color_system=None)
+    with TaskDisplay(console, "blueprint:long-name v uniform") as shown:
+        shown.update(0.5, "+200 ± 333 mbb/h", 12.0)
+        shown.bar.refresh()
+    assert " 50 % 12.0 s left +200 ± 333 mbb/h" in console.file.getvalue()

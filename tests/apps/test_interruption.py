@@ -22,7 +22,9 @@ from equipoise.apps.signals import SignalFlag
 from equipoise.games.registry import make_game
 from equipoise.responses.against import AgainstSolver
 from equipoise.responses.sampled import UCTResponse
+from equipoise.runs.game_run import GameRun
 from equipoise.solvers.driver import run as drive
+from equipoise.solvers.holdem.view import SpotViews
 from equipoise.solvers.solution_file import SolvedGame
 from equipoise.trees.history import build_history_tree
 
@@ -332,3 +334,32 @@ def test_card_buckets_are_left_at_once(equipoise, monkeypatch, arguments, owner,
     outcome = equipoise(*arguments)
     assert outcome.code == 130
     assert said in outcome.err
+
+
+@pytest.mark.parametrize(("num_signals", "is_kept"), [(1, True), (2, False)])
+def test_a_signal_while_it_is_saved_is_answered(equipoise, monkeypatch, tmp_path, num_signals, is_kept):
+    save = GameRun.save
+
+    def save_under_signals(self, path):
+        for _ in range(num_signals):
+            signal.raise_signal(signal.SIGINT)
+        save(self, path)
+
+    monkeypatch.setattr(GameRun, "save", save_under_signals)
+    outcome = equipoise("solve", "kuhn", "-n", "5", "--out", "kuhn.eq")
+    assert outcome.code == 130
+    assert "stopping once it is saved; Ctrl-C again leaves it unsaved" in outcome.err
+    assert (tmp_path / "kuhn.eq").exists() == is_kept
+    assert ("saved in kuhn.eq" in outcome.err) == is_kept
+    assert "exploitability" in outcome.out or not is_kept
+
+
+def test_the_pass_over_a_large_table_before_it_is_saved_hears_signals(equipoise, monkeypatch):
+    def find(self):
+        assert threading.current_thread() is not threading.main_thread()
+        return find_slots(self)
+
+    find_slots = SpotViews.find_first_slots
+    monkeypatch.setattr(SpotViews, "find_first_slots", find)
+    monkeypatch.setattr("equipoise.runs.spot_run.LARGEST_READ_BYTES", 0)
+    assert equipoise("solve", SMALL_SPOT, "-n", "2", "--out", "spot.eq").code == 0

@@ -45,6 +45,18 @@ def test_a_match_says_who_wins_and_how_surely(equipoise):
     assert found["elo"] is None  # chips say it better
 
 
+def test_six_players_are_told_with_one_tailed_tests(equipoise):
+    six = ("match", "call", *["fold"] * 5, "--game", "holdem_six", "-n", 60)
+    found = equipoise(*six, "--json").json
+    assert [agent["p_value"] < 0.5 for agent in found["agents"]] == [agent["mean"] > 0 for agent in found["agents"]]
+    assert sum(agent["mean"] for agent in found["agents"]) == pytest.approx(0)
+    for agent in found["agents"]:  # the lower end of an interval of 95 % is above 0 where the test says 2.5 %
+        assert (agent["p_value"] < 0.025) == (agent["interval_mbb"][0] > 0)
+    told = equipoise(*six).out
+    assert "one-tailed" in told
+    assert "standard error" in told
+
+
 def test_elo_is_for_games_without_chips(equipoise):
     found = equipoise("match", "uniform", "uniform", "--game", "tic_tac_toe", "-n", 400, "--json").json
     assert found["elo"]["half_width"] > 0
@@ -188,6 +200,9 @@ def test_lbr_plays_hands_of_holdem(equipoise):
     assert exact["mean_mbb"] > 100
     assert abs(exact["mean"] - played["mean"]) < 4 * played["standard_error"]
     assert "a lower bound" in equipoise("lbr", "fold", "--game", "holdem", *TINY, "-n", 4).out
+    assert played["menu"] == "all"
+    deep = ("-p", "deck=tiny", "-p", "last_street=flop", "-p", "menu=all")  # each of thousands of raises would be tried
+    assert equipoise("lbr", "call", "--game", "holdem", *deep, "-n", 4, "--json").json["menu"] == "fcpa"
 
 
 def test_agents_are_evaluated_over_seeds(equipoise):
@@ -223,6 +238,10 @@ def test_bench_matches_counts_hands(equipoise, monkeypatch):
         (("match", "uniform", "call", "--game", "leduc", "--confidence", 2), "confidence must be between 0 and 1"),
         (("lbr", "uniform", "--game", "leduc", "--menu", "fcpa"), "menu fcpa is of hold'em"),
         (("lbr", "uniform", "--game", "leduc", "--passive-streets", 1), "--passive-streets is of hold'em"),
+        (
+            ("lbr", "call", "--game", "holdem", "-p", "menu=all", "--menu", "all"),
+            "would try each of 19,801 raises",
+        ),
         (("lbr", "uniform", "--game", "kuhn", "-p", "players=3"), "for two players, kuhn has 3"),
         (("lbr", "uniform", "--game", "leduc", "-n", 10, "--out", "l.eq"), "--hands, --out is for hands of hold'em"),
         (("lbr", "uniform", "--game", "holdem", *TINY, "--exact", "--precision", 3), "with --exact nothing is sampled"),

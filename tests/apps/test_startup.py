@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line starts quickly: what a command does not need is not loaded."""
 
+import inspect
 import subprocess
 import sys
 
@@ -8,6 +9,8 @@ import pytest
 
 from equipoise.apps import names
 from equipoise.apps.commands import COMMANDS
+from equipoise.apps.groups import BenchGroup, TrainGroup
+from equipoise.core.lazy import LazyTable
 from equipoise.games.registry import GAMES, game_names
 from equipoise.responses.notation import RESPONSES
 from equipoise.solvers.methods import METHODS
@@ -32,13 +35,15 @@ def command(*words: str) -> str:
     )
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",), ("solve", "--help")])
-def test_help_needs_no_numbers(words):
+@pytest.mark.parametrize(
+    "words", [("--help",), ("--version",), ("solve", "--help"), ("games",), ("games", "--help"), ("bench",), ("train",)]
+)
+def test_help_and_lists_need_no_numbers(words):
     assert not load(command(*words)) & {"numpy", "scipy", "matplotlib", "equipoise._native"}
 
 
-def test_games_are_listed_without_solvers():
-    loaded = load(command("games"))
+def test_games_are_described_without_solvers():
+    loaded = load(command("games", "--json"))
     assert not [name for name in loaded if name.startswith(("scipy.", "equipoise.solvers.", "equipoise.search."))]
 
 
@@ -67,3 +72,29 @@ def test_games_are_loaded_by_name():
     assert game_names() == tuple(sorted(game_names()))
     assert all(GAMES[name].__module__.startswith("equipoise.games.") for name in game_names())
     assert "chess" not in GAMES
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_what_is_read_of_a_game_is_what_it_says_of_itself(name):
+    assert GAMES.describe(name) == inspect.getdoc(GAMES[name]).partition("\n")[0]
+
+
+def test_of_a_class_without_words_of_its_own_its_parent_speaks():
+    table = LazyTable({"silent": f"{__name__}:Silent"})
+    assert table.describe("silent") == "Nothing is said below."
+
+
+class Talkative:
+    """Nothing is said below."""
+
+
+class Silent(Talkative):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"), [*TrainGroup.entries.items(), *BenchGroup.entries.items()], ids=lambda part: str(part)[:20]
+)
+def test_lists_of_groups_say_what_commands_say(name, entry):
+    said = inspect.cleandoc(entry.load(name).help).partition("\n\n")[0]
+    assert entry.summary == " ".join(said.split())

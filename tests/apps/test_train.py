@@ -236,6 +236,7 @@ def test_a_network_that_is_needed_first_is_named(tmp_path):
         (["--preset", "holdem"], "did you mean holdem-cpu"),
         (["--street", "showdown"], "holdem-cpu has networks river"),
         (["--steps", "0"], "steps"),
+        (["--device", "toaster"], "torch knows no device toaster"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path, arguments, words):

@@ -11,11 +11,11 @@ from equipoise.agents.notation import AgentText
 from equipoise.agents.rebel import RebelAgent
 from equipoise.apps.cli import app
 from equipoise.core.checkpoint import Kind, load
-from equipoise.core.errors import ConfigError, InvalidStateError
+from equipoise.core.errors import CheckpointError, ConfigError, InvalidStateError
 from equipoise.core.runs import RunFolder
 from equipoise.evaluation.assembly import assemble_public_strategy
 from equipoise.games.registry import parse_game
-from equipoise.learning.rebel.runs import NET, STATE, RebelRun, find_run
+from equipoise.learning.rebel.runs import NET, POLICY, STATE, RebelRun, find_run
 from equipoise.learning.values.weights import StoredNet
 from equipoise.solvers.best_response import evaluate
 from equipoise.trees.derive import derive_public_game
@@ -77,6 +77,64 @@ def test_a_stopped_training_goes_on_to_the_bit(trained, tmp_path, monkeypatch):
     assert train(folder, "--resume").exit_code == 0
     first, second = (StoredNet.load(each / NET).tensors for each in (trained[0], folder))
     assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_searches_begin_with_what_a_policy_network_proposes(tmp_path, monkeypatch):
+    guided = ("-s", "warm_start=3")
+    whole, folder = tmp_path / "whole", tmp_path / "stopped"
+    result = train(whole, *guided, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["exploitability"] < 0.1
+    from equipoise.learning.rebel.training import RebelTrainer  # noqa: PLC0415 - needs torch
+
+    run_on = RebelTrainer.run
+    monkeypatch.setattr(RebelTrainer, "run", lambda self, **how: (next(iter(run_on(self, **how))) for _ in range(1)))
+    assert train(folder, *guided).exit_code == 0
+    monkeypatch.undo()
+    assert train(folder, *guided, "--resume").exit_code == 0
+    for name in (NET, POLICY):
+        first, second = (StoredNet.load(each / name).tensors for each in (whole, folder))
+        assert all(np.array_equal(first[part], second[part]) for part in first)
+    result = run("evaluate", f"rebel:{folder}", "--playthroughs", "32", "--json")
+    assert result.exit_code == 0, result.output
+    agent = AgentText(f"rebel:{folder},iterations=16")(parse_game("kuhn"))
+    assert agent.searcher.guide is not None
+    assemble_public_strategy(agent, derive_public_game(parse_game("kuhn")), rng=np.random.default_rng(0))
+    (folder / POLICY).unlink()
+    with pytest.raises(CheckpointError, match=f"has no {POLICY} yet"):
+        RebelRun.open(folder)
+
+
+def test_workers_begin_with_proposals_too(tmp_path):
+    result = train(tmp_path / "run", "--workers", "2", "-s", "warm_start=3", "--json")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "run" / POLICY).exists()
+
+
+def test_searches_of_an_agent_can_look_farther(trained):
+    deeper = AgentText(f"rebel:{trained[0]},horizon=2")(parse_game("kuhn"))
+    assert deeper.searcher.game.num_kinds < AgentText(f"rebel:{trained[0]}")(parse_game("kuhn")).searcher.game.num_kinds
+    assert deeper.measure(32, rng=np.random.default_rng(0)).exploitability < 0.1
+    with pytest.raises(ConfigError, match="was trained with horizon 2"):
+        AgentText("rebel:liars-dice-1x4,horizon=1")(parse_game("liars_dice(dice=1,faces=4)"))
+    with pytest.raises(ConfigError, match="a horizon is a number of actions"):
+        AgentText(f"rebel:{trained[0]},horizon=far")(parse_game("kuhn"))
+
+
+def test_local_responses_meet_the_average_and_not_one_draw(trained):
+    folder, _ = trained
+    result = run("lbr", f"rebel:{folder}", "--playthroughs", "64", "--json", "--quiet")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    agent = AgentText(f"rebel:{folder}")(parse_game("kuhn"))
+    average = agent.average(64, rng=np.random.default_rng([0, 1]))
+    tree = build_history_tree(parse_game("kuhn"))
+    table = assemble_public_strategy(average, derive_public_game(parse_game("kuhn")), rng=np.random.default_rng(9))
+    exact = evaluate(tree, table.to_tree(tree))
+    assert found["best_response_values"] == pytest.approx(exact.best_response_values)
+    assert found["mean"] <= exact.exploitability + 1e-9
+    result = run("lbr", "call", "--game", "kuhn", "--playthroughs", "64")
+    assert "--playthroughs is of rebel" in said(result)
 
 
 def test_workers_play_too(tmp_path):

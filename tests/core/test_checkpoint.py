@@ -191,6 +191,20 @@ def test_slices_are_those_of_the_whole(large, data):
         np.testing.assert_array_equal(reader.read("one"), np.arange(100_000))
 
 
+def test_large_blocks_are_read_in_steps(large, monkeypatch):
+    monkeypatch.setattr(checkpoint, "STEP_BYTES", 300_001)
+    with CheckpointReader(large) as reader:
+        np.testing.assert_array_equal(reader.read("two"), np.arange(300_000).reshape(3, -1))
+        assert reader.read("two").flags.writeable
+        np.testing.assert_array_equal(reader.read_all().arrays["one"], np.arange(100_000))
+
+
+def test_a_little_that_is_read_does_not_keep_the_rest(large):
+    with CheckpointReader(large) as reader:
+        few = reader.read_slice("two", 10, 20)
+    assert len(few.base.base.obj) == few.nbytes == 80
+
+
 def test_a_mapped_array_outlives_its_reader(large):
     with CheckpointReader(large, Kind.SPOT) as reader:
         mapped = reader.map("two")

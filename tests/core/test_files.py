@@ -9,7 +9,7 @@ import pytest
 
 from equipoise.core import files, memory
 from equipoise.core.errors import CheckpointError, GameTooLargeError
-from equipoise.core.files import check_writable, lock, write_atomically
+from equipoise.core.files import check_writable, lock, write_atomically, write_steadily
 from equipoise.core.memory import available_bytes, check_memory
 
 Usage = namedtuple("Usage", ["total", "used", "free"])
@@ -207,3 +207,31 @@ def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "fcntl", None)
     write_atomically(tmp_path / "run.eq", lambda file: file.write(b"whole"))
     assert left.exists()
+
+
+PARTS = [memoryview(bytes(range(20))), memoryview(b""), memoryview(b"abc"), memoryview(bytes(17))]
+
+
+def test_what_is_written_steadily_is_all_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "STEP_BYTES", 7)
+    write_atomically(tmp_path / "file", lambda file: write_steadily(file, PARTS))
+    assert (tmp_path / "file").read_bytes() == b"".join(PARTS)
+
+
+def test_a_signal_between_two_steps_leaves_the_old_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "STEP_BYTES", 7)
+    sync, synced = os.fsync, []
+
+    def hear_at_the_second(descriptor):
+        sync(descriptor)
+        synced.append(os.fstat(descriptor).st_size)
+        if len(synced) == 2:
+            raise KeyboardInterrupt
+
+    (tmp_path / "file").write_text("old")
+    monkeypatch.setattr(os, "fsync", hear_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "file", lambda file: write_steadily(file, PARTS))
+    assert synced == [7, 14]
+    assert (tmp_path / "file").read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]

@@ -46,6 +46,7 @@ AMOUNTS = {
     "solve": {},
     "report": {"--iterations": "1", "--menu": "50%; cap: 1", "--boards": "Ks7h2d, Qs8h3d"},
     "blueprint": {"--iterations": "50", "--buckets": "2"},
+    "train blueprint": {"--estimate": None},
     "train values": {"--samples": "24", "--steps": "4"},
     "train pog": {"--examples": "64", "--seeds": "1", "--simulations": "4", "--hours": "0.001"},
     "train rebel": {"--examples": "64", "--playthroughs": "2", "--hours": "0.001"},
@@ -85,7 +86,7 @@ LONG = (
     "evaluate deepstack",
     "pushfold",
 )
-ENDLESS = ("serve",)  # until Ctrl-C
+ENDLESS = ("serve", "dealer")  # until Ctrl-C, or until players come
 
 
 def fill_command(line):

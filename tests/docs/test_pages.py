@@ -113,7 +113,9 @@ def test_the_page_of_commands_has_the_options_of_each():
     sections = {part.split("`")[1]: part for part in read_page("docs/options.md").split("\n## ")[1:]}
     runs = {f"equipoise {name}": entry.load(name) for name, entry in COMMANDS.items()}
     groups = {
-        f"{words} {name}": run for words, one in runs.items() for name, run in getattr(one, "commands", {}).items()
+        f"{words} {name}": one.get_command(None, name)
+        for words, one in runs.items()
+        for name in getattr(one, "commands", {})
     }
     for words, command in {**runs, **groups}.items():
         for option in (one for one in command.params if not getattr(one, "hidden", False)):

@@ -4,7 +4,7 @@ import pytest
 
 from equipoise.core.errors import ConfigError
 from equipoise.games.registry import parse_game
-from equipoise.kernels.belief_search import BeliefDraws, BeliefMode, BeliefNetKernel, BeliefSearchSettings
+from equipoise.kernels.belief_search import BeliefDraws, BeliefMode, BeliefNetKernel, BeliefPrior, BeliefSearchSettings
 from equipoise.learning.rebel.nets import bind_belief_net, make_config, predict
 from equipoise.learning.rebel.settings import RebelSettings
 from equipoise.learning.values.weights import StoredNet, expected_shapes
@@ -38,6 +38,19 @@ def make_settings(rule="dcfr", iterations=7, **changes):
     return BeliefSearchSettings(rule=parsed.kernel, discounts=tabulate_discounts(parsed, 1, iterations), **changes)
 
 
+def make_twin(game, node, belief, stored, settings, mode):
+    return ReferenceSearch(
+        game,
+        node,
+        belief.astype(float),
+        lambda kind, asked: predict(stored, np.array([kind]), asked[None].astype(np.float32))[0].astype(float),
+        discounts=settings.discounts,
+        mode=mode,
+        is_alternating=settings.is_alternating,
+        floors=settings.rule.floors_regrets,
+    )
+
+
 MODES = {"cfr-d": BeliefMode.CFR_D, "cfr-avg": BeliefMode.CFR_AVG, "modified": BeliefMode.MODIFIED_CFR_AVG}
 
 
@@ -65,16 +78,7 @@ def test_searches_are_those_of_the_twin(text, horizon, kind, rule, mode, is_alte
         belief[None], bind_belief_net(stored), settings, draws, wants_drawn_policy=True, wants_policy=True
     )
 
-    twin = ReferenceSearch(
-        game,
-        node,
-        belief.astype(float),
-        lambda kind, asked: predict(stored, np.array([kind]), asked[None].astype(np.float32))[0].astype(float),
-        discounts=settings.discounts,
-        mode=mode,
-        is_alternating=is_alternating,
-        floors=settings.rule.floors_regrets,
-    )
+    twin = make_twin(game, node, belief, stored, settings, mode)
     played, values, averages = twin.run()
     first = game.first_player_at(node)
     for place, player in enumerate((first, 1 - first)):
@@ -86,6 +90,65 @@ def test_searches_are_those_of_the_twin(text, horizon, kind, rule, mode, is_alte
         for t, policy in enumerate(played):
             flat = np.concatenate([policy[decision].T.ravel() for decision in twin.decisions])
             np.testing.assert_allclose(found.drawn_policy[t], flat, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "rule", "mode"),
+    [
+        ("kuhn", 0, "cfr+", "cfr-d"),
+        ("leduc", 1, "dcfr", "cfr-d"),
+        ("leduc", 4, "lcfr", "modified"),
+        ("liars_dice(dice=2,faces=2)", 2, "lcfr", "cfr-avg"),
+    ],
+)
+def test_searches_with_a_prior_are_those_of_the_twin(text, kind, rule, mode):
+    game = make_game(text, "2")
+    stored, rng = make_net(game), np.random.default_rng(5)
+    belief, subgame = draw_belief(game, kind, rng), game.subgames[kind]
+    node = int(game.all_kinds.node[game.all_kinds.kind[_first_node(game, kind)]])
+    settings = make_settings(rule, 9, mode=MODES[mode], is_alternating=mode == "cfr-d", num_lanes=4)
+    twin = make_twin(game, node, belief, stored, settings, mode)
+    policy = {d: twin.normalize(twin.legal[d] * rng.random(twin.legal[d].shape), d) for d in twin.decisions}
+    meeting = {d: rng.random(twin.legal[d].shape) for d in twin.decisions}
+    flat, met = (
+        np.concatenate([table[d].T.ravel() for d in twin.decisions]).astype(np.float32) for table in (policy, meeting)
+    )
+    twin.start_warm(policy, meeting, 4)
+    played, values, averages = twin.run()
+    draws = BeliefDraws.of(np.zeros(5, np.int32), np.arange(5, 10, dtype=np.int32))
+
+    found = subgame.kernel.search(
+        belief[None],
+        bind_belief_net(stored),
+        settings,
+        draws,
+        prior=BeliefPrior(policy=flat[None], meeting=met[None], iterations=4),
+        wants_drawn_policy=True,
+        wants_policy=True,
+    )
+
+    first = game.first_player_at(node)
+    for place, player in enumerate((first, 1 - first)):
+        np.testing.assert_allclose(found.value[0, place, : values[player].size], values[player], atol=2e-5)
+    expected = np.concatenate([averages[d].T.ravel() for d in twin.decisions])
+    np.testing.assert_allclose(found.policy[0], expected, atol=1e-3)
+    if mode == "cfr-d":
+        for t, each in enumerate(played):
+            expected = np.concatenate([each[d].T.ravel() for d in twin.decisions])
+            np.testing.assert_allclose(found.drawn_policy[t], expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("iterations", [0, 7])
+def test_priors_that_count_for_every_iteration_or_none_are_refused(iterations):
+    game = make_game("kuhn", "99")
+    policy = game.subgames[0].arrays.legal_share[None].copy()
+    with pytest.raises(ValueError, match="iterations of the prior must be"):
+        game.subgames[0].kernel.search(
+            game.root_belief()[None],
+            None,
+            make_settings(),
+            prior=BeliefPrior(policy=policy, meeting=policy, iterations=iterations),
+        )
 
 
 def _first_node(game, kind):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays reach the native module by name: what is missing, unknown or of another type is refused."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ import equipoise._native as native
 from equipoise.games.registry import make_game
 from equipoise.kernels.arrays import arrays_by_name
 from equipoise.kernels.pruning import KernelPruning, PruningKernel, PruningMode
+from equipoise.solvers.best_response import bind_history_kernel
 from equipoise.solvers.mccfr import lay_out_for_sampling
 from equipoise.solvers.pruning import lay_out_for_pruning
 from equipoise.trees.history import build_history_tree
@@ -62,7 +65,9 @@ FORMS = {
     "run of sweeps": (lambda arrays: native.SweepRun(*RULE, arrays), SWEPT),
     "run by hands": (lambda arrays: native.HoldemRun_float32(*RULE, arrays), HELD),
     "toy betting": (
-        lambda arrays: native.toy_games_solve(arrays, np.ones((1, 3), np.float32), MASS, np.zeros_like(MASS)),
+        lambda arrays: native.toy_games_solve(
+            arrays, discounts=np.ones((1, 3), np.float32), mass=MASS, out=np.zeros_like(MASS)
+        ),
         TOY,
     ),
     "pruned run": (
@@ -139,3 +144,40 @@ def test_unknown_names_are_refused(form):
     bind, arrays = FORMS[form]
     with pytest.raises(KeyError, match="array nonsense is not known"):
         bind(arrays | {"nonsense": np.zeros(1)})
+
+
+def list_signatures():
+    """Returns what the native module's functions and methods take, all overloads, by their names."""
+    found = {}
+    for owner in (native, *(each for each in vars(native).values() if isinstance(each, type))):
+        for name in dir(owner):
+            called = getattr(owner, name)
+            for number, overload in enumerate(getattr(called, "__nb_signature__", ())):
+                found[f"{getattr(owner, '__name__', '')}.{name}[{number}]"] = overload[0]
+    return found
+
+
+SIGNATURES = list_signatures()
+
+
+def test_signatures_are_found():
+    assert len(SIGNATURES) > 100
+    assert any("dtype=" in signature for signature in SIGNATURES.values())
+
+
+@pytest.mark.parametrize("called", SIGNATURES)
+def test_no_two_arrays_of_one_type_go_by_position(called):
+    by_position = SIGNATURES[called].partition("*, ")[0]
+    types = re.findall(r"dtype=(\w+)", by_position)
+    assert len(types) == len(set(types)), SIGNATURES[called]
+
+
+def test_calls_by_position_are_refused():
+    strategy = np.ones(3)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        native.exponential(strategy, np.zeros(3))
+    form = bind_history_kernel(KUHN)._form
+    cells = np.zeros(SAMPLED.num_sequences)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        form.back_up_best(0, True, cells, cells.copy())
+    form.back_up_best(0, True, cfv=cells, best=cells.copy())

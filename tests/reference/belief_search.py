@@ -30,6 +30,52 @@ class ReferenceSearch:
         self.values = [np.zeros(count) for count in counts]
         self.before = {}
 
+    def start_warm(self, policy, meeting, count):
+        """Begins as if a policy had been played for so many iterations, with regrets of best responses below."""
+        gained = lost = weight = 0.0
+        for row in self.rows[:count]:
+            gained, lost, weight = gained * row[0] + 1, lost * row[1] + 1, weight * row[2] + row[3]
+        self.rows = self.rows[count:]
+        self.weight, self.policy = weight, {d: policy[d].copy() for d in self.decisions}
+        now = self.reaches(policy)
+        found = {leaf: self.leaf_values(leaf, now[leaf], now[leaf], 1.0) for leaf in self.leaves}
+        for d in self.decisions:
+            self.sums[d] = weight * now[d][int(self.tree.actor[d])][:, None] * policy[d]
+        for player in (0, 1):
+            kept = dict(self.regret), dict(self.sums), dict(self.policy)
+            value = self.back_up(self.root, player, now, found, policy, np.zeros(6))
+            self.regret, self.sums, self.policy = kept
+            self.values[player] = weight * value
+            self._respond(self.root, player, now, found, policy, (gained, lost, gained / np.sqrt(count), meeting))
+
+    def _respond(self, node, player, reach, found, policy, factors):
+        """Returns what a player earns who goes on with best responses, and sets regrets on the way."""
+        tree = self.tree
+        if node in found or tree.actor[node] < -1:
+            return self.back_up(node, player, reach, found, policy, None)
+        children = find_children(tree, node).tolist()
+        below = {child: self._respond(child, player, reach, found, policy, factors) for child in children}
+        if tree.actor[node] != player:
+            return sum(relation_matrices(tree, child, player) @ below[child] for child in children)
+        actions = np.zeros_like(policy[node])
+        for child in children:
+            entries = slice(*tree.relation_start[2 * child + player : 2 * child + player + 2].tolist())
+            np.add.at(
+                actions,
+                (tree.relation_private[entries], tree.relation_action[entries]),
+                tree.relation_weight[entries] * below[child][tree.relation_target[entries]],
+            )
+        instant = actions - (policy[node] * actions).sum(axis=1, keepdims=True)
+        gained, lost, kept, meeting = factors
+        most = np.where(self.legal[node], actions, -np.inf).max(axis=1, keepdims=True)
+        regret = instant * np.where(instant > 0, gained, lost) + kept * meeting[node] * policy[node]
+        regret = np.where(self.legal[node], regret, 0.0)
+        self.regret[node] = np.maximum(regret, 0) if self.floors else regret
+        positive = np.maximum(regret, 0)
+        total = positive.sum(axis=1, keepdims=True)
+        self.policy[node] = np.where(total > 1e-20, positive / np.where(total > 1e-20, total, 1), policy[node])
+        return most[:, 0]
+
     def run(self):
         """Returns the policy played in each iteration, both players' average root values, and average policies."""
         played = []

@@ -23,7 +23,7 @@ from equipoise.search.holdem.equity_leaves import EquityLeaves, equity_leaves
 from equipoise.search.holdem.leaves import AfterDeal, HoldemRest, HoldemState, bind_lines, trace_line
 from equipoise.search.holdem.profile import HoldemProfile
 from equipoise.search.holdem.subgame import HoldemSubgame
-from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
+from equipoise.search.leaves import FixedLeaves, HeldLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
 from equipoise.search.limits import ActionLimit, RoundLimit
 from equipoise.search.nested import NestedSearch
 from equipoise.search.posing import pose
@@ -205,6 +205,17 @@ def test_a_turn_with_solved_rivers_is_the_whole_turn(spot, iterations):
     np.testing.assert_allclose(found, expected, atol=1e-3 * spot.pot)
 
 
+def test_a_street_is_the_same_whether_later_streets_are_listed_or_not():
+    found = []
+    for is_one_round in (False, True):
+        tree = plan_first_street(SPOT, is_one_round=is_one_round).build()
+        solver = CFRSolver(tree, frontier=bind_lines(tree, (), equity_leaves(SPOT)))
+        solver.iterate(20)
+        found.append((len(tree.betting.nodes), solver.average_sums))
+    assert found[0][0] > found[1][0]
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
 def leaf_totals(tree, played, leaves):
     """Returns `[2, B]` what lines are worth to both players whose hands come as a strategy plays."""
     root = [tree.spot.live_weights(player) / tree.spot.live_weights(player).sum() for player in (0, 1)]
@@ -221,6 +232,7 @@ EVALUATORS = {
     "fixed": fixed,
     "solved": lambda: ResolvedLeaves(HoldemRest(SPOT), iterations=20),
     "noisy": lambda: NoisyLeaves(fixed(), 1.0, rng=np.random.default_rng(2)),
+    "held": lambda: HeldLeaves(fixed()),
 }
 
 

@@ -13,7 +13,7 @@ from equipoise.search.continual import ContinualSearch, ContinualSettings
 from equipoise.search.gadgets import Given, Maxmargin, Resolve, Unsafe
 from equipoise.search.holdem.leaves import HoldemRest, HoldemState, trace_line
 from equipoise.search.leaf_choices import PolicyLeaves
-from equipoise.search.leaves import FixedLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
+from equipoise.search.leaves import FixedLeaves, HeldLeaves, NoisyLeaves, ResolvedLeaves, ZeroLeaves
 from equipoise.search.limits import ActionLimit, BudgetLimit, RoundLimit
 from equipoise.search.multi_valued import Continuations, depth_limited_subgame
 from equipoise.search.nested import NestedSearch
@@ -22,6 +22,7 @@ from equipoise.search.public import PublicProfile
 from equipoise.search.resolving import SubgameSolver
 from equipoise.search.settings import SearchSettings
 from equipoise.search.walks import SearchPlan, SearchWalk, SearchWhen
+from equipoise.solvers.rules import CFRPlus
 from equipoise.solvers.rules_strategy import RulesStrategy
 from equipoise.solvers.strategy import TabularStrategy
 from equipoise.trees.derive import derive_public_game
@@ -65,11 +66,46 @@ def test_fixed_leaves_are_choices_of_one_continuation(limit, method, num_threads
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_held_leaves_grow_with_the_reach_of_the_other(every):
+    leaf = RoundLimit().leaves(TREE, 0)[0]
+    count = TREE.num_private[leaf].tolist()
+    inner = FixedLeaves(TREE, FIXED)
+    held, rng = HeldLeaves(inner, every=every), np.random.default_rng(7)
+    states, counts, joint = [TREE.states[leaf]], np.array([count], np.int32), [TREE.joint_at(leaf)]
+    hands = rng.random((1, count[0])), rng.random((1, count[1]))
+    for call in range(7):
+        grown = rng.random(2)
+        if call % every == 0:  # other hands, not only more or fewer of them
+            hands = rng.random((1, count[0])), rng.random((1, count[1]))
+        reach = grown[0] * hands[0], grown[1] * hands[1]
+        batch = BeliefBatch(states=states, reach=reach, num_private=counts, joint=joint)
+        for found, expected in zip(held.evaluate(batch).cfv, inner.evaluate(batch).cfv, strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+    nobody = BeliefBatch(states=states, reach=(0.0 * hands[0], hands[1]), num_private=counts, joint=joint)
+    assert all(np.isfinite(values).all() for _ in range(3) for values in held.evaluate(nobody).cfv)
+    with pytest.raises(ConfigError, match="every must be at least 1, got 0"):
+        HeldLeaves(inner, every=0)
+
+
+@pytest.mark.parametrize("every", [2, 3])
+def test_runs_with_held_leaves_come_to_the_same_end(every):
+    inner = FixedLeaves(TREE, FIXED)
+    values = []
+    for leaves in (inner, HeldLeaves(inner, every=every)):
+        subgame = PublicProfile(TREE, FIXED).subgame(0).end_at(RoundLimit(), leaves)
+        solver = SubgameSolver(subgame, pose(None, subgame, 0, Unsafe()), rule=CFRPlus(gamma=1.0))
+        solver.iterate(1000)
+        values.append(solver.average_values(0))
+    np.testing.assert_allclose(values[1], values[0], atol=2e-2)
+
+
 EVALUATORS = {
     "zero": lambda whole, strategy: ZeroLeaves(),
     "fixed": FixedLeaves,
     "solved": lambda whole, strategy: ResolvedLeaves(whole, iterations=1),  # later on ties are broken by rounding
     "noisy": lambda whole, strategy: NoisyLeaves(FixedLeaves(whole, strategy), 0.0, rng=np.random.default_rng(1)),
+    "held": lambda whole, strategy: HeldLeaves(FixedLeaves(whole, strategy)),
 }
 
 

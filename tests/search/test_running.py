@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long searches run: deadlines, averages that begin late, evaluators that change at the end."""
 
+import gc
 import math
+import weakref
 
 import numpy as np
 import pytest
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConcurrentUseError, ConfigError
 from equipoise.search import running
 from equipoise.search.gadgets import Unsafe
 from equipoise.search.holdem.subgame import HoldemSubgame
@@ -126,3 +128,38 @@ def test_what_does_not_fit_is_refused():
         SwitchedLeaves(ZeroLeaves(), ZeroLeaves(), num_last=0)
     with pytest.raises(ConfigError, match="seconds"):
         SearchSettings(seconds=0.0)
+
+
+class CallingLeaves(CountedLeaves):
+    """Leaves that call the very run that asks them, once."""
+
+    run = None
+
+    def evaluate(self, batch):
+        if self.run is not None and self.asked == 39:
+            with pytest.raises(ConcurrentUseError, match="already at work"):
+                self.run.iterate(60)  # more than the rows of discounts that are known: new ones take their place
+            self.junk = [np.full((64, 6), np.nan) for _ in range(64)]
+        return super().evaluate(batch)
+
+
+def test_a_call_that_is_refused_within_an_iteration_changes_nothing(solver):
+    leaves = CallingLeaves()
+    run, quiet = solver(leaves), solver(CountedLeaves())
+    leaves.run = run
+    for _ in range(42):
+        run.iterate(1)
+        quiet.iterate(1)
+    assert len(leaves.junk) == 64
+    np.testing.assert_array_equal(run.average_sums, quiet.average_sums)
+
+
+def test_runs_are_freed_with_their_leaves(solver):
+    evaluator = CountedLeaves()
+    run = solver(evaluator)
+    run.iterate(1)
+    run.iterate(1)
+    kept = weakref.ref(run), weakref.ref(evaluator)
+    del run, evaluator
+    gc.collect()
+    assert [each() for each in kept] == [None, None]

@@ -119,6 +119,16 @@ def test_full_tables_are_refused_and_kept() -> None:
     assert trainer.num_deals > 0
 
 
+@pytest.mark.parametrize("name", ["kuhn2", "leduc2"])
+@pytest.mark.parametrize("pruning", [SkipKind.NONE, SkipKind.REGRET_BASED])
+def test_what_tables_may_take_is_enough_for_all_of_them(name: str, pruning: SkipKind) -> None:
+    config = dataclasses.replace(CONFIG, walked_streets=1, snapshot_every=500, pruning=pruning)
+    trainer = make_trainer(GAMES[name], config)
+    trainer.train(20_000)
+    assert trainer.tables.base.all()
+    assert trainer.num_bytes <= trainer.num_bytes_whole
+
+
 def test_threads_share_tables() -> None:
     trainer = make_trainer(GAMES["leduc2"], num_threads=2)
     trainer.train(60_000)

@@ -6,13 +6,14 @@ import pytest
 
 from equipoise.core.errors import CheckpointError
 from equipoise.games.registry import make_game
+from equipoise.solvers import saved_state
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.egt import EGTSolver
 from equipoise.solvers.fictitious_play import FictitiousPlaySolver
 from equipoise.solvers.lp_run import SequenceLPRun
 from equipoise.solvers.mccfr import MCCFRSolver
 from equipoise.solvers.rules import DCFR, Hedge, PredictiveCFRPlus
-from equipoise.solvers.saved_state import encode_json, read_count, read_number
+from equipoise.solvers.saved_state import encode_json, overwrite_tables, read_count, read_number
 from equipoise.solvers.treeless_mccfr import TreelessMCCFRSolver
 from equipoise.trees.derive import derive_public_game
 from equipoise.trees.history import build_history_tree
@@ -142,3 +143,12 @@ def test_numbers_that_mean_nothing_are_refused():
         read_count({"x": np.array(1.5)}, "x")
     with pytest.raises(CheckpointError, match="saved x must be a finite number, got nan"):
         read_number({"x": np.array(np.nan)}, "x")
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (1000,), (7, 30), (300, 3), (2, 5, 20)])
+def test_large_tables_are_overwritten_in_steps(monkeypatch, shape):
+    monkeypatch.setattr(saved_state, "STEP_BYTES", 64)
+    saved = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape) + 1
+    tables = {"table": np.zeros(shape, np.float32)}
+    overwrite_tables(tables, {"table": saved})
+    np.testing.assert_array_equal(tables["table"], saved)

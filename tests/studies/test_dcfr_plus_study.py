@@ -6,10 +6,19 @@ import pytest
 from equipoise.agents.resolving import HYBRID
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.holdem.betting import Street
+from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.learning.values.configuration import NetKind, NetStage, ValueNetConfig
 from equipoise.studies.registry import STUDIES
 from equipoise.studies.study import Measured, Point, Size, Verdict
-from equipoise.studies.values.dcfr_plus import DCFR_PLUS, RIVERS, VALUED, DcfrPlusConfiguration, find_rule, name_curve
+from equipoise.studies.values.dcfr_plus import (
+    DCFR_PLUS,
+    RIVERS,
+    VALUED,
+    DcfrPlusConfiguration,
+    _begin_round,
+    find_rule,
+    name_curve,
+)
 from tests.learning.test_value_leaves import make_net
 
 DECK = "9TJQKA/cds"
@@ -28,6 +37,14 @@ def test_rules_converge_with_values_and_without():
         for rule in ("cfr", "dcfr", "dcfr+", "deepstack"):
             assert 0 <= left(result, panel, rule, 120) < left(result, panel, rule, 10)
     assert left(result, RIVERS, "dcfr", 120, is_alternating=True) < left(result, RIVERS, "cfr", 120)
+
+
+def test_the_full_size_can_be_built():
+    """Large menus have millions of nodes behind the first round: nobody asks what is bet there."""
+    full = DCFR_PLUS.sizes[Size.FULL]
+    task = _begin_round(full, 0)
+    assert task.tree.spot.menu == parse_menu("supremus")
+    assert len(task.tree.leaving_nodes()) > 100
 
 
 def test_noise_is_not_taken_for_what_is_left():

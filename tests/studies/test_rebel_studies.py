@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from equipoise.core.errors import ConfigError
+from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.learning.rebel.runs import SHIPPED, RebelRun, list_shipped
+from equipoise.studies.learning.rebel_choices import REBEL_CHOICES, RebelChoicesConfiguration
+from equipoise.studies.learning.rebel_choices import SAID as CHOSEN
+from equipoise.studies.learning.rebel_choices import conclude as compare_choices
 from equipoise.studies.learning.rebel_games import (
     GAMES,
     PRINTED,
@@ -10,7 +13,16 @@ from equipoise.studies.learning.rebel_games import (
     REBEL_LIARS_DICE,
     RebelConfiguration,
 )
-from equipoise.studies.learning.rebel_teh import CURVES, REBEL_TEH, TurnEndgameConfiguration, conclude
+from equipoise.studies.learning.rebel_teh import (
+    CURVES,
+    LEARNT,
+    LINEAR,
+    NETS,
+    REBEL_TEH,
+    TABLE,
+    TurnEndgameConfiguration,
+    conclude,
+)
 from equipoise.studies.study import Measured, Point, Verdict
 
 
@@ -47,8 +59,9 @@ def test_unknown_games_are_refused():
 
 
 def test_turn_endgames_come_out_in_the_thesis_order():
-    result = REBEL_TEH.run(TurnEndgameConfiguration(board="JhTsQsKh", deck="tiny", marks=(8, 64)))
-    assert [claim.verdict for claim in result.conclusion.claims] == [Verdict.CONFIRMED] * 2
+    result = REBEL_TEH.run(TurnEndgameConfiguration(board="JhTsQsKh", deck="tiny", marks=(8, 64), examples=0))
+    verdicts = [claim.verdict for claim in result.conclusion.claims]
+    assert verdicts == [Verdict.CONFIRMED] * 2 + [Verdict.NOT_MEASURED] * 4
     assert [row["iterations"] for row in result.conclusion.rows] == [8, 64]
     assert result.conclusion.rows[1]["FLOP"] < result.conclusion.rows[0]["FLOP"] / 5
 
@@ -59,8 +72,69 @@ def test_verdicts_on_turn_endgames_follow_the_points():
     for curve, y in zip(CURVES, (3.0, 2.0, 9.0), strict=True):
         measured.add(Point(panel="exact", curve=curve, x=4, y=y))
     verdicts = [claim.verdict for claim in conclude(configuration, measured).claims]
-    assert verdicts == [Verdict.DENIED, Verdict.CONFIRMED]
+    assert verdicts == [Verdict.DENIED, Verdict.CONFIRMED, *[Verdict.NOT_MEASURED] * 4]
     assert {claim.verdict for claim in conclude(configuration, Measured()).claims} == {Verdict.NOT_MEASURED}
+
+
+def test_learnt_values_are_held_against_iterations_of_linear_cfr():
+    configuration = TurnEndgameConfiguration(marks=(64,), playthroughs=16)
+    measured = Measured()
+    for mark, y in ((16, 40.0), (32, 20.0), (64, 5.0)):
+        measured.add(Point(panel=TABLE, curve=LINEAR, x=mark, y=y))
+    for curve, y in zip(NETS, (10.0, 7.0, 15.0, 11.0, 12.0), strict=True):
+        measured.add(Point(panel=LEARNT, curve=curve, x=16, y=y))
+    matched, random, policy, modified = conclude(configuration, measured).claims[2:]
+    assert (matched.verdict, matched.ours) == (Verdict.CONFIRMED, "32 iterations (10 mbb)")
+    assert (random.verdict, random.ours) == (Verdict.DENIED, "15 against 10 mbb")
+    assert (policy.verdict, modified.verdict) == (Verdict.CONFIRMED, Verdict.DENIED)
+
+
+def test_values_of_a_turn_endgame_are_learnt():
+    pytest.importorskip("torch", reason="learning needs torch")
+    few = TurnEndgameConfiguration(board="JhTsQsKh", deck="tiny", marks=(2, 8), examples=200, playthroughs=1)
+    result = REBEL_TEH.run(few)
+    assert not result.is_partial
+    learnt = result.curves[LEARNT]
+    assert set(learnt) == set(NETS)
+    uniform = result.curves[TABLE][LINEAR][0][1]
+    assert all(0.0 < y < uniform for points in learnt.values() for _, y in points)
+
+
+def test_choices_of_self_play_are_compared():
+    pytest.importorskip("torch", reason="learning needs torch")
+    small = RebelChoicesConfiguration(
+        game="liars_dice(dice=1,faces=3)",
+        examples=2100,
+        playthroughs=8,
+        choices=("preset", "random", "policy", "fp"),
+        tests=("averages", "depth-4"),
+    )
+    result = REBEL_CHOICES.run(small)
+    assert not result.is_partial
+    assert len(result.conclusion.rows) == 6
+    assert all(0.0 <= row["exploitability"] + 1e-6 < 0.9 for row in result.conclusion.rows)
+
+
+def test_verdicts_on_choices_need_a_difference():
+    configuration = RebelChoicesConfiguration(seeds=2)
+    for ratios, verdict in (
+        ((2.0, 3.0), Verdict.CONFIRMED),
+        ((0.5, 0.8), Verdict.DENIED),
+        ((0.5, 3.0), Verdict.UNDECIDED),
+        ((1.02, 1.05), Verdict.UNDECIDED),
+    ):
+        measured = Measured()
+        for run, ratio in enumerate(ratios):
+            for curve, y in ((CHOSEN["preset"], 0.01), (CHOSEN["random"], 0.01 * ratio)):
+                measured.add(Point(panel="exploitability", curve=curve, x=configuration.examples, y=y, run=run))
+        assert compare_choices(configuration, measured).claims[0].verdict is verdict
+
+
+def test_unknown_choices_are_refused():
+    with pytest.raises(UnknownNameError, match="unknown choice 'none'"):
+        RebelChoicesConfiguration(choices=("none",))
+    with pytest.raises(UnknownNameError, match="unknown test 'none'"):
+        RebelChoicesConfiguration(tests=("none",))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ ENDS = "network at the street's end"
 @pytest.fixture
 def nets(tmp_path):
     """Returns a folder of networks that hardly say more than a showdown does."""
-    for street, stage in ((Street.TURN, NetStage.END), (Street.RIVER, NetStage.START)):
+    for street, stage in ((Street.FLOP, NetStage.END), (Street.TURN, NetStage.END), (Street.RIVER, NetStage.START)):
         config = ValueNetConfig(street=street, stage=stage, cells=6, hidden=16, layers=2)
         make_net(config, scale=1e-6).save(tmp_path / f"{name_net(street, stage)}.safetensors")
     return str(tmp_path)
@@ -40,7 +40,7 @@ def test_value_lost_at_a_small_size(nets):
     )
     result = VALUE_LOST.run(configuration)
     assert not result.is_partial
-    losses = {row["leaves"]: row["median loss, % of the pot"] for row in result.conclusion.rows}
+    losses = {row["leaves"]: row["turns, median loss, % of the pot"] for row in result.conclusion.rows}
     assert losses["to the end of the hand"] < losses["leaves worth nothing"]
     assert losses[ENDS] == pytest.approx(losses["leaves checked down"], abs=0.2)  # such networks say what showdowns pay
     assert losses["network after the card"] == pytest.approx(losses[ENDS], abs=0.2)
@@ -84,6 +84,25 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, nets):
         keep_spots(tmp_path / "file" / "kept", nets, spots=1)
 
 
+def test_flops_are_columns_beside_turns(tmp_path, nets):
+    """Both streets have their own methods, spots, bars and kept files; flops are measured to the end of the hand."""
+    methods = {"methods": ("end", "exact"), "flop_methods": ("zero", "end")}
+    sizes = {"spots": 1, "flops": 1, "flop_hands": 3, "flop_open_percent": 5.0}
+    result = keep_spots(tmp_path, nets, **methods, **sizes)
+    rows = {row["leaves"]: row for row in result.conclusion.rows}
+    assert [rows[ENDS][street] for street in ("turns", "flops")] == [1, 1]
+    assert rows["to the end of the hand"]["flops"] is None
+    assert rows["leaves worth nothing"]["turns"] is None
+    lost = [rows[name]["flops, median loss, % of the pot"] for name in (ENDS, "leaves worth nothing")]
+    assert -5.0 < lost[0] < lost[1]
+    assert [claim.statement.rpartition(" ")[2] for claim in result.conclusion.claims] == ["turns", "flops"]
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json")) == [
+        "flops/spot-0001.json",
+        "spot-0001.json",
+    ]
+    assert keep_spots(tmp_path, nets, **methods, **sizes).curves == result.curves
+
+
 @pytest.mark.parametrize(("worst", "verdict"), [(0.4, Verdict.CONFIRMED), (0.6, Verdict.DENIED)])
 def test_networks_are_judged_by_median_and_worst(worst, verdict):
     configuration, measured = ValueLostConfiguration(spots=3, methods=("end",)), Measured()
@@ -105,8 +124,8 @@ def test_a_partial_study_claims_nothing():
 
 
 def test_spots_have_the_hands_and_chips_that_are_asked_for():
-    configuration = ValueLostConfiguration(street="flop", hands=70, ratios=(2.0, 2.0), methods=("end",))
-    spot = draw_spot(configuration, np.random.default_rng(3))
+    configuration = ValueLostConfiguration(flops=1, flop_hands=70, ratios=(2.0, 2.0))
+    spot = draw_spot(configuration.streets()[1], np.random.default_rng(3))
     assert len(spot.board) == 3
     assert [int((spot.live_weights(player) > 0).sum()) for player in (0, 1)] == [70, 70]
     assert spot.stacks[0] / spot.pot == pytest.approx(2.0, abs=0.01)
@@ -115,7 +134,9 @@ def test_spots_have_the_hands_and_chips_that_are_asked_for():
 def test_value_lost_refuses_what_it_does_not_know():
     with pytest.raises(UnknownNameError, match="exact"):
         ValueLostConfiguration(methods=("exakt",))
-    with pytest.raises(ConfigError, match="turns or flops, got 'river'"):
-        ValueLostConfiguration(street="river")
+    with pytest.raises(ConfigError, match="flops must not be negative, got -1"):
+        ValueLostConfiguration(flops=-1)
+    with pytest.raises(ConfigError, match="nothing to measure"):
+        ValueLostConfiguration(spots=0)
     with pytest.raises(ConfigError, match="opponent"):
-        ValueLostConfiguration(street="flop", methods=tuple(METHODS))
+        ValueLostConfiguration(flops=1, flop_methods=tuple(METHODS))

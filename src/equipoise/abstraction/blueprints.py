@@ -39,6 +39,7 @@ FORMAT: Final = "blueprint of flat betting"
 PERCENTILE, POTENTIAL = "percentile", "potential"
 IntArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.uint8]
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +142,8 @@ class BlueprintSpec:
 # the smallest useful menus; six: one size before the flop, one or two after it, one while four or more are left
 SIX_PREFLOP: Final = "100%; preflop: 100% / 100% / 100% / a; preflop cap: 4; force: 50%"
 SIX_LATER: Final = "flop: 50%, 100% / a; flop cap: 2; turn: 75% / a; turn cap: 2; river: 75%, a / a; river cap: 2"
+# opens by half the pot, as people and Pluribus do: what is met in published hands
+OPEN_PREFLOP: Final = "100%; preflop: 50% / 90% / 75% / a; preflop cap: 4; force: 50%"
 SPECS: Final[Mapping[str, BlueprintSpec]] = {
     "heads-up": BlueprintSpec(menu="50%, 100%, a / 100%, a; cap: 4"),
     "three": BlueprintSpec(stacks=(10_000,) * 3, menu="50%, 100%, a / a; cap: 3", crowded={3: "100%, a / a; cap: 2"}),
@@ -148,6 +151,12 @@ SPECS: Final[Mapping[str, BlueprintSpec]] = {
         stacks=(10_000,) * 6,
         menu=f"{SIX_PREFLOP}; {SIX_LATER}",
         crowded={4: f"{SIX_PREFLOP}; flop cap: 1; turn cap: 1; river cap: 1"},
+    ),
+    "six-open": BlueprintSpec(
+        stacks=(10_000,) * 6,
+        menu=f"{OPEN_PREFLOP}; {SIX_LATER}",
+        crowded={4: f"{OPEN_PREFLOP}; flop cap: 1; turn cap: 1; river cap: 1"},
+        buckets=(200, 200, 150),
     ),
     "royal": BlueprintSpec(stacks=(1000, 1000), deck="royal", menu="100%, a; cap: 2", buckets=(20, 20, 20)),
 }
@@ -246,17 +255,24 @@ class StoredBlueprint:
         recipe = self.spec.recipe
         return build_buckets(recipe.method, self.spec.cards, sizes=recipe.sizes, seed=self.spec.seed)
 
-    def row(self, node: int, bucket: int) -> npt.NDArray[np.float64]:
+    def row(self, node: int, bucket: int) -> FloatArray:
         """Returns `[A]` what a bucket plays at a decision; uniform where training never came."""
+        _, slot, offset, packed = self.betting.arrays.nodes[node].tolist()
+        num_actions, width = packed >> 9 & 31, int(self.betting.arrays.width[slot])
+        first = int(self.start[slot]) + bucket * width + offset
+        return _normalize(self.cells[first : first + num_actions] if self.start[slot] >= 0 else np.zeros(num_actions))
+
+    def rows(self, node: int) -> FloatArray:
+        """Returns `[buckets, A]` what every bucket plays at a decision."""
         arrays = self.betting.arrays
         _, slot, offset, packed = arrays.nodes[node].tolist()
-        num_actions = packed >> 9 & 31
-        if self.start[slot] < 0:
-            return np.full(num_actions, 1.0 / num_actions)
-        first = int(self.start[slot]) + bucket * int(arrays.width[slot]) + offset
-        row = self.cells[first : first + num_actions].astype(np.float64)
-        total = row.sum()
-        return row / total if total > 0 else np.full(num_actions, 1.0 / num_actions)
+        num_actions, width = packed >> 9 & 31, int(arrays.width[slot])
+        num_buckets = int(self.spec.num_buckets[packed >> 4 & 7, packed >> 2 & 3])
+        first = int(self.start[slot])
+        if first < 0:
+            return _normalize(np.zeros((num_buckets, num_actions)))
+        block = self.cells[first : first + num_buckets * width].reshape(num_buckets, width)
+        return _normalize(block[:, offset : offset + num_actions])
 
     def actions(self, node: int) -> tuple[int, ...]:
         """Returns fold (0), call (1) and totals of a decision, as the rules number them."""
@@ -266,3 +282,10 @@ class StoredBlueprint:
         count = packed >> 9 & 31
         totals = (arrays.nodes[first + len(passive) : first + count, 3] >> 14).tolist()
         return (*passive, *totals)
+
+
+def _normalize(rows: npt.NDArray[Any]) -> FloatArray:
+    """Returns `[..., A]` shares that sum to 1, all alike where there are none."""
+    shares: FloatArray = rows.astype(np.float64)
+    totals = shares.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, shares / np.where(totals > 0, totals, 1.0), 1.0 / shares.shape[-1])

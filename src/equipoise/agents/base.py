@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from equipoise.core.errors import InvalidStateError
 from equipoise.core.formatting import brief_repr
-from equipoise.games.base import ActionClass, Game
+from equipoise.games.base import ActionClass, Game, classify_actions
 from equipoise.games.public import PublicGame
 from equipoise.solvers.playouts import draw_index
 
@@ -229,7 +229,7 @@ def observe_state(game: Game[Any], state: Any, seat: int, *, has_names: bool = F
         game.infostate(state, seat),
         public,
         actions,
-        tuple([game.action_class(state, action) for action in actions]),
+        classify_actions(game, state, actions),
         tuple([game.action_name(state, action) for action in actions]) if has_names else (),
     )
 

@@ -16,7 +16,9 @@ import numpy as np
 
 from equipoise.agents.base import Agent
 from equipoise.agents.boards import make_uct_agent
-from equipoise.agents.bots import digest_bot, limit_bot, make_bot
+from equipoise.agents.bot_programs import digest_bot, limit_bot, make_bot
+from equipoise.agents.bots import MACHINES, Machine
+from equipoise.agents.bots.playing import digest_machine, game_of_machine, limit_machine, make_machine_agent
 from equipoise.agents.continual import ContinualAgent
 from equipoise.agents.engines import limit_engine, make_gtp, make_uci
 from equipoise.agents.files import (
@@ -167,6 +169,21 @@ def _resolving_entry(name: str, description: str) -> AgentEntry:
     )
 
 
+def _machine_entry(machine: Machine) -> AgentEntry:
+    """Returns a machine of chapter 6, which plays from the folder of its training."""
+    options = (
+        "" if machine.search is None else "[,iterations=N][,seconds=S][,menu=SIZES][,perturbation=X][,nested=false]"
+    )
+    return AgentEntry(
+        make=lambda game, text: make_machine_agent(machine, game, text),
+        settings=f"DIR{options}",
+        game_of=lambda text: game_of_machine(machine, text),
+        digest=lambda text: digest_machine(machine, text),
+        limit=None if machine.search is None else limit_machine,
+        description=f"hold'em heads-up as {machine.title}; DIR is of `train blueprint {machine.name}`",
+    )
+
+
 def _parse_iterations(text: str, given: str) -> int:
     if not text.isdecimal() or len(text) > LONGEST_NUMBER or int(text) < 1:
         got = f"{text[:LONGEST_NUMBER]!r} in {given[:80]!r}"
@@ -247,7 +264,7 @@ AGENTS: Mapping[str, AgentEntry] = {
     ),
     "rebel": AgentEntry(
         make=make_rebel_agent,
-        settings="RUN[,iterations=N]",
+        settings="RUN[,iterations=N][,horizon=N]",
         game_of=game_of_run,
         digest=digest_run,
         description="plays a training of `train rebel` (a folder, or one of the package) by random iterations",
@@ -281,6 +298,7 @@ AGENTS: Mapping[str, AgentEntry] = {
     "deepstack": _resolving_entry(
         "deepstack", "the same with DeepStack's menu and rule, rivers behind the turn solved in buckets"
     ),
+    **{name: _machine_entry(machine) for name, machine in MACHINES.items()},
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,18 @@ from equipoise.core.errors import InvalidStateError, UnknownNameError
 from equipoise.core.interruption import never
 from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters, parse_value
-from equipoise.learning.rebel.playthroughs import PlayedAverage, measure_playthroughs
-from equipoise.learning.rebel.runs import NET, RebelRun, find_run
+from equipoise.learning.rebel.playthroughs import PlayedAverage, measure_playthroughs, play_through
+from equipoise.learning.rebel.runs import NET, POLICY, RebelRun, find_run
 from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.learning.values.net_files import NetFile
+from equipoise.responses.forms import SequenceForm
 from equipoise.trees.public_edges import read_policy
 
-__all__ = ["RebelAgent", "digest_run", "game_of_run", "make_rebel_agent"]
+__all__ = ["AveragedPlay", "RebelAgent", "digest_run", "game_of_run", "make_rebel_agent"]
 
 FloatArray = npt.NDArray[np.float64]
+
+OPTIONS: Final = ("iterations", "horizon")
 
 
 class RebelAgent(PolicyAgent):
@@ -82,6 +85,18 @@ class RebelAgent(PolicyAgent):
             self.searcher, playthroughs, rng=rng, on_progress=on_progress, is_interrupted=is_interrupted
         )
 
+    def average(
+        self,
+        playthroughs: int,
+        *,
+        rng: np.random.Generator,
+        is_interrupted: Callable[[], bool] = never,
+    ) -> AveragedPlay:
+        """Returns what others meet who do not know the draws: the average of so many playthroughs, as an agent."""
+        tree = self.searcher.game.tree
+        sums = play_through(self.searcher, playthroughs, rng=rng, is_interrupted=is_interrupted).sums
+        return AveragedPlay(self.searcher, SequenceForm(tree).play(sums), name=self.name)
+
     def _find(self, label: str) -> int:
         if label not in self._node:
             raise InvalidStateError(f"{self.searcher.game.public.spec.label} has no public state {label!r}")
@@ -129,9 +144,9 @@ class RebelAgent(PolicyAgent):
             only: npt.NDArray[np.float32] = self._search(kind, belief, iteration)[0]
             return only
         if self._first_policies is None:  # every game begins alike: all its iterations are kept
-            every = np.arange(1, self.searcher.recipe.iterations + 1, dtype=np.int32)
+            every = np.arange(self.searcher.first_iteration, self.searcher.recipe.iterations + 1, dtype=np.int32)
             self._first_policies = self._search(kind, belief, every)
-        first: npt.NDArray[np.float32] = self._first_policies[iteration[0] - 1]
+        first: npt.NDArray[np.float32] = self._first_policies[iteration[0] - self.searcher.first_iteration]
         return first
 
     def _search(
@@ -157,22 +172,38 @@ class RebelAgent(PolicyAgent):
         return out
 
 
+class AveragedPlay(RebelAgent):
+    """What playthroughs amount to: a strategy without draws."""
+
+    is_fixed = True
+
+    def __init__(self, searcher: BeliefSearcher, strategy: FloatArray, *, name: str) -> None:
+        """Keeps the strategy, a table of the tree."""
+        super().__init__(searcher, name=name)
+        self._average = strategy
+
+    def _rows(self, node: int, rng: np.random.Generator) -> FloatArray:
+        return read_policy(self.searcher.game.tree, node, self._average)
+
+
 def make_rebel_agent(game: Game[Any], text: str) -> RebelAgent:
-    """Returns the agent of `RUN[,iterations=N]`."""
+    """Returns the agent of `RUN[,iterations=N,horizon=N]`."""
     path, *options = [part.strip() for part in text.split(",")]
     run = RebelRun.open(find_run(path))
     run.check_game(game)
+    given = parse_parameters(options)
+    if unknown := [key for key in given if key not in OPTIONS]:
+        raise UnknownNameError("option of rebel", unknown[0], OPTIONS)
     recipe = run.settings.test
-    for key, value in parse_parameters(options).items():
-        if key != "iterations":
-            raise UnknownNameError("option of rebel", key, ("iterations",))
-        recipe = dataclasses.replace(recipe, iterations=int(parse_value(key, value, int)))
-    return RebelAgent(run.searcher(recipe))
+    if "iterations" in given:
+        recipe = dataclasses.replace(recipe, iterations=int(parse_value("iterations", given["iterations"], int)))
+    return RebelAgent(run.searcher(recipe, horizon=given.get("horizon")))
 
 
 def digest_run(text: str) -> str:
     """Returns a short hash over the weights of a run."""
-    return NetFile.at(find_run(text.partition(",")[0].strip()) / NET).digest
+    folder = find_run(text.partition(",")[0].strip())
+    return "-".join(NetFile.at(folder / name).digest for name in (NET, POLICY) if (folder / name).exists())
 
 
 def game_of_run(text: str) -> Game[Any]:

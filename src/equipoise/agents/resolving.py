@@ -32,7 +32,7 @@ from equipoise.search.gadgets import Resolve
 from equipoise.search.holdem.equity_leaves import equity_leaves
 from equipoise.search.holdem.leaves import AfterDeal, HoldemRest
 from equipoise.search.holdem.streets import StreetLeaves
-from equipoise.search.leaves import LeafEvaluator, ResolvedLeaves, SwitchedLeaves, ZeroLeaves
+from equipoise.search.leaves import HeldLeaves, LeafEvaluator, ResolvedLeaves, SwitchedLeaves, ZeroLeaves
 from equipoise.search.running import run_for
 from equipoise.search.settings import SearchSettings
 from equipoise.solvers.rules import DCFRPlus, Rule
@@ -71,6 +71,7 @@ class Cards(enum.StrEnum):
 class Updates(enum.StrEnum):
     """How players take turns in an iteration."""
 
+    ONCE = "once"  # in turn, and leaves are asked about for the first player alone (`HeldLeaves`)
     ALTERNATING = "alternating"  # leaves are asked about twice
     SIMULTANEOUS = "simultaneous"
 
@@ -94,15 +95,15 @@ class Resolving:
         before the flop only if `flops` says so. After the flop networks are
         asked behind a few cards an iteration, all in turn (`AfterDeal`), and searches end after 1.5 seconds: with more
         or less time, on another machine, an agent plays otherwise (`seconds=0` plays the same everywhere). Players are
-        updated in turn:
-        for as many questions to leaves, 100 iterations instead of 200 at once, a turn with equity at its lines came to
+        updated in turn, and leaves are asked about once an iteration (`HeldLeaves`): for as many questions, 100
+        iterations in turn instead of 200 at once, a turn with equity at its lines came to
         0.4 % of the pot instead of 2.5 (nash_conv), with a network to 1.9 instead of 3.3.
     Checked by: tests/agents/test_resolving.py.
     """
 
     menu: str = ""  # bets that searches consider; empty: the preset's if the game offers all, else the game's
     iterations: int = 100  # of each search
-    updates: Updates = Updates.ALTERNATING
+    updates: Updates = Updates.ONCE
     seconds: float = 1.5  # for the search of a decision; 0: no limit
     threads: int = 1
     leaves: LeafKind = LeafKind.NETS
@@ -178,7 +179,7 @@ def make_resolving_agent(name: str, game: Game[Any], text: str = "") -> Continua
     search = SearchSettings(
         menu=spot.menu,
         streets=streets,
-        is_alternating=how.updates is Updates.ALTERNATING,
+        is_alternating=how.updates is not Updates.SIMULTANEOUS,
         early_iterations=how.early,
         num_threads=how.threads,
         seconds=how.seconds or None,
@@ -223,14 +224,25 @@ def _find_streets(name: str, spot: HoldemSpot, how: Resolving) -> StreetLeaves:
         some, every = AfterDeal(rivers, spot, num_cards=how.sample), AfterDeal(rivers, spot)
         ends[Street.TURN] = SwitchedLeaves(some, every, num_last=1)
         starts[Street.RIVER] = rivers
+    if how.updates is Updates.ONCE:
+        ends = {street: _hold(leaves) for street, leaves in ends.items()}
     missing = [street for street in starting if street not in starts]
     starts |= {street: _solve_start(street, spot, ends, how) for street in missing}
     if how.flops and Street.PREFLOP in ends:
         if Street.FLOP in missing:
             raise ConfigError(f"flops={how.flops} asks a network of the flop, flop.safetensors, and there is none")
         flop = AfterDeal(starts[Street.FLOP], spot)
-        ends[Street.PREFLOP] = SwitchedLeaves(ends[Street.PREFLOP], flop, num_last=how.flops)
+        before = ends[Street.PREFLOP]
+        most = before.first if isinstance(before, SwitchedLeaves) else before
+        ends[Street.PREFLOP] = SwitchedLeaves(most, flop, num_last=how.flops)
     return StreetLeaves(ends=ends, starts=starts)
+
+
+def _hold(leaves: LeafEvaluator) -> SwitchedLeaves:
+    """Returns an evaluator that is asked once an iteration; at last, and by whoever asks afterwards, as it is."""
+    if isinstance(leaves, SwitchedLeaves):
+        return SwitchedLeaves(HeldLeaves(leaves.first), leaves.last, num_last=leaves.num_last)
+    return SwitchedLeaves(HeldLeaves(leaves), leaves, num_last=1)
 
 
 def _solve_start(
@@ -242,7 +254,7 @@ def _solve_start(
         HoldemRest(spot, menu=spot.menu, ends=ends),
         iterations=max(int(SHARE_OF_START * (how.iterations if is_short else how.early)), 1),
         rule=how.rule,
-        is_alternating=how.updates is Updates.ALTERNATING,
+        is_alternating=how.updates is not Updates.SIMULTANEOUS,
         dtype=np.float32,
         run=run_for(SHARE_OF_START * how.seconds if how.seconds else None),
         is_kept=False,

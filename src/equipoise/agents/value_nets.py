@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from equipoise.core.errors import ConfigError
+from equipoise.core.tensor_files import load_tensors
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.learning.values.configuration import NetStage
 from equipoise.learning.values.leaves import NetworkLeaves
-from equipoise.learning.values.shipped import SHIPPED, read_net
+from equipoise.learning.values.shipped import LEDUC_NETS, SHIPPED, read_net
 from equipoise.search.holdem.leaves import AfterDeal
 from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves
 
@@ -33,11 +34,19 @@ def name_net(street: Street, stage: NetStage) -> str:
 
 
 def digest_nets(folder: str = "") -> str:
-    """Returns a short hash over the networks of a folder; without one over all of the package, whatever the game."""
-    place = Path(folder).expanduser() if folder else SHIPPED.parent
+    """Returns a short hash over the networks of a folder; without one over all of the package, whatever the game.
+
+    What a card says of weights is not part of it: agents that differ by it alone play the same.
+    """
+    places = (Path(folder).expanduser(),) if folder else (SHIPPED, LEDUC_NETS)
     found = hashlib.sha256()
-    for file in sorted(place.rglob(f"*{SUFFIX}")):
-        found.update(f"{file.relative_to(place)} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    for place in places:
+        for file in sorted(place.rglob(f"*{SUFFIX}")):
+            tensors, texts = load_tensors(file)
+            found.update(f"{file.relative_to(place)} {texts.get('config')}\n".encode())
+            for name, tensor in tensors.items():
+                found.update(f"{name} {tensor.dtype} {tensor.shape}\n".encode())
+                found.update(tensor.tobytes())
     return found.hexdigest()[:12]
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from equipoise.apps.commands import LazyGroup
+from equipoise.apps.commands import COMMANDS, LazyGroup
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
 from equipoise.apps.help_page import format_examples
@@ -28,6 +28,8 @@ __all__ = ["app", "main"]
 
 class ReportingGroup(LazyGroup):
     """A group of commands whose errors are one line on the error stream and an exit code, never a traceback."""
+
+    entries = COMMANDS
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Runs the program; what is wrong with the line itself is told as all errors are."""

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import typer
 import typer.main
@@ -82,7 +82,10 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "blueprint": CommandEntry(
         SOLVING, "Train hold'em in buckets, by sampling.", "blueprint:blueprint", "blueprint:BlueprintOptions"
     ),
-    "train": CommandEntry(SOLVING, "Train networks and blueprints.", "train:train_app", None),
+    "improve": CommandEntry(
+        SOLVING, "Train a blueprint with the sizes that opponents bet.", "improve:improve", "improve:ImproveOptions"
+    ),
+    "train": CommandEntry(SOLVING, "Train networks and blueprints.", "groups:train_app", None),
     "show": CommandEntry(LOOKING, "Show a saved strategy.", "show:show", "show:ShowOptions"),
     "lines": CommandEntry(
         LOOKING, "List the lines of a solved spot with frequencies.", "lines:lines", "lines:LinesOptions"
@@ -115,31 +118,35 @@ COMMANDS: Final[Mapping[str, CommandEntry]] = {
     "engine": CommandEntry(
         PLAYING, "Let other programs play against an agent.", "engine:engine", "engine:EngineOptions"
     ),
+    "dealer": CommandEntry(
+        PLAYING, "Deal poker to bots that connect (ACPC).", "acpc.dealer:dealer", "acpc.dealer:DealerOptions"
+    ),
+    "seat": CommandEntry(PLAYING, "Let an agent play at a dealer (ACPC).", "acpc.seat:seat", "acpc.seat:SeatOptions"),
     "lbr": CommandEntry(PLAYING, "Say what a local best response wins from an agent.", "lbr:lbr", "lbr:LbrOptions"),
     "plot": CommandEntry(MEASURING, "Draw runs and studies from their files.", "plot:plot", "plot:PlotOptions"),
     "reproduce": CommandEntry(
         MEASURING, "Compute published figures again.", "reproduce:reproduce", "reproduce:ReproduceOptions"
     ),
-    "bench": CommandEntry(
-        MEASURING, "Measure speed; print the signature of results.", "bench.commands:bench_app", None
-    ),
+    "bench": CommandEntry(MEASURING, "Measure speed; print the signature of results.", "groups:bench_app", None),
 }
 
 
 class LazyGroup(HelpfulGroup):
     """A group whose commands are loaded when they are run; help and completion list them without."""
 
+    entries: ClassVar[Mapping[str, CommandEntry]]  # of its commands, by name
+
     def __init__(self, **attributes: Any) -> None:
         """Begins with the outlines of all commands."""
         super().__init__(**attributes)
-        self.commands = {name: entry.outline(name) for name, entry in COMMANDS.items()}
+        self.commands = {name: entry.outline(name) for name, entry in self.entries.items()}
         self._is_listing = False
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Returns a command, which may take long to load; for lists only its outline."""
-        if self._is_listing or cmd_name not in COMMANDS:
+        if self._is_listing or cmd_name not in self.entries:
             return super().get_command(ctx, cmd_name)
-        return COMMANDS[cmd_name].load(cmd_name)
+        return self.entries[cmd_name].load(cmd_name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Writes the list of commands."""

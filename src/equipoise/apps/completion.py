@@ -13,7 +13,9 @@ __all__ = ["complete_game", "complete_method", "complete_rule", "complete_study"
 def complete_game(incomplete: str) -> list[str]:
     """Returns the games whose names begin like this; where there is none the shell offers files."""
     return [
-        name for name in importlib.import_module("equipoise.games.registry").game_names() if name.startswith(incomplete)
+        name
+        for name in importlib.import_module("equipoise.games.catalogue").game_names()
+        if name.startswith(incomplete)
     ]
 
 

@@ -240,6 +240,10 @@ class SolveDisplay:
         if self.live is None:
             self.console.print("stopping ...", style="yellow")
 
+    def say_saving(self) -> None:
+        """Says at once that the work ends when it is saved, which was under way."""
+        self.console.print("stopping once it is saved; Ctrl-C again leaves it unsaved ...", style="yellow")
+
     def __exit__(self, *error: object) -> None:
         if self.live is not None:
             self.live.stop()

@@ -19,7 +19,7 @@ import numpy as np
 import typer
 
 from equipoise.agents.base import Agent, Observation, observe_state
-from equipoise.agents.bots import PROTOCOL
+from equipoise.agents.bot_programs import PROTOCOL
 from equipoise.agents.notation import AgentText, describe_agents, limit_seconds
 from equipoise.core.errors import ConfigError, EquipoiseError
 from equipoise.core.provenance import version

@@ -17,6 +17,7 @@ from rich.console import Console, Group
 
 from equipoise.agents.base import PublicAgent
 from equipoise.agents.notation import AgentText, describe_agents
+from equipoise.agents.rebel import RebelAgent
 from equipoise.apps.completion import complete_game
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.exit_codes import ExitCode
@@ -33,6 +34,7 @@ from equipoise.evaluation.lbr import LocalResponse, every_action, fold_or_call, 
 from equipoise.evaluation.matches import MatchConfig, MatchResult
 from equipoise.evaluation.statistics import big_blind_of, describe_estimate, format_estimate, scale_precision
 from equipoise.games.base import Game
+from equipoise.games.holdem.betting import CALL, initial_betting
 from equipoise.games.holdem.rules import Holdem
 from equipoise.games.registry import format_game
 from equipoise.runs.matches import find_game, prepare_showdowns
@@ -43,6 +45,8 @@ __all__ = ["LbrOptions", "lbr"]
 
 CHUNK: Final = 10  # deals between two looks at the clock
 DEFAULT_HANDS: Final = 1000
+DEFAULT_PLAYTHROUGHS: Final = 1024
+MOST_RAISES: Final = 100  # that a responder tries
 
 
 class MenuName(enum.StrEnum):
@@ -64,7 +68,7 @@ class LbrOptions:
     )
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "What is played": ("game", "parameters", "menu", "passive_streets", "rollout", "exact"),
-        "How long": ("hands", "precision", "confidence", "seed", "workers"),
+        "How long": ("hands", "playthroughs", "precision", "confidence", "seed", "workers"),
         "Where to keep it": ("out", "resume", "overwrite", "json", "quiet"),
     }
 
@@ -76,9 +80,14 @@ class LbrOptions:
     parameters: Annotated[
         list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the game.", metavar="KEY=VALUE")
     ] = None
-    menu: Annotated[MenuName, typer.Option(help="Fold and call; also pot and all-in; all that the game offers.")] = (
-        MenuName.EVERYTHING
-    )
+    menu: Annotated[
+        MenuName | None,
+        typer.Option(
+            help="Fold and call; also pot and all-in; all that the game offers (default: all, fcpa where it offers "
+            "every amount).",
+            show_default=False,
+        ),
+    ] = None
     passive_streets: Annotated[
         int, typer.Option(min=0, help="Of hold'em: only check and call on so many first streets.")
     ] = 0
@@ -90,6 +99,10 @@ class LbrOptions:
     ] = False
     hands: Annotated[
         int | None, typer.Option("--hands", "-n", min=1, help=f"Of hold'em: hands to play ({DEFAULT_HANDS:,}).")
+    ] = None
+    playthroughs: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Of `rebel`: games over which what it draws is averaged ({DEFAULT_PLAYTHROUGHS:,})."),
     ] = None
     precision: Annotated[float | None, typer.Option(help="Stop once the interval reaches so many mbb.")] = None
     confidence: Annotated[float, typer.Option(help="Of intervals, between 0 and 1.")] = 0.95
@@ -112,10 +125,18 @@ def lbr(options: LbrOptions) -> None:
     maker = AgentText(options.agent)
     game = find_game([maker], options.game, options.parameters)
     agent = maker(game)
+    if options.playthroughs is not None and not isinstance(agent, RebelAgent):
+        raise ConfigError(f"--playthroughs is of rebel, which draws what it plays once a game, not of {options.agent}")
     if not isinstance(agent, PublicAgent):
         raise ConfigError(f"{agent.name} has no strategy for whole public states, which local best responses need")
     if isinstance(game, Holdem) and options.rollout is not None:
         raise ConfigError("--rollout is of other games than hold'em, where both check and call to the end")
+    if isinstance(agent, RebelAgent):
+        if isinstance(game, Holdem) and not options.exact:
+            raise ConfigError(
+                f"{options.agent} draws what it plays once a game, which no responder knows: give --exact"
+            )
+        agent = _average(options, agent, console)
     if isinstance(game, Holdem) and not options.exact:
         _play(options, game, maker, console)
         return
@@ -127,7 +148,7 @@ def lbr(options: LbrOptions) -> None:
             found = measure_holdem_lbr(
                 game,
                 agent,
-                menu=LbrMenu(options.menu),
+                menu=_find_menu(options, game),
                 passive_streets=options.passive_streets,
                 rng=rng,
                 on_progress=lambda share: display.update(share, "decisions"),
@@ -135,6 +156,14 @@ def lbr(options: LbrOptions) -> None:
     else:
         found = _measure(options, game, agent, rng, console)
     _report_exact(options, game, found, time.perf_counter() - began)
+
+
+def _average(options: LbrOptions, agent: RebelAgent, console: Console) -> RebelAgent:
+    """Returns the average of what an agent plays: responders do not know what it draws."""
+    count = options.playthroughs or DEFAULT_PLAYTHROUGHS
+    console.print(f"{options.agent} is met by what it plays on average over {count:,} playthroughs")
+    with SignalFlag(is_immediate=True):
+        return agent.average(count, rng=np.random.default_rng([options.seed, 1]))
 
 
 def _refuse_sampling(options: LbrOptions, game: Game[Any]) -> None:
@@ -178,6 +207,25 @@ def _measure(
         )
 
 
+def _find_menu(options: LbrOptions, game: Holdem) -> LbrMenu:
+    """Returns what the responder may do; of every amount, each would be asked about, it tries the pot and all-in."""
+    num_raises = sum(action > CALL for action in game.betting_actions(initial_betting(game.betting_rules)))
+    if options.menu is None:
+        return LbrMenu.EVERYTHING if num_raises <= MOST_RAISES else LbrMenu.POT_ALL_IN
+    if options.menu is MenuName.EVERYTHING and num_raises > MOST_RAISES:
+        raise ConfigError(
+            f"--menu all would try each of {num_raises:,} raises at every decision, expected {MOST_RAISES} at most: "
+            "give --menu fcpa, or the game a menu (-p menu=50%,100%,a)"
+        )
+    return LbrMenu(options.menu)
+
+
+def _name_menu(options: LbrOptions, game: Game[Any]) -> str:
+    if isinstance(game, Holdem):
+        return str(_find_menu(options, game))
+    return str(options.menu or MenuName.EVERYTHING)
+
+
 def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console) -> None:
     prepare_showdowns(game, ConsoleReporter(console))
     config = MatchConfig(
@@ -191,7 +239,7 @@ def _play(options: LbrOptions, game: Holdem, maker: AgentText, console: Console)
         game=game,
         maker=maker,
         name=maker.name,
-        menu=LbrMenu(options.menu),
+        menu=_find_menu(options, game),
         config=config,
         passive_streets=options.passive_streets,
     )
@@ -223,7 +271,7 @@ def _report_hands(options: LbrOptions, game: Holdem, result: MatchResult) -> Non
                 "game": game.spec.name,
                 "label": game.spec.label,
                 "agent": options.agent,
-                "menu": options.menu,
+                "menu": _name_menu(options, game),
                 "passive_streets": options.passive_streets,
                 "is_exact": False,
                 **describe_estimate(estimate, blind),
@@ -237,8 +285,9 @@ def _report_hands(options: LbrOptions, game: Holdem, result: MatchResult) -> Non
         )
         return
     print_result(
-        f"LBR ({options.menu}) wins {format_estimate(estimate, blind)} against {options.agent} in {format_game(game)}: "
-        f"{result.num_hands:,} hands in {format_duration(result.seconds)}\na lower bound on what a best response wins",
+        f"LBR ({_name_menu(options, game)}) wins {format_estimate(estimate, blind)} against {options.agent} in "
+        f"{format_game(game)}: {result.num_hands:,} hands in {format_duration(result.seconds)}\n"
+        "a lower bound on what a best response wins",
         is_quiet=options.quiet,
     )
 
@@ -253,7 +302,7 @@ def _report_exact(options: LbrOptions, game: Game[Any], found: LocalResponse, se
                 "game": game.spec.name,
                 "label": game.spec.label,
                 "agent": options.agent,
-                "menu": options.menu,
+                "menu": _name_menu(options, game),
                 "passive_streets": options.passive_streets,
                 "is_exact": True,
                 "mean": found.mean,
@@ -269,7 +318,7 @@ def _report_exact(options: LbrOptions, game: Game[Any], found: LocalResponse, se
         return
     pairs = [*zip(found.values, found.best_response_values, strict=True), (found.mean, best)]
     rows = [(seat, *map(format_utility, pair)) for seat, pair in zip(("0", "1", "mean"), pairs, strict=True)]
-    title = f"{format_game(game)}, LBR ({options.menu}) against {options.agent}"
+    title = f"{format_game(game)}, LBR ({_name_menu(options, game)}) against {options.agent}"
     table = make_rows(("seat", "LBR", "best response"), rows, title=title)
     parts = [] if scale is None else [f"{found.mean * scale:,.1f} of {best * scale:,.1f} mbb/h"]
     print_result(Group(table, *parts, f"exact, in {format_duration(seconds)}"), is_quiet=options.quiet)

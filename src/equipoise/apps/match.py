@@ -344,6 +344,7 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
                     {
                         "name": name,
                         **describe_estimate(result.estimate(agent), blind),
+                        "p_value": result.estimate(agent).p_value,
                         "results": list(results[agent]) if is_scored else None,
                     }
                     for agent, name in enumerate(result.names)
@@ -366,11 +367,14 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
         return
     name = textwrap.shorten(format_game(game), LONGEST_TITLE, placeholder=" ...)")  # ranges may name every hand
     title = f"{name}, {result.num_hands:,} hands in {format_duration(result.seconds)}"
+    is_ring = len(result.names) > 2  # whose results papers tell by standard errors and one-tailed tests
     rows = []
     for agent, name in enumerate(result.names):
         counts = [f"{count:,}" for count in results[agent]] if is_scored else ["-"] * 3
-        rows.append([name, format_estimate(result.estimate(agent), blind), *counts])
-    heads = ("agent", "wins a hand", "won", "drawn", "lost")
+        estimate = result.estimate(agent)
+        tested = [_format_error(estimate, blind), f"{estimate.p_value:.3f}"] if is_ring else []
+        rows.append([name, format_estimate(estimate, blind), *tested, *counts])
+    heads = ("agent", "wins a hand", *(("standard error", "p, one-tailed") if is_ring else ()), "won", "drawn", "lost")
     parts: list[RenderableType] = [make_rows(heads, rows, title=title, spare=("drawn", "lost", "won"))]
     if elo is not None:
         parts.append(f"Elo {elo['difference']:+.0f} ± {elo['half_width']:.0f} by games won")
@@ -378,6 +382,11 @@ def _report_match(options: MatchOptions, game: Game[Any], result: MatchResult) -
     if result.won is not None:
         parts.append(_explain_aivat(result, blind))
     print_result(Group(*parts), is_quiet=options.quiet)
+
+
+def _format_error(estimate: Estimate, blind: float | None) -> str:
+    """Returns a standard error in the unit of results."""
+    return f"{estimate.standard_error:.2g}" if blind is None else f"{1000 * estimate.standard_error / blind:,.0f} mbb/h"
 
 
 def _describe_aivat(options: MatchOptions, result: MatchResult, blind: float | None) -> dict[str, Any] | None:

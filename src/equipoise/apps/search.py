@@ -10,7 +10,7 @@ from collections.abc import Callable
 import typer
 from rich.console import Console
 
-from equipoise.abstraction.solutions import open_solution
+from equipoise.abstraction.solutions import is_spot_text, open_solution
 from equipoise.apps.display import ConsoleReporter, make_console
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.search_options import SearchOptions
@@ -37,7 +37,7 @@ def search(options: SearchOptions) -> None:
     """
     names = [field.name for field in dataclasses.fields(SearchRequest) if field.name != "state"]
     request = SearchRequest(state=options.line, **{name: getattr(options, name) for name in names})
-    if options.file.suffix == ".toml" and options.file.exists():
+    if is_spot_text(str(options.file)) and options.file.exists():
         raise ConfigError(
             f"{options.file} describes a spot that is not solved: `equipoise solve {options.file} --out FILE` first"
         )

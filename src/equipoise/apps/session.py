@@ -48,7 +48,10 @@ def run_shown(run: GameRun | SpotRun, options: SolveOptions, console: Console, f
         if not run.records:
             console.print(f"interrupted within the first iteration: nothing is computed{' or saved' * bool(kept)} yet")
             raise typer.Exit(flag.exit_code)
+        if options.out is not None:
+            flag.on_first = display.say_saving
         failure = keeper.save_at_the_end()
+        flag.on_first = display.say_stopping
         quality = run.measure_at_the_end()
         out = options.out if failure is None else None
         # a disk without room is no reason to keep the result to ourselves

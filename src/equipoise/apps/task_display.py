@@ -14,6 +14,7 @@ from equipoise.core.formatting import format_duration
 __all__ = ["TaskDisplay"]
 
 SECONDS_BETWEEN_LINES = 5.0  # where the output is not a terminal
+NARROW = 72  # columns below which there is room for figures alone: they are not to be cut
 MIN_FRACTION = 0.005  # below it the time left is not foreseen
 
 
@@ -25,9 +26,9 @@ class TaskDisplay:
         self.title = title
         self.began = time.monotonic()
         self.last_line = self.began
+        is_narrow = console.width < NARROW
         columns = (
-            TextColumn("[bold]{task.description}"),
-            BarColumn(),
+            *(() if is_narrow else (TextColumn("[bold]{task.description}"), BarColumn())),
             TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.fields[left]}"),
             TextColumn("[dim]{task.fields[step]}"),

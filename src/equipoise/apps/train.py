@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`equipoise train`: networks that say what hands are worth, from solved situations or by self-play, in one folder."""
+"""`equipoise train values`: networks that say what hands are worth, from solved situations, in one folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from equipoise.apps.commands import add_command
 from equipoise.apps.display import make_console
-from equipoise.apps.help_page import HelpfulGroup
 from equipoise.apps.output import write_json
 from equipoise.apps.signals import SignalFlag
 from equipoise.apps.task_display import TaskDisplay
-from equipoise.apps.train_blueprint import TrainBlueprintOptions, train_blueprint
-from equipoise.apps.train_pog import TrainPogOptions, train_pog
-from equipoise.apps.train_rebel import TrainRebelOptions, train_rebel
 from equipoise.core.pool import Pool
 from equipoise.core.runs import RunFolder
 from equipoise.distributed.pools import open_pool
@@ -37,15 +32,13 @@ from equipoise.learning.values.presets import PRESETS, NetRecipe, Preset, find_p
 from equipoise.learning.values.shards import ShardFolder
 from equipoise.learning.values.shipped import SHIPPED
 
-__all__ = ["TrainValuesOptions", "train_app", "train_values"]
+__all__ = ["TrainValuesOptions", "train_values"]
 
 KIND: Final = "training"  # of a run's folder
 GENERATION_SHARE: Final = 0.65  # of a network's time
 FILLING_SHARES: Final = (0.1, 0.7, 0.1, 0.1)  # of that: situations held out, situations, what comes beside them
 SECONDS_PER_HOUR: Final = 3600.0
 TOLD_SECONDS: Final = 1.0  # between two events that say where a training stands
-
-train_app = typer.Typer(cls=HelpfulGroup, help="Train networks and blueprints.", no_args_is_help=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +48,7 @@ class TrainValuesOptions:
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "How long": ("hours", "samples", "met", "steps", "rate", "seed"),
         "What is done": ("street", "data_only", "measure", "players", "start_from"),
-        "With what": ("workers", "ray"),
+        "With what": ("workers", "ray", "device"),
         "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
     }
     sample_commands: ClassVar[tuple[str, ...]] = (
@@ -82,6 +75,10 @@ class TrainValuesOptions:
     ray: Annotated[
         str | None, typer.Option(help="Solve on this Ray cluster: an address, or local.", metavar="ADDRESS")
     ] = None
+    device: Annotated[
+        str,
+        typer.Option(help="Device that trains, as torch names it; by default CUDA where there is one.", metavar="NAME"),
+    ] = ""
     data_only: Annotated[
         bool, typer.Option("--data-only", help="Make situations and stop: for more machines on the same folder.")
     ] = False
@@ -126,7 +123,9 @@ def train_values(options: TrainValuesOptions) -> None:
     """
     is_training = not (options.data_only or options.measure)
     if is_training:  # said now, not after hours of situations
-        import equipoise.learning.torch_extra  # noqa: F401, PLC0415 - an extra
+        from equipoise.learning.torch_extra import find_device  # noqa: PLC0415 - an extra
+
+        find_device(options.device)
     writer = find_writer(is_wanted=options.tensorboard) if is_training else None
     preset = _shrink(find_preset(options.preset), options)
     recipes = preset.recipes if options.street is None else (preset.find(options.street),)
@@ -135,7 +134,7 @@ def train_values(options: TrainValuesOptions) -> None:
     with SignalFlag() as flag, open_pool(options.workers, options.ray) as pool, contextlib.ExitStack() as stack:
         folder = _open_folder(options)  # last: what is refused leaves none
         players, start = options.players or SHIPPED, options.start_from
-        chain = ValueChain(options.out, preset, seed=options.seed, players=players, start=start)
+        chain = ValueChain(options.out, preset, seed=options.seed, players=players, start=start, device=options.device)
         budget = _find_budget(recipes, options.hours)
         session = _Session(chain, console, budget, command=_spell(options), is_resumed=options.resume)
         if is_training:
@@ -347,9 +346,3 @@ def _show(results: dict[str, Any], options: TrainValuesOptions, console: Console
             )
     make_console(is_stderr=False).print(table)
     console.print(f"weights are in {options.out}")
-
-
-add_command(train_app, "values", TrainValuesOptions, train_values)
-add_command(train_app, "pog", TrainPogOptions, train_pog)
-add_command(train_app, "blueprint", TrainBlueprintOptions, train_blueprint)
-add_command(train_app, "rebel", TrainRebelOptions, train_rebel)

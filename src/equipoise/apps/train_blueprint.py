@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from equipoise.abstraction.blueprints import SPECS, BlueprintSpec, load_spec, make_deals, save_blueprint
+from equipoise.agents.bots import MACHINES
 from equipoise.apps.display import make_console
 from equipoise.apps.output import print_result, write_json
 from equipoise.apps.signals import SignalFlag
@@ -28,7 +29,7 @@ from equipoise.core.runs import RunFolder
 from equipoise.kernels.skipping import SkipKind
 from equipoise.solvers.blueprints.trainer import BlueprintConfig, BlueprintTrainer, estimate_bytes
 
-__all__ = ["TrainBlueprintOptions", "train_blueprint"]
+__all__ = ["TrainBlueprintOptions", "train_blueprint", "train_spec"]
 
 KIND: Final = "blueprint"  # of a run's folder
 STATE, BLUEPRINT = "state.eq", "blueprint.eq"
@@ -42,6 +43,7 @@ NUM_SNAPSHOTS: Final = 40
 EARLY: Final = 0.25  # of a training, before snapshots and pruning begin
 LATE: Final = 0.9  # after which regret-based sampling explores everything again
 GIGABYTE: Final = 10**9
+AUTO: Final = "auto"  # a machine's own pruning; none where no machine is trained
 PRUNINGS: Final[Mapping[str, SkipKind]] = {
     "none": SkipKind.NONE,
     "pluribus": SkipKind.COIN,
@@ -58,7 +60,11 @@ class Preset:
     gigabytes: float
 
 
-PRESETS: Final[Mapping[str, Preset]] = {"minutes": Preset(0.05, 4.0), "cpu": Preset(8.0, 12.0)}
+PRESETS: Final[Mapping[str, Preset]] = {
+    "minutes": Preset(0.05, 4.0),
+    "cpu": Preset(8.0, 12.0),
+    "paper": Preset(1000.0, 1000.0),
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +74,23 @@ class TrainBlueprintOptions:
     panels: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "How long": ("hours", "deals", "seed"),
         "What it may take": ("estimate", "threads", "gb"),
-        "How": ("prune", "threshold"),
+        "How": ("prune", "threshold", "seat"),
         "Where to keep it": ("resume", "overwrite", "json", "quiet"),
     }
     sample_commands: ClassVar[tuple[str, ...]] = (
         "equipoise train blueprint six --estimate -o six",
         "equipoise train blueprint six --preset cpu --hours 2 -o six",
+        "equipoise train blueprint libratus --hours 0.5 -o libratus",
+        "equipoise train blueprint baby-tartanian8 --seat 0 -o baby/0",
     )
 
     spec: Annotated[
-        str, typer.Argument(help=f"A TOML file, or one of {', '.join(SPECS)}.", metavar="SPEC", show_default=False)
+        str,
+        typer.Argument(
+            help=f"A TOML file, one of {', '.join(SPECS)}, or a machine: {', '.join(MACHINES)}.",
+            metavar="SPEC",
+            show_default=False,
+        ),
     ]
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of state, log and blueprint.", metavar="DIR")]
     preset: Annotated[str, typer.Option(help=f"What is spent: {', '.join(PRESETS)}.")] = "minutes"
@@ -89,7 +102,10 @@ class TrainBlueprintOptions:
         int | None, typer.Option("--threads", "-t", min=1, help="All processors by default; one repeats to the bit.")
     ] = None
     gb: Annotated[float | None, typer.Option(min=0.01, help="Most memory for tables, in gigabytes.")] = None
-    prune: Annotated[str, typer.Option(help=f"Which bad actions are left out: {', '.join(PRUNINGS)}.")] = "none"
+    prune: Annotated[
+        str, typer.Option(help=f"Which bad actions are left out: {', '.join(PRUNINGS)}; {AUTO}: as a machine does.")
+    ] = AUTO
+    seat: Annotated[int | None, typer.Option(min=0, help="Whose blueprint, of machines with one for each seat.")] = None
     threshold: Annotated[int, typer.Option(max=0, help="Regret in chips below which actions are left out.")] = -300_000
     seed: Annotated[int, typer.Option(min=0, help="Of deals.")] = 0
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it takes, and stop.")] = False
@@ -105,12 +121,22 @@ def train_blueprint(options: TrainBlueprintOptions) -> None:
     External-sampling linear Monte Carlo CFR with cards in buckets. What it takes is said first, and what does not fit
     is refused. It is saved as it goes: stop it at any time and give --resume.
     """
-    console = make_console(is_quiet=options.quiet)
-    spec = load_spec(options.spec)
     if options.preset not in PRESETS:
         raise UnknownNameError("preset", options.preset, PRESETS)
+    machine = MACHINES.get(options.spec)
+    if machine is None and options.seat is not None:
+        raise ConfigError(f"--seat is for machines with a blueprint for each seat, got {options.spec}")
+    spec = load_spec(options.spec) if machine is None else machine.find_spec(options.preset, options.seat)
+    if options.prune == AUTO:
+        options = dataclasses.replace(options, prune="none" if machine is None else machine.pruning)
     if options.prune not in PRUNINGS:
         raise UnknownNameError("pruning", options.prune, PRUNINGS)
+    train_spec(spec, options)
+
+
+def train_spec(spec: BlueprintSpec, options: TrainBlueprintOptions) -> None:
+    """Trains a blueprint of a spec, whatever the options name."""
+    console = make_console(is_quiet=options.quiet)
     preset = PRESETS[options.preset]
     hours = preset.hours if options.hours is None else options.hours
     num_threads = options.threads or os.cpu_count() or 1

@@ -25,7 +25,7 @@ from equipoise.games.base import Game
 from equipoise.games.parameters import parse_parameters
 from equipoise.games.registry import format_game
 from equipoise.learning.rebel.playthroughs import measure_playthroughs
-from equipoise.learning.rebel.runs import KIND, NET, STATE, check_same_settings
+from equipoise.learning.rebel.runs import KIND, NET, POLICY, STATE, check_same_settings
 from equipoise.learning.rebel.settings import PRESETS, RebelSettings, change_settings, find_preset
 from equipoise.learning.scalar_board import find_writer, open_board
 from equipoise.runs.request import find_named_game
@@ -156,6 +156,12 @@ class _Session(TrainSession):
 
     def records(self, is_over: Callable[[], bool], pool: Pool | None) -> Iterator[Any]:
         yield from self.trainer.run(is_over=is_over, pool=pool)
+
+    def save(self, last: dict[str, Any]) -> None:
+        proposed = self.trainer.stored_policy({"what": "strategies that searches begin with", "command": self.command})
+        if proposed is not None:
+            proposed.save(self.folder.path / POLICY)
+        super().save(last)
 
     def measure(self, count: int, flag: SignalFlag) -> dict[str, Any]:
         rng = np.random.default_rng([self.settings.seed, 57, self.trainer.step])

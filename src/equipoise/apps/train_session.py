@@ -124,7 +124,7 @@ class TrainSession(abc.ABC):
                 said = f"{record.examples:,} values, loss {record.loss:.2g}"
                 if last.get("exploitability") is not None:
                     said += f", exploitability {format_small(last['exploitability'])}"
-                display.update(record.examples / settings.examples, said)
+                display.update(min(1.0, record.examples / settings.examples), said)
                 if time.monotonic() - told > TOLD_SECONDS:
                     told = time.monotonic()
                     self.record("stepped", **dataclasses.asdict(record))

@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from equipoise.core.checks import check_path
 from equipoise.core.errors import CheckpointError
-from equipoise.core.files import StrPath, describe_os_error, write_atomically
+from equipoise.core.files import STEP_BYTES, StrPath, describe_os_error, write_atomically, write_steadily
 from equipoise.core.formatting import brief_repr
 
 __all__ = ["FORMAT_VERSION", "Checkpoint", "CheckpointReader", "Kind", "count_payload_bytes", "load", "save"]
@@ -105,8 +105,7 @@ def save(path: StrPath, kind: Kind, metadata: Mapping[str, Any], content: Mappin
 
     def write(file: BinaryIO) -> None:
         file.write(prefix + _digest_header(prefix, header) + header)
-        for part in _parts(buffers):
-            file.write(part)
+        write_steadily(file, _parts(buffers))
 
     write_atomically(path, write)
 
@@ -222,7 +221,7 @@ class CheckpointReader:
 
     def read_all(self) -> Checkpoint:
         """Returns everything."""
-        payload = memoryview(self._read_bytes(0, self._payload_bytes))
+        payload = self._read_bytes(0, self._payload_bytes)
         arrays: dict[str, Array] = {}
         strings: dict[str, tuple[str, ...]] = {}
         for name, entry in self._entries.items():
@@ -241,7 +240,7 @@ class CheckpointReader:
             raise CheckpointError(f"{self.path} has no array {name!r}")
         return self._entries[name]
 
-    def _decode(self, entry: Mapping[str, Any], block: bytearray | memoryview) -> Array:
+    def _decode(self, entry: Mapping[str, Any], block: memoryview) -> Array:
         """Returns the array that a checked entry and its bytes describe."""
         try:
             dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
@@ -252,8 +251,11 @@ class CheckpointReader:
             raise CheckpointError(f"{self.path} has a malformed header: {error!r}") from None
         return array.astype(dtype.newbyteorder("="), copy=False)
 
-    def _read_bytes(self, offset: int, count: int) -> bytearray:
-        """Returns bytes of the payload after checking all pieces that they touch."""
+    def _read_bytes(self, offset: int, count: int) -> memoryview:
+        """Returns bytes of the payload after checking all pieces that they touch.
+
+        They are read in steps: signals are heard between two of them, not within one call.
+        """
         if not 0 <= offset <= offset + count <= self._payload_bytes:
             raise CheckpointError(
                 f"{self.path} has a malformed header: a block outside of its {self._payload_bytes:,} bytes"
@@ -261,26 +263,27 @@ class CheckpointReader:
         first = offset // self._piece_bytes
         last = min(len(self._pieces), -(-(offset + count) // self._piece_bytes))
         start = first * self._piece_bytes
-        block = bytearray(min(last * self._piece_bytes, self._payload_bytes) - start)
+        block = np.empty(min(last * self._piece_bytes, self._payload_bytes) - start, np.uint8).data
         try:
             with self._reading:
                 self._file.seek(self._first + start)
-                read = self._file.readinto(block)
+                steps = range(0, len(block), STEP_BYTES)
+                read = sum(self._file.readinto(block[step : step + STEP_BYTES]) for step in steps)
         except OSError as error:
             raise CheckpointError(f"cannot read {self.path}: {describe_os_error(error)}") from None
         if read != len(block):
             raise CheckpointError(f"{self.path} became shorter while it was read")
-        view = memoryview(block)
         for piece in range(first, last):
             begin = piece * self._piece_bytes - start
-            found = _digest_piece([view[begin : begin + self._piece_bytes]])
+            found = _digest_piece([block[begin : begin + self._piece_bytes]])
             if found != self._pieces[piece]:
                 raise CheckpointError(
                     f"{self.path} is corrupt: piece {piece} of its content has checksum {found[:12]}, "
                     f"expected {str(self._pieces[piece])[:12]}"
                 )
-        del view
-        return block if (start, len(block)) == (offset, count) else block[offset - start : offset - start + count]
+        asked = block[offset - start : offset - start + count]
+        # a little that is kept is not to keep much
+        return asked if count >= len(block) // 2 else memoryview(bytearray(asked))
 
 
 def digest_file(path: StrPath) -> str:

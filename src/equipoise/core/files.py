@@ -13,7 +13,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -25,12 +25,24 @@ try:
 except ImportError:  # not on every system: files are not locked there
     fcntl = None  # type: ignore[assignment]  # how mypy is told of the other system
 
-__all__ = ["StrPath", "check_writable", "describe_os_error", "format_bytes", "lock", "remove_stale", "write_atomically"]
+__all__ = [
+    "STEP_BYTES",
+    "StrPath",
+    "check_writable",
+    "describe_os_error",
+    "format_bytes",
+    "lock",
+    "remove_stale",
+    "write_atomically",
+    "write_steadily",
+    "write_text",
+]
 
 StrPath = str | os.PathLike[str]
 
 FARTHEST_BYTES: Final = 1e17  # beyond, only the order of magnitude is read
 TOKEN_BYTES: Final = 6  # at random in the name of a temporary file
+STEP_BYTES: Final = 1 << 25  # of large content: what even a slow disk takes within a second
 LONGEST_NAME: Final = 200  # bytes of a file's name that names beside it repeat; systems take 255
 
 
@@ -144,6 +156,21 @@ def write_atomically(path: StrPath, write: Callable[[BinaryIO], None]) -> None:
     except OSError as error:
         kept = "; the previous file is untouched" if target.exists() else ""
         raise CheckpointError(f"cannot write {path}: {describe_os_error(error)}{kept}") from error
+
+
+def write_steadily(file: BinaryIO, parts: Iterable[memoryview]) -> None:
+    """Writes large content in steps that are on the disk before the next: signals are heard between two of them.
+
+    One call for all, or one `fsync` at the end, would keep Ctrl-C waiting for as long as the disk takes.
+    """
+    unsynced = 0
+    for part in parts:
+        for begin in range(0, len(part), STEP_BYTES):
+            unsynced += file.write(part[begin : begin + STEP_BYTES])
+            if unsynced >= STEP_BYTES:
+                file.flush()
+                os.fsync(file.fileno())
+                unsynced = 0
 
 
 def write_text(path: StrPath, text: str) -> None:

@@ -10,11 +10,16 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import importlib.util
+import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["LazyTable", "lazy_names"]
+
+DOCSTRING: Final = r'^class {name}(?:\([^)]*\))?:\n    """([^"\n]+)'  # its first line, where it is written as usual
 
 
 def lazy_names(package: str, names: Sequence[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -69,6 +74,14 @@ class LazyTable(Mapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         module, _, name = self._places[key].partition(":")
         return getattr(importlib.import_module(module), name)
+
+    def describe(self, key: str) -> str:
+        """Returns the first line of what a class says of itself, read from its source: the class is not loaded."""
+        module, _, name = self._places[key].partition(":")
+        loader: Any = getattr(importlib.util.find_spec(module), "loader", None)
+        source = loader.get_source(module) if hasattr(loader, "get_source") else None
+        found = re.search(DOCSTRING.format(name=re.escape(name)), source or "", re.MULTILINE)
+        return found[1] if found else (inspect.getdoc(self[key]) or "").partition("\n")[0]
 
     def __contains__(self, key: object) -> bool:
         return key in self._places

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Mapping
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 from equipoise.core.errors import ConfigError, IllegalActionError, InvalidStateError
 from equipoise.core.formatting import show_given
@@ -26,9 +26,11 @@ __all__ = [
     "METHODS",
     "TERMINAL",
     "ActionClass",
+    "ClassifiesActions",
     "Game",
     "GameSpec",
     "check_given_game",
+    "classify_actions",
     "derived",
     "duel_spec",
     "illegal_action",
@@ -197,6 +199,31 @@ class Game(Protocol[State]):
     def describe(self, state: State) -> str:
         """Returns the whole state in words, hidden parts included."""
         ...
+
+
+@runtime_checkable
+class ClassifiesActions(Protocol):
+    """A game with thousands of actions, whose kinds it says at once."""
+
+    def action_classes(self, state: Any, actions: tuple[int, ...]) -> tuple[ActionClass, ...]:
+        """Returns what kinds of moves actions at a state are."""
+        ...
+
+
+def classify_actions(game: Game[State], state: State, actions: tuple[int, ...]) -> tuple[ActionClass, ...]:
+    """Returns what kinds of moves actions at a state are.
+
+    >>> from equipoise.games import make_game
+    >>> game = make_game("holdem", menu="all", stacks=(4, 4), small_blind=1, big_blind=2)
+    >>> state = game.initial_state()
+    >>> for card in (0, 1, 2, 3):
+    ...     state = game.apply(state, card)
+    >>> [kind.name for kind in classify_actions(game, state, game.legal_actions(state))]
+    ['FOLD', 'CALL', 'RAISE']
+    """
+    if isinstance(game, ClassifiesActions):
+        return game.action_classes(state, actions)
+    return tuple([game.action_class(state, action) for action in actions])
 
 
 def illegal_action(game: Game[Any], state: Any, action: int) -> IllegalActionError:

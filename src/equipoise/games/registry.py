@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Games by name: the one place where text chooses a class.
 
-Names are those of the table below, `openspiel:` followed by a game of OpenSpiel, a file of Gambit's, `game.efg`, or a
+Names are those of `games.catalogue`, `openspiel:` followed by a game of OpenSpiel, a file of Gambit's, `game.efg`, or a
 class of the user's, `module:Class` or `file.py:Class`.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from equipoise.core.checks import check_text
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
-from equipoise.core.lazy import LazyTable
 from equipoise.core.own_code import ClassText, parse_class_text
 from equipoise.games.base import Game, check_given_game
+from equipoise.games.catalogue import GAMES, game_names
 from equipoise.games.gambit import EFG_SUFFIX, load_efg
 from equipoise.games.openspiel import PREFIX, load_openspiel, openspiel_parameter_rows
 from equipoise.games.own import describe_own, find_own_text, make_own_game, own_parameter_rows
@@ -34,43 +33,6 @@ __all__ = [
     "parse_game_options",
     "take_game",
 ]
-
-GAMES: Mapping[str, type[Any]] = LazyTable(
-    {
-        "bucketed_limit_holdem": "equipoise.games.holdem.bucketed_limit:BucketedLimitHoldem",
-        "coin_toss": "equipoise.games.coin_toss:CoinToss",
-        "dcfr_slow_2x2": "equipoise.games.matrix:DCFRSlow2x2",
-        "flop_holdem": "equipoise.games.holdem.rules:FlopHoldem",
-        "glasses": "equipoise.games.scotland_yard.game:Glasses",
-        "goofspiel": "equipoise.games.goofspiel:Goofspiel",
-        "holdem": "equipoise.games.holdem.rules:Holdem",
-        "holdem_endgame": "equipoise.games.holdem.rules:HoldemEndgame",
-        "holdem_limit": "equipoise.games.holdem.rules:HoldemLimit",
-        "holdem_six": "equipoise.games.holdem.rules:HoldemSix",
-        "kuhn": "equipoise.games.kuhn:Kuhn",
-        "leduc": "equipoise.games.leduc:Leduc",
-        "leduc5": "equipoise.games.leduc:Leduc5",
-        "leduc_nolimit": "equipoise.games.leduc:LeducNoLimit",
-        "lemonade_stand": "equipoise.games.lemonade_stand:LemonadeStand",
-        "liars_dice": "equipoise.games.liars_dice:LiarsDice",
-        "matrix": "equipoise.games.matrix:Matrix",
-        "phantom_tic_tac_toe": "equipoise.games.phantom_tic_tac_toe:PhantomTicTacToe",
-        "rock_paper_scissors": "equipoise.games.matrix:RockPaperScissors",
-        "rps_plus": "equipoise.games.matrix:RPSPlus",
-        "scotland_yard": "equipoise.games.scotland_yard.game:ScotlandYard",
-        "scotland_yard_town": "equipoise.games.scotland_yard.game:ScotlandYardTown",
-        "tic_tac_toe": "equipoise.games.tic_tac_toe:TicTacToe",
-    }
-)
-
-
-def game_names() -> tuple[str, ...]:
-    """Returns the names of our own games, in alphabetical order.
-
-    >>> "leduc" in game_names()
-    True
-    """
-    return tuple(GAMES)
 
 
 def make_game(name: str, **parameters: Any) -> Game[Any]:
@@ -163,7 +125,8 @@ def describe_game(name: str) -> str:
         return describe_own(own)
     if name.endswith(EFG_SUFFIX):
         return load_efg(name).title
-    return (inspect.getdoc(_game_class(name)) or "").partition("\n")[0]
+    _check_name(name)
+    return GAMES.describe(name)
 
 
 def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
@@ -182,9 +145,14 @@ def describe_parameters(name: str) -> tuple[ParameterRow, ...]:
 
 
 def _game_class(name: str) -> type[Any]:
+    _check_name(name)
+    game_class: type[Any] = GAMES[name]
+    return game_class
+
+
+def _check_name(name: str) -> None:
     if name not in GAMES:
         raise UnknownNameError("game", name, GAMES)
-    return GAMES[name]
 
 
 def _parse_own(text: str) -> ClassText | None:

@@ -39,7 +39,7 @@ def multiply(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
     rows = np.ascontiguousarray(np.atleast_2d(left))
     columns = np.ascontiguousarray(right if right.ndim == 2 else right[:, None])
     out = np.empty((rows.shape[0], columns.shape[1]))
-    _native.multiply(rows, columns, out)
+    _native.multiply(first=rows, second=columns, out=out)
     return out.reshape(left.shape[:-1] + right.shape[1:])
 
 
@@ -60,7 +60,7 @@ def exponential(values: npt.ArrayLike) -> FloatArray:
     """
     given = np.ascontiguousarray(values, np.float64)
     out = np.empty_like(given)
-    _native.exponential(given, out)
+    _native.exponential(values=given, out=out)
     return out
 
 
@@ -72,7 +72,7 @@ def logarithm(values: npt.ArrayLike) -> FloatArray:
     """
     given = np.ascontiguousarray(values, np.float64)
     out = np.empty_like(given)
-    _native.logarithm(given, out)
+    _native.logarithm(values=given, out=out)
     return out
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "BeliefKernel",
     "BeliefMode",
     "BeliefNetKernel",
+    "BeliefPrior",
     "BeliefResult",
     "BeliefSearchSettings",
 ]
@@ -121,8 +122,7 @@ class BeliefNetKernel:
         self.bound = _native.BeliefNet(takes_roots)
         ranges = first._replace(weight=np.ascontiguousarray(first.weight[num_kinds:]))
         for layer in (ranges, *layers[1:]):
-            slope = np.zeros(0, np.float32) if layer.slope is None else layer.slope
-            self.bound.add_layer(layer.weight, layer.bias, slope, layer.is_residual)
+            self.bound.add_layer(**layer.native_arguments)
         # sums begin with the bias and what the kind adds: products with zeros are left out
         self.bound.set_starts(np.ascontiguousarray(first.bias + first.weight[:num_kinds]))
 
@@ -169,6 +169,15 @@ class BeliefSearchSettings:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BeliefPrior:
+    """Strategies that searches begin with, as if they had been played for some iterations."""
+
+    policy: SingleArray  # [B, C] over the form's cells
+    meeting: SingleArray  # [B, C] share of all play in which the other player and chance lead a private state there
+    iterations: int  # that they count for
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BeliefResult:
     """What came of a search."""
 
@@ -196,6 +205,7 @@ class BeliefKernel:
         settings: BeliefSearchSettings,
         draws: BeliefDraws | None = None,
         *,
+        prior: BeliefPrior | None = None,
         wants_leaves: bool = True,
         wants_drawn_policy: bool = False,
         wants_policy: bool = False,
@@ -208,6 +218,8 @@ class BeliefKernel:
             net: values leaves; None if there are none.
             settings: how it is solved.
             draws: what is wanted of single iterations.
+            prior: what searches begin with, uniform strategies if None; nothing can be drawn from the iterations that
+                these count for.
             wants_leaves: whether draws lead to leaves.
             wants_drawn_policy: whether strategies of draws are wanted.
             wants_policy: whether average strategies are wanted.
@@ -221,8 +233,20 @@ class BeliefKernel:
         given = draws or BeliefDraws.none()
         order = np.argsort(given.iteration, kind="stable")
         check_range("lane", given.lane, 0, belief.shape[0])
-        check_range("iteration", given.iteration, 1, settings.discounts.shape[0] + 1)
+        num_iterations = settings.discounts.shape[0]
         count, num_cells = order.size, self.arrays.legal_share.size
+        start = meeting = np.zeros((0, 0), np.float32)
+        num_assumed = 0
+        if prior is not None:
+            for name, given_cells in (("policy", prior.policy), ("meeting", prior.meeting)):
+                check_array(f"{name} of the prior", given_cells, np.float32, (belief.shape[0], num_cells))
+                check_finite(f"{name} of the prior", given_cells)
+            if settings.mode is BeliefMode.FICTITIOUS_PLAY:
+                raise ConfigError("fictitious play has no regrets to begin with")
+            check_integer("iterations of the prior", prior.iterations, 1, num_iterations - 1)
+            start, meeting = np.ascontiguousarray(prior.policy), np.ascontiguousarray(prior.meeting)
+            num_assumed = prior.iterations
+        check_range("iteration", given.iteration, num_assumed + 1, num_iterations + 1)
         leaf = np.full(count if wants_leaves else 0, -1, np.int32)
         found = np.zeros((leaf.size, 2, width), np.float32)
         drawn = np.zeros((count, num_cells) if wants_drawn_policy else (0, 0), np.float32)
@@ -236,19 +260,22 @@ class BeliefKernel:
             settings.is_alternating,
             settings.rule.is_optimistic,
             settings.rule.floors_regrets,
-            np.ascontiguousarray(settings.discounts),
-            given.exploration,
-            settings.num_lanes,
-            belief,
-            np.ascontiguousarray(given.lane[order]),
-            np.ascontiguousarray(given.iteration[order]),
-            np.ascontiguousarray(given.explorer[order]),
-            np.ascontiguousarray(given.point[order]),
-            leaf,
-            found,
-            drawn,
-            value,
-            policy,
+            discounts=np.ascontiguousarray(settings.discounts),
+            exploration=given.exploration,
+            num_lanes=settings.num_lanes,
+            belief=belief,
+            prior=start,
+            meeting=meeting,
+            num_assumed=num_assumed,
+            draw_lane=np.ascontiguousarray(given.lane[order]),
+            draw_iteration=np.ascontiguousarray(given.iteration[order]),
+            draw_explorer=np.ascontiguousarray(given.explorer[order]),
+            draw_point=np.ascontiguousarray(given.point[order]),
+            leaf=leaf,
+            next=found,
+            draw_policy=drawn,
+            value=value,
+            policy=policy,
         )
         back = np.argsort(order, kind="stable")
         return BeliefResult(

@@ -153,7 +153,8 @@ def build_betting(menus: MenuArrays, counts: BettingCounts) -> BettingArrays:
     num_slots = counts.subtrees * num_players
     nodes, width = np.empty((counts.nodes, 4), np.int32), np.empty(num_slots, np.int32)
     side_pots = np.zeros((counts.side_pots, num_players), np.int32)
-    _native.build_betting(_native.BettingMenus(arrays_by_name(menus)), nodes, width, side_pots)
+    bound = _native.BettingMenus(arrays_by_name(menus))
+    _native.build_betting(bound, nodes=nodes, width=width, side_pots=side_pots)
     street = np.zeros(num_slots, np.uint8)
     is_decision = (nodes[:, 3] & 3) == 0
     street[nodes[is_decision, 1]] = nodes[is_decision, 3] >> 2 & 3
@@ -163,5 +164,5 @@ def build_betting(menus: MenuArrays, counts: BettingCounts) -> BettingArrays:
 def fill_rises(betting: BettingArrays) -> IntArray:
     """Returns `[N]` the most chips that may be in the pot at an end below each node."""
     out = np.empty(len(betting.nodes), np.int32)
-    _native.fill_rises(betting.nodes, betting.side_pots, out)
+    _native.fill_rises(nodes=betting.nodes, side_pots=betting.side_pots, out=out)
     return out

@@ -135,7 +135,8 @@ class CardDeals:
         check_array("hole_cards", hole_cards, np.uint8, (len(boards), self.num_players, 2))
         buckets = np.zeros((len(boards), self.num_players, NUM_STREETS), np.uint16)
         strengths = np.zeros((len(boards), self.num_players), np.uint16)
-        _native.look_up_deals(self.form, boards, hole_cards.reshape(len(boards), -1), buckets, strengths)
+        hands = hole_cards.reshape(len(boards), -1)
+        _native.look_up_deals(self.form, boards=boards, hole_cards=hands, buckets=buckets, strengths=strengths)
         return buckets, strengths
 
 

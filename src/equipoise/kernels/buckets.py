@@ -57,7 +57,9 @@ class BoardRows:
         if boards.size and int(boards.max()) >= NUM_CARDS:
             raise ValueError(f"boards must be of cards 0 to {NUM_CARDS - 1}, got {int(boards.max())}")
         out = np.empty((boards.shape[0], self.table.shape[1]), np.uint16)
-        num_found: int = _native.look_up_rows(self._index, self._hand_images, self.table, boards, out)
+        num_found: int = _native.look_up_rows(
+            self._index, hand_images=self._hand_images, table=self.table, boards=boards, out=out
+        )
         if num_found < boards.shape[0]:
             raise ValueError(f"no row for the board {boards[num_found].tolist()}: its cards must differ and be known")
         return out
@@ -80,7 +82,7 @@ def count_scores(
     check_array("weights", weights, np.int64, (scores.shape[0],))
     check_axes("out", out, 2)
     check_array("out", out, np.int64, out.shape, is_written=True)
-    if not _native.count_scores(previous, scores, weights, out):
+    if not _native.count_scores(previous=previous, scores=scores, weights=weights, counts=out):
         raise _out_of_range(out.shape)
 
 
@@ -93,7 +95,7 @@ def rank_scores(previous: BucketArray, scores: ScoreArray, ranks: ScoreArray, nu
     check_array("ranks", ranks, np.uint16, ranks.shape)
     check_integer("num_ranks", num_ranks, 1, MAX_BUCKETS // max(len(ranks), 1))
     out = np.empty(scores.shape, np.int32)
-    if not _native.rank_scores(previous, scores, ranks, num_ranks, out):
+    if not _native.rank_scores(previous=previous, scores=scores, ranks=ranks, num_ranks=num_ranks, out=out):
         raise _out_of_range(ranks.shape)
     return out
 
@@ -113,7 +115,7 @@ def find_nearest(
     if not centroids.size:
         raise ValueError("there must be at least one centroid")
     nearest, distance = np.empty(num_points, np.int32), np.empty(num_points, np.float32)
-    _native.find_nearest(points, np.ascontiguousarray(centroids.T), nearest, distance)
+    _native.find_nearest(points=points, centroids=np.ascontiguousarray(centroids.T), nearest=nearest, distance=distance)
     return nearest, distance
 
 
@@ -142,7 +144,7 @@ def sum_bucket_pairs(
     check_array("first", first, np.float64, (num_hands,))
     check_array("second", second, np.float64, (num_hands,))
     out = np.empty(len(buckets))
-    if not _native.sum_bucket_pairs(values, buckets, cards, first, second, out):
+    if not _native.sum_bucket_pairs(values=values, buckets=buckets, cards=cards, first=first, second=second, out=out):
         raise ValueError(f"buckets must be below {len(values)}, got {int(buckets.max())}")
     return out
 

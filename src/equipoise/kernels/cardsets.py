@@ -39,5 +39,5 @@ def list_card_sets(
         raise ValueError("permutations must be a group of relabellings of four suits, the identity first")
     num_sets = math.comb(cards.size, size)
     sets, counts = np.empty((num_sets, size), np.uint8), np.empty(num_sets, np.uint8)
-    num_kept: int = _native.list_card_sets(cards, size, permutations, sets, counts)
+    num_kept: int = _native.list_card_sets(cards=cards, size=size, permutations=permutations, sets=sets, counts=counts)
     return sets[:num_kept].copy(), counts[:num_kept].astype(np.int64)

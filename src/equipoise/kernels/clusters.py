@@ -49,7 +49,14 @@ def classify_levels(
     check_array("boards", boards, np.uint8, (len(boards), 5))
     check_array("class_of_level", class_of_level, np.uint8, (2 * num_hands + 1,))
     out = np.empty((len(boards), num_hands), np.uint8)
-    _native.classify_levels(evaluator.native, hole_cards, boards, class_of_level, num_threads, out)
+    _native.classify_levels(
+        evaluator.native,
+        hole_cards=hole_cards,
+        boards=boards,
+        class_of_level=class_of_level,
+        num_threads=num_threads,
+        out=out,
+    )
     return out
 
 
@@ -93,7 +100,7 @@ class HistogramKernel:
         check_array("hands", hands, np.int32, (len(boards), hands.shape[1]))
         check_range("hands", hands, 0, self.num_hands)
         out = np.empty((*hands.shape, HISTOGRAM_BYTES), np.uint8)
-        _native.sample_histograms(self._form, boards, hands, num_threads, out)
+        _native.sample_histograms(self._form, boards=boards, hands=hands, num_threads=num_threads, out=out)
         return out
 
     def assign(self, boards: ByteArray, centroids: ByteArray, *, num_threads: int = 1) -> ByteArray:
@@ -102,7 +109,7 @@ class HistogramKernel:
         check_array("boards", boards, np.uint8, (len(boards), self.board_size))
         _check_centroids(centroids)
         out = np.empty((len(boards), self.num_hands), np.uint8)
-        _native.assign_histograms(self._form, boards, centroids, num_threads, out)
+        _native.assign_histograms(self._form, boards=boards, centroids=centroids, num_threads=num_threads, out=out)
         return out
 
 
@@ -118,7 +125,7 @@ def move_centroids(
     check_range("points", points, 0, HISTOGRAM_BYTES)
     _check_centroids(centroids)
     nearest = np.empty(len(points), np.int32)
-    cost: int = _native.move_centroids(points, centroids, num_threads, nearest)
+    cost: int = _native.move_centroids(points=points, centroids=centroids, num_threads=num_threads, nearest=nearest)
     return cost, nearest
 
 
@@ -127,7 +134,7 @@ def lower_gaps(points: ByteArray, centre: ByteArray, gap: npt.NDArray[np.uint32]
     check_array("points", points, np.uint8, (len(points), HISTOGRAM_BYTES))
     check_array("centre", centre, np.uint8, (HISTOGRAM_BYTES,))
     check_array("gap", gap, np.uint32, (len(points),), is_written=True)
-    _native.lower_gaps(points, centre, gap)
+    _native.lower_gaps(points=points, centre=centre, gap=gap)
 
 
 def _check_centroids(centroids: ByteArray) -> None:

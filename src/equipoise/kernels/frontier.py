@@ -40,6 +40,27 @@ class LeafValues(NamedTuple):
     prior: FloatArray | None = None  # [B, H, A] policies, if the evaluator has them
 
 
+class _Question:
+    """What is asked of whoever values leaves."""
+
+    def __init__(
+        self,
+        evaluate: Callable[[BeliefBatch], LeafValues],
+        batch: BeliefBatch,
+        cfv: tuple[FloatArray, FloatArray],
+    ) -> None:
+        self.evaluate, self._batch, self._cfv = evaluate, batch, cfv
+
+    def __call__(self) -> None:
+        """Fills values from the reaches of the batch."""
+        found = self.evaluate(self._batch).cfv
+        for own, out in zip(found, self._cfv, strict=True):
+            if own is not out:
+                if own.shape != out.shape:
+                    raise ValueError(f"values of leaves must have shape {out.shape}, got {own.shape}")
+                out[...] = own
+
+
 class Frontier:
     """The leaves of a tree, bound to who values them."""
 
@@ -63,7 +84,6 @@ class Frontier:
             private: by player, of which private state each cell of every leaf is; None: they are in order.
             num_private: of every leaf, where cells do not have all of them.
         """
-        self.evaluate = evaluate
         sizes = np.array([[part.size for part in own] for own in cells], np.int32).reshape(2, -1)
         counts = sizes if private is None else np.full(sizes.shape, num_private, np.int32)
         shapes = [(counts.shape[1], int(own.max(initial=0))) for own in counts]
@@ -87,21 +107,23 @@ class Frontier:
             "cfv_0": self.cfv[0],
             "cfv_1": self.cfv[1],
         }
-        self.bound = _native.Frontier(arrays, self.ask)
+        # not a method of its own: who is held by what it holds in the native module is never freed
+        self._question = _Question(evaluate, self.batch, self.cfv)
+        self.bound = _native.Frontier(arrays, self._question)
+
+    @property
+    def evaluate(self) -> Callable[[BeliefBatch], LeafValues]:
+        """Returns who values the leaves; searches put another in its place."""
+        return self._question.evaluate
+
+    @evaluate.setter
+    def evaluate(self, evaluate: Callable[[BeliefBatch], LeafValues]) -> None:
+        self._question.evaluate = evaluate
 
     @staticmethod
     def none() -> Any:
         """Returns what stands for no leaves."""
         return _native.Frontier()
-
-    def ask(self) -> None:
-        """Fills `cfv` from the reaches of the batch."""
-        found = self.evaluate(self.batch).cfv
-        for own, out in zip(found, self.cfv, strict=True):
-            if own is not out:
-                if own.shape != out.shape:
-                    raise ValueError(f"values of leaves must have shape {out.shape}, got {own.shape}")
-                out[...] = own
 
     def check(self, num_cells: int) -> None:
         """Raises `ValueError` if leaves are cells that a kernel does not have."""
@@ -116,7 +138,7 @@ class Frontier:
         owns = [slice(*self.start[player : player + 2].tolist()) for player in (0, 1)]
         for player, own in enumerate(owns):
             self.batch.reach[player].reshape(-1)[self.places[own]] = reach[player][self.cells[own]]
-        self.ask()
+        self._question()
         return [(self.cells[own], self.cfv[player].reshape(-1)[self.places[own]]) for player, own in enumerate(owns)]
 
     def reset(self) -> None:

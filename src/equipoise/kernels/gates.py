@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,9 @@ from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_axes, check_finite
 from equipoise.kernels.calls import check_player
 
-__all__ = ["GateKind", "RootGate", "gate_arrays"]
+__all__ = ["GateKind", "RootGate", "gate_arrays", "gate_memory"]
+
+MEMORY: Final = ("mass", "alternative", "deviation", "prior", "regret")
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -91,7 +93,11 @@ class RootGate:
 
 def gate_arrays(gate: RootGate | None) -> dict[str, npt.NDArray[Any]]:
     """Returns a gate's arrays by name, as hooks of the native module take them; empty ones without a gate."""
-    names = ("mass", "alternative", "deviation", "prior", "regret")
     if gate is None:
-        return {name: np.zeros((2, 0) if name == "regret" else 0) for name in (*names, "gate_reach")}
-    return {name: getattr(gate, name) for name in names} | {"gate_reach": gate.reach}
+        return {name: np.zeros((2, 0) if name == "regret" else 0) for name in (*MEMORY, "gate_reach")}
+    return gate_memory(gate) | {"gate_reach": gate.reach}
+
+
+def gate_memory(gate: RootGate) -> dict[str, npt.NDArray[Any]]:
+    """Returns by name what a gate reads and remembers, without what enters next."""
+    return {name: getattr(gate, name) for name in MEMORY}

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_finite, check_generator, check_range
-from equipoise.kernels.gates import RootGate
+from equipoise.kernels.gates import RootGate, gate_memory
 from equipoise.kernels.rules import FLOAT64, NUM_DISCOUNT_COLUMNS, KernelRule, PolicyMap
 
 __all__ = ["GrowingArena", "NodeFacts", "Opening", "Step"]
@@ -117,7 +117,7 @@ class GrowingArena:
             payoffs = facts.payoffs
         elif facts.actor == -2:
             raise ValueError("a node at which the game is over needs payoffs")
-        return int(self._native.add_node(facts.actor, first, second, facts.joint, payoffs))
+        return int(self._native.add_node(facts.actor, first, second, joint=facts.joint, payoff=payoffs))
 
     def open(self, node: int, opening: Opening, prior: FloatArray | None = None) -> None:
         """Says what can follow a node; `prior` `[H, A]` weighs its actions in walks, by default all alike."""
@@ -133,7 +133,15 @@ class GrowingArena:
         self._openings[node] = opening
         legal = opening.legal.view(np.uint8)
         num_actions = opening.legal.shape[1]
-        self._native.open(node, num_actions, legal, weigh, opening.sizes, opening.places, opening.weights)
+        self._native.open(
+            node,
+            num_actions,
+            legal=legal,
+            prior=weigh,
+            sizes=opening.sizes,
+            places=opening.places,
+            weights=opening.weights,
+        )
 
     def attach(self, node: int, edge: int, child: int) -> None:
         """Puts a node below an edge of an opened one; `settle_children` says when all are there."""
@@ -166,17 +174,19 @@ class GrowingArena:
 
     def descend(self, reach: tuple[FloatArray, FloatArray]) -> None:
         """Spreads reaches from the root and writes those of the leaves into `[B, H]` arrays."""
-        self._native.descend(*reach)
+        self._native.descend(first=reach[0], second=reach[1])
 
     def ascend(self, cfv: tuple[FloatArray, FloatArray], discount: FloatArray, *, updated: tuple[bool, bool]) -> None:
         """Brings values up from the leaves' `[B, H]` and updates the tables of the players asked for."""
         check_array("discount", discount, FLOAT64, (1, NUM_DISCOUNT_COLUMNS))
-        self._native.ascend(*cfv, discount, *updated)
+        self._native.ascend(
+            first=cfv[0], second=cfv[1], discount=discount, updates_first=updated[0], updates_second=updated[1]
+        )
 
     def pass_gate(self, gate: RootGate, discount: FloatArray, t: int) -> None:
         """Hands the root's values to a gate, which says with what reach its player enters next."""
-        memory = gate.mass, gate.alternative, gate.deviation, gate.prior, gate.regret
-        self._native.pass_gate(gate.player, int(gate.kind), gate.share, *memory, discount, t)
+        memory = gate_memory(gate)
+        self._native.pass_gate(gate.player, int(gate.kind), gate.share, **memory, discount=discount, t=t)
 
     def walk(
         self, start: int, random_words: npt.NDArray[np.uint64], *, exploration: float, share: float, scale: float

@@ -119,7 +119,7 @@ class HandKernel:
         shape = (num_boards, hole_cards.shape[0])
         strengths = np.empty(shape, np.uint16) if out is None else out
         check_array("out", strengths, np.uint16, shape, is_written=True)
-        _native.evaluate_hole_cards(self._evaluator, boards, hole_cards, strengths)
+        _native.evaluate_hole_cards(self._evaluator, boards=boards, hole_cards=hole_cards, out=strengths)
         return strengths
 
     def accumulate_showdowns(
@@ -140,7 +140,15 @@ class HandKernel:
         check_array("first_reach", first_reach, np.float64, (num_hands,))
         check_array("second_reach", second_reach, np.float64, (num_hands,))
         out = np.zeros((2, 3, num_hands))
-        _native.accumulate_showdowns(self._evaluator, hole_cards, first_reach, second_reach, boards, weights, out)
+        _native.accumulate_showdowns(
+            self._evaluator,
+            hole_cards=hole_cards,
+            first_reach=first_reach,
+            second_reach=second_reach,
+            boards=boards,
+            weights=weights,
+            out=out,
+        )
         return out
 
     def strength_levels(self, boards: CardArray, hole_cards: CardArray) -> StrengthArray:
@@ -150,7 +158,7 @@ class HandKernel:
         """
         num_boards, num_hands = _check_deals(boards, hole_cards)
         out = np.empty((num_boards, num_hands), np.uint16)
-        _native.strength_levels(self._evaluator, hole_cards, boards, out)
+        _native.strength_levels(self._evaluator, hole_cards=hole_cards, boards=boards, out=out)
         return out
 
     def accumulate_levels(
@@ -163,7 +171,9 @@ class HandKernel:
         num_boards, num_hands = _check_deals(boards, hole_cards)
         check_array("weights", weights, np.int64, (num_boards,))
         sums, squares = np.zeros(num_hands, np.int64), np.zeros(num_hands, np.int64)
-        _native.accumulate_levels(self._evaluator, hole_cards, boards, weights, sums, squares)
+        _native.accumulate_levels(
+            self._evaluator, hole_cards=hole_cards, boards=boards, weights=weights, sum=sums, square_sum=squares
+        )
         return sums, squares
 
     def accumulate_bins(
@@ -181,7 +191,14 @@ class HandKernel:
         if int(bin_of_level.max()) >= num_bins:
             raise ValueError(f"bin_of_level must be 0 to {num_bins - 1}, got {int(bin_of_level.max())}")
         out = np.zeros((num_hands, num_bins), np.uint32)
-        _native.accumulate_bins(self._evaluator, hole_cards, boards, bin_of_level, num_bins, out)
+        _native.accumulate_bins(
+            self._evaluator,
+            hole_cards=hole_cards,
+            boards=boards,
+            bin_of_level=bin_of_level,
+            num_bins=num_bins,
+            counts=out,
+        )
         return out
 
     def accumulate_pair_wins(
@@ -196,7 +213,7 @@ class HandKernel:
         check_array("out", out, np.int64, (num_hands, num_hands), is_written=True)
         if weights.size and int(weights.max()) > MAX_BOARD_WEIGHT:
             raise ValueError(f"weights must be at most {MAX_BOARD_WEIGHT}, got {int(weights.max())}")
-        _native.accumulate_pair_wins(self._evaluator, hole_cards, boards, weights, out)
+        _native.accumulate_pair_wins(self._evaluator, hole_cards=hole_cards, boards=boards, weights=weights, wins=out)
 
     def accumulate_joint_counts(
         self,
@@ -228,7 +245,9 @@ class HandKernel:
             check_array(name, out, np.int64, (wins.shape[0], wins.shape[0]), is_written=True)
         is_blocked = (hole_cards[None, :, :, None] == boards[:, None, None, :]).any(axis=(2, 3))
         check_range("paths", paths, np.where(is_blocked, -1, 0)[:, None, :], wins.shape[0])
-        _native.accumulate_joint_counts(self._evaluator, hole_cards, boards, paths, weights, wins, ties)
+        _native.accumulate_joint_counts(
+            self._evaluator, hole_cards=hole_cards, boards=boards, paths=paths, weights=weights, wins=wins, ties=ties
+        )
 
 
 def _check_deals(boards: CardArray, hole_cards: CardArray) -> tuple[int, int]:

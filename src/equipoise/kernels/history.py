@@ -112,7 +112,7 @@ class HistoryKernel(SweepKernel):
         cfv = self.terminal_values(player, realization)
         check_finite("realization", realization)
         best = np.zeros(self.num_table_cells)
-        self._form.back_up_biased(player, model, trust, cfv, best)
+        self._form.back_up_biased(player, model=model, trust=trust, cfv=cfv, best=best)
         return self.root_value(player, realization, cfv), best
 
     def root_value(self, player: int, realization: FloatArray, cfv: FloatArray) -> float:

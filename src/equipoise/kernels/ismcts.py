@@ -70,7 +70,9 @@ class SearchKernel:
         check_range("actor of world_node", arrays.actor[worlds.world_node], 0, self.tree.num_players)
         check_range("information set of world_node", arrays.detail[worlds.world_node], owner, owner + 1)
         cumulative = np.empty(num_worlds)
-        _native.sampling_accumulate_chance(worlds.first_world, worlds.world_weight, cumulative)
+        _native.sampling_accumulate_chance(
+            first_edge=worlds.first_world, edge_probability=worlds.world_weight, out=cumulative
+        )
         if (worlds.world_weight < 0).any() or (cumulative[worlds.first_world[1:] - 1] <= 0).any():
             raise ValueError("world_weight must be at least 0 and positive in sum at every information set")
         return cumulative
@@ -97,10 +99,10 @@ class SearchKernel:
             _native.search_infosets(
                 self.tree.form,
                 self._form,
-                infosets,
-                num_simulations,
-                exploration,
-                tables.random_words,
-                tables.visits,
-                tables.return_sum,
+                infosets=infosets,
+                num_simulations=num_simulations,
+                exploration=exploration,
+                random=tables.random_words,
+                visits=tables.visits,
+                return_sum=tables.return_sum,
             )

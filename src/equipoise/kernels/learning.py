@@ -70,7 +70,13 @@ class LearningKernel:
         sequence, next_infoset, returns = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room)
         with self._one_caller:
             count: int = _native.self_play(
-                self.tree.form, strategy, num_games, random_words, sequence, next_infoset, returns
+                self.tree.form,
+                strategy=strategy,
+                num_games=num_games,
+                random=random_words,
+                sequence=sequence,
+                next_infoset=next_infoset,
+                returns=returns,
             )
         return Decisions(sequence[:count], next_infoset[:count], returns[:count])
 

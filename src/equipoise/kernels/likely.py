@@ -69,5 +69,7 @@ class LikelyKernel:
         check_player(player, 2)
         check_array("realization", realization, np.float64, (self.num_sequences,))
         cfv = np.zeros(self.num_sequences)
-        num_visited: int = _native.likely_terminal_values(self._form, self._nodes, player, least, realization, cfv)
+        num_visited: int = _native.likely_terminal_values(
+            self._form, self._nodes, player, least, realization=realization, cfv=cfv
+        )
         return num_visited, cfv

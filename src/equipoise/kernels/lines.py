@@ -81,7 +81,14 @@ class LineKernel:
         self._check_call(strategy, default, random_words)
         model = default.copy()
         with self._one_caller:
-            is_finished = self._lines.model_by_probe(target, num_hands, strategy, random_words, model, is_interrupted)
+            is_finished = self._lines.model_by_probe(
+                target,
+                num_hands,
+                strategy=strategy,
+                words=random_words,
+                model=model,
+                is_interrupted=is_interrupted,
+            )
         check_finished(is_finished, "a series of hands")
         return model
 
@@ -115,7 +122,13 @@ class LineKernel:
         out = default.copy()
         with self._one_caller:
             is_finished = self._lines.search_uct(
-                player, num_iterations, exploration, strategy, random_words, out, is_interrupted
+                player,
+                num_iterations,
+                exploration,
+                strategy=strategy,
+                words=random_words,
+                out=out,
+                is_interrupted=is_interrupted,
             )
         check_finished(is_finished, "a search")
         return out

@@ -17,7 +17,7 @@ import equipoise._native as _native
 from equipoise.core.errors import ConfigError
 from equipoise.kernels.arrays import check_array, check_finite, check_generator, check_range
 from equipoise.kernels.calls import check_integer
-from equipoise.kernels.gates import RootGate
+from equipoise.kernels.gates import RootGate, gate_memory
 from equipoise.kernels.growing import NO_PAYOFFS, GrowingArena, NodeFacts, Opening
 from equipoise.kernels.rules import check_discounts
 from equipoise.kernels.value_nets import LayerArrays
@@ -117,7 +117,14 @@ class PublicBook:
         first, second = inputs.places
         return int(
             self.bound.add_page(
-                facts.actor, facts.joint, payoffs, inputs.feature, inputs.amount, first, second, inputs.unit
+                facts.actor,
+                joint=facts.joint,
+                payoff=payoffs,
+                feature=inputs.feature,
+                amount=inputs.amount,
+                first_place=first,
+                second_place=second,
+                unit=inputs.unit,
             )
         )
 
@@ -135,12 +142,12 @@ class PublicBook:
         self.bound.open_page(
             page,
             opening.legal.shape[1],
-            opening.legal.view(np.uint8),
-            np.ascontiguousarray(uniform, np.float64),
-            opening.sizes,
-            opening.places,
-            opening.weights,
-            inputs.actions,
+            legal=opening.legal.view(np.uint8),
+            uniform=np.ascontiguousarray(uniform, np.float64),
+            sizes=opening.sizes,
+            places=opening.places,
+            weights=opening.weights,
+            actions=inputs.actions,
         )
         self._below[page] = opening.num_below
 
@@ -176,10 +183,9 @@ class PublicNetKernel:
         self.bound = _native.PublicNet(list(sizes.places), list(sizes.actions), takes_roots)
         ranges = first._replace(weight=np.ascontiguousarray(first.weight[sizes.features :]))
         for layer in (ranges, *layers[1:]):
-            slope = np.zeros(0, np.float32) if layer.slope is None else layer.slope
             check_finite("weights", layer.weight)
-            self.bound.add_layer(layer.weight, layer.bias, slope, layer.is_residual)
-        self.bound.set_features(np.ascontiguousarray(first.weight[: sizes.features]), first.bias)
+            self.bound.add_layer(**layer.native_arguments)
+        self.bound.set_features(weight=np.ascontiguousarray(first.weight[: sizes.features]), bias=first.bias)
         self._book: PublicBook | None = None
 
     def read(self, book: PublicBook) -> None:
@@ -252,16 +258,15 @@ class GrowingRun:
             net.bound,
             numbers,
             weights,
-            discounts,
-            start,
-            random_words,
-            num_queries,
-            query_words,
+            rows=discounts,
+            start=start,
+            random=random_words,
+            num_queries=num_queries,
+            query_random=query_words,
         )
         self._arena, self._num_queries, self._book = arena, num_queries, book
         if gate is not None:
-            memory = gate.mass, gate.alternative, gate.deviation, gate.prior, gate.regret
-            self._bound.set_gate(gate.player, int(gate.kind), gate.share, *memory)
+            self._bound.set_gate(gate.player, int(gate.kind), gate.share, **gate_memory(gate))
 
     def go_on(self) -> tuple[int, list[int]] | None:
         """Goes on; returns a page of which it must be known what follows, None at the end.

@@ -93,7 +93,8 @@ def apply_policy_map(
     check_integer("number of regrets", values.size, 1)
     check_finite("regret", values)
     out = np.empty_like(values)
-    _native.apply_policy_map(int(PolicyMap(policy_map)), int(Fallback(fallback)), eta, threshold, values, out)
+    which = int(PolicyMap(policy_map)), int(Fallback(fallback))
+    _native.apply_policy_map(*which, eta, threshold, regret=values, out=out)
     return out
 
 

@@ -108,7 +108,9 @@ class SamplingKernel:
         self.num_edges = edges
         self._one_caller = OneCaller("solver")
         edge_cumulative = np.empty(edges)
-        _native.sampling_accumulate_chance(arrays.first_edge, arrays.edge_probability, edge_cumulative)
+        _native.sampling_accumulate_chance(
+            first_edge=arrays.first_edge, edge_probability=arrays.edge_probability, out=edge_cumulative
+        )
         named = arrays_by_name(arrays) | {"edge_cumulative": edge_cumulative}
         self.form = _native.SamplingForm(named, arrays.num_sequences)
 
@@ -256,6 +258,6 @@ def _check_nodes(arrays: SamplingArrays) -> None:
     fewest[is_decision] = arrays.num_actions[arrays.detail[is_decision]]
     most = np.select([is_decision, is_chance], [fewest, arrays.edge_child.size], 0)
     check_range("number of edges", num_edges, fewest, most + 1)
-    depth: int = _native.sampling_depth(arrays.first_edge, arrays.edge_child)
+    depth: int = _native.sampling_depth(first_edge=arrays.first_edge, edge_child=arrays.edge_child)
     if depth > MAX_DEPTH:
         raise GameTooLargeError(f"sampled traversals serve histories of at most {MAX_DEPTH:,} moves, got {depth:,}")

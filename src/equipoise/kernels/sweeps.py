@@ -209,7 +209,14 @@ class SweepKernel(VectorKernel):
         run = self.bind_run(rule, tables)
         utility = np.zeros(discounts.shape[0])
         with self._one_caller:
-            self._form.learn(run, discounts, first_t, player, terminal_values, utility)
+            self._form.learn(
+                run,
+                discounts=discounts,
+                first_t=first_t,
+                player=player,
+                terminal_values=terminal_values,
+                utility=utility,
+            )
         return utility
 
     def bind_run(self, rule: KernelRule, tables: SweepTables) -> Any:
@@ -247,14 +254,14 @@ class SweepKernel(VectorKernel):
         if root_reach is not None:
             check_array("root_reach", root_reach, np.float64, (self.num_cells,))
             reach[:] = root_reach
-        self._form.realize(strategy, reach)
+        self._form.realize(strategy=strategy, realization=reach)
         return reach
 
     def normalize(self, sums: FloatArray) -> FloatArray:
         """Returns `[Q]` the sums divided by their total at every information state, uniform where that is zero."""
         check_array("sums", sums, np.float64, (self.num_table_cells,))
         out = self.allocate(self.num_table_cells)
-        self._form.normalize(sums, out)
+        self._form.normalize(sums=sums, out=out)
         return out
 
     def terminal_values(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> FloatArray:
@@ -263,7 +270,8 @@ class SweepKernel(VectorKernel):
         check_num_threads(num_threads)
         check_array("realization", realization, np.float64, (self.num_cells,))
         cfv = self.allocate(self.num_cells)
-        self._form.terminal_values(player, realization, self.team_size(num_threads), cfv)
+        team = self.team_size(num_threads)
+        self._form.terminal_values(player, realization=realization, num_threads=team, cfv=cfv)
         return cfv
 
     def best_response(self, player: int, realization: FloatArray, *, num_threads: int = 1) -> tuple[float, FloatArray]:
@@ -271,7 +279,7 @@ class SweepKernel(VectorKernel):
         cfv = self.terminal_values(player, realization, num_threads=num_threads)
         check_finite("realization", realization)  # a best action among values that are not numbers means nothing
         best = np.zeros(self.num_table_cells)
-        self._form.back_up_best(player, True, cfv, best)
+        self._form.back_up_best(player, True, cfv=cfv, best=best)
         return self.root_value(player, realization, cfv), best
 
     def substitute(
@@ -293,7 +301,7 @@ class SweepKernel(VectorKernel):
         cfv = self.terminal_values(player, realization, num_threads=num_threads)
         check_finite("realization", realization)
         row_value, regret = np.zeros(self.num_rows), np.zeros(self.num_table_cells)
-        self._form.back_up_substitutes(player, budget, cfv, row_value, regret)
+        self._form.back_up_substitutes(player, budget=budget, cfv=cfv, row_value=row_value, regret=regret)
         return Substitutes(self.root_value(player, realization, cfv), row_value, regret)
 
     def strategy_values(
@@ -302,7 +310,7 @@ class SweepKernel(VectorKernel):
         """Returns `[C]` counterfactual values of the player's cells when it plays `strategy` below."""
         check_array("strategy", strategy, np.float64, (self.num_table_cells,))
         cfv = self.terminal_values(player, realization, num_threads=num_threads)
-        self._form.back_up_strategy(player, strategy, cfv)
+        self._form.back_up_strategy(player, strategy=strategy, cfv=cfv)
         return cfv
 
     @abc.abstractmethod
@@ -330,8 +338,8 @@ class SweepKernel(VectorKernel):
             if leaves is not None:
                 cfv[leaves[player][0]] += leaves[player][1]
             if is_best:
-                self._form.back_up_best(player, respects_locks, cfv, np.zeros(self.num_table_cells))
+                self._form.back_up_best(player, respects_locks, cfv=cfv, best=np.zeros(self.num_table_cells))
             else:
-                self._form.back_up_strategy(player, strategy, cfv)
+                self._form.back_up_strategy(player, strategy=strategy, cfv=cfv)
             out.append(cfv[self._root_cells(player)])
         return tuple(out)

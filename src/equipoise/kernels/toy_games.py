@@ -57,5 +57,5 @@ def solve_toy_games(betting: ToyBetting, mass: FloatArray, discounts: npt.NDArra
     check_array("mass", mass, np.float32, mass.shape)
     check_array("discounts", discounts, np.float64, (len(discounts), 3))
     out = np.zeros(mass.shape, np.float32)
-    _native.toy_games_solve(betting._asdict(), discounts.astype(np.float32), mass, out)
+    _native.toy_games_solve(betting._asdict(), discounts=discounts.astype(np.float32), mass=mass, out=out)
     return out

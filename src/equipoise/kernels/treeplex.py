@@ -73,6 +73,13 @@ class TreeplexKernel:
         check_array("log_prior", prior, np.float64, (self.num_sequences,))
         log_strategy, realization = np.zeros(self.num_sequences), np.zeros(self.num_sequences)
         value: float = _native.treeplex_respond(
-            self._form, player, mu, self.weights, prior, gains.copy(), log_strategy, realization
+            self._form,
+            player,
+            mu,
+            weights=self.weights,
+            log_prior=prior,
+            values=gains.copy(),
+            log_strategy=log_strategy,
+            realization=realization,
         )
         return value, log_strategy, realization

@@ -153,7 +153,16 @@ def find_features(axes: CurveAxes, states: StateArrays) -> ValueFeatures:
         card_mass=np.empty((num_states, 2, NUM_CARDS, axes.segments), np.float32),
     )
     boards = [board.bound for board in states.boards]
-    _native.value_features(list(axes), boards, states.board_of, *states.reach, is_by_deck, arrays_by_name(out))
+    first, second = states.reach
+    _native.value_features(
+        list(axes),
+        boards,
+        board_of=states.board_of,
+        first_reach=first,
+        second_reach=second,
+        is_by_deck=is_by_deck,
+        out=arrays_by_name(out),
+    )
     return out
 
 
@@ -164,6 +173,11 @@ class LayerArrays(NamedTuple):
     bias: SingleArray  # [outputs]
     slope: SingleArray | None = None  # [outputs] of PReLU below zero; None: the layer is linear
     is_residual: bool = False  # its input is added to what comes out
+
+    @property
+    def native_arguments(self) -> dict[str, Any]:
+        """Returns it by the names that the native module knows; no slope is an empty one."""
+        return self._replace(slope=np.zeros(0, np.float32) if self.slope is None else self.slope)._asdict()
 
 
 class _NetKernel:
@@ -203,7 +217,18 @@ class _NetKernel:
         out = np.empty(shape), np.empty(shape)
         boards = [board.bound for board in states.boards]
         self._bound.evaluate(
-            boards, states.board_of, *states.reach, is_by_deck, bucket, extra, share, scale, num_threads, *out
+            boards,
+            board_of=states.board_of,
+            first_reach=states.reach[0],
+            second_reach=states.reach[1],
+            is_by_deck=is_by_deck,
+            bucket=bucket,
+            extra=extra,
+            share=share,
+            scale=scale,
+            num_threads=num_threads,
+            first_out=out[0],
+            second_out=out[1],
         )
         return out
 
@@ -325,7 +350,7 @@ class PerceptronKernel:
         check_axes("inputs", inputs, 2)
         check_array("inputs", inputs, np.float32, (inputs.shape[0], self.num_inputs))
         out = np.empty((inputs.shape[0], self.num_outputs), np.float32)
-        self._bound.run(inputs, out)
+        self._bound.run(inputs=inputs, out=out)
         return out
 
 
@@ -343,7 +368,7 @@ def _add_layers(bound: Any, layers: Sequence[LayerArrays], num_inputs: int, num_
             check_finite(f"weights of layer {place}", numbers)
         if layer.is_residual and shape[0] != shape[1]:
             raise ValueError(f"layer {place} is residual and must be square, got {shape}")
-        bound.add_layer(layer.weight, layer.bias, slope, layer.is_residual)
+        bound.add_layer(**layer.native_arguments)
         width = shape[1]
     if not layers:
         raise ValueError("a network has at least one layer")

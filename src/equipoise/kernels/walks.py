@@ -68,7 +68,14 @@ class WalkKernel:
         out = np.ones(self.num_sequences)
         with self._one_caller:
             is_finished = self._walks.search_uct(
-                player, num_iterations, exploration, strategy, fallback, random_words, out, is_interrupted
+                player,
+                num_iterations,
+                exploration,
+                strategy=strategy,
+                fallback=fallback,
+                words=random_words,
+                out=out,
+                is_interrupted=is_interrupted,
             )
         check_finished(is_finished, "a search")
         return out
@@ -96,7 +103,14 @@ class WalkKernel:
         self._check_call(strategy, random_words)
         counts = np.zeros(self.num_sequences)
         with self._one_caller:
-            is_finished = self._walks.count_actions(player, num_hands, strategy, random_words, counts, is_interrupted)
+            is_finished = self._walks.count_actions(
+                player,
+                num_hands,
+                strategy=strategy,
+                words=random_words,
+                counts=counts,
+                is_interrupted=is_interrupted,
+            )
         check_finished(is_finished, "a series of hands")
         return counts
 

@@ -147,6 +147,10 @@ class CycleTrainer(abc.ABC):
         """Returns whether all examples are made."""
         return self.examples >= self.settings.examples
 
+    def _weights_to_play(self) -> Any:
+        """Returns what a pool is sent to play with."""
+        return self.stored()
+
     @abc.abstractmethod
     def _begin_pooled(self, pool: Pool, is_over: Callable[[], bool]) -> PooledPlay[Any]:
         """Returns self-play by a pool with the present weights."""
@@ -169,7 +173,7 @@ class CycleTrainer(abc.ABC):
         with contextlib.closing(self._begin_pooled(pool, is_over)) as played:
             while not self.is_done and not is_over():
                 yield self.take_cycle(played)
-                played.begin_cycle(self.stored())
+                played.begin_cycle(self._weights_to_play())
 
     def take_cycle(self, played: PooledPlay[Any]) -> CycleRecord:
         """Takes the examples that others played, and trains the network."""

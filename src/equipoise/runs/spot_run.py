@@ -16,6 +16,7 @@ from equipoise.core import memory
 from equipoise.core.errors import ConfigError, GameTooLargeError
 from equipoise.core.files import StrPath, format_bytes
 from equipoise.core.formatting import format_duration, shorten_text
+from equipoise.core.interruption import call_interruptibly
 from equipoise.core.machine import num_usable_cores
 from equipoise.core.progress import Progress
 from equipoise.core.reporting import Reporter
@@ -40,7 +41,7 @@ from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.holdem.description import SolvedPlaces
 from equipoise.solvers.holdem.solved_spot import LARGEST_READ_BYTES, SolvedSpot, encode_layout, make_locks
 from equipoise.solvers.holdem.transfer import transfer_cells
-from equipoise.solvers.holdem.view import SpotViews
+from equipoise.solvers.holdem.view import Slots, SpotViews
 from equipoise.solvers.methods import (
     ALTERNATING,
     METHODS,
@@ -302,8 +303,14 @@ class SpotRun(SpotPlaces, Run):
                 file=self.file,
                 tree=self.tree,
                 state=state,
-                first_slots=self._find_views().find_first_slots() if is_large else None,
+                first_slots=self._find_first_slots() if is_large else None,
             )
+
+    def _find_first_slots(self) -> Slots:
+        """Returns what hands are worth on the first street; a pass over the whole table, which a signal may end."""
+        views, found = self._find_views(), list[Slots]()
+        call_interruptibly(lambda: found.append(views.find_first_slots()))
+        return found[0]
 
     def format_exploitability(self, value: float | None) -> str:
         """Returns an exploitability in chips, percent of the pot and mbb."""

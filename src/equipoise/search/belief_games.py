@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -81,6 +81,8 @@ class BeliefSubgame:
     kind: int
     kernel: BeliefKernel
     decisions: IntArray  # [decisions] nodes of the kind's first state at which players move, in the form's order
+    decision_cell: IntArray  # [decisions, 2] first cell of each player's private states there
+    decision_scale: FloatArray  # [decisions] chance of them beyond reaches
     leaves: IntArray  # [leaves] its leaves
     leaf_kind: IntArray  # [leaves]
 
@@ -90,6 +92,40 @@ class BeliefSubgame:
     def arrays(self) -> BeliefFormArrays:
         """Returns the form."""
         return self.kernel.arrays
+
+    def spread(
+        self, reach: FloatArray, choose: Callable[[int, list[FloatArray]], npt.NDArray[np.floating[Any]]]
+    ) -> list[FloatArray]:
+        """Carries both players' reach down to the leaves.
+
+        Args:
+            reach: `[n, 2, width]` of the root.
+            choose: `[n, A * H]` what is played at a decision by its number, given the cells above it.
+
+        Returns:
+            `[n, cells]` of each player of the form.
+        """
+        arrays = self.arrays
+        cells = [np.zeros((len(reach), size)) for size in arrays.num_cells.tolist()]
+        for place in (0, 1):
+            hands = int(arrays.root_hands[place])
+            cells[place][:, :hands] = reach[:, place, :hands]
+        for what, number in arrays.steps.tolist():
+            if what == 1:
+                place, begin, end = arrays.transfers[number].tolist()
+                entries = slice(begin, end)
+                for source, target, weight in zip(
+                    arrays.entry_source[entries],
+                    arrays.entry_target[entries],
+                    arrays.entry_weight[entries],
+                    strict=True,
+                ):
+                    cells[place][:, target] += weight * cells[place][:, source]
+                continue
+            place, node, action, _, hands, actions = arrays.decisions[number].tolist()
+            own = np.tile(cells[place][:, node : node + hands], (1, actions))
+            cells[place][:, action : action + hands * actions] = own * choose(number, cells)
+        return cells
 
 
 class BeliefGame:
@@ -146,6 +182,14 @@ class BeliefGame:
         """Returns the player who stands first in the beliefs of a node."""
         return int(self.all_kinds.first_player[node])
 
+    def with_limit(self, limit: DepthLimit) -> BeliefGame:
+        """Returns the same game, its searches ending elsewhere."""
+        return BeliefGame(self.public, limit, tree=self.tree)
+
+    def numbers_in(self, other: BeliefGame) -> list[int | None]:
+        """Returns the numbers that kinds of this game have in another of the same tree; None if it has them not."""
+        return [other._numbers.get(int(kind)) for kind in self._numbers]
+
     def _collect(self) -> None:
         waiting = [0]
         while waiting:
@@ -188,6 +232,8 @@ class BeliefGame:
             kind=self.kind_at(node),
             kernel=BeliefKernel(layout.arrays()),
             decisions=np.array(layout.decision_nodes, np.int32),
+            decision_scale=np.array([self.joint_at(each).sum() for each in layout.decision_nodes]) / layout.total,
+            decision_cell=np.array([layout.cell[each] for each in layout.decision_nodes], np.int32).reshape(-1, 2),
             leaves=np.array(layout.leaf_nodes, np.int32),
             leaf_kind=np.array([self.kind_at(leaf) for leaf in layout.leaf_nodes], np.int32),
         )

@@ -24,13 +24,14 @@ from equipoise.solvers.best_response import bind_kernel
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rules import CFRPlus, Rule
 from equipoise.trees.holdem.tree import HoldemTree
-from equipoise.trees.joint import DenseJoint
+from equipoise.trees.joint import DenseJoint, Joint
 from equipoise.trees.public import PublicTree
 from equipoise.trees.public_pairs import leaf_payoffs
 from equipoise.trees.subtree import cut_subtree
 
 __all__ = [
     "FixedLeaves",
+    "HeldLeaves",
     "LeafEvaluator",
     "LeafPart",
     "LeafSolver",
@@ -316,6 +317,69 @@ class SwitchedLeaves:
     def evaluate(self, batch: BeliefBatch) -> LeafValues:
         """Returns the values of the last one."""
         return self.last.evaluate(batch)
+
+
+class HeldLeaves:
+    """Another evaluator, asked at every so many calls; in between it is what was said, by how many of the other come.
+
+    Where players are updated in turn, `every=2` asks once an iteration: the second one sees at the leaves how often the
+    first one comes there now, not with which hands. Whoever asks once asks the inner evaluator: `SwitchedLeaves`.
+    """
+
+    def __init__(self, inner: LeafEvaluator, *, every: int = 2) -> None:
+        """Wraps an evaluator.
+
+        Args:
+            inner: is asked at the first call about new leaves, and then at every so many.
+            every: calls from one question to the next.
+        """
+        if every < 1:
+            raise ConfigError(f"every must be at least 1, got {every}")
+        self.inner, self.every = inner, every
+        self._held = RecentPlans(_Held)
+
+    def evaluate(self, batch: BeliefBatch) -> LeafValues:
+        """Returns the inner values, or those of an earlier call times the growth of the other's reach."""
+        held = self._held.find(batch)
+        totals = held.sum_reaches(batch)
+        is_asked, held.calls = held.calls % self.every == 0, held.calls + 1
+        if is_asked:
+            held.values, held.totals = self.inner.evaluate(batch), totals
+            return held.values
+        first, second = (
+            values * np.divide(now, then, out=np.zeros_like(then), where=then > 0)[:, None]
+            for values, now, then in zip(held.values.cfv, totals[::-1], held.totals[::-1], strict=True)
+        )
+        return LeafValues((first, second))
+
+
+class _Held:
+    """What was said of some leaves when they were asked about."""
+
+    values: LeafValues
+    totals: Values  # [B] both players' reaches then
+
+    def __init__(self, batch: BeliefBatch) -> None:
+        self.calls = 0
+        joints = {id(joint): joint for joint in batch.joint}  # leaves on one board share theirs
+        numbers = {name: number for number, name in enumerate(joints)}
+        self._joint_of = np.array([numbers[id(joint)] for joint in batch.joint], np.int64)
+        self._weights = tuple(self._weigh(batch, player, list(joints.values())) for player in (0, 1))
+
+    def _weigh(self, batch: BeliefBatch, player: int, joints: Sequence[Joint]) -> FloatArray:
+        """Returns `[J, H]` how many private states of the other each of a player's can come with."""
+        out = np.zeros((len(joints), batch.reach[player].shape[1]))
+        for number, joint in enumerate(joints):
+            counts = batch.num_private[int((self._joint_of == number).argmax())]
+            out[number, : counts[player]] = joint.mass(player, np.ones(counts[1 - player]))
+        return out
+
+    def sum_reaches(self, batch: BeliefBatch) -> Values:
+        """Returns `[B]` both players' reaches, hands weighted by what they come with: other suits change nothing."""
+        first, second = (
+            (own * weights[self._joint_of]).sum(axis=1) for own, weights in zip(batch.reach, self._weights, strict=True)
+        )
+        return first, second
 
 
 class NoisyLeaves:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.core.errors import CheckpointError
+from equipoise.core.files import STEP_BYTES
 
 __all__ = [
     "SavedArrays",
@@ -37,7 +38,17 @@ def overwrite_tables(tables: Mapping[str, npt.NDArray[Any]], state: SavedArrays)
     """Overwrites every table with the saved one of its name; raises `CheckpointError` before any is touched."""
     saved = {name: read_array(state, name, table.dtype, table.shape) for name, table in tables.items()}
     for name, table in tables.items():
-        table[...] = saved[name]
+        _copy_steadily(saved[name], table)
+
+
+def _copy_steadily(array: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
+    """Copies an array into `out` in steps: signals are heard between two of them, and large tables take seconds."""
+    if array.nbytes <= STEP_BYTES:
+        out[...] = array
+        return
+    num_rows = max(1, STEP_BYTES * len(array) // array.nbytes)
+    for begin in range(0, len(array), num_rows):
+        out[begin : begin + num_rows] = array[begin : begin + num_rows]
 
 
 def read_count(state: SavedArrays, name: str) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies by name.
+"""Studies by name; a study is loaded when it is asked for.
 
 >>> "coin-toss" in STUDIES
 True
@@ -12,98 +12,60 @@ from typing import Any
 
 from equipoise.core.checks import check_text
 from equipoise.core.errors import UnknownNameError
-from equipoise.studies.discounting.dcfr_endgames import DCFR_ENDGAMES
-from equipoise.studies.discounting.dcfr_goofspiel import DCFR_GOOFSPIEL
-from equipoise.studies.discounting.dcfr_toy import DCFR_TOY
-from equipoise.studies.discounting.liars_dice_baselines import LIARS_DICE_BASELINES
-from equipoise.studies.discounting.storage_floor import STORAGE_FLOOR
-from equipoise.studies.equilibria.lemonade_stand import LEMONADE_STAND
-from equipoise.studies.evaluation.aivat import AIVAT
-from equipoise.studies.evaluation.lbr import LBR
-from equipoise.studies.learning.leduc_deepstack import LEDUC_DEEPSTACK
-from equipoise.studies.learning.pog_boards import POG_BOARDS, POG_SCALING
-from equipoise.studies.learning.pog_games import POG_GLASSES, POG_LEDUC
-from equipoise.studies.learning.rebel_games import REBEL_LEDUC, REBEL_LIARS_DICE
-from equipoise.studies.learning.rebel_teh import REBEL_TEH
-from equipoise.studies.learning.rl_baselines import RL_BASELINES
-from equipoise.studies.pruning.brp import BRP
-from equipoise.studies.pruning.dynamic_thresholding import DYNAMIC_THRESHOLDING
-from equipoise.studies.pruning.rbp import RBP
-from equipoise.studies.pruning.zero_reach import ZERO_REACH
-from equipoise.studies.responses.cfr_fbr import CFR_FBR
-from equipoise.studies.responses.cfr_fbr_holdem import CFR_FBR_HOLDEM
-from equipoise.studies.responses.cfr_uct import CFR_UCT
-from equipoise.studies.responses.graded_responses import GRADED_RESPONSES
-from equipoise.studies.responses.rnr import RNR
-from equipoise.studies.sampling.bucketed_holdem import BUCKETED_HOLDEM
-from equipoise.studies.sampling.pruned_sampling import PRUNED_SAMPLING
-from equipoise.studies.search.cfr_avg import CFR_AVG
-from equipoise.studies.search.coin_toss import COIN_TOSS
-from equipoise.studies.search.gift_scaling import GIFT_SCALING
-from equipoise.studies.search.is_mcts import IS_MCTS
-from equipoise.studies.search.multi_valued_states import MULTI_VALUED_STATES
-from equipoise.studies.search.nested_search import NESTED_SEARCH
-from equipoise.studies.search.safe_search import SAFE_SEARCH
-from equipoise.studies.search.turn_search import TURN_SEARCH
+from equipoise.core.lazy import LazyTable
 from equipoise.studies.study import Study
-from equipoise.studies.values.dcfr_plus import DCFR_PLUS
-from equipoise.studies.values.supremus_lbr import SUPREMUS_LBR
-from equipoise.studies.values.supremus_match import SUPREMUS_MATCH
-from equipoise.studies.values.supremus_opening import SUPREMUS_OPENING
-from equipoise.studies.values.value_lost import VALUE_LOST
-from equipoise.studies.values.value_net_losses import VALUE_NET_LOSSES
-from equipoise.studies.warm_start.warm_start import WARM_START
 
 __all__ = ["STUDIES", "find_study"]
 
-STUDIES: Mapping[str, Study[Any]] = {
-    study.name: study
-    for study in (
-        AIVAT,
-        BRP,
-        BUCKETED_HOLDEM,
-        CFR_AVG,
-        CFR_FBR,
-        CFR_FBR_HOLDEM,
-        CFR_UCT,
-        COIN_TOSS,
-        DCFR_ENDGAMES,
-        DCFR_GOOFSPIEL,
-        DCFR_PLUS,
-        DCFR_TOY,
-        DYNAMIC_THRESHOLDING,
-        GIFT_SCALING,
-        GRADED_RESPONSES,
-        IS_MCTS,
-        LBR,
-        LEDUC_DEEPSTACK,
-        LEMONADE_STAND,
-        LIARS_DICE_BASELINES,
-        MULTI_VALUED_STATES,
-        NESTED_SEARCH,
-        POG_BOARDS,
-        POG_GLASSES,
-        POG_LEDUC,
-        POG_SCALING,
-        PRUNED_SAMPLING,
-        RBP,
-        REBEL_LEDUC,
-        REBEL_LIARS_DICE,
-        REBEL_TEH,
-        RL_BASELINES,
-        RNR,
-        SAFE_SEARCH,
-        STORAGE_FLOOR,
-        SUPREMUS_LBR,
-        SUPREMUS_MATCH,
-        SUPREMUS_OPENING,
-        TURN_SEARCH,
-        VALUE_LOST,
-        VALUE_NET_LOSSES,
-        WARM_START,
-        ZERO_REACH,
-    )
-}
+STUDIES: Mapping[str, Study[Any]] = LazyTable(
+    {
+        "aivat": "equipoise.studies.evaluation.aivat:AIVAT",
+        "brp": "equipoise.studies.pruning.brp:BRP",
+        "bucketed-holdem": "equipoise.studies.sampling.bucketed_holdem:BUCKETED_HOLDEM",
+        "cfr-avg": "equipoise.studies.search.cfr_avg:CFR_AVG",
+        "cfr-fbr": "equipoise.studies.responses.cfr_fbr:CFR_FBR",
+        "cfr-fbr-holdem": "equipoise.studies.responses.cfr_fbr_holdem:CFR_FBR_HOLDEM",
+        "cfr-uct": "equipoise.studies.responses.cfr_uct:CFR_UCT",
+        "coin-toss": "equipoise.studies.search.coin_toss:COIN_TOSS",
+        "dcfr-endgames": "equipoise.studies.discounting.dcfr_endgames:DCFR_ENDGAMES",
+        "dcfr-goofspiel": "equipoise.studies.discounting.dcfr_goofspiel:DCFR_GOOFSPIEL",
+        "dcfr-plus": "equipoise.studies.values.dcfr_plus:DCFR_PLUS",
+        "dcfr-toy": "equipoise.studies.discounting.dcfr_toy:DCFR_TOY",
+        "dynamic-thresholding": "equipoise.studies.pruning.dynamic_thresholding:DYNAMIC_THRESHOLDING",
+        "gift-scaling": "equipoise.studies.search.gift_scaling:GIFT_SCALING",
+        "graded-responses": "equipoise.studies.responses.graded_responses:GRADED_RESPONSES",
+        "is-mcts": "equipoise.studies.search.is_mcts:IS_MCTS",
+        "lbr": "equipoise.studies.evaluation.lbr:LBR",
+        "leduc-deepstack": "equipoise.studies.learning.leduc_deepstack:LEDUC_DEEPSTACK",
+        "lemonade-stand": "equipoise.studies.equilibria.lemonade_stand:LEMONADE_STAND",
+        "liars-dice-baselines": "equipoise.studies.discounting.liars_dice_baselines:LIARS_DICE_BASELINES",
+        "multi-valued-states": "equipoise.studies.search.multi_valued_states:MULTI_VALUED_STATES",
+        "nested-search": "equipoise.studies.search.nested_search:NESTED_SEARCH",
+        "pluribus-habits": "equipoise.studies.blueprints.pluribus_habits:PLURIBUS_HABITS",
+        "pog-boards": "equipoise.studies.learning.pog_boards:POG_BOARDS",
+        "pog-glasses": "equipoise.studies.learning.pog_games:POG_GLASSES",
+        "pog-leduc": "equipoise.studies.learning.pog_games:POG_LEDUC",
+        "pog-scaling": "equipoise.studies.learning.pog_boards:POG_SCALING",
+        "pruned-sampling": "equipoise.studies.sampling.pruned_sampling:PRUNED_SAMPLING",
+        "rbp": "equipoise.studies.pruning.rbp:RBP",
+        "rebel-choices": "equipoise.studies.learning.rebel_choices:REBEL_CHOICES",
+        "rebel-leduc": "equipoise.studies.learning.rebel_games:REBEL_LEDUC",
+        "rebel-liars-dice": "equipoise.studies.learning.rebel_games:REBEL_LIARS_DICE",
+        "rebel-teh": "equipoise.studies.learning.rebel_teh:REBEL_TEH",
+        "rl-baselines": "equipoise.studies.learning.rl_baselines:RL_BASELINES",
+        "rnr": "equipoise.studies.responses.rnr:RNR",
+        "safe-search": "equipoise.studies.search.safe_search:SAFE_SEARCH",
+        "storage-floor": "equipoise.studies.discounting.storage_floor:STORAGE_FLOOR",
+        "supremus-lbr": "equipoise.studies.values.supremus_lbr:SUPREMUS_LBR",
+        "supremus-match": "equipoise.studies.values.supremus_match:SUPREMUS_MATCH",
+        "supremus-opening": "equipoise.studies.values.supremus_opening:SUPREMUS_OPENING",
+        "turn-search": "equipoise.studies.search.turn_search:TURN_SEARCH",
+        "value-lost": "equipoise.studies.values.value_lost:VALUE_LOST",
+        "value-net-losses": "equipoise.studies.values.value_net_losses:VALUE_NET_LOSSES",
+        "warm-start": "equipoise.studies.warm_start.warm_start:WARM_START",
+        "zero-reach": "equipoise.studies.pruning.zero_reach:ZERO_REACH",
+    }
+)
 
 
 def find_study(name: str) -> Study[Any]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from equipoise.core.errors import ConfigError, IllegalActionError, ParseError
 from equipoise.games import CHANCE, TERMINAL, ActionClass, check_game, make_game, parse_game
+from equipoise.games.base import classify_actions
 from equipoise.games.holdem.cards import format_card, parse_card
 from equipoise.games.playthrough import random_playthrough
 
@@ -135,6 +136,11 @@ def test_action_classes():
     classes = [game.action_class(state, action) for action in game.legal_actions(state)]
     assert classes == [ActionClass.FOLD, ActionClass.CALL, ActionClass.RAISE, ActionClass.RAISE]
     assert game.action_class(game.initial_state(), 0) is ActionClass.OTHER
+    assert game.action_classes(game.initial_state(), (0, 1)) == (ActionClass.OTHER, ActionClass.OTHER)
+    for number in range(20):
+        for state, _ in random_playthrough(game, rng=np.random.default_rng(number)):
+            actions = game.legal_actions(state)
+            assert classify_actions(game, state, actions) == tuple(game.action_class(state, each) for each in actions)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from equipoise.learning.values.settings import TrainingSettings
 from equipoise.learning.values.toys import ToySource
 
 training = pytest.importorskip("equipoise.learning.values.training", reason="needs torch")
+torch = training.torch
 
 DECK = Deck(ranks="9TJQKA", suits="cdh")
 CONFIG = ValueNetConfig(deck="9TJQKA/cdh", cells=8, segments=8, hidden=16, layers=2)
@@ -61,6 +62,35 @@ def test_a_run_goes_on_to_the_bit(data):
     assert second.step == 60
     for name, part in whole.state().items():
         assert np.array_equal(part, second.state()[name], equal_nan=True), name
+
+
+def test_a_step_takes_place_on_one_device(data):
+    """A tensor that stayed behind would not meet those that are nowhere."""
+    for hands in (20, 10_000):
+        trainer = make_trainer(data, hands=hands)
+        trainer.device = torch.device("meta")
+        trainer.net.to(trainer.device)
+        for loss in (trainer._situation_loss(), trainer._toy_loss(data["toys"])):
+            assert loss.device.type == "meta"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA")
+def test_a_run_on_another_device_goes_on_here(data):
+    sets = {name: data[name] for name in ("situations", "toys", "aside", "held_out")}
+    first = training.ValueTrainer(CONFIG, SETTINGS, **sets, device="cuda")
+    next(first.run())
+    second = make_trainer(data)
+    second.restore(first.state())
+    list(second.run())
+    assert second.step == 60
+
+
+def test_devices_that_are_not_there_are_refused(data):
+    with pytest.raises(ConfigError, match="torch knows no device toaster"):
+        training.ValueTrainer(CONFIG, SETTINGS, data["situations"], device="toaster")
+    if not torch.cuda.is_available():
+        with pytest.raises(ConfigError, match="there is no CUDA device here"):
+            training.ValueTrainer(CONFIG, SETTINGS, data["situations"], device="cuda")
 
 
 def test_it_stops_when_nothing_becomes_better(data):

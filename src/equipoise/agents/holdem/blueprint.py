@@ -12,30 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from equipoise.abstraction.blueprints import StoredBlueprint
-from equipoise.abstraction.translation import pot_fraction, translate_action
-from equipoise.agents.base import Observation
-from equipoise.agents.holdem.hands import hands_by_name
+from equipoise.agents.base import Observation, PublicDecision
+from equipoise.agents.holdem.hands import hands_by_name, number_hands
+from equipoise.agents.holdem.images import HandImages, Image
 from equipoise.core.errors import ConfigError
 from equipoise.games.base import Game
-from equipoise.games.holdem.betting import (
-    CALL,
-    BettingState,
-    Stage,
-    Street,
-    all_in_to,
-    apply_action,
-    initial_betting,
-    next_street,
-    pot_after_call,
-)
-from equipoise.games.holdem.betting_tree import DEALING
+from equipoise.games.holdem.betting import CALL, Street
+from equipoise.games.holdem.cards import format_board
 from equipoise.games.holdem.public_text import parse_steps
 from equipoise.games.holdem.rules import ALL_RAISES, Holdem
 from equipoise.solvers.playouts import draw_index
 
-__all__ = ["BlueprintAgent", "Sharpening", "game_of_blueprint", "make_blueprint_agent"]
+__all__ = ["BlueprintAgent", "Sharpening", "check_blueprint_game", "game_of_blueprint", "make_blueprint_agent"]
 
-LOST: Final = -1
 KEPT_BOARDS: Final = 64
 STREETS: Final = {street.name.lower(): street for street in Street}
 FloatArray = npt.NDArray[np.float64]
@@ -64,14 +53,17 @@ class Sharpening:
         if not 0 <= self.threshold < 1:
             raise ConfigError(f"threshold must be at least 0 and below 1, got {self.threshold}")
 
-    def apply(self, row: FloatArray, street: Street) -> FloatArray:
-        """Returns what is played."""
+    def apply(self, rows: FloatArray, street: Street) -> FloatArray:
+        """Returns `[..., A]` what is played."""
         if self.purified_from is not None and street >= self.purified_from:
-            pure: FloatArray = np.zeros(len(row))
-            pure[row.argmax()] = 1.0
+            pure: FloatArray = np.zeros(rows.shape)
+            np.put_along_axis(pure, rows.argmax(axis=-1)[..., None], 1.0, axis=-1)
             return pure
-        kept: FloatArray = np.where(row >= self.threshold, row, 0.0)
-        played: FloatArray = kept / kept.sum() if kept.sum() > 0 else row
+        if not self.threshold:
+            return rows
+        kept = np.where(rows >= self.threshold, rows, 0.0)
+        totals = kept.sum(axis=-1, keepdims=True)
+        played: FloatArray = np.where(totals > 0, kept / np.where(totals > 0, totals, 1.0), rows)
         return played
 
 
@@ -90,16 +82,13 @@ class BlueprintAgent:
             name: for tables of results.
         """
         self.blueprint, self.sharpening, self.name = blueprint, sharpening, name
-        self.rules = blueprint.betting.rules
-        self._nodes = blueprint.betting.arrays.nodes
+        self.images = HandImages(blueprint)
         self._buckets = functools.lru_cache(KEPT_BOARDS)(blueprint.buckets.assign)
         self._hand_of = hands_by_name(blueprint.spec.cards)
-        self.begin_game(0)
 
     def begin_game(self, seat: int) -> None:
         """Forgets the last game."""
-        self._state = self._image = initial_betting(self.rules)
-        self._node, self._num_seen, self._chosen = 0, 0, LOST
+        self.images.begin()
 
     def observe(self, observation: Observation) -> None:
         """Takes in nothing: the next observation of a decision says it all again."""
@@ -107,68 +96,80 @@ class BlueprintAgent:
     def act(self, observation: Observation, *, rng: np.random.Generator) -> int:
         """Returns one of the observation's actions."""
         steps, board = parse_steps(observation.public_state)
-        for step in steps[self._num_seen :]:
-            self._follow(step, observation.seat, rng)
-        self._num_seen = len(steps)
-        self._chosen = LOST
-        if self._node == LOST or self._image.stage is not Stage.ACT or self._image.actor != observation.seat:
+        image = self.images.at(steps, rng)
+        if not image.asks(observation.seat):
             return CALL
-        actions = self.blueprint.actions(self._node)
-        row = self.row(board, observation.infostate.partition("|")[0])
-        self._chosen = draw_index(row.tolist(), rng.random())
-        return self._translate_own(actions[self._chosen], observation.actions)
+        row = self.row(image, board, observation.infostate.partition("|")[0])
+        column = draw_index(row.tolist(), rng.random())
+        action = image.translate_own(self.blueprint.actions(image.node)[column], observation.actions)
+        self.images.choose(steps, action, column)
+        return action
 
-    def row(self, board: Sequence[int], hand: str) -> FloatArray:
-        """Returns `[A]` what a hand plays where the image stands."""
+    def row(self, image: Image, board: Sequence[int], hand: str) -> FloatArray:
+        """Returns `[A]` what a hand plays at a decision of the blueprint."""
         bucket = int(self._buckets(tuple(board))[self._hand_of[hand]])
-        return self.sharpening.apply(self.blueprint.row(self._node, bucket), self._image.street)
+        return self.sharpening.apply(self.blueprint.row(image.node, bucket), image.betting.street)
 
-    def _translate_own(self, action: int, offered: tuple[int, ...]) -> int:
-        """Returns the real action for one of the image's."""
-        if action in offered and (action <= CALL or self._image == self._state):
-            return action
-        raises = [total for total in offered if total > CALL]
-        if action <= CALL or not raises:
-            return CALL
-        if action == all_in_to(self._image):
-            return raises[-1]
-        wanted = self._state.price + pot_fraction(self._image, action) * pot_after_call(self._state)
-        return min(raises, key=lambda total: abs(total - wanted))
+    def hand_rows(self, node: int, street: Street, board: Sequence[int]) -> FloatArray:
+        """Returns `[H, A]` what every hand plays at a decision of the blueprint; whatever where the board blocks it."""
+        buckets = np.maximum(self._buckets(tuple(board[: street.num_board_cards])), 0)
+        return self.sharpening.apply(self.blueprint.rows(node), street)[buckets]
 
-    def _follow(self, step: int, seat: int, rng: np.random.Generator) -> None:
-        """Moves the real hand and its image on by one step."""
-        state = self._state
-        if step == DEALING:
-            self._state = next_street(self.rules, state)
-            is_dealt = self._image.stage is Stage.DEAL
-            self._image = next_street(self.rules, self._image) if is_dealt else self._image
-            self._node = self._node if is_dealt else LOST
-            return
-        self._state = apply_action(self.rules, state, step)
-        if self._node == LOST:
-            return
-        is_ours = self._image.stage is Stage.ACT and self._image.actor == state.actor
-        if not is_ours:  # a small bet was taken for none, and the image's street is over: what is called here ends it
-            self._node = self._node if self._image.stage is Stage.DEAL and state.actor == seat else LOST
-            return
-        actions = self.blueprint.actions(self._node)
-        place = self._chosen if state.actor == seat else self._translate(actions, state, step, rng)
-        self._node = LOST if place == LOST else int(self._nodes[self._node, 0]) + place
-        if self._node != LOST:
-            self._image = apply_action(self.rules, self._image, actions[place])
-            self._node = LOST if self._nodes[self._node, 3] & 3 else self._node
+    def class_shares(
+        self, seat: int, public_state: str, hand: Sequence[int], *, rng: np.random.Generator
+    ) -> FloatArray:
+        """Returns `[3]` the probabilities that a seat's hand folds, calls and raises after a line of bets.
 
-    def _translate(self, actions: tuple[int, ...], state: BettingState, step: int, rng: np.random.Generator) -> int:
-        """Returns the place of the image's action for another player's, `LOST` if it has no such kind."""
-        if step in actions and (step <= CALL or state == self._image):
-            return actions.index(step)
-        shares = translate_action(step, state, self._image, actions)
-        if not shares:
-            return LOST
-        chosen = (
-            list(shares)[draw_index(list(shares.values()), rng.random())] if len(shares) > 1 else next(iter(shares))
-        )
-        return actions.index(chosen)
+        Args:
+            seat: to move.
+            public_state: where.
+            hand: two cards, ascending.
+            rng: draws what unknown bets are taken for.
+        """
+        steps, board = parse_steps(public_state)
+        image = self.images.at(steps, rng)
+        shares = np.zeros(3)
+        if not image.asks(seat):
+            shares[CALL] = 1.0
+            return shares
+        row = self.row(image, board, format_board(reversed(hand)))
+        for action, share in zip(self.blueprint.actions(image.node), row, strict=True):
+            shares[min(action, 2)] += share
+        return shares
+
+    def reach(self, image: Image, seat: int, board: Sequence[int]) -> FloatArray:
+        """Returns `[H]` the probability with which each hand of a seat has done what it did on the way."""
+        reach = np.ones(self.blueprint.spec.cards.num_hands)
+        for taken in image.taken:
+            if taken.seat == seat:
+                reach *= self.hand_rows(taken.node, taken.street, board)[:, taken.column]
+        return reach
+
+    def public_actions(self, decision: PublicDecision) -> tuple[int, ...]:
+        """Returns those of a decision's actions that some hand may play, ascending."""
+        image = self.images.at(parse_steps(decision.public_state)[0], self._rng_of(decision))
+        if not image.asks(decision.seat):
+            return (CALL,)
+        known = self.blueprint.actions(image.node)
+        return tuple(sorted({image.translate_own(action, decision.actions) for action in known}))
+
+    def public_strategy(self, decision: PublicDecision, *, rng: np.random.Generator) -> FloatArray:
+        """Returns `[H, A]` what each hand plays, the image being that of this hand."""
+        steps, board = parse_steps(decision.public_state)
+        image = self.images.at(steps, rng)
+        out = np.zeros(decision.legality.shape)
+        if not image.asks(decision.seat):
+            out[:, decision.actions.index(CALL)] = 1.0
+        else:
+            rows = self.hand_rows(image.node, image.betting.street, board)
+            rows = rows[number_hands(decision.infostates, self.blueprint.spec.cards)]
+            for column, action in enumerate(self.blueprint.actions(image.node)):
+                out[:, decision.actions.index(image.translate_own(action, decision.actions))] += rows[:, column]
+        return np.where(decision.legality, out, 0.0)
+
+    def _rng_of(self, decision: PublicDecision) -> np.random.Generator:
+        """Returns what images are drawn with by who asks without a generator: the same for the same public state."""
+        return np.random.default_rng(list(decision.public_state.encode()))
 
 
 def game_of_blueprint(text: str) -> Holdem:
@@ -185,16 +186,21 @@ def game_of_blueprint(text: str) -> Holdem:
     )
 
 
+def check_blueprint_game(blueprint: StoredBlueprint, game: Game[Any]) -> None:
+    """Raises `ConfigError` unless a game has the chips and the deck of a blueprint; its bets may be others."""
+    spec = blueprint.spec
+    if not isinstance(game, Holdem) or game.board or game.betting_rules != spec.rules or game.card_deck != spec.cards:
+        raise ConfigError(
+            f"{blueprint.path} is a blueprint of hold'em for {len(spec.stacks)} players with {spec.stacks[0]:,} chips, "
+            f"blinds {spec.small_blind} and {spec.big_blind} and the deck {spec.deck}; the game is {game.spec.label}"
+        )
+
+
 def make_blueprint_agent(game: Game[Any], text: str) -> BlueprintAgent:
     """Returns the agent of `PATH[,purify[=STREET]][,threshold=X]`."""
     path, *options = [part.strip() for part in text.split(",")]
     blueprint = StoredBlueprint(path)
-    spec = blueprint.spec
-    if not isinstance(game, Holdem) or game.board or game.betting_rules != spec.rules or game.card_deck != spec.cards:
-        raise ConfigError(
-            f"{path} is a blueprint of hold'em for {len(spec.stacks)} players with {spec.stacks[0]:,} chips, blinds "
-            f"{spec.small_blind} and {spec.big_blind} and the deck {spec.deck}; the game is {game.spec.label}"
-        )
+    check_blueprint_game(blueprint, game)
     changes: dict[str, Any] = {}
     for option in options:
         name, _, value = option.partition("=")

@@ -117,7 +117,7 @@ def describe_holdem_decision(game: Holdem, state: HoldemState) -> PublicDecision
         public_state=public,
         infostates=HandInfostates(game.card_deck, public),
         actions=actions,
-        classes=tuple([game.action_class(state, action) for action in actions]),
+        classes=game.action_classes(state, actions),
         legality=np.broadcast_to(is_live[:, None], (is_live.size, len(actions))),
     )
 

@@ -32,13 +32,10 @@ from equipoise.apps.bench.report import (
 )
 from equipoise.apps.bench.responses import ResponsesSettings, run_responses
 from equipoise.apps.bench.search import SearchSettings, run_search
-from equipoise.apps.bench.signature import compute_signature
 from equipoise.apps.bench.tabular import GROWTH_RANKS, Sizes, TabularSettings, run_tabular
 from equipoise.apps.bench.values import ValuesSettings, run_values
-from equipoise.apps.commands import add_command
 from equipoise.apps.display import make_console
 from equipoise.apps.exit_codes import ExitCode
-from equipoise.apps.help_page import HelpfulGroup, format_examples
 from equipoise.apps.output import write_json
 from equipoise.apps.parse import parse_names
 from equipoise.apps.signals import SignalFlag
@@ -61,7 +58,6 @@ __all__ = [
     "TabularOptions",
     "ValuesOptions",
     "beliefs",
-    "bench_app",
     "decisions",
     "first_evening",
     "holdem",
@@ -74,8 +70,6 @@ __all__ = [
 ]
 
 TABLE_WIDTH: Final = 110  # letters that the widest table takes
-
-bench_app = typer.Typer(cls=HelpfulGroup, help="Measure speed beside other programs; print the signature of results.")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,30 +406,3 @@ def _measure(
     if report.is_partial:
         console.print("interrupted: these are the measurements so far", style="yellow")
         raise typer.Exit(flag.exit_code or ExitCode.INTERRUPTED)
-
-
-@bench_app.callback(invoke_without_command=True, epilog=format_examples(("equipoise bench --signature",)))
-def bench(
-    context: typer.Context,
-    signature: Annotated[
-        bool, typer.Option("--signature", help="Print one short hash over what the solvers compute.")
-    ] = False,
-) -> None:
-    """Measure speed beside other programs; print the signature of results."""
-    if signature:
-        typer.echo(compute_signature())
-        raise typer.Exit()
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-add_command(bench_app, "tabular", TabularOptions, tabular)
-add_command(bench_app, "holdem", HoldemOptions, holdem)
-add_command(bench_app, "responses", ResponsesOptions, responses)
-add_command(bench_app, "matches", MatchesOptions, matches)
-add_command(bench_app, "values", ValuesOptions, values)
-add_command(bench_app, "page", PageOptions, page)
-add_command(bench_app, "search", SearchOptions, search)
-add_command(bench_app, "decisions", DecisionsOptions, decisions)
-add_command(bench_app, "beliefs", BeliefsOptions, beliefs)
-add_command(bench_app, "first-evening", FirstEveningOptions, first_evening)

@@ -77,18 +77,19 @@ def print_matches_report(report: MatchesReport, console: Console) -> None:
 
 
 def print_beliefs_report(report: BeliefsReport, console: Console) -> None:
-    """Prints one line per width of the network and number of lanes, and on what it was measured."""
+    """Prints one line per width of the network, number of lanes and of processes, and on what it was measured."""
     settings = report.settings
     table = Table(
         title=f"Searches of self-play in {settings.game}, horizon {settings.horizon}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
     )
-    for name in ("width", "lanes", "iterations", "a CPU second", "in the network"):
+    for name in ("width", "lanes", "processes", "iterations", "a CPU second", "a second", "in the network"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in report.rows:
-        rate, share = f"{row['searches_per_cpu_second']:,.0f}", f"{row['net_share']:.0%}"
-        table.add_row(str(row["width"]), str(row["lanes"]), str(row["iterations"]), rate, share)
+        counts = [str(row[name]) for name in ("width", "lanes", "processes", "iterations")]
+        rates = [f"{row[name]:,.0f}" for name in ("searches_per_cpu_second", "searches_per_second")]
+        table.add_row(*counts, *rates, f"{row['net_share']:.0%}")
     console.print(table)
     _print_origin(console, f"measurements of {settings.seconds:g} s")
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.agents.base import PublicAgent
+from equipoise.agents.base import NarrowAgent, PublicAgent, PublicDecision
 from equipoise.agents.holdem.hands import describe_holdem_decision
 from equipoise.core.errors import ConfigError
 from equipoise.evaluation.holdem.odds import LEAST_WEIGHT, Odds, find_range_odds, find_single_odds
@@ -140,12 +140,17 @@ class HoldemLbr:
 
     def fold_chances(self, state: HoldemState, *, rng: np.random.Generator) -> FloatArray:
         """Returns `[H]` how often each hand of the agent folds where it acts."""
-        decision = describe_holdem_decision(self.game, state)
+        decision = self.describe(state)
         if FOLD not in decision.actions:
             return np.zeros(self.deck.num_hands)
         table = self.agent.public_strategy(decision, rng=rng)
         column: FloatArray = table[:, decision.actions.index(FOLD)]
         return column
+
+    def describe(self, state: HoldemState) -> PublicDecision:
+        """Returns the agent's decision with the actions that it may take: of every amount it bets a few."""
+        decision = describe_holdem_decision(self.game, state)
+        return decision.narrow(self.agent.public_actions(decision)) if isinstance(self.agent, NarrowAgent) else decision
 
     def choose(self, state: HoldemState, hand: int, weights: FloatArray, *, rng: np.random.Generator) -> int:
         """Returns the responder's action with one hand; of equal values the first."""
@@ -224,6 +229,7 @@ def play_lbr_hand(lbr: HoldemLbr, seat: int, *, rng: np.random.Generator) -> flo
     hand = int(rng.choice(odds.size, p=odds / odds.sum()))
     weights = np.where((hands.masks & hands.masks[hand]) == 0, weights, 0.0)
     state = _deal_hands(game, seat, hand, weights, rng)
+    lbr.agent.begin_game(1 - seat)
     while (actor := game.actor(state)) != TERMINAL:
         if actor == CHANCE:
             if _is_run_out(game, state):
@@ -233,7 +239,7 @@ def play_lbr_hand(lbr: HoldemLbr, seat: int, *, rng: np.random.Generator) -> flo
         elif actor == seat:
             state = game.apply(state, lbr.choose(state, hand, weights, rng=rng))
         else:
-            decision = describe_holdem_decision(game, state)
+            decision = lbr.describe(state)
             table = lbr.agent.public_strategy(decision, rng=rng)
             shares = weights @ table
             column = int(rng.choice(shares.size, p=shares / shares.sum()))

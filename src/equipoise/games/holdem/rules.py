@@ -204,6 +204,16 @@ class Holdem:
             return ActionClass.OTHER
         return {FOLD: ActionClass.FOLD, CALL: ActionClass.CALL}.get(action, ActionClass.RAISE)
 
+    def action_classes(self, state: HoldemState, actions: tuple[int, ...]) -> tuple[ActionClass, ...]:
+        """Returns fold, call or raise for each action: thousands of amounts may be raised to."""
+        if self.actor(state) == CHANCE:
+            return (ActionClass.OTHER,) * len(actions)
+        kinds = [ActionClass.RAISE] * len(actions)
+        for action, kind in ((FOLD, ActionClass.FOLD), (CALL, ActionClass.CALL)):
+            if action in actions[:2]:  # they come first
+                kinds[actions.index(action)] = kind
+        return tuple(kinds)
+
     def describe(self, state: HoldemState) -> str:
         """Returns cards, chips and betting in words."""
         players = range(self.betting_rules.num_players)

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scotland Yard: boards, rules, and its form over public states."""
 
-from equipoise.games.scotland_yard.board import BOARD_NAMES, Board, Transport, load_board, parse_board
-from equipoise.games.scotland_yard.game import Glasses, ScotlandYard, ScotlandYardState, ScotlandYardTown
-from equipoise.games.scotland_yard.public_form import ScotlandYardPublicGame, YardPublicState
+from typing import TYPE_CHECKING
+
+from equipoise.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from equipoise.games.scotland_yard.board import BOARD_NAMES, Board, Transport, load_board, parse_board
+    from equipoise.games.scotland_yard.game import Glasses, ScotlandYard, ScotlandYardState, ScotlandYardTown
+    from equipoise.games.scotland_yard.public_form import ScotlandYardPublicGame, YardPublicState
 
 __all__ = [
     "BOARD_NAMES",
@@ -18,3 +23,6 @@ __all__ = [
     "load_board",
     "parse_board",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, __all__)

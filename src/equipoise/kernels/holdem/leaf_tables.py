@@ -97,7 +97,21 @@ def add_leaf_values(
         check_integer(f"first of {name}", low, 0, end)
         check_integer(f"end of {name}", high, low, end)
     build = getattr(_native, f"holdem_leaf_table_{out.dtype}_{sums.dtype}")
-    build(kernel.form, sums, *kinds, *weights, list(line), player, boards, *rows, num_threads, out)
+    build(
+        kernel.form,
+        sums=sums,
+        first_kinds=kinds[0],
+        second_kinds=kinds[1],
+        first_weights=weights[0],
+        second_weights=weights[1],
+        line=list(line),
+        player=player,
+        boards=boards,
+        first_rows=rows[0],
+        second_rows=rows[1],
+        num_threads=num_threads,
+        out=out,
+    )
 
 
 def _check_out(out: EntryArray, weights: Sequence[FloatArray], player: int) -> None:

@@ -138,18 +138,18 @@ class HoldemPlay:
             getattr(_native, f"holdem_learn_{dtype}")(
                 self.kernel.form,
                 *rule.native_arguments,
-                discounts,
-                first_t,
-                player,
-                other,
-                num_threads,
-                tables.regret_sum,
-                tables.strategy_sum,
-                tables.last_regret,
-                tables.scale,
-                tables.step,
-                tables.value_moments,
-                values,
+                discounts=discounts,
+                first_t=first_t,
+                player=player,
+                other=other,
+                num_threads=num_threads,
+                regret_sum=tables.regret_sum,
+                strategy_sum=tables.strategy_sum,
+                last_regret=tables.last_regret,
+                scale=tables.scale,
+                step=tables.step,
+                value_moments=tables.value_moments,
+                value=values,
             )
         return values
 
@@ -178,14 +178,14 @@ class HoldemPlay:
         getattr(_native, f"holdem_pair_values_{dtype}")(
             self.kernel.form,
             player,
-            nothing if own is None else own,
-            other,
-            model,
-            weight,
-            num_threads,
-            nothing if answer is None else answer,
-            nothing if action_value is None else action_value,
-            values,
+            own=nothing if own is None else own,
+            other=other,
+            model=model,
+            trust=weight,
+            num_threads=num_threads,
+            answer=nothing if answer is None else answer,
+            action_value=nothing if action_value is None else action_value,
+            value=values,
         )
         return values
 
@@ -201,7 +201,16 @@ class HoldemPlay:
     ) -> None:
         check_num_threads(num_threads)
         realize = getattr(_native, f"holdem_realize_{sums.dtype}")
-        realize(self.kernel.form, *rule.native_arguments, sums, last_regret, step, num_threads, plan, strategy)
+        realize(
+            self.kernel.form,
+            *rule.native_arguments,
+            sums=sums,
+            last_regret=last_regret,
+            step=step,
+            num_threads=num_threads,
+            plan=plan,
+            strategy=strategy,
+        )
 
     def _check(self, dtype: np.dtype[Any], **tables: PlayTable) -> None:
         if dtype not in PLAY_TYPES:

@@ -145,15 +145,21 @@ class HoldemSamplingKernel:
         missed_shape = tables.regret_sum.shape if skipping.needs_missed else (0,)
         missed = tables.missed if skipping.needs_missed else np.zeros(0, tables.regret_sum.dtype)
         check_array("missed", missed, tables.regret_sum.dtype, missed_shape, is_written=True)
-        rest = (num_iterations, node_limit, *_fields(tables))
+        limits, arrays = (num_iterations, node_limit), _tables_by_name(tables)
         rule = skipping.bind(self.num_actions)
         with self._one_caller:
             if scheme is Scheme.EXTERNAL:
                 done: int = _native.holdem_sample_external(
-                    self.kernel.form, self._betting, *rest, rule, missed, tables.num_skipped
+                    self.kernel.form,
+                    self._betting,
+                    *limits,
+                    **arrays,
+                    skipping=rule,
+                    missed=missed,
+                    num_skipped=tables.num_skipped,
                 )
             else:
-                done = _native.holdem_sample_public(self.kernel.form, self.num_betting_nodes, *rest)
+                done = _native.holdem_sample_public(self.kernel.form, self.num_betting_nodes, *limits, **arrays)
         return done
 
     def sweep(self, tables: HoldemSamplingTables, player: int, boards: Sequence[int]) -> None:
@@ -166,7 +172,13 @@ class HoldemSamplingKernel:
         check_player(player, 2)
         runout = np.array(boards, np.int64)
         with self._one_caller:
-            _native.holdem_sweep_public(self.kernel.form, runout, player, tables.regret_sum, tables.strategy_sum)
+            _native.holdem_sweep_public(
+                self.kernel.form,
+                boards=runout,
+                player=player,
+                regret_sum=tables.regret_sum,
+                strategy_sum=tables.strategy_sum,
+            )
 
     def _check(self, tables: HoldemSamplingTables) -> None:
         num_cells = self.kernel.arrays.num_cells
@@ -176,8 +188,13 @@ class HoldemSamplingKernel:
             check_array(name, getattr(tables, name), np.uint64, (1,), is_written=True)
 
 
-def _fields(tables: HoldemSamplingTables) -> tuple[SampledArray, SampledArray, WordArray, WordArray]:
-    return tables.regret_sum, tables.strategy_sum, tables.random_words, tables.nodes_touched
+def _tables_by_name(tables: HoldemSamplingTables) -> dict[str, SampledArray | WordArray]:
+    return {
+        "regret_sum": tables.regret_sum,
+        "strategy_sum": tables.strategy_sum,
+        "words": tables.random_words,
+        "counter": tables.nodes_touched,
+    }
 
 
 def _check_tables(regret_sum: SampledArray, strategy_sum: SampledArray, num_cells: int) -> None:
@@ -228,6 +245,12 @@ class StrategyPair(NamedTuple):
 
     sums: tuple[SampledArray, SampledArray]  # tables of the same dtype, of each of which one player's rows are read
     reach: tuple[FloatArray, FloatArray]  # [rows of the first board]
+
+    @property
+    def native_arguments(self) -> dict[str, SampledArray]:
+        """Returns them by the names that the native module knows."""
+        names = ("first_sums", "second_sums", "first_reach", "second_reach")
+        return dict(zip(names, (*self.sums, *self.reach), strict=True))
 
 
 class RunoutKernel:
@@ -289,16 +312,23 @@ class RunoutKernel:
         _check_tables(tables.regret_sum, tables.strategy_sum, played.sums[0].size)
         self._check(player, played)
         check_array("own_weight", own_weight, np.float64, played.reach[player].shape)
-        written = tables.regret_sum, tables.strategy_sum
         with self._one_caller:
-            _native.runout_update(self._form, runout, player, *played.sums, *played.reach, own_weight, *written)
+            _native.runout_update(
+                self._form,
+                runout,
+                player,
+                **played.native_arguments,
+                own_weight=own_weight,
+                regret_sum=tables.regret_sum,
+                strategy_sum=tables.strategy_sum,
+            )
 
     def values(self, runout: object, player: int, played: StrategyPair) -> FloatArray:
         """Returns `[rows of the first board]` a player's counterfactual values on a runout; 0 for blocked hands."""
         self._check(player, played)
         out = np.zeros_like(played.reach[player])
         with self._one_caller:
-            _native.runout_values(self._form, runout, player, *played.sums, *played.reach, out)
+            _native.runout_values(self._form, runout, player, **played.native_arguments, out=out)
         return out
 
     def collect(
@@ -327,9 +357,16 @@ class RunoutKernel:
             fields = self.arrays.street(street)
             check_array("flat_sums", flats, np.float64, (flats.shape[0], TILE * fields.flat_packs), is_written=True)
             check_array("fold_sums", folds, np.float64, (flats.shape[0], TILE * fields.fold_packs), is_written=True)
-        sums = list(flat_sums), list(fold_sums)
         with self._one_caller:
-            _native.runout_collect(self._form, runout, player, *played.sums, *played.reach, own_weight, *sums)
+            _native.runout_collect(
+                self._form,
+                runout,
+                player,
+                **played.native_arguments,
+                own_weight=own_weight,
+                flat_sums=list(flat_sums),
+                fold_sums=list(fold_sums),
+            )
 
     def _check(self, player: int, played: StrategyPair) -> None:
         check_player(player, 2)

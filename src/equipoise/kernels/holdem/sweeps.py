@@ -399,6 +399,7 @@ class HoldemKernel(VectorKernel):
         check_num_threads(num_threads)
         values = np.empty(self.arrays.num_rows(0, 0)), np.empty(self.arrays.num_rows(0, 1))
         evaluate = getattr(_native, f"holdem_evaluate_{strategy.dtype}")
+        leaves, bound_frontier = self._bound_leaves
         hooks = self._bind_hooks(None, None, root_reach)
         # buffers of a frontier serve one call at a time; everything else is read alone
         with self._one_caller if isinstance(self.leaves, Frontier) else contextlib.nullcontext():
@@ -406,12 +407,14 @@ class HoldemKernel(VectorKernel):
                 self.form,
                 is_best,
                 respects_locks,
-                strategy,
-                num_threads,
-                hooks,
-                *self._bound_leaves,
-                *values,
-                self._pauses.evaluation,
+                sums=strategy,
+                num_threads=num_threads,
+                given=hooks,
+                leaves=leaves,
+                frontier=bound_frontier,
+                first_out=values[0],
+                second_out=values[1],
+                pause=self._pauses.evaluation,
             )
         self._pauses.evaluation.stop(0)
         check_finished(is_done, "the evaluation")
@@ -494,19 +497,20 @@ class HoldemKernel(VectorKernel):
         with self._one_caller:
             getattr(_native, f"holdem_substitute_{sums.dtype}")(
                 self.form,
-                sums,
-                nothing if bound is None else bound,
-                factor,
-                weights.positive,
-                weights.negative,
-                weights.average,
-                weights.trace,
-                weights.floors_regrets,
-                num_threads,
-                nothing if row_value is None else row_value,
-                regrets,
-                averages,
-                *values,
+                sums=sums,
+                row_bound=nothing if bound is None else bound,
+                factor=factor,
+                positive_weight=weights.positive,
+                negative_weight=weights.negative,
+                average_weight=weights.average,
+                trace=weights.trace,
+                floors_regrets=weights.floors_regrets,
+                num_threads=num_threads,
+                row_value=nothing if row_value is None else row_value,
+                regret_sum=regrets,
+                strategy_sum=averages,
+                first_out=values[0],
+                second_out=values[1],
             )
         return values
 
@@ -545,9 +549,20 @@ class HoldemKernel(VectorKernel):
             check_array(f"reach[{player}]", reach[player], np.float64, (num_rows,))
             out.append(np.zeros((num_rows // TILE, fields.num_lines + num_cells, TILE)))
         slots = getattr(_native, f"holdem_slots_{sums.dtype}")
-        flat = out[0].reshape(-1), out[1].reshape(-1)
-        asked = board, line, is_best, respects_locks, sums, *reach, num_threads
-        is_done = slots(self.form, *asked, *flat, self._pauses.viewing)
+        is_done = slots(
+            self.form,
+            board,
+            line,
+            is_best,
+            respects_locks,
+            sums=sums,
+            first_reach=reach[0],
+            second_reach=reach[1],
+            num_threads=num_threads,
+            first_out=out[0].reshape(-1),
+            second_out=out[1].reshape(-1),
+            pause=self._pauses.viewing,
+        )
         self._pauses.viewing.stop(0)
         check_finished(is_done, "the evaluation")
         first, second = (tiles.transpose(0, 2, 1).reshape(-1, tiles.shape[1]) for tiles in out)

@@ -24,7 +24,7 @@ from equipoise.kernels.rules import KernelRule, PolicyMap, check_discounts
 from equipoise.kernels.vector import Reaches, RunTables, VectorKernel, WatchedValues
 from equipoise.learning.device.gates import DeviceGates
 from equipoise.learning.device.loop import DeviceLeaves, DeviceTables, DeviceWatch, Pair, StreetLoop
-from equipoise.learning.torch_extra import torch
+from equipoise.learning.torch_extra import find_device, torch
 
 __all__ = ["AskedFrontier", "TorchKernel"]
 
@@ -90,7 +90,7 @@ class TorchKernel(VectorKernel):
                 raise ConfigError("a frontier belongs to one subgame, a batch needs leaves on the device")
             leaves = AskedFrontier(leaves, self.trees[0])
         self.leaves = leaves
-        self.device = _find_device(device)
+        self.device = find_device(device)
         self._loops: dict[torch.dtype, StreetLoop] = {}
         self._find_loop(torch.float32)  # what does not fit is refused here
 
@@ -275,17 +275,6 @@ class TorchKernel(VectorKernel):
         held = [tree.board(0).num_hands[player] for tree in self.trees]
         found: FloatArray = np.concatenate([row[:count] for row, count in zip(rows, held, strict=True)])
         return found
-
-
-def _find_device(name: str | torch.device) -> torch.device:
-    """Returns a device, or raises `ConfigError` if it is not there."""
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise ConfigError(f"torch knows no device {name}") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("there is no CUDA device here, or torch was built without it")
-    return device
 
 
 @contextlib.contextmanager

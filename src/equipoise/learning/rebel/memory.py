@@ -26,4 +26,5 @@ class ExampleMemory(ColumnMemory):
 
     def sample(self, size: int, *, rng: np.random.Generator) -> Examples:
         """Returns examples, each as likely, with repetition."""
-        return Examples(**self.draw(size, rng=rng))
+        drawn = self.draw(size, rng=rng)
+        return Examples(kind=drawn["kind"], belief=drawn["belief"], value=drawn["value"])

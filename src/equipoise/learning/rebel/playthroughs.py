@@ -20,7 +20,7 @@ from equipoise.learning.rebel.self_play import BeliefSearcher
 from equipoise.responses.forms import SequenceForm
 from equipoise.solvers.best_response import Evaluation, evaluate
 
-__all__ = ["PlayedAverage", "PolicySums", "measure_playthroughs", "play_through"]
+__all__ = ["AverageSearcher", "PlayedAverage", "PolicySums", "measure_playthroughs", "play_through"]
 
 LEAST_REACH: Final = 1e-12  # of both players together, below which nobody need know what is played
 FOLDS: Final = 8  # parts of playthroughs, each judged by a response to the others
@@ -57,6 +57,17 @@ class PlayedAverage:
     def exploitability(self) -> float:
         """Returns that of the average policy: the upper end."""
         return self.evaluation.exploitability
+
+
+class AverageSearcher(BeliefSearcher):
+    """Plays the averages of searches and believes them: unsound, for comparison with random iterations."""
+
+    def play(
+        self, kind: int, belief: SingleArray, lane: npt.NDArray[np.int32], iteration: npt.NDArray[np.int32]
+    ) -> SingleArray:
+        """Returns `[D, C]` the averages of searches, whatever is drawn."""
+        del iteration
+        return self.search(kind, belief, wants_leaves=False, wants_policy=True).policy[lane]
 
 
 class _Level:
@@ -156,26 +167,13 @@ def _add_played(
     sums: FloatArray,
     following: _Level,
 ) -> None:
-    game, arrays = searcher.game, searcher.game.subgames[kind].arrays
-    cells = [np.zeros((len(nodes), size)) for size in arrays.num_cells.tolist()]
-    for place in (0, 1):
-        hands = int(arrays.root_hands[place])
-        cells[place][:, :hands] = reach[:, place, :hands]
+    game, subgame = searcher.game, searcher.game.subgames[kind]
+    arrays = subgame.arrays
+    tables = [slice(table, table + hands * actions) for _, _, _, table, hands, actions in arrays.decisions.tolist()]
+    cells = subgame.spread(reach, lambda number, _: policy[:, tables[number]])
     played = np.zeros(policy.shape)
-    for what, number in arrays.steps.tolist():
-        if what == 1:
-            place, begin, end = arrays.transfers[number].tolist()
-            entries = slice(begin, end)
-            for source, target, weight in zip(
-                arrays.entry_source[entries], arrays.entry_target[entries], arrays.entry_weight[entries], strict=True
-            ):
-                cells[place][:, target] += weight * cells[place][:, source]
-            continue
-        place, node, action, table, hands, actions = arrays.decisions[number].tolist()
-        block = slice(table, table + hands * actions)
-        spread = np.tile(cells[place][:, node : node + hands], (1, actions)) * policy[:, block]
-        cells[place][:, action : action + hands * actions] = spread
-        played[:, block] = spread
+    for number, (place, _, action, _, hands, actions) in enumerate(arrays.decisions.tolist()):
+        played[:, tables[number]] = cells[place][:, action : action + hands * actions]
     for root in np.unique(nodes).tolist():
         is_here = nodes == root
         sums[game.table_cells(root)] += played[is_here].sum(axis=0)

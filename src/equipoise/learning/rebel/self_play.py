@@ -22,6 +22,7 @@ from equipoise.kernels.belief_search import (
     BeliefResult,
     BeliefSearchSettings,
 )
+from equipoise.learning.rebel.policies import PolicyExamples, PolicyGuide, collect_policies
 from equipoise.learning.rebel.settings import BeliefSource, RebelSettings, SearchRecipe
 from equipoise.search.belief_games import BeliefGame
 from equipoise.search.random_iteration import iteration_chances
@@ -40,6 +41,7 @@ class Examples:
     kind: IntArray  # [B]
     belief: SingleArray  # [B, 2, width]
     value: SingleArray  # [B, 2, width] zero-sum under the beliefs
+    policies: PolicyExamples | None = None  # of all decisions of these searches, if they are to be learnt
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -49,7 +51,13 @@ class BeliefSearcher:
     """Solves subgames of a game by one recipe, with a network at their leaves."""
 
     def __init__(
-        self, game: BeliefGame, recipe: SearchRecipe, *, lanes: int = 16, net: BeliefNetKernel | None = None
+        self,
+        game: BeliefGame,
+        recipe: SearchRecipe,
+        *,
+        lanes: int = 16,
+        net: BeliefNetKernel | None = None,
+        guide: PolicyGuide | None = None,
     ) -> None:
         """Keeps what searches need.
 
@@ -58,8 +66,10 @@ class BeliefSearcher:
             recipe: how subgames are solved.
             lanes: beliefs that are solved at a time.
             net: values leaves.
+            guide: proposes what searches begin with; uniform strategies if None.
         """
-        self.game, self.recipe, self.lanes, self.net = game, recipe, lanes, net
+        self.game, self.recipe, self.lanes, self.net, self.guide = game, recipe, lanes, net, guide
+        self.first_iteration = 1 if guide is None else guide.iterations + 1  # that can be drawn
         rule = recipe.parsed
         self._settings = {
             size: BeliefSearchSettings(
@@ -72,7 +82,9 @@ class BeliefSearcher:
             for size in LANES
             if size <= lanes
         }
-        self._chances = np.cumsum(iteration_chances(rule, recipe.iterations))
+        chances = iteration_chances(rule, recipe.iterations)
+        chances[: self.first_iteration - 1] = 0.0
+        self._chances = np.cumsum(chances)
         self.net_seconds = 0.0  # that were spent within the network
 
     def draw_iterations(self, count: int, *, rng: np.random.Generator) -> IntArray:
@@ -86,7 +98,10 @@ class BeliefSearcher:
         # no more lanes than there is use for
         size = min((size for size in self._settings if size >= len(belief)), default=self.lanes)
         kernel = self.game.subgames[kind].kernel
-        found = kernel.search(np.ascontiguousarray(belief), self.net, self._settings[size], draws, **wanted)
+        prior = None if self.guide is None else self.guide.propose(kind, belief)
+        found = kernel.search(
+            np.ascontiguousarray(belief), self.net, self._settings[size], draws, prior=prior, **wanted
+        )
         self.net_seconds += found.net_seconds
         return found
 
@@ -124,12 +139,13 @@ class SelfPlay:
         self.searcher = BeliefSearcher(game, recipe or settings.training, lanes=settings.lanes)
         self.pools: list[SingleArray] = [self._no_beliefs() for _ in game.subgames]
         self.num_searches = np.zeros(game.num_kinds, np.int64)
+        self._policies: list[PolicyExamples] = []
 
-    def search_with(self, recipe: SearchRecipe, net: BeliefNetKernel) -> None:
-        """Goes on with other searches, or another network."""
-        if recipe != self.searcher.recipe:
-            self.searcher = BeliefSearcher(self.game, recipe, lanes=self.settings.lanes)
-        self.searcher.net = net
+    def search_with(self, recipe: SearchRecipe, net: BeliefNetKernel, guide: PolicyGuide | None = None) -> None:
+        """Goes on with other searches, or other networks."""
+        if recipe != self.searcher.recipe or (guide is None) != (self.searcher.guide is None):
+            self.searcher = BeliefSearcher(self.game, recipe, lanes=self.settings.lanes, guide=guide)
+        self.searcher.net, self.searcher.guide = net, guide
 
     def _no_beliefs(self) -> SingleArray:
         return np.zeros((0, 2, self.game.width), np.float32)
@@ -162,10 +178,12 @@ class SelfPlay:
             examples = self._advance(kind, some, rng)
             made.append(examples)
             num_made += len(examples)
+        policies, self._policies = self._policies, []
         return Examples(
             kind=np.concatenate([each.kind for each in made]),
             belief=np.concatenate([each.belief for each in made]),
             value=np.concatenate([each.value for each in made]),
+            policies=PolicyExamples.join(policies) if policies else None,
         )
 
     def _make_random(self, rng: np.random.Generator) -> Examples:
@@ -176,7 +194,7 @@ class SelfPlay:
         drawn *= self.game.subgames[kind].arrays.root_weight > 0.0
         belief = (drawn / drawn.sum(axis=2, keepdims=True)).astype(np.float32)
         self.num_searches[kind] += len(belief)
-        return self._make_examples(kind, belief, self.searcher.search(kind, belief).value)
+        return self._make_examples(kind, belief, self._solve(kind, belief).value)
 
     def refuse(self) -> None:
         """Raises `ConfigError`: searches never end before the game."""
@@ -206,7 +224,7 @@ class SelfPlay:
             point=rng.random(lane.size),
             exploration=self.settings.exploration,
         )
-        found = self.searcher.search(kind, belief, draws)
+        found = self._solve(kind, belief, draws)
         self.num_searches[kind] += len(belief)
         reached = self.game.subgames[kind].leaf_kind
         kinds = np.append(reached, -1)[found.leaf]
@@ -214,10 +232,18 @@ class SelfPlay:
             self.pools[next_kind] = np.concatenate([self.pools[next_kind], found.belief[kinds == next_kind]])
         return found
 
+    def _solve(self, kind: int, belief: SingleArray, *draws: BeliefDraws) -> BeliefResult:
+        """Solves subgames, and remembers strategies if they are to be learnt."""
+        if not self.settings.warm_start:
+            return self.searcher.search(kind, belief, *draws)
+        found = self.searcher.search(kind, belief, *draws, wants_policy=True)
+        self._policies.append(collect_policies(self.game, kind, belief, found.policy))
+        return found
+
     def _draw_iterations(self, count: int, rng: np.random.Generator) -> IntArray:
         """Returns iterations by their weights, some of them any as likely as another."""
         weighted = self.searcher.draw_iterations(count, rng=rng)
-        uniform = rng.integers(1, self.searcher.recipe.iterations + 1, count)
+        uniform = rng.integers(self.searcher.first_iteration, self.searcher.recipe.iterations + 1, count)
         is_uniform = rng.random(count) < self.settings.uniform_draws
         return np.where(is_uniform, uniform, weighted).astype(np.int32)
 

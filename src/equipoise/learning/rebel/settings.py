@@ -25,6 +25,7 @@ __all__ = [
     "SearchRecipe",
     "change_settings",
     "find_preset",
+    "with_method",
 ]
 
 
@@ -101,6 +102,7 @@ class RebelSettings:
     late_iterations: int = 128  # of self-play once the network knows something: better values, at a price
     late_from: float = 0.5  # share of examples from which on
     exploration: float = 0.25  # share of uniform play of one player in self-play
+    warm_start: int = 0  # iterations that strategies of a policy network count for, with which searches begin; 0: none
     uniform_draws: float = 0.5  # share of iterations drawn alike: searches ask about the beliefs of all
     lanes: int = 16  # beliefs that are solved at a time
     root_draws: int = 128  # leaves drawn from each search of the beginning of the game
@@ -127,6 +129,14 @@ class RebelSettings:
             check_integer(name, getattr(self, name), 1, 1 << 30)
         check_integer("checks", self.checks, 1, 10_000)
         check_integer("late_iterations", self.late_iterations, 1, 1 << 20)
+        check_integer("warm_start", self.warm_start, 0)
+        shortest = min(self.training.iterations, self.late_iterations, self.test.iterations)
+        if self.warm_start >= shortest:
+            raise ConfigError(f"warm_start must be below the iterations of every search, got {self.warm_start}")
+        if self.warm_start and BeliefMethod.FP in (self.training.method, self.test.method):
+            raise ConfigError(
+                f"fictitious play has no regrets to begin with: warm_start must be 0, got {self.warm_start}"
+            )
         check_integer("playthroughs", self.playthroughs, 1, 1 << 20)
         check_integer("seed", self.seed, 0, 1 << 40)
         if self.lanes not in LANES:
@@ -194,6 +204,16 @@ def change_settings(settings: RebelSettings, changes: Mapping[str, str]) -> Rebe
 
 
 RECIPES: Final = ("training", "test")
+
+
+def with_method(method: BeliefMethod, rule: str) -> dict[str, str]:
+    """Returns the changes by which one method learns and plays, as `change_settings` takes them.
+
+    >>> with_method(BeliefMethod.FP, "optimistic-lcfr")["test.rule"]
+    'optimistic-lcfr'
+    """
+    return {f"{part}.{name}": str(each) for part in RECIPES for name, each in (("method", method), ("rule", rule))}
+
 
 PRESETS: Final[Mapping[str, RebelSettings]] = {
     "small": RebelSettings(),

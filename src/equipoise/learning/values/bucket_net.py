@@ -38,6 +38,10 @@ class BucketTensors(NamedTuple):
         """Returns some of the states."""
         return type(self)(*(tensor[rows] for tensor in self))
 
+    def to(self, device: torch.device) -> Self:
+        """Returns the states on a device."""
+        return type(self)(*(tensor.to(device) for tensor in self))
+
     def take_hands(self, hands: torch.Tensor) -> Self:
         """Returns the states with some of their hands `[hands]` alone."""
         names = ("range", "matched", "base", "bucket")

@@ -68,7 +68,14 @@ class ValueChain:
     """The networks of a preset, in a folder."""
 
     def __init__(
-        self, folder: Path, preset: Preset, *, seed: int = 1, players: Path = SHIPPED, start: Path | None = None
+        self,
+        folder: Path,
+        preset: Preset,
+        *,
+        seed: int = 1,
+        players: Path = SHIPPED,
+        start: Path | None = None,
+        device: str = "",
     ) -> None:
         """Keeps where they are and what they are.
 
@@ -78,9 +85,10 @@ class ValueChain:
             seed: of situations.
             players: folder of earlier networks, with which hands are played that situations are met in.
             start: folder of earlier networks, with whose weights trainings begin; None: with random ones.
+            device: that trains, as torch names it; empty: CUDA where there is one, else the processor.
         """
         self.folder, self.preset, self.seed = folder, preset, seed
-        self.players, self.start = players, start
+        self.players, self.start, self.device = players, start, device
 
     def weights_of(self, name: str) -> Path:
         """Returns where the weights of a network are, or will be."""
@@ -211,6 +219,7 @@ class ValueChain:
             toys=ToySet(recipe.config, toys) if toys else None,
             aside=SituationSet.of(recipe.config, aside) if aside else None,
             held_out=SituationSet.of(recipe.config, measured, prefix) if measured else None,
+            device=self.device,
         )
         return self._resume(recipe, trainer, is_resumed=is_resumed)
 
@@ -228,7 +237,7 @@ class ValueChain:
             for shards in (*_set_aside(rows), self.read(held_out))
         )
         assert learnt is not None
-        return ValueTrainer(recipe.config, recipe.settings, learnt, aside=aside, held_out=measured)
+        return ValueTrainer(recipe.config, recipe.settings, learnt, aside=aside, held_out=measured, device=self.device)
 
     def _resume(self, recipe: NetRecipe, trainer: ValueTrainer, *, is_resumed: bool) -> ValueTrainer:
         """Returns a training where it stopped, if it was saved."""
@@ -294,6 +303,7 @@ class ValueChain:
             },
             **({} if self.start is None else {"start": NetFile.at(self._start_of(recipe.name)).name}),
             "training": dataclasses.asdict(trainer.settings),
+            "device": str(trainer.device),
             "steps": trainer.kept_step,
             "last_step": trainer.step,
             "errors": measured[-1] if measured else {},

@@ -33,6 +33,7 @@ class NetKind(enum.StrEnum):
     CURVE = "curve"  # by their place in the order of strength
     BUCKET = "bucket"  # by classes of hands on a board, as in DeepStack
     BELIEF = "belief"  # each for itself, by kinds of public states, as in ReBeL
+    POLICY = "policy"  # as belief networks do, for strategies in place of values
     PUBLIC = "public"  # each for itself, by features of public states, with policies, as in Player of Games
 
 
@@ -58,10 +59,10 @@ class ValueNetConfig:
     hidden: int = 256  # units of a layer
     layers: int = 4  # hidden ones
     buckets: int = 0  # of bucket networks; of belief networks the most private states of anybody
-    kinds: int = 0  # of public states that a belief network tells apart
+    kinds: int = 0  # of public states that a belief or policy network tells apart
     features: int = 0  # of public states, of public networks
     places: tuple[int, int] = (0, 0)  # for private states of each player, of public networks
-    actions: tuple[int, int] = (0, 0)  # for actions of each player, of public networks
+    actions: tuple[int, int] = (0, 0)  # for actions of each player, of public and policy networks
     horizon: str = ""  # of the searches at whose ends a belief network is asked, as `parse_horizon` reads it
     is_residual: bool = True  # hidden layers after the first add to what they are given
     takes_roots: bool = True  # bucket and belief networks see square roots of masses; curve networks always do
@@ -81,8 +82,10 @@ class ValueNetConfig:
             return
         if self.kind is not NetKind.CURVE:
             check_integer("buckets", self.buckets, 1, 1 << 14)
-            if self.kind is NetKind.BELIEF:
+            if self.kind in (NetKind.BELIEF, NetKind.POLICY):
                 check_integer("kinds", self.kinds, 1, 1 << 14)
+            if self.kind is NetKind.POLICY:
+                check_integer("actions", self.actions[0], 1, 1 << 14)
             return
         if self.game:
             raise ConfigError(f"curve networks are for hold'em, got {self.game}")
@@ -119,7 +122,7 @@ class ValueNetConfig:
         """Inputs of the first layer."""
         if self.kind is NetKind.PUBLIC:
             return self.public_sizes.num_inputs
-        if self.kind is NetKind.BELIEF:
+        if self.kind in (NetKind.BELIEF, NetKind.POLICY):
             return self.kinds + 2 * self.buckets
         if self.kind is NetKind.BUCKET:
             return 2 * self.buckets + NUM_RATIO_FEATURES
@@ -131,6 +134,8 @@ class ValueNetConfig:
         """Outputs of the last layer."""
         if self.kind is NetKind.PUBLIC:
             return self.public_sizes.num_outputs
+        if self.kind is NetKind.POLICY:
+            return self.actions[0] * self.buckets
         if self.kind is not NetKind.CURVE:
             return 2 * self.buckets
         return self.cells * self.potential_cells * 2 * (1 + self.segments)

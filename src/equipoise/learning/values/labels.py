@@ -146,7 +146,7 @@ class ValueSolver:
         """Returns what is solved: a street and what values its lines, or all that follows."""
         if self.leaves is None or spot.betting_rules.first_street is Street.RIVER:
             return plan_holdem_tree(spot, merges_suits=False).build(), None
-        tree = plan_first_street(spot).build()
+        tree = plan_first_street(spot, is_one_round=not self.labels.num_lines).build()
         return tree, bind_lines(tree, (), self._ends(spot))
 
     def _ends(self, spot: HoldemSpot) -> LeafEvaluator:

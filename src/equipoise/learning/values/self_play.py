@@ -130,7 +130,7 @@ class SelfPlay:
 
     def _search(self, spot: HoldemSpot, street: Street, rng: np.random.Generator, count: int) -> list[_Line]:
         """Returns lines that leave a street after it was solved, drawn by how often they are played or all alike."""
-        tree = plan_first_street(spot).build()
+        tree = plan_first_street(spot, is_one_round=True).build()
         solver = CFRSolver(tree, parse_rule(self.rule), frontier=bind_lines(tree, (), self._leaves(street)))
         solver.iterate(self.iterations)
         lines = _open_lines(tree, solver.average_sums)

@@ -21,7 +21,7 @@ from equipoise.core.errors import ConfigError, NotConvergedError
 from equipoise.core.interruption import never
 from equipoise.core.memory import check_memory
 from equipoise.learning.networks import one_thread
-from equipoise.learning.torch_extra import torch
+from equipoise.learning.torch_extra import find_device, torch
 from equipoise.learning.values.boards import BoardFacts
 from equipoise.learning.values.bucket_net import BucketNet, BucketTensors
 from equipoise.learning.values.buckets import find_buckets
@@ -30,7 +30,7 @@ from equipoise.learning.values.curve_net import CurveNet, CurveTensors
 from equipoise.learning.values.inputs import BucketInputs, CurveInputs, find_bucket_inputs, find_inputs
 from equipoise.learning.values.measures import Errors
 from equipoise.learning.values.settings import TrainingSettings
-from equipoise.learning.values.trunk import load_weights
+from equipoise.learning.values.trunk import copy_weights, load_weights
 from equipoise.learning.values.weights import StoredNet
 
 __all__ = ["SituationSet", "ToySet", "TrainingRecord", "ValueTrainer"]
@@ -154,6 +154,7 @@ class ValueTrainer:
         toys: ToySet | None = None,
         aside: SituationSet | None = None,
         held_out: SituationSet | None = None,
+        device: str | torch.device = "cpu",
     ) -> None:
         """Draws the first weights.
 
@@ -164,12 +165,14 @@ class ValueTrainer:
             toys: games that are learnt from beside.
             aside: situations by which the best weights are chosen; None: the last weights are kept.
             held_out: situations that are measured on and decide nothing.
+            device: that the network is on, as torch names it; data stay in memory, what a step needs goes over.
         """
+        self.device = find_device(device)
         self.config, self.settings = config, settings
         self.situations, self.toys, self.aside, self.held_out = situations, toys, aside, held_out
         self.generator = torch.Generator().manual_seed(settings.seed)
         form = CurveNet if config.kind is NetKind.CURVE else BucketNet
-        self.net: Any = form(config, generator=self.generator)
+        self.net: Any = form(config, generator=self.generator).to(self.device)
         self.averaged = copy.deepcopy(self.net)
         self.best_net = copy.deepcopy(self.net)  # the averaged weights where they were best
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=settings.rate, betas=(0.9, 0.99))
@@ -241,7 +244,7 @@ class ValueTrainer:
         with torch.no_grad():
             for begin in range(0, len(held_out), VALIDATED_AT_ONCE):
                 some = held_out.tensors.take(torch.arange(begin, min(begin + VALIDATED_AT_ONCE, len(held_out))))
-                found.append(self.averaged(some).numpy())
+                found.append(self.averaged(some.to(self.device)).cpu().numpy())
                 ranges.append(some.range.numpy())
         return np.concatenate(found).astype(np.float64), np.concatenate(ranges).astype(np.float64)
 
@@ -272,20 +275,19 @@ class ValueTrainer:
 
     def _situation_loss(self) -> torch.Tensor:
         rows = torch.randint(len(self.situations), (self.settings.batch,), generator=self.generator)
-        known = torch.from_numpy(self.situations.value[rows.numpy()].astype(np.float32))
-        states = self.situations.tensors.take(rows)
+        known = torch.from_numpy(self.situations.value[rows.numpy()].astype(np.float32)).to(self.device)
+        states = self.situations.tensors.take(rows).to(self.device)
         num_hands = self.situations.num_hands
         if self.settings.hands >= num_hands:
             return torch.nn.functional.huber_loss(self.net(states), known)
         hands = torch.randperm(num_hands, generator=self.generator)[: self.settings.hands].sort().values
+        hands = hands.to(self.device)
         return torch.nn.functional.huber_loss(self.net(states, hands), known.index_select(2, hands))
 
     def _toy_loss(self, toys: ToySet) -> torch.Tensor:
         rows = torch.randint(len(toys), (self.settings.toy_batch,), generator=self.generator)
-        mass = toys.mass[rows]
-        error = torch.nn.functional.huber_loss(
-            self.net.toy_values(mass, toys.extra[rows]), toys.value[rows].float(), reduction="none"
-        )
+        mass, extra, known = (part[rows].to(self.device) for part in (toys.mass, toys.extra, toys.value))
+        error = torch.nn.functional.huber_loss(self.net.toy_values(mass, extra), known.float(), reduction="none")
         # cells that hold many hands matter more
         weight = 0.5 + 0.5 * mass[:, 2:] * mass.shape[2]
         return (error * weight).mean()
@@ -294,11 +296,11 @@ class ValueTrainer:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Returns all that a run needs to go on."""
-        arrays = {f"net.{name}": part.detach().numpy().copy() for name, part in self.net.state_dict().items()}
-        for prefix, net in (("averaged.", self.averaged), ("best.", self.best_net)):
-            arrays |= {prefix + name: part.detach().numpy().copy() for name, part in net.state_dict().items()}
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        for prefix, net in (("net.", self.net), ("averaged.", self.averaged), ("best.", self.best_net)):
+            arrays |= {prefix + name: weights for name, weights in copy_weights(net).items()}
         for place, moments in self.optimizer.state_dict()["state"].items():
-            arrays |= {f"adam.{place}.{name}": np.asarray(part) for name, part in moments.items()}
+            arrays |= {f"adam.{place}.{name}": np.asarray(part.cpu()) for name, part in moments.items()}
         arrays["generator"] = self.generator.get_state().numpy()
         arrays["progress"] = np.array([STATE_VERSION, self.step, self.loss, self.toy_loss, self.best, self.best_step])
         return arrays

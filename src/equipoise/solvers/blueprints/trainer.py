@@ -96,7 +96,8 @@ class BlueprintConfig:
 def estimate_bytes(betting: FlatBetting, num_buckets: IntArray, config: BlueprintConfig) -> int:
     """Returns what tables take once every block has been visited, within a line a block."""
     counts = betting.counts
-    total = LINE_BYTES * counts.subtrees * betting.rules.num_players  # what blocks round up to
+    num_parts = 1 + (config.walked_streets > 0 or config.has_snapshots) + (config.pruning is SkipKind.REGRET_BASED)
+    total = num_parts * LINE_BYTES * counts.subtrees * betting.rules.num_players  # what parts of blocks round up to
     for street in range(NUM_STREETS):
         a_cell = 4 + (4 if street < config.walked_streets else 2 if config.has_snapshots else 0)
         a_cell += 2 if config.pruning is SkipKind.REGRET_BASED else 0

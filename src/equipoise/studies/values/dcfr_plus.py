@@ -135,7 +135,7 @@ def _begin_round(configuration: DcfrPlusConfiguration, run: int) -> Task:
     used = exact
     if configuration.leaves == NOISY:
         used = NoisyLeaves(exact, configuration.noise, rng=np.random.default_rng([SEED, run]))
-    return Task(VALUED, run, plan_first_street(spot).build(), spot.big_blind / 1000, used, exact)
+    return Task(VALUED, run, plan_first_street(spot, is_one_round=True).build(), spot.big_blind / 1000, used, exact)
 
 
 def _find_leaves(configuration: DcfrPlusConfiguration, spot: HoldemSpot) -> LeafEvaluator:

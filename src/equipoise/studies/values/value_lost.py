@@ -52,10 +52,9 @@ BARS: Final = {Street.TURN: (0.15, 0.5), Street.FLOP: (0.5, float("inf"))}  # me
 class ValueLostConfiguration:
     """Which spots are drawn, and how they are searched."""
 
-    street: str = "turn"
-    spots: int = 2
+    spots: int = 2  # turns
     ratios: tuple[float, float] = (1.0, 6.0)  # chips behind in pots, least and most
-    hands: int = 0  # of each side, drawn at random; 0: every hand
+    hands: int = 0  # of each side of a turn, drawn at random; 0: every hand
     menu: str = "100%, a"
     methods: tuple[str, ...] = (
         "blueprint",
@@ -69,6 +68,10 @@ class ValueLostConfiguration:
         "buckets",
         "exact",
     )
+    flops: int = 0  # beside the turns
+    flop_hands: int = 100  # of each side of a flop; 0: every hand
+    flop_methods: tuple[str, ...] = ("zero", "equity", "end", "some", "after", "exact")
+    flop_open_percent: float = 0.1
     nets: str = ""  # a folder of networks; none: those that are shipped
     rule: str = "dcfr(1.5,0,4)"
     search_iterations: int = 200
@@ -78,38 +81,102 @@ class ValueLostConfiguration:
     keep: str = ""  # a folder: spots are kept there, and a study that was interrupted goes on
 
     def __post_init__(self) -> None:
-        for name in ("spots", "search_iterations", "blueprint_iterations", "most_iterations"):
+        for name in ("search_iterations", "blueprint_iterations", "most_iterations"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.street not in ("turn", "flop"):
-            raise ConfigError(f"spots are turns or flops, got {self.street!r}")
-        for method in self.methods:
+        for name in ("spots", "flops", "hands", "flop_hands"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} must not be negative, got {getattr(self, name)}")
+        if not self.spots + self.flops:
+            raise ConfigError("there is nothing to measure: both spots and flops are 0")
+        for method in (*self.methods, *self.flop_methods):
             if method not in METHODS:
                 raise UnknownNameError("method", method, METHODS)
-        if self.street == "flop" and (unfit := {"opponent", "both", "buckets"} & set(self.methods)):
+        if unfit := TURNS_ALONE & set(self.flop_methods):
             raise ConfigError(f"some methods are for turns alone: leave out {', '.join(sorted(unfit))}")
         parse_rule(self.rule)
+
+    def streets(self) -> tuple[StreetSpots, ...]:
+        """Returns the spots of each street that has any."""
+        turns = StreetSpots(self, Street.TURN, self.spots, self.hands, self.methods, self.open_percent)
+        flops = StreetSpots(self, Street.FLOP, self.flops, self.flop_hands, self.flop_methods, self.flop_open_percent)
+        return tuple(each for each in (turns, flops) if each.spots)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StreetSpots:
+    """The spots of one street, and how they are measured."""
+
+    whole: ValueLostConfiguration
+    street: Street
+    spots: int
+    hands: int
+    methods: tuple[str, ...]
+    open_percent: float
+
+    @property
+    def name(self) -> str:
+        """Returns what spots are called."""
+        return f"{self.street.name.lower()}s"
+
+    @property
+    def most_iterations(self) -> int:
+        """Returns after how many iterations a solve is good enough."""
+        return self.whole.most_iterations
 
     def draw(self) -> Iterator[tuple[HoldemSpot, int]]:
         """Yields spots and who searches them, the same ones every time."""
         for number in range(self.spots):
-            yield draw_spot(self, np.random.default_rng([SEED, Street[self.street.upper()], number])), number % 2
+            yield draw_spot(self, np.random.default_rng([SEED, self.street, number])), number % 2
+
+    def panel(self, panel: str) -> str:
+        """Returns the panel of this street: turns have those of `street_losses`."""
+        return panel if self.street is Street.TURN else f"{panel}, {self.name}"
+
+    def measured(self, measured: Measured, panel: str, method: str) -> list[float]:
+        """Returns what was measured of a method, spot by spot."""
+        found = (measured.at(self.panel(panel), METHODS[method][0], number) for number in range(1, self.spots + 1))
+        return [value for value in found if value is not None]
+
+    def identify(self) -> dict[str, Any]:
+        """Returns what a spot's losses depend on: not how many spots there are."""
+        whole = self.whole
+        return {
+            "street": self.street.name.lower(),
+            "ratios": whole.ratios,
+            "hands": self.hands,
+            "menu": whole.menu,
+            "methods": self.methods,
+            "rule": whole.rule,
+            "search_iterations": whole.search_iterations,
+            "blueprint_iterations": whole.blueprint_iterations,
+            "open_percent": self.open_percent,
+            "most_iterations": whole.most_iterations,
+            "seed": SEED,
+            "networks": digest_nets(whole.nets),
+        }
+
+    def kept(self) -> KeptSpots | None:
+        """Returns where spots are kept, flops beside turns."""
+        if not self.whole.keep:
+            return None
+        folder = Path(self.whole.keep).expanduser()
+        return KeptSpots(folder if self.street is Street.TURN else folder / self.name, self.identify())
 
 
-def draw_spot(configuration: ValueLostConfiguration, rng: np.random.Generator) -> HoldemSpot:
+def draw_spot(spots: StreetSpots, rng: np.random.Generator) -> HoldemSpot:
     """Returns a spot with a random board, chips behind and ranges: a class of hands is missing or has some weight."""
-    street = Street[configuration.street.upper()]
-    board = tuple(int(card) for card in rng.choice(FULL_DECK.cards, street.num_board_cards, replace=False))
-    low, high = configuration.ratios
+    board = tuple(int(card) for card in rng.choice(FULL_DECK.cards, spots.street.num_board_cards, replace=False))
+    low, high = spots.whole.ratios
     ratio = float(np.exp(rng.uniform(np.log(low), np.log(high))))
     pot = 2 * round(BUDGET / (1.0 + 2.0 * ratio))
     hands = hands_of()
     ranges = []
     for _ in range(2):
         weights = draw_class_weights(rng)
-        if configuration.hands:
+        if spots.hands:
             live = np.flatnonzero((weights > 0) & ~hands.blocked(board))
-            kept = rng.choice(live, min(configuration.hands, live.size), replace=False)
+            kept = rng.choice(live, min(spots.hands, live.size), replace=False)
             weights = np.where(np.isin(np.arange(weights.size), kept), weights, 0.0)
         ranges.append(Range(weights))
     behind = BUDGET - pot // 2
@@ -118,18 +185,18 @@ def draw_spot(configuration: ValueLostConfiguration, rng: np.random.Generator) -
         pot=pot,
         stacks=(behind, behind),
         ranges=(ranges[0], ranges[1]),
-        menu=parse_menu(configuration.menu),
+        menu=parse_menu(spots.whole.menu),
     )
 
 
 class _Spot:
     """One spot, with the blueprint that some searches go on with."""
 
-    def __init__(self, spot: HoldemSpot, searcher: int, configuration: ValueLostConfiguration) -> None:
-        self.spot, self.searcher, self.configuration = spot, searcher, configuration
+    def __init__(self, spot: HoldemSpot, searcher: int, spots: StreetSpots) -> None:
+        self.spot, self.searcher, self.configuration = spot, searcher, spots.whole
         self.blueprint: TreeStrategy[HoldemTree] | None = None
-        if CHOOSING & set(configuration.methods):  # no search pays for it; it does not know the ranges
-            iterations = configuration.blueprint_iterations
+        if CHOOSING & set(spots.methods):  # no search pays for it; it does not know the ranges
+            iterations = self.configuration.blueprint_iterations
             self.blueprint = solve_blueprint(spot, iterations=iterations, share_of_all=1.0)
 
     def choose(self, choices: LeafChoices | None) -> Rows:
@@ -179,26 +246,28 @@ METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as type
     "exact": ("to the end of the hand", lambda each: each.look_to_the_end()),
 }
 CHOOSING: Final = frozenset({"blueprint", "opponent", "both"})  # methods that go by a blueprint
+TURNS_ALONE: Final = frozenset({"opponent", "both", "buckets"})
 
 
 def measure(configuration: ValueLostConfiguration) -> Iterator[Step]:
-    """Yields losses spot by spot."""
-    methods = [METHODS[method] for method in configuration.methods]
+    """Yields losses spot by spot, turns first."""
+    streets = configuration.streets()
+    for place, spots in enumerate(streets):
+        for step in _measure_street(spots):
+            fraction = (place + step.fraction) / len(streets)
+            points = tuple(dataclasses.replace(point, panel=spots.panel(point.panel)) for point in step.points)
+            yield dataclasses.replace(step, fraction=fraction, points=points)
+
+
+def _measure_street(spots: StreetSpots) -> Iterator[Step]:
+    """Yields the losses of one street."""
+    methods = [METHODS[method] for method in spots.methods]
 
     def begin(spot: HoldemSpot, searcher: int) -> list[Callable[[], Searched]]:
-        each = _Spot(spot, searcher, configuration)
+        each = _Spot(spot, searcher, spots)
         return [functools.partial(_time, label, search, each) for label, search in methods]
 
-    kept = KeptSpots(Path(configuration.keep).expanduser(), _identify(configuration)) if configuration.keep else None
-    return measure_losses(configuration, [label for label, _ in methods], begin, kept=kept)
-
-
-def _identify(configuration: ValueLostConfiguration) -> dict[str, Any]:
-    """Returns what a spot's losses depend on: the settings but for how many spots there are, and the networks."""
-    asked = dataclasses.asdict(configuration)
-    for name in ("spots", "keep", "nets"):
-        del asked[name]
-    return asked | {"seed": SEED, "networks": digest_nets(configuration.nets)}
+    return measure_losses(spots, [label for label, _ in methods], begin, kept=spots.kept())
 
 
 def _time(label: str, search: Callable[[_Spot], Rows], each: _Spot) -> Searched:
@@ -210,43 +279,50 @@ def _time(label: str, search: Callable[[_Spot], Rows], each: _Spot) -> Searched:
 
 def conclude(configuration: ValueLostConfiguration, measured: Measured) -> Conclusion:
     """Returns median and worst loss of every kind of leaves, and verdicts on networks."""
-    numbers = range(1, configuration.spots + 1)
+    streets = configuration.streets()
     rows: list[dict[str, object]] = []
-    claims: list[Claim] = []
-    for method in configuration.methods:
-        label = METHODS[method][0]
-        losses = [loss for number in numbers if (loss := measured.at(LOSSES, label, number)) is not None]
-        seconds = [taken for number in numbers if (taken := measured.at(SECONDS, label, number)) is not None]
-        if not losses:
-            continue
-        rows.append(
-            {
-                "leaves": label,
-                "spots": len(losses),
-                "median loss, % of the pot": round(statistics.median(losses), 3),
-                "worst": round(max(losses), 3),
-                "processor seconds, median": round(statistics.median(seconds), 2),
-            }
-        )
-        if method in ("end", "some", "after"):
-            median, worst = BARS[Street[configuration.street.upper()]]
-            is_true = statistics.median(losses) <= median and max(losses) <= worst
-            limit = f"a median of {median:g} %" + (f", {worst:g} % at worst" if worst < float("inf") else "")
-            claims.append(
-                Claim(
-                    statement=f"{label}: at most {limit} of the pot lost on {configuration.street}s",
-                    source=AIM,
-                    verdict=judge(is_true if len(losses) == configuration.spots else None),
-                    ours=f"{len(losses)} spots: median {statistics.median(losses):.3f} %, worst {max(losses):.3f} %",
-                )
-            )
+    for method, (label, _) in METHODS.items():
+        columns: dict[str, object] = {}
+        for spots in streets:
+            columns |= _describe(spots, measured, method)
+        if any(columns.values()):
+            rows.append({"leaves": label, **columns})
+    claims = [claim for spots in streets for claim in _judge(spots, measured)]
+    exact = " and ".join(f"{spots.open_percent:g} % of the pot on {spots.name}" for spots in streets)
     notes = (
         "Losses are upper bounds, in percent of the pot: the best response to the whole spot's solution, less what the "
-        f"spot guarantees with the searched street locked; both solved to {configuration.open_percent:g} % of the pot "
-        f"or {configuration.most_iterations} iterations.",
+        f"spot guarantees with the searched street locked; both solved to {exact}, or "
+        f"{configuration.most_iterations} iterations.",
         "The blueprint is solved for all hands alike: it does not know the spots' ranges.",
     )
     return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=notes)
+
+
+def _describe(spots: StreetSpots, measured: Measured, method: str) -> dict[str, object]:
+    """Returns the columns of a street in the row of a method; empty where it was not measured."""
+    losses, seconds = (spots.measured(measured, panel, method) for panel in (LOSSES, SECONDS))
+    return {
+        spots.name: len(losses) or None,
+        f"{spots.name}, median loss, % of the pot": round(statistics.median(losses), 3) if losses else None,
+        f"{spots.name}, worst": round(max(losses), 3) if losses else None,
+        f"{spots.name}, processor seconds, median": round(statistics.median(seconds), 2) if seconds else None,
+    }
+
+
+def _judge(spots: StreetSpots, measured: Measured) -> Iterator[Claim]:
+    """Yields the verdicts on the networks of a street."""
+    median, worst = BARS[spots.street]
+    limit = f"a median of {median:g} %" + (f", {worst:g} % at worst" if worst < float("inf") else "")
+    for method in ("end", "some", "after"):
+        losses = spots.measured(measured, LOSSES, method)
+        if losses:
+            is_true = statistics.median(losses) <= median and max(losses) <= worst
+            yield Claim(
+                statement=f"{METHODS[method][0]}: at most {limit} of the pot lost on {spots.name}",
+                source=AIM,
+                verdict=judge(is_true if len(losses) == spots.spots else None),
+                ours=f"{len(losses)} spots: median {statistics.median(losses):.3f} %, worst {max(losses):.3f} %",
+            )
 
 
 VALUE_LOST: Final = Study(
@@ -257,10 +333,10 @@ VALUE_LOST: Final = Study(
     y_label="percent of the pot",
     sizes={
         Size.QUICK: ValueLostConfiguration(),
-        Size.FULL: ValueLostConfiguration(spots=200),
+        Size.FULL: ValueLostConfiguration(spots=200, flops=30),
     },
     measure=measure,
     conclude=conclude,
-    panels=(LOSSES,),
+    panels=(LOSSES, f"{LOSSES}, flops"),
     seed=SEED,
 )

@@ -375,7 +375,11 @@ def plan_holdem_tree(
 
 
 def plan_first_street(
-    spot: HoldemSpot, *, max_nodes: int = 1_000_000, betting: BettingTree | None = None
+    spot: HoldemSpot,
+    *,
+    max_nodes: int = 1_000_000,
+    betting: BettingTree | None = None,
+    is_one_round: bool = False,
 ) -> HoldemPlan:
     """Returns the first street of a spot alone, for sweeps that are told what the lines that leave it are worth.
 
@@ -385,9 +389,11 @@ def plan_first_street(
         spot: What is solved; its betting goes on after the first street.
         max_nodes: Refuse menus whose betting has more nodes.
         betting: What is bet; see `plan_holdem_tree`.
+        is_one_round: Whether nobody asks what is bet on later streets, of which large menus have millions of nodes;
+            nodes have the numbers of the whole betting otherwise.
     """
     if betting is None:
-        betting = betting_tree(spot.betting_rules, spot.menu, max_nodes=max_nodes)
+        betting = betting_tree(spot.betting_rules, spot.menu, is_one_round=is_one_round, max_nodes=max_nodes)
     street = betting.root.state.street
     if street == betting.rules.last_street:
         raise ConfigError(f"there is nothing to leave out behind {spot.name}: it is the last street")

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines that made history, each a short file of parts: `train blueprint NAME` trains one, `NAME:FOLDER` plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from equipoise.agents.bots.baby_tartanian8 import BABY_TARTANIAN8
+from equipoise.agents.bots.libratus import LIBRATUS
+from equipoise.agents.bots.machine import Machine
+
+__all__ = ["MACHINES", "Machine"]
+
+MACHINES: Final[Mapping[str, Machine]] = {machine.name: machine for machine in (BABY_TARTANIAN8, LIBRATUS)}
