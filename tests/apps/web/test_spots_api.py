@@ -109,6 +109,7 @@ def test_names_of_ranges_are_what_people_write(client, name):
     assert client.delete(path).status_code == 204
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locks", [None, [{"line": "x", "play": {"check": 1}}]], ids=["free", "locked"])
 @pytest.mark.parametrize("path", ["/api/estimate", "/api/jobs"])
 def test_menus_without_end_are_refused_before_they_are_listed(client, path, locks):
