@@ -63,7 +63,7 @@ def test_studies_are_listed_by_paper_with_what_they_take(equipoise):
     assert papers["coin-toss"] == "Brown 2020"
     assert papers["aivat"].endswith("Bowling 2018")
     assert papers["storage-floor"] == "this project"
-    assert {row["name"] for row in rows if row["data"]} == {"dcfr-endgames", "storage-floor"}
+    assert {row["name"] for row in rows if row["data"]} == {"dcfr-endgames", "pluribus-habits", "storage-floor"}
     costs = {row["name"]: row["quick"] for row in rows}
     assert costs["coin-toss"]["cpu_seconds"] > 0
     assert costs["coin-toss"]["peak_bytes"] > 10**7

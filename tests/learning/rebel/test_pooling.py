@@ -64,7 +64,7 @@ def test_players_have_the_weights_of_two_cycles_before():
     for _ in range(4):
         assert len(list(played.take_cycle())) == 2
         nets.append(dataclasses.replace(nets[0]))
-        played.begin_cycle(nets[-1])
+        played.begin_cycle((nets[-1], None))
     assert [nets.index(task.net) for task in pool.tasks] == [0, 0, 0, 0, 0, 0, 1, 1]
     assert LAG == 2
     played.close()
