@@ -362,7 +362,7 @@ def test_searching_agents_are_scored_by_aivat_on_any_menu(equipoise, tmp_path):
 def test_agents_that_search_whole_hands_are_scored_by_aivat(equipoise, tmp_path, name):
     (tmp_path / "few.toml").write_text(TURN_SPOT.replace("100%, a", "100%"))
     assert equipoise("blueprint", "few.toml", "--out", "few.eq", "--buckets", 3, "-n", 30).code == 0
-    agent = f"{name}:leaves=equity,iterations=5,early=3,menu=50%,a"
+    agent = f"{name}:leaves=equity,iterations=5,early=3,updates=alternating,menu=50%,a"
     match = ("match", agent, "translate:few.eq", "-p", "menu=all", "-n", 60, "--known", "first", "--json")
     plain, scored = (equipoise(*match, *more).json for more in ((), ("--aivat", "few.eq")))
     assert scored["aivat"]["known"] == [agent]
