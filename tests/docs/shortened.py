@@ -53,7 +53,7 @@ AMOUNTS = {
     "bench tabular": {"--games": "kuhn", "--repeats": "1", "--seconds": "0.01", "--engines": "equipoise"},
     "bench holdem": {"--repeats": "1", "--seconds": "0.01", "--longest": "0.1", "--threads": "1"},
     "bench responses": {"--count": "20", "--repeats": "1"},
-    "bench matches": {"--seconds": "0.01", "--workers": "1", "--deck": "QKA/cdh"},
+    "bench matches": {"--seconds": "0.01", "--workers": "1", "--deck": "royal"},
     "bench values": {"--seconds": "0.01", "--iterations": "2", "--workers": "1"},
     "bench page": {"--clients": "2", "--iterations": "5", "--repeats": "1", "--threads": "1", "--no-browser": None},
     "bench search": {"--repeats": "1", "--river-pots": "4000", "--turn-pots": "none", "--threads": "1"},

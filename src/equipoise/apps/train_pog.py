@@ -53,8 +53,8 @@ class TrainPogOptions:
         "Where to keep it": ("resume", "overwrite", "tensorboard", "json", "quiet"),
     }
     sample_commands: ClassVar[tuple[str, ...]] = (
-        "equipoise train pog leduc --out run --hours 0.1",
-        "equipoise train pog leduc --out run --resume",
+        "equipoise train pog leduc --out pog-leduc --hours 0.1",
+        "equipoise train pog leduc --out pog-leduc --resume",
     )
 
     game: Annotated[str, typer.Argument(help="What is played, as in `solve`.", metavar="GAME")]

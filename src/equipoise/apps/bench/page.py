@@ -131,13 +131,9 @@ def _measure(settings: PageSettings, client: Any, server: tuple[str, int], steps
             busy.append(_solve(client, spot, settings))
         waits += found
         spent[1] += _cpu_seconds(process) - before
-    _add(
-        report,
-        f"node, {settings.clients} readers and a solve",
-        float(np.percentile(waits, 95)),
-        "ms, 95 %",
-        WANTED_P95_MS,
-    )
+    if waits:  # none where the solve is over before anybody is answered
+        slow = float(np.percentile(waits, 95))
+        _add(report, f"node, {settings.clients} readers and a solve", slow, "ms, 95 %", WANTED_P95_MS)
     _add(report, "questions answered", float(len(waits)), "in all", None)
     _add(report, "server's processor time a question", 1e3 * (spent[1] - spent[0]) / max(1, len(waits)), "ms", None)
     _add(report, "solve alone", min(one.seconds for one in quiet), "s", None)
