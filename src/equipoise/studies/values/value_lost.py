@@ -35,7 +35,16 @@ from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.studies.search.turn_search import BUDGET, search_turn
-from equipoise.studies.street_losses import LOSSES, SECONDS, KeptSpots, Rows, Searched, measure_losses, read_street
+from equipoise.studies.street_losses import (
+    LEAST,
+    LOSSES,
+    SECONDS,
+    KeptSpots,
+    Rows,
+    Searched,
+    measure_losses,
+    read_street,
+)
 from equipoise.studies.study import Claim, Conclusion, Measured, Size, Step, Study, judge
 from equipoise.trees.holdem.tree import HoldemTree, build_holdem_tree, plan_first_street
 from equipoise.trees.vector import TreeStrategy
@@ -139,14 +148,13 @@ class StreetSpots:
         return [value for value in found if value is not None]
 
     def identify(self) -> dict[str, Any]:
-        """Returns what a spot's losses depend on: not how many spots there are."""
+        """Returns what a loss depends on: neither on how many spots there are nor on the other methods."""
         whole = self.whole
         return {
             "street": self.street.name.lower(),
             "ratios": whole.ratios,
             "hands": self.hands,
             "menu": whole.menu,
-            "methods": self.methods,
             "rule": whole.rule,
             "search_iterations": whole.search_iterations,
             "blueprint_iterations": whole.blueprint_iterations,
@@ -195,9 +203,12 @@ class _Spot:
     def __init__(self, spot: HoldemSpot, searcher: int, spots: StreetSpots) -> None:
         self.spot, self.searcher, self.configuration = spot, searcher, spots.whole
         self.blueprint: TreeStrategy[HoldemTree] | None = None
-        if CHOOSING & set(spots.methods):  # no search pays for it; it does not know the ranges
+
+    def make_blueprint(self) -> None:
+        """Solves what some searches go on with, unless it is there; it does not know the ranges."""
+        if self.blueprint is None:
             iterations = self.configuration.blueprint_iterations
-            self.blueprint = solve_blueprint(spot, iterations=iterations, share_of_all=1.0)
+            self.blueprint = solve_blueprint(self.spot, iterations=iterations, share_of_all=1.0)
 
     def choose(self, choices: LeafChoices | None) -> Rows:
         """Returns the street where players choose how the blueprint goes on; without choices the blueprint's own."""
@@ -261,17 +272,20 @@ def measure(configuration: ValueLostConfiguration) -> Iterator[Step]:
 
 def _measure_street(spots: StreetSpots) -> Iterator[Step]:
     """Yields the losses of one street."""
-    methods = [METHODS[method] for method in spots.methods]
 
     def begin(spot: HoldemSpot, searcher: int) -> list[Callable[[], Searched]]:
         each = _Spot(spot, searcher, spots)
-        return [functools.partial(_time, label, search, each) for label, search in methods]
+        return [functools.partial(_time, method, each) for method in spots.methods]
 
-    return measure_losses(spots, [label for label, _ in methods], begin, kept=spots.kept())
+    labels = [METHODS[method][0] for method in spots.methods]
+    return measure_losses(spots, labels, begin, kept=spots.kept())
 
 
-def _time(label: str, search: Callable[[_Spot], Rows], each: _Spot) -> Searched:
-    """Returns what a search finds, and how long it took."""
+def _time(method: str, each: _Spot) -> Searched:
+    """Returns what a search finds, and how long it took; no search pays for the blueprint."""
+    label, search = METHODS[method]
+    if method in CHOOSING:
+        each.make_blueprint()
     began = time.process_time()
     rows = search(each)
     return Searched(rows, {label: time.process_time() - began})
@@ -292,7 +306,7 @@ def conclude(configuration: ValueLostConfiguration, measured: Measured) -> Concl
     notes = (
         "Losses are upper bounds, in percent of the pot: the best response to the whole spot's solution, less what the "
         f"spot guarantees with the searched street locked; both solved to {exact}, or "
-        f"{configuration.most_iterations} iterations.",
+        f"{configuration.most_iterations} iterations. At least is what the other bounds of both solves say.",
         "The blueprint is solved for all hands alike: it does not know the spots' ranges.",
     )
     return Conclusion(rows=tuple(rows), claims=tuple(claims), notes=notes)
@@ -300,10 +314,11 @@ def conclude(configuration: ValueLostConfiguration, measured: Measured) -> Concl
 
 def _describe(spots: StreetSpots, measured: Measured, method: str) -> dict[str, object]:
     """Returns the columns of a street in the row of a method; empty where it was not measured."""
-    losses, seconds = (spots.measured(measured, panel, method) for panel in (LOSSES, SECONDS))
+    losses, least, seconds = (spots.measured(measured, panel, method) for panel in (LOSSES, LEAST, SECONDS))
     return {
         spots.name: len(losses) or None,
         f"{spots.name}, median loss, % of the pot": round(statistics.median(losses), 3) if losses else None,
+        f"{spots.name}, median at least": round(statistics.median(least), 3) if least else None,
         f"{spots.name}, worst": round(max(losses), 3) if losses else None,
         f"{spots.name}, processor seconds, median": round(statistics.median(seconds), 2) if seconds else None,
     }
