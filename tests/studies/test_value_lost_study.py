@@ -98,6 +98,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, nets):
         keep_spots(tmp_path / "file" / "kept", nets, spots=1)
 
 
+def test_missing_networks_are_said_before_anything_is_measured(tmp_path, nets, monkeypatch):
+    monkeypatch.setattr("equipoise.studies.street_losses._measure_spot", None)
+    (tmp_path / "river.safetensors").unlink()
+    with pytest.raises(ConfigError, match=r"value-lost needs .*\.safetensors in .*: nets=DIR says where"):
+        keep_spots(tmp_path / "kept", tmp_path / "elsewhere", methods=("zero", "after"))
+
+
 def test_flops_are_columns_beside_turns(tmp_path, nets):
     """Both streets have their own methods, spots, bars and kept files; flops are measured to the end of the hand."""
     methods = {"methods": ("end", "exact"), "flop_methods": ("zero", "end")}

@@ -225,12 +225,16 @@ class _Spot:
         """Returns the street that a search to the end of the hand finds in as many iterations."""
         return self._solve(build_holdem_tree(self.spot))
 
-    def ask(self, *, is_after_deal: bool, num_cards: int = 0) -> Rows:
+    def ask(self, method: str) -> Rows:
         """Returns what is found with networks at the leaves."""
-        nets = NetFolder("value-lost", self.spot, self.configuration.nets)
-        street = self.spot.betting_rules.first_street
-        found = nets.find_end(street, is_after=is_after_deal, num_cards=num_cards)
+        found = self.find_net(method)
         return self.cut(found.first if isinstance(found, SwitchedLeaves) else found)  # values are not asked for at last
+
+    def find_net(self, method: str) -> LeafEvaluator:
+        """Returns the network of a method in `ASKED`."""
+        is_after, num_cards = ASKED[method]
+        nets = NetFolder("value-lost", self.spot, self.configuration.nets)
+        return nets.find_end(self.spot.betting_rules.first_street, is_after=is_after, num_cards=num_cards)
 
     def _solve(self, tree: HoldemTree, frontier: Frontier | None = None) -> Rows:
         solver = CFRSolver(tree, parse_rule(self.configuration.rule), frontier=frontier)
@@ -238,18 +242,16 @@ class _Spot:
         return read_street(tree, solver.tables.strategy_sum, self.searcher, self.spot)
 
 
+ASKED: Final = {"end": (False, 0), "some": (True, SOME_CARDS), "after": (True, 0)}  # after the card, about how many
 METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as typed: as shown, how
     "blueprint": ("blueprint's own street", lambda each: each.choose(None)),
     "zero": ("leaves worth nothing", lambda each: each.cut(ZeroLeaves())),
     "equity": ("leaves checked down", lambda each: each.cut(equity_leaves(each.spot))),
     "opponent": ("opponent chooses (Modicum)", lambda each: each.choose(LeafChoices())),
     "both": ("both choose (Pluribus)", lambda each: each.choose(LeafChoices.both())),
-    "end": ("network at the street's end", lambda each: each.ask(is_after_deal=False)),
-    "some": (
-        f"network after {SOME_CARDS} cards, all in turn",
-        lambda each: each.ask(is_after_deal=True, num_cards=SOME_CARDS),
-    ),
-    "after": ("network after the card", lambda each: each.ask(is_after_deal=True)),
+    "end": ("network at the street's end", lambda each: each.ask("end")),
+    "some": (f"network after {SOME_CARDS} cards, all in turn", lambda each: each.ask("some")),
+    "after": ("network after the card", lambda each: each.ask("after")),
     "buckets": (
         f"rivers in buckets after {SOME_CARDS} cards, all in turn (DeepStack)",
         lambda each: each.cut(AfterDeal(BucketedRivers(each.spot), each.spot, num_cards=SOME_CARDS)),
@@ -263,6 +265,10 @@ TURNS_ALONE: Final = frozenset({"opponent", "both", "buckets"})
 def measure(configuration: ValueLostConfiguration) -> Iterator[Step]:
     """Yields losses spot by spot, turns first."""
     streets = configuration.streets()
+    for spots in streets:  # what is missing is said before anything is measured
+        spot, searcher = next(spots.draw())
+        for method in ASKED.keys() & set(spots.methods):
+            _Spot(spot, searcher, spots).find_net(method)
     for place, spots in enumerate(streets):
         for step in _measure_street(spots):
             fraction = (place + step.fraction) / len(streets)
@@ -328,7 +334,7 @@ def _judge(spots: StreetSpots, measured: Measured) -> Iterator[Claim]:
     """Yields the verdicts on the networks of a street."""
     median, worst = BARS[spots.street]
     limit = f"a median of {median:g} %" + (f", {worst:g} % at worst" if worst < float("inf") else "")
-    for method in ("end", "some", "after"):
+    for method in ASKED:
         losses = spots.measured(measured, LOSSES, method)
         if losses:
             is_true = statistics.median(losses) <= median and max(losses) <= worst
