@@ -8,6 +8,7 @@ from equipoise.agents.value_nets import name_net
 from equipoise.core.errors import ConfigError, UnknownNameError
 from equipoise.games.holdem.betting import Street
 from equipoise.learning.values.configuration import NetStage, ValueNetConfig
+from equipoise.learning.values.leaves import NetworkLeaves
 from equipoise.studies.registry import STUDIES
 from equipoise.studies.street_losses import LOSSES, SECONDS
 from equipoise.studies.study import Measured, Point, Size, Verdict
@@ -48,6 +49,18 @@ def test_value_lost_at_a_small_size(nets):
     for row in result.conclusion.rows:  # two solves leave open at most 1 % each
         slack = row["turns, median loss, % of the pot"] - row["turns, median at least"]
         assert 0.0 <= slack <= 2.0
+
+
+def test_held_leaves_are_asked_about_in_every_other_iteration(tmp_path, nets, monkeypatch):
+    asked = []
+    evaluate = NetworkLeaves.evaluate
+    monkeypatch.setattr(NetworkLeaves, "evaluate", lambda self, batch: (asked.append(1), evaluate(self, batch))[1])
+    counts = []
+    for method in ("after", "held"):
+        keep_spots(tmp_path / method, nets, spots=1, methods=(method,))
+        counts.append(len(asked))
+        asked.clear()
+    assert counts[0] == 4 * counts[1] > 0  # a call for each player, 10 iterations: 20 and 5
 
 
 def keep_spots(folder, /, nets, **changes):

@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from equipoise.learning.values.situations import draw_class_weights
 from equipoise.search.holdem.depth_limit import LeafChoices, solve_blueprint
 from equipoise.search.holdem.equity_leaves import equity_leaves
 from equipoise.search.holdem.leaves import AfterDeal, bind_lines
-from equipoise.search.leaves import LeafEvaluator, SwitchedLeaves, ZeroLeaves
+from equipoise.search.leaves import HeldLeaves, LeafEvaluator, SwitchedLeaves, ZeroLeaves
 from equipoise.solvers.cfr import CFRSolver
 from equipoise.solvers.rule_notation import parse_rule
 from equipoise.studies.search.turn_search import BUDGET, search_turn
@@ -53,6 +53,7 @@ __all__ = ["VALUE_LOST", "ValueLostConfiguration", "draw_spot"]
 
 SEED: Final = 16
 SOME_CARDS: Final = 4
+HELD_ITERATIONS: Final = 2  # from one question to the next, where leaves are not asked about in each
 AIM: Final = "this project's aim"
 BARS: Final = {Street.TURN: (0.15, 0.5), Street.FLOP: (0.5, float("inf"))}  # median and worst, percent of the pot
 
@@ -73,13 +74,14 @@ class ValueLostConfiguration:
         "both",
         "end",
         "some",
+        "held",
         "after",
         "buckets",
         "exact",
     )
     flops: int = 0  # beside the turns
     flop_hands: int = 100  # of each side of a flop; 0: every hand
-    flop_methods: tuple[str, ...] = ("zero", "equity", "end", "some", "after", "exact")
+    flop_methods: tuple[str, ...] = ("zero", "equity", "end", "some", "held", "after", "exact")
     flop_open_percent: float = 0.1
     nets: str = ""  # a folder of networks; none: those that are shipped
     rule: str = "dcfr(1.5,0,4)"
@@ -227,14 +229,19 @@ class _Spot:
 
     def ask(self, method: str) -> Rows:
         """Returns what is found with networks at the leaves."""
-        found = self.find_net(method)
-        return self.cut(found.first if isinstance(found, SwitchedLeaves) else found)  # values are not asked for at last
+        return self.cut(self.find_net(method))
 
     def find_net(self, method: str) -> LeafEvaluator:
         """Returns the network of a method in `ASKED`."""
-        is_after, num_cards = ASKED[method]
+        asked = ASKED[method]
         nets = NetFolder("value-lost", self.spot, self.configuration.nets)
-        return nets.find_end(self.spot.betting_rules.first_street, is_after=is_after, num_cards=num_cards)
+        street = self.spot.betting_rules.first_street
+        found = nets.find_end(street, is_after=asked.is_after, num_cards=asked.num_cards)
+        if isinstance(found, SwitchedLeaves):
+            found = found.first  # values are not asked for at last
+        return (
+            HeldLeaves(found, every=2 * asked.iterations) if asked.iterations > 1 else found
+        )  # a call for each player
 
     def _solve(self, tree: HoldemTree, frontier: Frontier | None = None) -> Rows:
         solver = CFRSolver(tree, parse_rule(self.configuration.rule), frontier=frontier)
@@ -242,7 +249,20 @@ class _Spot:
         return read_street(tree, solver.tables.strategy_sum, self.searcher, self.spot)
 
 
-ASKED: Final = {"end": (False, 0), "some": (True, SOME_CARDS), "after": (True, 0)}  # after the card, about how many
+class _Asked(NamedTuple):
+    """How a network is asked."""
+
+    is_after: bool = False  # the card
+    num_cards: int = 0  # about which; 0: all
+    iterations: int = 1  # from one question to the next
+
+
+ASKED: Final = {
+    "end": _Asked(),
+    "some": _Asked(is_after=True, num_cards=SOME_CARDS),
+    "held": _Asked(is_after=True, iterations=HELD_ITERATIONS),
+    "after": _Asked(is_after=True),
+}
 METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as typed: as shown, how
     "blueprint": ("blueprint's own street", lambda each: each.choose(None)),
     "zero": ("leaves worth nothing", lambda each: each.cut(ZeroLeaves())),
@@ -251,6 +271,7 @@ METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as type
     "both": ("both choose (Pluribus)", lambda each: each.choose(LeafChoices.both())),
     "end": ("network at the street's end", lambda each: each.ask("end")),
     "some": (f"network after {SOME_CARDS} cards, all in turn", lambda each: each.ask("some")),
+    "held": (f"network after the card, every {HELD_ITERATIONS} iterations", lambda each: each.ask("held")),
     "after": ("network after the card", lambda each: each.ask("after")),
     "buckets": (
         f"rivers in buckets after {SOME_CARDS} cards, all in turn (DeepStack)",
