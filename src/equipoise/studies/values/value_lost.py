@@ -53,7 +53,6 @@ __all__ = ["VALUE_LOST", "ValueLostConfiguration", "draw_spot"]
 
 SEED: Final = 16
 SOME_CARDS: Final = 4
-HELD_ITERATIONS: Final = 2  # from one question to the next, where leaves are not asked about in each
 AIM: Final = "this project's aim"
 BARS: Final = {Street.TURN: (0.15, 0.5), Street.FLOP: (0.5, float("inf"))}  # median and worst, percent of the pot
 
@@ -239,9 +238,7 @@ class _Spot:
         found = nets.find_end(street, is_after=asked.is_after, num_cards=asked.num_cards)
         if isinstance(found, SwitchedLeaves):
             found = found.first  # values are not asked for at last
-        return (
-            HeldLeaves(found, every=2 * asked.iterations) if asked.iterations > 1 else found
-        )  # a call for each player
+        return HeldLeaves(found) if asked.is_held else found
 
     def _solve(self, tree: HoldemTree, frontier: Frontier | None = None) -> Rows:
         solver = CFRSolver(tree, parse_rule(self.configuration.rule), frontier=frontier)
@@ -254,13 +251,13 @@ class _Asked(NamedTuple):
 
     is_after: bool = False  # the card
     num_cards: int = 0  # about which; 0: all
-    iterations: int = 1  # from one question to the next
+    is_held: bool = False  # once an iteration, not for each player
 
 
 ASKED: Final = {
     "end": _Asked(),
     "some": _Asked(is_after=True, num_cards=SOME_CARDS),
-    "held": _Asked(is_after=True, iterations=HELD_ITERATIONS),
+    "held": _Asked(is_after=True, is_held=True),
     "after": _Asked(is_after=True),
 }
 METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as typed: as shown, how
@@ -271,7 +268,7 @@ METHODS: Final[Mapping[str, tuple[str, Callable[[_Spot], Rows]]]] = {  # as type
     "both": ("both choose (Pluribus)", lambda each: each.choose(LeafChoices.both())),
     "end": ("network at the street's end", lambda each: each.ask("end")),
     "some": (f"network after {SOME_CARDS} cards, all in turn", lambda each: each.ask("some")),
-    "held": (f"network after the card, every {HELD_ITERATIONS} iterations", lambda each: each.ask("held")),
+    "held": ("network after the card, once an iteration", lambda each: each.ask("held")),
     "after": ("network after the card", lambda each: each.ask("after")),
     "buckets": (
         f"rivers in buckets after {SOME_CARDS} cards, all in turn (DeepStack)",
