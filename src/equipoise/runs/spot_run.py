@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -230,7 +230,7 @@ class SpotRun(SpotPlaces, Run):
         return TreeStrategy(self.tree, self.regrets())
 
     @contextlib.contextmanager
-    def _look(self, *, has_values: bool = True) -> Iterator[SolvedPlaces]:
+    def _look(self, is_enough: Callable[[SpotViews], bool]) -> Iterator[SolvedPlaces]:
         with self._guarded.turns.taken():
             yield self._now()
 
