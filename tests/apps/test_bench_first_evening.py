@@ -30,6 +30,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_times_stand_beside_their_bars(equipoise, tmp_path, monkeypatch):
     monkeypatch.setattr(first_evening, "START_REPEATS", 1)
+    monkeypatch.setattr(first_evening, "OPEN_REPEATS", 1)
     monkeypatch.setattr(first_evening, "STOP_MOMENTS", ())
     folder = tmp_path / "examples" / "spots"
     folder.mkdir(parents=True)
