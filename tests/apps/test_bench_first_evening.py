@@ -52,8 +52,8 @@ def test_times_stand_beside_their_bars(equipoise, tmp_path, monkeypatch):
 )
 def test_answers_to_signals_are_timed(monkeypatch, tmp_path, after, said, expected):
     program = (
-        "import signal,sys,time;signal.signal(signal.SIGTERM, lambda *_: print(sys.argv[1], file=sys.stderr, flush=True));"
-        "print('ready', file=sys.stderr, flush=True);time.sleep(5)"
+        "import signal,sys,time;say=lambda word: print(word, file=sys.stderr, flush=True);"
+        "signal.signal(signal.SIGTERM, lambda *_: say(sys.argv[1]));say('ready');time.sleep(5)"
     )
     monkeypatch.setattr(first_evening, "PROGRAM", program)
     ran, answered = first_evening._time_answer([said], tmp_path, 1.0, signal.SIGTERM, after=after)

@@ -184,7 +184,11 @@ def test_later_streets_of_a_large_file_have_values_from_their_own_boards(flop_ru
     flop_run.save(tmp_path / "large.eq")
     with SolvedSpot(tmp_path / "large.eq") as stored:
         monkeypatch.setattr(type(stored.strategy_sum), "read", None)  # never whole
-        for line in ("check, check, [Qs]", "check, check, [Qd], check", "check, check, [Qs], check, check, [9c], check"):
+        for line in (
+            "check, check, [Qs]",
+            "check, check, [Qd], check",
+            "check, check, [Qs], check, check, [9c], check",
+        ):
             ours, expected = describe_spot_node(stored, line), flop_run.describe_place(line)
             assert ours == expected
             assert None not in ours["players"][0]["ev"]

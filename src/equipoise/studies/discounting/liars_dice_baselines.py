@@ -194,9 +194,7 @@ LIARS_DICE_BASELINES: Final = Study(
     conclude=conclude,
     # lines: which count of updates the table means is not said
     printed={
-        game: {
-            curve: ((None, PRINTED[row][game]),) for curve, row in ((LCFR, "Full-game CFR"), (FP, "Full-game FP"))
-        }
+        game: {curve: ((None, PRINTED[row][game]),) for curve, row in ((LCFR, "Full-game CFR"), (FP, "Full-game FP"))}
         for game in GAMES
     },
 )
