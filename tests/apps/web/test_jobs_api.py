@@ -51,6 +51,13 @@ def test_games_that_are_not_listed_are_refused(client, game):
     assert (answer.status_code, refusal(answer)["field"]) == (422, "game")
 
 
+@pytest.mark.parametrize("field", ["rule", "method"])
+@pytest.mark.parametrize("code", ["mine.py:Class", "equipoise.solvers.rules:DCFR", "/etc/passwd", "x;ls"])
+def test_rules_and_methods_of_somebody_elses_code_are_refused(client, field, code):
+    answer = client.post("/api/jobs", json={"kind": "solve", "game": "kuhn", field: code})
+    assert (answer.status_code, refusal(answer)["field"]) == (422, field)
+
+
 @pytest.mark.slow
 def test_jobs_hold_on_go_on_and_stop_within_a_second(client):
     id = submit(client, spot=LONG | {"ranges": RANGES})
