@@ -27,7 +27,9 @@ FRESH_SECONDS: Final = 30.0  # since the last event of a run that is under way e
 COUNTS: Final = ("iteration", "step", "deals", "num_samples", "number")  # what a run counts, the first that it has
 AXES: Final = (*COUNTS, "seconds", "nodes_touched", "time")
 UNDRAWN: Final = ("share", "confidence")  # of events: how far they are, how sure their intervals
-HIDDEN: Final = ("text", "spot", "start")  # configuration keys that are texts of many lines, or places on this machine
+HIDDEN: Final = (  # configuration keys that are texts of many lines, places on this machine, or how a command talks
+    *("text", "spot", "start", "run", "out", "hands_out", "data", "overwrite", "resume", "json", "quiet"),
+)
 ENDINGS: Final = ("end", "done", "result", "finish")
 
 
