@@ -50,7 +50,7 @@ def _tabulate(title: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     shown = rows[:MOST_ROWS]
     columns = list(dict.fromkeys(str(key) for row in shown for key in row))
     cells = [[_say(row.get(name)) for name in columns] for row in shown]
-    return make_finite({"title": title, "columns": columns, "rows": cells})
+    return {"title": title, "columns": columns, "rows": make_finite(cells)}
 
 
 def _say(value: object) -> str | float | bool | None:
