@@ -130,11 +130,11 @@ class _Given(Generic[Value]):
         self._place = f"_{name}"
 
     def __get__(self, run: CFRSolver[Any], owner: type) -> Value:
-        value: Value = run.__dict__[self._place]
+        value: Value = getattr(run, self._place)
         return value
 
     def __set__(self, run: CFRSolver[Any], value: Value) -> None:
-        run.__dict__[self._place] = value
+        setattr(run, self._place, value)
         run._step = _no_steps
 
 
