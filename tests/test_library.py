@@ -350,7 +350,10 @@ def test_notebooks_show_results():
     assert "wins a game" in equipoise.match("call", "uniform", game="kuhn", hands=20)._repr_html_()
     assert "→" in spot.search("check", "resolve", iterations=3)._repr_html_()
     assert "confirmed" in equipoise.reproduce("coin-toss")._repr_html_()
-    assert "KK+" in spot.run.file.spot.ranges[0]._repr_html_()
+    file = equipoise.load_spot("turn.toml")
+    assert "KK+" in file.spot.ranges[0]._repr_html_()
+    assert file._repr_html_().count("<svg") == file.spot._repr_html_().count("<svg") == 2
+    assert "value of a best response" in equipoise.evaluate(game)._repr_html_()
 
 
 @pytest.mark.parametrize("given", ["solution", "strategy", "file", "agent", "made agent", "tree"])
