@@ -96,8 +96,12 @@ class HoldemSpot:
         return f"<HoldemSpot {self.name}: {chips}, {first} and {second} hands>"
 
     def _repr_html_(self) -> str:
+        return self.as_html(repr(self))
+
+    def as_html(self, title: str) -> str:
+        """Returns a title over the squares of both ranges."""
         squares = [f"<td>{held._repr_html_()}</td>" for held in self.ranges]
-        return join_html(html_line(repr(self)), f"<table><tbody><tr>{''.join(squares)}</tr></tbody></table>")
+        return join_html(html_line(title), f"<table><tbody><tr>{''.join(squares)}</tr></tbody></table>")
 
     @property
     def betting_rules(self) -> BettingRules:

@@ -17,7 +17,6 @@ from typing import Any, Final
 
 from equipoise.core.errors import ConfigError, ParseError, UnknownNameError
 from equipoise.core.files import StrPath
-from equipoise.core.markup import html_line, join_html
 from equipoise.games.holdem.amounts import DEFAULT_BIG_BLIND, cut_chips, scale_menu
 from equipoise.games.holdem.betting import Street
 from equipoise.games.holdem.betting_tree import betting_tree
@@ -101,7 +100,7 @@ class SpotFile:
         return f"<SpotFile of {', '.join([repr(self.spot)[1:-1], *said])}>"
 
     def _repr_html_(self) -> str:
-        return join_html(html_line(repr(self)), self.spot._repr_html_())
+        return self.spot.as_html(repr(self))
 
 
 def load_spot(path: StrPath) -> SpotFile:
