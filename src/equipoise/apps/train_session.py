@@ -9,8 +9,10 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Protocol
 
+import typer
 from rich.console import Console
 
 from equipoise.apps.signals import SignalFlag
@@ -26,9 +28,9 @@ from equipoise.evaluation.plots import PanelLabels, plot_panels
 from equipoise.evaluation.statistics import big_blind_of
 from equipoise.games.base import Game
 from equipoise.games.registry import format_game
-from equipoise.learning.scalar_board import ScalarBoard
+from equipoise.learning.scalar_board import ScalarBoard, find_writer, open_board
 
-__all__ = ["CURVE", "TrainSession", "find_deadline", "open_players"]
+__all__ = ["CURVE", "TrainCall", "TrainSession", "conduct", "find_deadline", "open_players", "tell_end"]
 
 SAVE_SECONDS: Final = 45.0  # between saved states
 TOLD_SECONDS: Final = 2.0  # between events that say where a training stands
@@ -173,9 +175,13 @@ class TrainSession(abc.ABC):
             "command": self.command,
             **describe_origin(),
         }
-        self.trainer.stored(card).save(self.folder.path / self.net_file)
+        self.save_nets(card)
         save(self.folder.path / self.state_file, Kind.RUN, {"game": format_game(self.game)}, self.trainer.state())
         self._saved = time.monotonic()
+
+    def save_nets(self, card: dict[str, Any]) -> None:
+        """Keeps the weights that play."""
+        self.trainer.stored(card).save(self.folder.path / self.net_file)
 
     def draw(self) -> None:
         """Draws the exploitabilities measured so far."""
@@ -184,3 +190,63 @@ class TrainSession(abc.ABC):
             title = f"{format_game(self.game)}: {self.test}"
             plot_panels({"": {self.line: self.curve}}, self.folder.path / CURVE, title=title, labels=labels)
             self.console.print(f"written: {self.folder.path / CURVE}")
+
+
+class TrainCall(Protocol):
+    """What every such command is told."""
+
+    out: Path
+    hours: float | None
+    workers: int
+    ray: str | None
+    tensorboard: bool | None
+    resume: bool
+    overwrite: bool
+
+
+def conduct(
+    options: TrainCall,
+    begin: Callable[[RunFolder, ScalarBoard | None], TrainSession],
+    *,
+    kind: str,
+    config: dict[str, Any],
+    check: Callable[[RunFolder], None],
+) -> tuple[dict[str, Any], SignalFlag]:
+    """Trains in a run's folder to the end, or until it is stopped.
+
+    Args:
+        options: of the command.
+        begin: makes the session.
+        kind: of the folder.
+        config: that it is made with.
+        check: raises unless a run that goes on is the same one.
+
+    Returns:
+        The last measurement, and whether and how it was interrupted.
+    """
+    writer = find_writer(is_wanted=options.tensorboard)
+    with SignalFlag() as flag, contextlib.ExitStack() as stack:
+        pool = open_players(options.workers, options.ray, stack)
+        folder = RunFolder.open_or_create(
+            options.out, kind, config, is_resumed=options.resume, is_overwritten=options.overwrite
+        )
+        if options.resume:
+            check(folder)
+        stack.enter_context(folder.writing())
+        board = stack.enter_context(open_board(folder, writer))
+        session = begin(folder, board)
+        if options.overwrite:
+            (folder.path / session.state_file).unlink(missing_ok=True)
+        session.restore()
+        last = session.train(flag, pool, find_deadline(options.hours))
+        session.draw()
+    return last, flag
+
+
+def tell_end(options: TrainCall, flag: SignalFlag, console: Console, *, is_done: bool) -> None:
+    """Says why a training is not at its end, if it is not; raises `typer.Exit` after a signal."""
+    if flag():
+        console.print("interrupted: give --resume to go on", style="yellow")
+        raise typer.Exit(flag.exit_code)
+    if options.hours is not None and not is_done:
+        console.print(f"the {options.hours:g} hours are over: give --resume to go on", style="yellow")
