@@ -332,7 +332,7 @@ class HoldemSelfPlay:
         value = np.zeros((2, NUM_HANDS))
         for player in (0, 1):
             value[player, tree.hands[0][player]] = run.solver.average_values(player) / spot.root_pot
-        return _Solved(value, leaves)
+        return _Solved(_make_zero_sum(spot, value), leaves)
 
     def _draw_iterations(self, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         weighted = draw_holdem_iterations(self.rule, self.iterations, count, rng)
@@ -372,6 +372,16 @@ def _ask(evaluator: LeafEvaluator, states: list[HoldemState], ranges: FloatArray
     pots = np.array([2.0 * min(state.betting.committed) for state in states])
     found: FloatArray = np.stack(evaluator.evaluate(batch).cfv, axis=1) / pots[:, None, None]
     return found
+
+
+def _make_zero_sum(spot: HoldemSpot, value: FloatArray) -> FloatArray:
+    """Returns values `[2, H]` less what they sum to, for players see each other's updates of an iteration in turn."""
+    ranges = np.stack([_normalize(spot.live_weights(player)) for player in (0, 1)])
+    joint = CardRemoval(FULL_DECK, tuple(spot.board))
+    met = np.stack([joint.mass(player, ranges[1 - player]) for player in (0, 1)])
+    left = (ranges * value).sum() / (2.0 * (ranges[0] @ met[0]))
+    out: FloatArray = value - left * met
+    return out
 
 
 def _plant(spot: HoldemSpot) -> HoldemTree:
