@@ -109,8 +109,9 @@ class _Session(TrainSession):
         if self.settings.street is not Street.TURN:
             return {}
         rng = np.random.default_rng([self.settings.seed, 57, self.trainer.step])
-        ends = self.trainer.nets().at(Layer(Street.TURN, NetStage.END))
-        found = measure_turn_endgame(self.settings, ends, count, rng=rng, is_interrupted=flag)
+        nets = self.trainer.nets()
+        ends = nets.at(Layer(Street.TURN, NetStage.END))
+        found = measure_turn_endgame(self.settings, ends, count, rng=rng, guide=nets.guide, is_interrupted=flag)
         return {
             "exploitability": found.exploitability,
             "exploitability_mbb": 1000.0 * found.exploitability / BIG_BLIND,

@@ -23,7 +23,7 @@ from equipoise.learning.rebel.holdem_nets import (
     make_one_config,
     show_states,
 )
-from equipoise.learning.rebel.holdem_play import HoldemSelfPlay, IterationSums, _ask
+from equipoise.learning.rebel.holdem_play import HoldemSelfPlay, IterationSums, _ask, begin_with_proposals
 from equipoise.learning.rebel.holdem_playthroughs import make_test_spot, measure_turn_endgame
 from equipoise.learning.rebel.holdem_settings import (
     HOLDEM_PRESETS,
@@ -66,8 +66,10 @@ SMALL = dataclasses.replace(
 ALL_STREETS = dataclasses.replace(
     HOLDEM_PRESETS["holdem"],
     menu="100%; cap: 1",
-    iterations=1,
-    late_iterations=1,
+    iterations=2,
+    late_iterations=2,
+    warm_start=1,
+    policies=2,
     leaves=2,
     deals=2,
     hidden=8,
@@ -89,7 +91,7 @@ def begun(settings):
 
 @pytest.fixture(scope="module")
 def examples():
-    return begun(SMALL).generate(12, rng=np.random.default_rng(5))
+    return begun(SMALL).generate(12, rng=np.random.default_rng(5)).values
 
 
 def test_six_layers_from_the_end_of_the_first_round_to_the_start_of_the_last():
@@ -119,7 +121,7 @@ def test_ranges_add_up_to_one_and_values_to_nothing(examples):
 
 
 def test_the_same_seed_plays_the_same(examples):
-    again = begun(SMALL).generate(12, rng=np.random.default_rng(5))
+    again = begun(SMALL).generate(12, rng=np.random.default_rng(5)).values
     assert all(np.array_equal(again[name], examples[name]) for name in examples)
 
 
@@ -157,7 +159,7 @@ def test_sizes_are_perturbed_alike_wherever_they_are_offered():
 
 def test_any_beliefs_in_place_of_those_of_self_play():
     play = begun(dataclasses.replace(SMALL, beliefs=BeliefSource.RANDOM))
-    found = play.generate(2, rng=np.random.default_rng(0))
+    found = play.generate(2, rng=np.random.default_rng(0)).values
     assert found["layer"].tolist() == [4, 5]
     assert np.count_nonzero(found["range"][0][0]) > 1100  # hands that the board leaves
 
@@ -167,7 +169,35 @@ def test_one_network_learns_all_six_layers_without_a_table_of_all_ins():
     records = list(trainer.run())
     assert records[-1].examples >= 12
     assert set(trainer.memory.columns["layer"][: len(trainer.memory)].tolist()) == set(range(6))
-    assert list(trainer.stored_nets()) == ["layers"]
+    assert list(trainer.stored_nets()) == ["layers", "policy"]
+    shares = trainer.policies.columns["policy"][: len(trainer.policies)]
+    assert shares.dtype == np.uint8
+    played = shares.sum(axis=1, dtype=np.int64)
+    assert np.abs(played[played > 0] - 255).max() <= 2  # steps are rounded, action by action
+
+
+def test_searches_begin_with_what_is_proposed():
+    trainer = HoldemRebelTrainer(ALL_STREETS)
+    guide = trainer.nets().guide
+    spot = make_test_spot(SMALL)
+    tree = plan_holdem_tree(dataclasses.replace(spot, board=(*spot.board, 0)), merges_suits=False).build()
+    solver = CFRSolver(tree, LinearCFR(), dtype=np.float64)
+    begin_with_proposals(solver, guide, 3)
+    proposed = tree.normalize(solver.average_sums, 0, 0)
+    assert np.ptp(proposed[:, 0]) > 0.05  # a new network says something of every hand
+    assert tree.normalize(IterationSums(solver).at(4), 0, 0) == pytest.approx(proposed, abs=1e-9)
+    assert solver.iteration == 4
+
+
+def test_trainings_with_policies_go_on_to_the_bit():
+    settings = dataclasses.replace(ALL_STREETS, first="turn", board="3s7hTdKs", most_pot=1_000)
+    whole, part, rest = (HoldemRebelTrainer(settings) for _ in range(3))
+    list(whole.run())
+    part.run_cycle()
+    rest.restore(part.state())
+    list(rest.run())
+    for key, tensor in whole.stored_nets()["policy"].tensors.items():
+        assert np.array_equal(tensor, rest.stored_nets()["policy"].tensors[key])
 
 
 def test_searches_before_the_flop_are_kept_for_hands_that_begin_alike(monkeypatch):
@@ -177,7 +207,7 @@ def test_searches_before_the_flop_are_kept_for_hands_that_begin_alike(monkeypatc
     monkeypatch.setattr(play, "_solve", lambda spot, *rest: searched.append(spot.board) or solve(spot, *rest))
     play.generate(12, rng=np.random.default_rng(0))
     assert searched.count(()) == 1
-    play.search_with(play.nets, 1)  # other networks: nothing is kept
+    play.search_with(play.nets, 2)  # other networks: nothing is kept
     play.generate(6, rng=np.random.default_rng(0))
     assert searched.count(()) == 2
 
@@ -189,7 +219,7 @@ def test_one_network_says_the_same_in_torch_and_numpy():
     spot = make_test_spot(SMALL)
     play = HoldemSelfPlay(dataclasses.replace(SMALL, beliefs=BeliefSource.RANDOM))
     play.search_with(begun(SMALL).nets, 1)
-    some = play.generate(2, rng=np.random.default_rng(1))
+    some = play.generate(2, rng=np.random.default_rng(1)).values
     seen = show_states(
         config, some["layer"], some["board"].astype(np.int64), some["ratio"], some["range"].astype(np.float64)
     )
@@ -243,6 +273,15 @@ def test_play_by_equity_leaves_is_measured_and_more_playthroughs_say_less():
     assert 0.0 < more < few
 
 
+def test_turns_that_begin_with_proposals_are_measured_too():
+    settings = dataclasses.replace(ALL_STREETS, first="turn", board="3s7hTdKs", test_stack=1_000, test_iterations=4)
+    nets, rng = HoldemRebelTrainer(settings).nets(), np.random.default_rng(2)
+    found = measure_turn_endgame(settings, EquityLeaves(FULL_DECK), 1, rng=rng, guide=nets.guide)
+    assert found.exploitability > 0.0
+    with pytest.raises(ConfigError, match="these begin with the preflop"):
+        make_test_spot(ALL_STREETS)
+
+
 def test_networks_of_a_folder_are_found_by_layer(tmp_path):
     trainer = HoldemRebelTrainer(SMALL)
     with pytest.raises(CheckpointError, match=r"has no turn-end\.safetensors yet"):
@@ -270,6 +309,9 @@ def test_curves_are_the_networks_of_hold_em_that_come_with_the_package():
         ({"most_pot": 100}, "most_pot"),
         ({"least_stack": 50}, "stacks"),
         ({"perturbation": 0.6}, "perturbation"),
+        ({"warm_start": 2}, "nets must be `one`"),
+        ({"warm_start": 4}, "warm_start"),
+        ({"menu": "10%, 20%, 30%, 40%, 50%, 60%, 70%, 80%"}, "10 actions at most, expected 9 or fewer"),
         ({"exploration": 1.5}, "exploration must lie between 0 and 1"),
     ],
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +33,28 @@ from equipoise.learning.values.weights import StoredNet
 from equipoise.search.holdem.equity_leaves import EquityLeaves
 from equipoise.search.leaves import LeafEvaluator
 
-__all__ = ["LABEL", "Layer", "LayerNets", "SeenHands", "find_layers", "make_configs", "show_states"]
+__all__ = [
+    "LABEL",
+    "LEVELS",
+    "NUM_TOLD",
+    "ONE",
+    "POLICY",
+    "HandsGuide",
+    "Layer",
+    "LayerNets",
+    "SeenHands",
+    "find_layers",
+    "make_configs",
+    "show_states",
+]
 
 LABEL: Final = "holdem"  # of networks that see every hand for itself
 NUM_LAYERS: Final = 6
 ONE: Final = "layers"  # name of the network of all of them
+POLICY: Final = "policy"  # of that which proposes strategies
+NUM_TOLD: Final = 3  # numbers that it is told besides: what both have put in, and whether anybody has bet in the round
+LEVELS: Final = 255  # that shares of strategies are rounded to
+LEAST_TOTAL: Final = 1e-3  # of what it says of all actions; uniform play where it is less
 MOST_RATIO: Final = 250.0  # of stack to pot
 LEAST_MET: Final = 1e-12  # of both ranges, that share no card
 
@@ -84,7 +101,11 @@ def make_configs(settings: HoldemRebelSettings) -> dict[str, ValueNetConfig]:
     """Returns the shapes of the networks by name."""
     sizes = {"hidden": settings.hidden, "layers": settings.layers, "most_ratio": MOST_RATIO}
     if settings.nets is NetForm.ONE:
-        return {ONE: make_one_config(hidden=settings.hidden, layers=settings.layers)}
+        one = make_one_config(hidden=settings.hidden, layers=settings.layers)
+        if not settings.warm_start:
+            return {ONE: one}
+        actions, told = (settings.most_actions,) * 2, one.kinds + NUM_TOLD
+        return {ONE: one, POLICY: dataclasses.replace(one, kind=NetKind.POLICY, kinds=told, actions=actions)}
     return {
         layer.name: ValueNetConfig(
             kind=NetKind.CURVE,
@@ -127,6 +148,7 @@ def show_states(
     board: npt.NDArray[np.integer],
     ratio: npt.NDArray[np.floating],
     shares: npt.NDArray[np.floating],
+    told: npt.NDArray[np.floating] | None = None,
 ) -> SeenHands:
     """Returns what a network of all layers is told.
 
@@ -136,6 +158,7 @@ def show_states(
         board: `[B, 5]` cards, -1 where none lies.
         ratio: `[B]` of stack to pot.
         shares: `[B, 2, H]` ranges that add up to 1.
+        told: `[B, F]` what it is told besides, if it is.
     """
     count, hands = len(number), hands_of(FULL_DECK)
     cards = np.zeros((count, NUM_CARDS + 1), np.float32)
@@ -146,7 +169,10 @@ def show_states(
     inputs = np.zeros((count, config.num_inputs), np.float32)
     inputs[np.arange(count), number] = 1.0
     inputs[:, NUM_LAYERS : NUM_LAYERS + NUM_CARDS] = cards[:, :NUM_CARDS]
-    inputs[:, NUM_LAYERS + NUM_CARDS : config.kinds] = config.encode_ratios(ratio)
+    ends = NUM_LAYERS + NUM_CARDS + NUM_RATIO_FEATURES
+    inputs[:, NUM_LAYERS + NUM_CARDS : ends] = config.encode_ratios(ratio)
+    if told is not None:
+        inputs[:, ends : config.kinds] = told
     inputs[:, config.kinds :] = np.sqrt(own * config.buckets).reshape(count, -1)
     return SeenHands(inputs, own.astype(np.float32), np.maximum(matched, 0.0).astype(np.float32))
 
@@ -175,6 +201,25 @@ class BeliefLeaves:
         found = found - (left / (2.0 * np.maximum(met, LEAST_MET)))[:, None, None] * seen.matched
         first, second = (found[:, player] * (pot * mass[:, 1 - player])[:, None] for player in (0, 1))
         return LeafValues((first, second))
+
+
+class HandsGuide:
+    """A network that proposes strategies at decisions, whoever moves first in its ranges."""
+
+    def __init__(self, stored: StoredNet) -> None:
+        """Copies the weights."""
+        self.config = stored.config
+        self._kernel = PerceptronKernel(stored.config.num_inputs, stored.config.num_outputs, stored.layers())
+
+    def propose(self, asked: Mapping[str, npt.NDArray[Any]], num_actions: int) -> FloatArray:
+        """Returns `[H, A]` what is proposed at one decision, described as examples of strategies are."""
+        seen = show_states(self.config, asked["layer"], asked["board"], asked["ratio"], asked["range"], asked["told"])
+        said = self._kernel.run(seen.inputs).reshape(self.config.actions[0], -1)[:num_actions].T.astype(np.float64)
+        positive = np.maximum(said, 0.0)
+        total = positive.sum(axis=1, keepdims=True)
+        shares = np.full(positive.shape, 1.0 / num_actions)
+        np.divide(positive, total, out=shares, where=total > LEAST_TOTAL)
+        return shares
 
 
 def _layer_at(state: object) -> Layer:
@@ -212,6 +257,7 @@ class LayerNets:
 
     stored: Mapping[str, StoredNet]
     evaluators: Mapping[str, LeafEvaluator]
+    guide: HandsGuide | None = None  # proposes what searches begin with
 
     @classmethod
     def of(cls, settings: HoldemRebelSettings, stored: Mapping[str, StoredNet]) -> LayerNets:
@@ -225,6 +271,7 @@ class LayerNets:
         return cls(
             stored=stored,
             evaluators={ONE: _Shown(one, EquityLeaves(FULL_DECK)) if settings.has_all_in_table else one},
+            guide=HandsGuide(stored[POLICY]) if settings.warm_start else None,
         )
 
     @classmethod

@@ -8,7 +8,8 @@ come of what the next start is worth. Episodes lead on by drawn iterations, as i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.kernels.frontier import BeliefBatch
 from equipoise.learning.columns import Columns
-from equipoise.learning.rebel.holdem_nets import Layer, LayerNets
+from equipoise.learning.rebel.holdem_nets import LEVELS, NUM_TOLD, HandsGuide, Layer, LayerNets
 from equipoise.learning.rebel.holdem_settings import BIG_BLIND, HoldemRebelSettings
 from equipoise.learning.rebel.settings import BeliefSource
 from equipoise.learning.values.configuration import NetStage
@@ -37,12 +38,22 @@ from equipoise.solvers.rules import Rule, tabulate_discounts
 from equipoise.trees.holdem.tree import HoldemTree, plan_first_street, plan_holdem_tree
 from equipoise.trees.joint import CardRemoval
 
-__all__ = ["HoldemSelfPlay", "IterationSums", "draw_holdem_iterations", "example_columns", "push_reaches"]
+__all__ = [
+    "HandExamples",
+    "HoldemSelfPlay",
+    "IterationSums",
+    "begin_with_proposals",
+    "draw_holdem_iterations",
+    "example_columns",
+    "policy_columns",
+    "push_reaches",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
 LEAST_MASS: Final = 1e-9  # of a player, below which nobody is believed to be there
 NUM_HANDS: Final = hands_of(FULL_DECK).num_hands
+LEAST_LEARNT: Final = 1e-6  # of either player, with which a strategy is learnt from
 BOARD: Final = 5
 KEPT_DRAWS: Final = 64  # leaves of one search before the flop that is met again
 
@@ -59,9 +70,27 @@ def example_columns() -> dict[str, tuple[tuple[int, ...], npt.DTypeLike]]:
     }
 
 
-def draw_holdem_iterations(rule: Rule, iterations: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Returns iterations, each as often as it counts in the average."""
-    return rng.choice(iterations, count, p=iteration_chances(rule, iterations)) + 1
+def policy_columns(settings: HoldemRebelSettings) -> dict[str, tuple[tuple[int, ...], npt.DTypeLike]]:
+    """Returns shapes and types of what is remembered of a strategy."""
+    own = {name: kept for name, kept in example_columns().items() if name != "value"}
+    shares = np.uint8 if settings.quantises else np.float16
+    return own | {"told": ((NUM_TOLD,), np.float32), "policy": ((settings.most_actions, NUM_HANDS), shares)}
+
+
+class HandExamples(NamedTuple):
+    """What self-play has found."""
+
+    values: Columns
+    policies: Columns | None = None  # strategies of decisions, if they are to be learnt
+
+
+def draw_holdem_iterations(
+    rule: Rule, iterations: int, count: int, rng: np.random.Generator, *, first: int = 1
+) -> npt.NDArray[np.int64]:
+    """Returns iterations from the first that can be drawn on, each as often as it counts in the average."""
+    chances = iteration_chances(rule, iterations)
+    chances[: first - 1] = 0.0
+    return rng.choice(iterations, count, p=chances / chances.sum()) + 1
 
 
 class IterationSums:
@@ -146,19 +175,22 @@ class HoldemSelfPlay:
         self._showdown = EquityLeaves(FULL_DECK)
         self._kept: dict[tuple[int, int], list[_Leaf]] = {}  # that searches of a first street drew, by its stacks
         self._sizes: Menu | None = None  # that hands of this cycle share
+        self._strategies: list[dict[str, Any]] = []
 
     def search_with(self, nets: LayerNets, iterations: int) -> None:
         """Goes on with other networks."""
         self.nets, self.iterations, self._sizes = nets, iterations, None
         self._kept.clear()
 
-    def generate(self, count: int, *, rng: np.random.Generator) -> Columns:
+    def generate(self, count: int, *, rng: np.random.Generator) -> HandExamples:
         """Returns at least so many new examples."""
         made: list[dict[str, Any]] = []
+        self._strategies.clear()
         while len(made) < count:
             make = self._random if self.settings.beliefs is BeliefSource.RANDOM else self._episode
             made += make(rng)
-        return {name: np.array([each[name] for each in made], dtype) for name, (_, dtype) in example_columns().items()}
+        policies = _join(self._strategies, policy_columns(self.settings)) if self.settings.warm_start else None
+        return HandExamples(_join(made, example_columns()), policies)
 
     # --- where hands begin ---
 
@@ -323,21 +355,44 @@ class HoldemSelfPlay:
             assert self.nets is not None, "networks were given"
             frontier = bind_lines(tree, (), self.nets.at(Layer(Street(spot.betting_rules.first_street), NetStage.END)))
         run = IterationSums(CFRSolver(tree, self.rule, dtype=np.float64, frontier=frontier, watched=(0,)))
+        first_drawn = 1
+        if self.nets is not None and self.nets.guide is not None:
+            first_drawn = 1 + self.settings.warm_start
+            begin_with_proposals(run.solver, self.nets.guide, self.settings.warm_start)
         leaves: list[_Leaf] = []
         if not is_last and num_leaves:
-            drawn = self._draw_iterations(num_leaves, rng)
+            drawn = self._draw_iterations(num_leaves, first_drawn, rng)
             for iteration, count in zip(*np.unique(drawn, return_counts=True), strict=True):
                 leaves += self._draw_leaves(tree, run.at(int(iteration)), int(count), rng)
         run.solver.iterate(self.iterations - run.solver.iteration)
+        if self.settings.warm_start:
+            self._strategies += self._collect_strategies(run.solver, rng)
         value = np.zeros((2, NUM_HANDS))
         for player in (0, 1):
             value[player, tree.hands[0][player]] = run.solver.average_values(player) / spot.root_pot
         return _Solved(_make_zero_sum(spot, value), leaves)
 
-    def _draw_iterations(self, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        weighted = draw_holdem_iterations(self.rule, self.iterations, count, rng)
-        uniform = rng.integers(1, self.iterations + 1, count)
+    def _draw_iterations(self, count: int, first: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        weighted = draw_holdem_iterations(self.rule, self.iterations, count, rng, first=first)
+        uniform = rng.integers(first, self.iterations + 1, count)
         return np.where(rng.random(count) < self.settings.uniform_draws, uniform, weighted)
+
+    def _collect_strategies(self, solver: CFRSolver[HoldemTree], rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+        """Yields what the average plays at some decisions that both players come to."""
+        tree, sums = solver.tree, np.asarray(solver.average_sums, np.float64)
+        root = _normalize(tree.spot.live_weights(0)), _normalize(tree.spot.live_weights(1))
+        reached = push_reaches(tree, sums, root)
+        met = [
+            node
+            for node in tree.decisions
+            if node in reached and min(own.sum() for own in reached[node]) > LEAST_LEARNT
+        ]
+        for node in rng.permutation(met)[: self.settings.policies].tolist():
+            shares = np.zeros((self.settings.most_actions, NUM_HANDS))
+            found = tree.normalize(sums, 0, node)
+            shares[: found.shape[1], tree.hands[0][tree.betting.nodes[node].state.actor]] = found.T
+            kept = np.rint(LEVELS * shares) if self.settings.quantises else shares
+            yield {name: part[0] for name, part in _describe(tree, node, reached[node]).items()} | {"policy": kept}
 
     def _draw_leaves(self, tree: HoldemTree, sums: FloatArray, count: int, rng: np.random.Generator) -> Iterator[_Leaf]:
         """Yields the round's ends that hands come to which are played by one iteration, one player exploring."""
@@ -359,6 +414,64 @@ class HoldemSelfPlay:
                 for own, held in zip(believed[node], root, strict=True)
             ]
             yield _Leaf(trace_line(tree.betting, node), tree.betting.nodes[node].state, np.stack(ranges))
+
+
+def begin_with_proposals(solver: CFRSolver[HoldemTree], guide: HandsGuide, iterations: int) -> None:
+    """Begins a search as if what a network proposes had been played for so many iterations.
+
+    Sums of averages are those of so many; regrets are in proportion to the proposals, as large as they can grow to
+    where a pot is to be won from all hands that the other player may hold there. Best responses to the proposals are
+    left to the iterations that follow.
+    """
+    tree, rule = solver.tree, solver.rule
+    root = _normalize(tree.spot.live_weights(0)), _normalize(tree.spot.live_weights(1))
+    discounts, total = tabulate_discounts(rule, 1, iterations), 0.0
+    for decay, weight in discounts[:, 2:4].tolist():
+        total = total * decay + weight
+    reached = {0: root}
+    for node in tree.betting.nodes:
+        if node.index not in reached or node.index not in tree.decisions:
+            continue
+        actor, hands = node.state.actor, tree.hands[0][node.state.actor]
+        reach = reached[node.index]
+        proposed = guide.propose(_describe(tree, node.index, reach), len(node.actions))
+        cells = tree.cells(0, node.index)
+        solver.tables.strategy_sum[cells] = total * proposed[hands] * reach[actor][hands, None]
+        size = math.sqrt(iterations) * pot(node.state) * float(reach[1 - actor].sum())
+        solver.tables.regret_sum[cells] = size * proposed[hands]
+        for column, child in enumerate(node.children):
+            own = reach[actor] * proposed[:, column]
+            reached[child] = (own, reach[1]) if actor == 0 else (reach[0], own)
+    solver.begin_after(iterations)
+
+
+def _describe(tree: HoldemTree, node: int, reach: tuple[FloatArray, FloatArray]) -> dict[str, npt.NDArray[Any]]:
+    """Returns a decision as networks of policies are told of it, one row, who moves first in its ranges."""
+    state, spot = tree.betting.nodes[node].state, tree.spot
+    root = _normalize(spot.live_weights(0)), _normalize(spot.live_weights(1))
+    ranges = [own / own.sum() if own.sum() > LEAST_MASS else held for own, held in zip(reach, root, strict=True)]
+    whole = float(pot(state))
+    begun = tree.betting.root.state.committed
+    order = (state.actor, 1 - state.actor)
+    told = [*(state.committed[player] / whole for player in order), float(state.committed != begun)]
+    layer = Layer(Street(state.street), NetStage.START)
+    number = layer.number if layer.street else 0  # before the flop nothing but its end is a layer
+    return {
+        "layer": np.array([number]),
+        "board": np.array([[*spot.board, *[-1] * (BOARD - len(spot.board))]]),
+        "ratio": np.array([min(state.stacks) / whole]),
+        "range": np.stack([ranges[player] for player in order])[None],
+        "told": np.array([told]),
+    }
+
+
+def _join(
+    rows: list[dict[str, Any]], columns: Mapping[str, tuple[tuple[int, ...], npt.DTypeLike]]
+) -> dict[str, npt.NDArray[Any]]:
+    return {
+        name: np.array([each[name] for each in rows], dtype).reshape(len(rows), *shape)
+        for name, (shape, dtype) in columns.items()
+    }
 
 
 def _ask(evaluator: LeafEvaluator, states: list[HoldemState], ranges: FloatArray) -> FloatArray:

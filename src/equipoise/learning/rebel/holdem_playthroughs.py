@@ -23,7 +23,13 @@ from equipoise.games.holdem.cards import FULL_DECK, parse_board
 from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
-from equipoise.learning.rebel.holdem_play import IterationSums, draw_holdem_iterations, push_reaches
+from equipoise.learning.rebel.holdem_nets import HandsGuide
+from equipoise.learning.rebel.holdem_play import (
+    IterationSums,
+    begin_with_proposals,
+    draw_holdem_iterations,
+    push_reaches,
+)
 from equipoise.learning.rebel.holdem_settings import BIG_BLIND, HoldemRebelSettings
 from equipoise.search.holdem.leaves import HoldemRest, HoldemState, bind_lines, trace_line
 from equipoise.search.leaves import LeafEvaluator, LeafPart
@@ -109,6 +115,7 @@ def measure_turn_endgame(
     count: int,
     *,
     rng: np.random.Generator,
+    guide: HandsGuide | None = None,
     on_progress: Callable[[float], None] | None = None,
     is_interrupted: Callable[[], bool] = never,
 ) -> HoldemPlayed:
@@ -123,6 +130,7 @@ def measure_turn_endgame(
         ends: what the end of the turn is worth.
         count: of playthroughs.
         rng: draws iterations.
+        guide: proposes what the turn's search begins with.
         on_progress: called with the share done.
         is_interrupted: asked before each playthrough; those so far count.
     """
@@ -131,11 +139,15 @@ def measure_turn_endgame(
     turn = plan_first_street(spot, betting=whole.betting).build()
     rule = parse_rule(settings.rule)
     run = IterationSums(CFRSolver(turn, rule, dtype=np.float64, frontier=bind_lines(turn, (), ends)))
+    first = 1
+    if guide is not None:
+        first = 1 + settings.warm_start
+        begin_with_proposals(run.solver, guide, settings.warm_start)
     rest = HoldemRest(spot, places=whole)
     lines = [line for line in whole.leaving_nodes() if whole.betting.nodes[line].children]
     rivers = {line: _Rivers(rest, whole, line) for line in lines if min(whole.betting.nodes[line].state.stacks) > 0}
     sums = np.zeros(whole.arrays.num_cells)
-    drawn = np.sort(draw_holdem_iterations(rule, settings.test_iterations, count, rng))
+    drawn = np.sort(draw_holdem_iterations(rule, settings.test_iterations, count, rng, first=first))
     done, played = 0, np.zeros(0)
     for place, iteration in enumerate(drawn.tolist()):
         if is_interrupted() and done:

@@ -11,10 +11,9 @@ import numpy as np
 
 from equipoise.core.interruption import never
 from equipoise.core.pool import Pool
-from equipoise.learning.columns import Columns
 from equipoise.learning.pooled_play import PooledPlay
 from equipoise.learning.rebel.holdem_nets import LayerNets
-from equipoise.learning.rebel.holdem_play import HoldemSelfPlay
+from equipoise.learning.rebel.holdem_play import HandExamples, HoldemSelfPlay
 from equipoise.learning.rebel.holdem_settings import HoldemRebelSettings
 from equipoise.learning.values.weights import StoredNet
 
@@ -32,7 +31,7 @@ class HandsTask:
     seed: tuple[int, ...]  # of this task alone
 
 
-def play_hands(task: HandsTask) -> tuple[Columns, float]:
+def play_hands(task: HandsTask) -> tuple[HandExamples, float]:
     """Returns examples and the seconds of CPU time that they took."""
     began = time.process_time()
     play = HoldemSelfPlay(task.settings)

@@ -41,8 +41,8 @@ class HoldemRebelSettings:
     Paper: Brown 2020, PhD thesis, sections 5.3.5, 5.3.10 and 6.7.
     Symbols: epsilon -> exploration; T -> iterations.
     Departs from the paper: the rule is any of CFR by regret matching; networks have PReLU units without layer norm,
-        their loss is Huber's, rates fall as a cosine of the step; many leaves are drawn from one search; there is no
-        network of policies in hold'em.
+        their loss is Huber's, rates fall as a cosine of the step; many leaves are drawn from one search; strategies are
+        learnt at some decisions of a search.
     Checked by: tests/learning/rebel/test_holdem.py.
     """
 
@@ -66,6 +66,9 @@ class HoldemRebelSettings:
     leaves: int = 16  # that are drawn from each search of the first street
     deals: int = 0  # cards, or sets of three, that the value of a street's end is a mean over; 0: all
     caches_first: bool = False  # whether the search of a first street is kept for hands that begin alike
+    warm_start: int = 0  # iterations that strategies of a network of policies count for; 0: there is none
+    policies: int = 4  # decisions of each search whose strategies that network learns
+    quantises: bool = True  # whether these are remembered in steps of 1 / 255
     cells: int = 24  # of strength, of curves
     potential: int = 6  # of potential, of curves before the river
     hidden: int = 128
@@ -113,7 +116,13 @@ class HoldemRebelSettings:
         if not 2 * BIG_BLIND <= self.most_pot < 2 * self.least_stack:
             raise ConfigError(f"most_pot must be from {2 * BIG_BLIND} to what stacks make, got {self.most_pot}")
         parse_rule(self.rule)
-        parse_menu(self.menu)
+        if self.most_actions > MOST_ACTIONS:
+            raise ConfigError(f"the menu offers {self.most_actions} actions at most, expected {MOST_ACTIONS} or fewer")
+        shortest = min(self.iterations, self.late_iterations, self.test_iterations)
+        check_integer("warm_start", self.warm_start, 0, shortest - 1)
+        check_integer("policies", self.policies, 1)
+        if self.warm_start and self.nets is not NetForm.ONE:
+            raise ConfigError("a network of policies sees every hand for itself: nets must be `one`")
         self._check_street()
 
     def _check_street(self) -> None:
@@ -132,6 +141,12 @@ class HoldemRebelSettings:
     def street(self) -> Street:
         """Returns where hands begin."""
         return Street[self.first.upper()]
+
+    @property
+    def most_actions(self) -> int:
+        """Returns the most actions of a decision: folding, calling and all sizes."""
+        rounds = [own for pair in parse_menu(self.menu).rounds for own in pair]
+        return 2 + max(len(sizes) for own in rounds for sizes in (*own.sizes, own.donk or (), ()))
 
     @property
     def steps(self) -> int:
@@ -163,6 +178,7 @@ class HoldemRebelSettings:
 
 
 BIG_BLIND: Final = 100  # chips
+MOST_ACTIONS: Final = 9  # of a decision
 
 HOLDEM_PRESETS: Final[Mapping[str, HoldemRebelSettings]] = {
     "turn-endgame": HoldemRebelSettings(board="3s7hTdKs", most_pot=2_000),
@@ -178,6 +194,7 @@ HOLDEM_PRESETS: Final[Mapping[str, HoldemRebelSettings]] = {
         leaves=1,
         deals=64,
         caches_first=True,
+        warm_start=15,
         hidden=1_536,
         layers=6,
         examples=1_000_000_000,

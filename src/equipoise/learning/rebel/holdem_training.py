@@ -14,15 +14,16 @@ from equipoise.core.errors import ConfigError
 from equipoise.core.memory import check_memory
 from equipoise.core.pool import Pool
 from equipoise.games.holdem.cards import FULL_DECK
-from equipoise.learning.columns import ColumnMemory, Columns, count_bytes
+from equipoise.learning.columns import ColumnMemory, count_bytes
 from equipoise.learning.cycles import CycleTrainer, bend_errors
 from equipoise.learning.pooled_play import PooledPlay
-from equipoise.learning.rebel.holdem_nets import Layer, LayerNets, make_configs, show_states
-from equipoise.learning.rebel.holdem_play import HoldemSelfPlay, example_columns
+from equipoise.learning.rebel.holdem_nets import LEVELS, ONE, POLICY, Layer, LayerNets, make_configs, show_states
+from equipoise.learning.rebel.holdem_play import HandExamples, HoldemSelfPlay, example_columns, policy_columns
 from equipoise.learning.rebel.holdem_pooling import PooledHands
 from equipoise.learning.rebel.holdem_settings import HoldemRebelSettings, NetForm
 from equipoise.learning.torch_extra import torch
 from equipoise.learning.values.boards import shared_boards
+from equipoise.learning.values.configuration import NetKind, ValueNetConfig
 from equipoise.learning.values.curve_net import CurveNet, CurveTensors, make_zero_sum
 from equipoise.learning.values.inputs import find_inputs
 from equipoise.learning.values.trunk import Trunk, copy_weights
@@ -31,6 +32,7 @@ from equipoise.learning.values.weights import StoredNet
 __all__ = ["HoldemRebelTrainer"]
 
 NAMES: Final = "layers"  # of the networks, among the arrays of a state
+KEPT: Final = "policies."  # of arrays of a state
 HANDS: Final = 256  # of an example that a step learns from, where networks are curves
 
 
@@ -43,7 +45,7 @@ class SeenNet(torch.nn.Module):
     Checked by: tests/learning/rebel/test_holdem.py.
     """
 
-    def __init__(self, config: Any, *, generator: torch.Generator) -> None:
+    def __init__(self, config: ValueNetConfig, *, generator: torch.Generator) -> None:
         super().__init__()
         self.config = config
         self.trunk = Trunk(config, generator=generator)
@@ -52,6 +54,20 @@ class SeenNet(torch.nn.Module):
         """Returns `[B, 2, H]` values."""
         found: torch.Tensor = self.trunk(inputs)
         return make_zero_sum(found.view_as(matched) * matched, shares, matched)
+
+
+class ProposingNet(torch.nn.Module):
+    """What is played at decisions: shares of actions for each hand, learnt by squares."""
+
+    def __init__(self, config: ValueNetConfig, *, generator: torch.Generator) -> None:
+        super().__init__()
+        self.config = config
+        self.trunk = Trunk(config, generator=generator)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Returns `[B, A, H]` shares."""
+        found: torch.Tensor = self.trunk(inputs)
+        return found.view(len(inputs), self.config.actions[0], -1)
 
 
 class HoldemRebelTrainer(CycleTrainer):
@@ -63,14 +79,21 @@ class HoldemRebelTrainer(CycleTrainer):
         check_memory(count_bytes(settings.capacity, columns), f"remembering {settings.capacity:,} examples")
         self.configs = make_configs(settings)
         self.memory = ColumnMemory(settings.capacity, columns)
+        kept = policy_columns(settings) if settings.warm_start else {}
+        check_memory(count_bytes(settings.capacity, kept), f"remembering strategies of {settings.capacity:,} decisions")
+        self.policies = ColumnMemory(settings.capacity, kept) if kept else None
         super().__init__(settings, next(iter(self.configs.values())), self.memory, word=23)
         self.settings: HoldemRebelSettings = settings
         self.self_play = HoldemSelfPlay(settings)
 
     def _make_net(self) -> torch.nn.Module:
-        form = SeenNet if self.settings.nets is NetForm.ONE else CurveNet
+        forms: dict[NetKind, Callable[..., torch.nn.Module]] = {
+            NetKind.BELIEF: SeenNet,
+            NetKind.POLICY: ProposingNet,
+            NetKind.CURVE: CurveNet,
+        }
         return torch.nn.ModuleDict(
-            {name: form(config, generator=self.generator) for name, config in self.configs.items()}
+            {name: forms[config.kind](config, generator=self.generator) for name, config in self.configs.items()}
         )
 
     def stored_nets(self, card: Mapping[str, Any] | None = None) -> dict[str, StoredNet]:
@@ -95,22 +118,27 @@ class HoldemRebelTrainer(CycleTrainer):
         self.self_play.search_with(self.nets(), self.settings.iterations_at(self.examples))
         self._remember(self.self_play.generate(count, rng=self.rng))
 
-    def _remember(self, examples: Columns) -> None:
-        self._count(len(examples["layer"]))
-        self.memory.append(examples)
+    def _remember(self, examples: HandExamples) -> None:
+        self._count(len(examples.values["layer"]))
+        self.memory.append(examples.values)
+        if self.policies is not None and examples.policies is not None:
+            self.policies.append(examples.policies)
 
     def _count(self, size: int) -> None:
         """Counts examples before they are added; once, the oldest of those so far are forgotten."""
         settings = self.settings
         dropped_at = int(settings.dropped_at * settings.examples)
         if self.examples < dropped_at <= self.examples + size:
-            self.memory.keep_newest(round((1.0 - settings.dropped_share) * len(self.memory)))
+            for memory in (self.memory, self.policies):
+                if memory is not None:
+                    memory.keep_newest(round((1.0 - settings.dropped_share) * len(memory)))
         self.examples += size
 
     def _find_loss(self) -> torch.Tensor:
         some = self.memory.draw(self.settings.batch, rng=self.rng)
         if self.settings.nets is NetForm.ONE:
-            return self._find_one(some)
+            loss = self._find_one(some)
+            return loss if not self.policies else loss + self._find_policy_loss(self.policies)
         total = torch.zeros(())
         for number in np.unique(some["layer"]).tolist():
             rows = np.flatnonzero(some["layer"] == number)
@@ -119,11 +147,22 @@ class HoldemRebelTrainer(CycleTrainer):
 
     def _find_one(self, some: Mapping[str, npt.NDArray[Any]]) -> torch.Tensor:
         nets: Any = self.net
-        ((name, config),) = self.configs.items()
-        seen = show_states(config, some["layer"], some["board"].astype(np.int64), some["ratio"], some["range"])
-        found = nets[name](*map(torch.from_numpy, seen))
+        board = some["board"].astype(np.int64)
+        seen = show_states(self.configs[ONE], some["layer"], board, some["ratio"], some["range"])
+        found = nets[ONE](*map(torch.from_numpy, seen))
         known = torch.from_numpy(some["value"].astype(np.float32))
         loss: torch.Tensor = bend_errors(found - known, self.settings.loss_bend).mean()
+        return loss
+
+    def _find_policy_loss(self, memory: ColumnMemory) -> torch.Tensor:
+        """Returns the mean square of what is wrong with shares of actions."""
+        nets: Any = self.net
+        some = memory.draw(self.settings.batch, rng=self.rng)
+        board = some["board"].astype(np.int64)
+        seen = show_states(self.configs[POLICY], some["layer"], board, some["ratio"], some["range"], some["told"])
+        shares = torch.from_numpy(some["policy"].astype(np.float32))
+        known = shares / LEVELS if self.settings.quantises else shares
+        loss: torch.Tensor = ((nets[POLICY](torch.from_numpy(seen.inputs)) - known) ** 2).mean()
         return loss
 
     def _find_curve(self, layer: Layer, some: Mapping[str, npt.NDArray[Any]]) -> torch.Tensor:
@@ -144,8 +183,12 @@ class HoldemRebelTrainer(CycleTrainer):
 
     def _play_state(self) -> dict[str, npt.NDArray[Any]]:
         names = json.dumps(list(self.configs)).encode()
-        return {NAMES: np.frombuffer(names, np.uint8).copy()}
+        kept = {} if self.policies is None else self.policies.state()
+        return {NAMES: np.frombuffer(names, np.uint8).copy()} | {KEPT + name: part for name, part in kept.items()}
 
     def _restore_play(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         if bytes(arrays[NAMES].tobytes()) != json.dumps(list(self.configs)).encode():
             raise ConfigError("the saved networks are of other layers")
+        if self.policies is not None:
+            kept = {name.removeprefix(KEPT): part for name, part in arrays.items() if name.startswith(KEPT)}
+            self.policies.restore(kept)

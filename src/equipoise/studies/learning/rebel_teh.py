@@ -25,7 +25,7 @@ from equipoise.games.holdem.menu_notation import parse_menu
 from equipoise.games.holdem.ranges import Range
 from equipoise.games.holdem.spot import HoldemSpot
 from equipoise.games.registry import format_game, make_game
-from equipoise.learning.rebel.holdem_nets import Layer, LayerNets
+from equipoise.learning.rebel.holdem_nets import HandsGuide, Layer, LayerNets
 from equipoise.learning.rebel.holdem_playthroughs import make_test_spot, measure_turn_endgame
 from equipoise.learning.rebel.holdem_settings import HoldemRebelSettings
 from equipoise.learning.rebel.playthroughs import measure_playthroughs
@@ -167,16 +167,16 @@ def _measure_runs(configuration: TurnEndgameConfiguration) -> Iterator[Step]:
     yield Step(
         fraction=0.5, text="52 cards, solved whole", points=tuple(_follow_table(configuration, spot, WIDE_TABLE))
     )
-    evaluators: dict[str, tuple[HoldemRebelSettings, LeafEvaluator]] = {}
+    evaluators: dict[str, tuple[HoldemRebelSettings, LeafEvaluator, HandsGuide | None]] = {}
     for name, own in runs:
         nets = LayerNets.load(own, Path(configuration.runs) / name)
-        evaluators[name] = own, nets.at(Layer(Street.TURN, NetStage.END))
+        evaluators[name] = own, nets.at(Layer(Street.TURN, NetStage.END)), nets.guide
     if configuration.perfect:
         perfect = ResolvedLeaves(HoldemRest(spot), iterations=configuration.perfect, rule=LinearCFR(), dtype=np.float32)
-        evaluators[PERFECT] = settings, perfect
-    for curve, (own, ends) in evaluators.items():
+        evaluators[PERFECT] = settings, perfect, None
+    for curve, (own, ends, guide) in evaluators.items():
         rng = np.random.default_rng(1)
-        found = measure_turn_endgame(own, ends, configuration.playthroughs, rng=rng).exploitability
+        found = measure_turn_endgame(own, ends, configuration.playthroughs, rng=rng, guide=guide).exploitability
         point = Point(panel=WIDE, curve=curve, x=configuration.playthroughs, y=1000.0 * found / BIG_BLIND)
         yield Step(fraction=0.5, text=f"52 cards: {curve}", points=(point,))
 
